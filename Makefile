@@ -1,0 +1,100 @@
+# The outside commands of the project; `make help` lists them. Each installs what it
+# needs first. PYTHON=python3.13 makes all of them use another interpreter, with an
+# environment of its own, and Django 6.1.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+ifeq ($(origin PYTHON),undefined)
+  INTERPRETER := $(shell tools/python.sh)
+  VENV ?= .venv
+else
+  INTERPRETER := $(shell tools/python.sh '$(PYTHON)')
+  VENV ?= .venv-$(shell '$(INTERPRETER)' -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+endif
+ifeq ($(INTERPRETER),)
+  $(error No interpreter)
+endif
+
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+PYTEST := $(BIN)/coverage run -m pytest
+FRAGMENTS := find ai_assistant project templates tests -name '*.html' 2>/dev/null
+
+# What must be covered whole.
+CORE := ai_assistant/engine/loop/*,ai_assistant/engine/eventlog/*,ai_assistant/registry.py
+
+.PHONY: help
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.PHONY: venv system browser-program
+venv:
+	@$(INTERPRETER) tools/venv.py $(VENV)
+system: venv
+	@$(PY) tools/system_packages.py
+browser-program: venv
+	@$(PY) tools/system_packages.py --browser
+
+.PHONY: run
+run: venv ## serve the demo on http://127.0.0.1:8000/admin/ (HOST, PORT)
+	@exec $(PY) manage.py demo_serve
+
+# --- checks ---
+
+.PHONY: test
+test: venv system ## lint, types, import contracts, migrations and all tests
+	@$(MAKE) --no-print-directory --keep-going lint migrations unit browser kills
+
+.PHONY: lint ruff templates types imports
+lint: ruff templates types imports ## lint, types and import contracts only
+ruff: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+templates: venv
+	$(FRAGMENTS) | xargs -r $(BIN)/djade --check --target-version 5.2
+	$(FRAGMENTS) | xargs -r $(BIN)/djlint --lint --quiet
+types: venv
+	$(BIN)/mypy
+imports: venv
+	$(BIN)/lint-imports
+
+.PHONY: migrations
+migrations: venv
+	$(PY) manage.py makemigrations --check --dry-run
+
+.PHONY: unit browser kills
+unit: venv ## unit and integration tests, with coverage
+	$(PYTEST) -m "not browser and not faults"
+	$(BIN)/coverage report
+	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
+browser: system ## tests in a real browser
+	$(BIN)/pytest -m browser
+kills: system
+	$(BIN)/pytest -m faults
+
+# --- figures and pictures ---
+
+.PHONY: bench faults shots rows
+bench: venv ## the benchmark suite, one JSON object a line
+	@DJANGO_DEBUG=0 $(PY) -m tests.bench
+faults: system ## the fault matrix: databases by layers
+	@$(PY) -m tests.faults
+shots: browser-program ## pictures of every state of the panel, in build/shots/
+	@$(PY) -m tests.browser.shots
+rows: venv ## rows of docs/features.md without a test
+	@$(PY) tools/rows.py
+
+# --- upkeep ---
+
+.PHONY: lock clean
+LOCK = uv pip compile --quiet --universal --generate-hashes --no-emit-index-url \
+  --no-emit-find-links --no-header --no-annotate $(UPGRADE)
+lock: ## write the lock files anew; UPGRADE=--upgrade for newer releases (needs uv)
+	$(LOCK) --python-version 3.11 -o requirements.txt requirements.in
+	$(LOCK) --python-version 3.13 -o requirements-django61.txt requirements-django61.in
+clean: ## remove what was built; environments and the database stay
+	rm -rf build dist htmlcov staticfiles .coverage .coverage.* .pytest_cache \
+	  .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find ai_assistant project tests tools -name __pycache__ -prune -exec rm -rf {} +
