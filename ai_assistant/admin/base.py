@@ -1,0 +1,52 @@
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.db.models import Model
+from django.http import HttpRequest
+
+from ai_assistant import conf
+
+if TYPE_CHECKING:
+    Base = admin.ModelAdmin[Any]  # a type with a parameter for its checker alone
+else:
+    Base = admin.ModelAdmin
+
+
+class ReadOnlyAdmin(Base):
+    """Rows to look at, where the assistant is switched on."""
+
+    list_per_page = 50
+    show_full_result_count = False
+    user_field = ""  # the name of the field that holds the user
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Allow none: rows come from the engine."""
+        return False
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow none: the rows are the truth about what happened."""
+        return False
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow none, unless a subclass does."""
+        return False
+
+    def has_view_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission to view, while the assistant is on."""
+        return conf.enabled() and super().has_view_permission(request, obj)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Hide the app while the assistant is off."""
+        return conf.enabled() and super().has_module_permission(request)
+
+    def get_search_fields(self, request: HttpRequest) -> list[str]:
+        """Search by the name of the user too, whatever the site calls it."""
+        name = get_user_model().USERNAME_FIELD
+        return [*super().get_search_fields(request), f"{self.user_field}__{name}"]

@@ -1,0 +1,28 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class SimpleAssistantConfig(AppConfig):
+    """The app without autodiscovery, for tests and special hosts."""
+
+    name = "ai_assistant"
+    label = "ai_assistant"
+    verbose_name = _("Assistant")
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        # Registered by being imported.
+        from ai_assistant import checks, receivers  # noqa: F401
+        from ai_assistant.engine import signout  # noqa: F401
+
+
+class AssistantConfig(SimpleAssistantConfig):
+    """The app as sites install it: it finds every `assistant.py`."""
+
+    default = True
+
+    def ready(self) -> None:
+        super().ready()
+        from ai_assistant import autodiscover
+
+        autodiscover()

@@ -1,0 +1,47 @@
+"""
+Wrong configuration, found when the site starts and not at the first message.
+
+Each message has an id and a hint; docs/checks.md lists them all.
+"""
+
+from django.core.checks import CheckMessage, register
+
+from ai_assistant import conf
+from ai_assistant.checks.asgi import check_asgi
+from ai_assistant.checks.background import check_background
+from ai_assistant.checks.database import check_database
+from ai_assistant.checks.layer import check_layer
+from ai_assistant.checks.manifest import check_manifest
+from ai_assistant.checks.modules import check_modules
+from ai_assistant.checks.pages import check_pages
+from ai_assistant.checks.policy import check_policy
+from ai_assistant.checks.profiles import check_profiles
+from ai_assistant.checks.settings import check_settings
+from ai_assistant.checks.site import check_site
+from ai_assistant.checks.tools import check_tools
+
+TAG = "ai_assistant"
+
+# Each may count on settings that have the right names and types.
+CHECKS = (
+    check_profiles,
+    check_site,
+    check_asgi,
+    check_pages,
+    check_layer,
+    check_background,
+    check_database,
+    check_policy,
+    check_tools,
+    check_modules,
+    check_manifest,
+)
+
+
+@register(TAG)
+def check_assistant(**_: object) -> list[CheckMessage]:
+    """Return what is wrong; nothing where the assistant is switched off."""
+    found = check_settings()
+    if found or not conf.enabled():
+        return found
+    return [message for check in CHECKS for message in check()]

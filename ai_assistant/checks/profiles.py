@@ -1,0 +1,110 @@
+"""The model profiles: model, provider, package and key."""
+
+import os
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+
+from ai_assistant import conf
+from ai_assistant.exceptions import ImproperlyConfiguredAssistant
+from ai_assistant.providers.base import DEFAULT
+from ai_assistant.providers.litellm import LiteLLMProvider
+
+TEXTS = ("PROVIDER", "MODEL", "API_BASE", "API_KEY_ENV", "API_KEY", "LABEL")
+
+
+def check_profiles() -> list[CheckMessage]:
+    """Return what keeps the model from answering."""
+    profiles = conf.get("PROFILES")
+    if "default" not in profiles:
+        return [
+            Error(
+                "AI_ASSISTANT['PROFILES'] has no profile 'default'.",
+                hint="Add it: every conversation uses it.",
+                id="ai_assistant.E010",
+            )
+        ]
+    found = []
+    for name, profile in profiles.items():
+        wrong = list(_wrong_form(name, profile))
+        found += wrong or [*_model(name, profile), *_provider(name, profile)]
+    return found
+
+
+def _place(name: str, key: str = "") -> str:
+    return f"AI_ASSISTANT['PROFILES'][{name!r}]" + (f"[{key!r}]" if key else "")
+
+
+def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
+    if not isinstance(profile, Mapping):
+        yield _error(_place(name), profile, "a dict")
+        return
+    for key, value in profile.items():
+        if key in TEXTS and not isinstance(value, str):
+            # A key's value must not stand in a message.
+            shown = "..." if key == "API_KEY" else value
+            yield _error(_place(name, key), shown, "a text")
+        elif key == "OPTIONS" and not isinstance(value, Mapping):
+            yield _error(_place(name, key), value, "a dict")
+
+
+def _error(place: str, value: object, wanted: str) -> Error:
+    return Error(
+        f"{place} is {value!r}, not {wanted}.",
+        hint=f"Give {wanted}; docs/settings.md shows a profile.",
+        id="ai_assistant.E010",
+    )
+
+
+def _model(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
+    if not profile.get("MODEL"):
+        yield Warning(
+            f"{_place(name, 'MODEL')} is not set: no message can be answered.",
+            hint="Set it to a litellm model name, for example 'openai/gpt-5-mini'.",
+            id="ai_assistant.W011",
+        )
+    elif key_is_missing(profile):
+        yield Warning(
+            f"The environment variable {profile['API_KEY_ENV']!r}, which "
+            f"{_place(name, 'API_KEY_ENV')} names, is not set.",
+            hint="Set it to the key of the model's provider, where the server starts.",
+            id="ai_assistant.W014",
+        )
+
+
+def key_is_missing(profile: Mapping[str, Any]) -> bool:
+    """
+    Tell whether the variable that holds the profile's key is empty.
+
+    The provider's own variable, OPENAI_API_KEY for example, will do as well.
+    """
+    variable = profile.get("API_KEY_ENV", "")
+    if not variable or profile.get("API_KEY") or os.environ.get(variable):
+        return False
+    own = f"{str(profile.get('MODEL')).partition('/')[0].upper()}_API_KEY"
+    return bool(profile.get("API_BASE")) or not os.environ.get(own)
+
+
+def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
+    path = profile.get("PROVIDER", DEFAULT)
+    try:
+        provider = conf.load("PROFILES", path)
+    except ImproperlyConfiguredAssistant:
+        yield Error(
+            f"{_place(name, 'PROVIDER')} names {path!r}, which cannot be imported.",
+            hint="Give the dotted path of a class, and install what it imports.",
+            id="ai_assistant.E012",
+        )
+        return
+    if profile.get("MODEL") and _needs_litellm(provider) and not find_spec("litellm"):
+        yield Error(
+            f"{_place(name)} needs the package 'litellm', which is not installed.",
+            hint="Install it: pip install 'ai-assistant[litellm]'.",
+            id="ai_assistant.E013",
+        )
+
+
+def _needs_litellm(provider: object) -> bool:
+    return isinstance(provider, type) and issubclass(provider, LiteLLMProvider)

@@ -1,0 +1,107 @@
+"""The names, types and values of AI_ASSISTANT."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error
+
+from ai_assistant.conf import DEFAULTS
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "EXECUTOR": ("web", "worker"),
+    "BACKGROUND": ("auto", "celery", "threads"),
+    "HTMX": ("auto", "vendored", "none"),
+}
+MAY_BE_NONE = ("WRITE_TIMEOUT_S", "QUESTION_TTL_S")
+MAY_BE_ZERO = ("MODEL_RETRIES", "MODEL_RETRY_DELAY_S", "MAX_ATTEMPTS")
+NAMES = "docs/settings.md lists every name with its type and default."
+
+
+def check_settings() -> list[CheckMessage]:
+    """Return what is wrong with the setting itself."""
+    own = getattr(settings, "AI_ASSISTANT", {})
+    if not isinstance(own, dict):
+        return [
+            Error(
+                f"AI_ASSISTANT is a {type(own).__name__}, not a dict.",
+                hint='Write AI_ASSISTANT = {"ENABLED": True, ...}.',
+                id="ai_assistant.E001",
+            )
+        ]
+    return [*_unknown(own), *_wrong_types(own), *_wrong_values(own)]
+
+
+def _unknown(own: Mapping[str, Any]) -> Iterator[CheckMessage]:
+    for name in sorted(set(own) - set(DEFAULTS), key=str):
+        yield Error(
+            f"AI_ASSISTANT has no setting {name!r}.",
+            hint=f"Remove it, or correct its name. {NAMES}",
+            id="ai_assistant.E002",
+        )
+
+
+def _wrong_types(own: Mapping[str, Any]) -> Iterator[CheckMessage]:
+    for name, value in own.items():
+        wanted = expected_type(name)
+        if name in DEFAULTS and not _fits(name, value):
+            yield Error(
+                f"AI_ASSISTANT[{name!r}] is {value!r}, not {wanted}.",
+                hint=f"Give {wanted}, or leave it out. {NAMES}",
+                id="ai_assistant.E003",
+            )
+
+
+def expected_type(name: str) -> str:
+    """Return what a setting must be, in words."""
+    if name in MAY_BE_NONE:
+        return "a number or None"
+    default = DEFAULTS.get(name)
+    words: tuple[tuple[type, str], ...] = (
+        (bool, "True or False"),
+        (int, "a whole number"),
+        (float, "a number"),
+        (str, "a text"),
+        (dict, "a dict"),
+        (list, "a list of texts"),
+    )
+    return next((word for kind, word in words if isinstance(default, kind)), "known")
+
+
+def _fits(name: str, value: object) -> bool:
+    if value is None:
+        return name in MAY_BE_NONE
+    default = 0.0 if name in MAY_BE_NONE else DEFAULTS[name]
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    if isinstance(default, float):
+        return isinstance(value, int | float)
+    if isinstance(default, list):
+        texts = isinstance(value, list | tuple)
+        return texts and all(isinstance(item, str) for item in value)  # type: ignore[attr-defined]
+    return isinstance(value, type(default))
+
+
+def _wrong_values(own: Mapping[str, Any]) -> Iterator[CheckMessage]:
+    for name, value in own.items():
+        if name not in DEFAULTS or not _fits(name, value):
+            continue
+        if name in CHOICES and value not in CHOICES[name]:
+            allowed = ", ".join(map(repr, CHOICES[name]))
+            yield _wrong(name, value, f"one of {allowed}")
+        elif _is_number(value) and value < 0 and name in MAY_BE_ZERO:
+            yield _wrong(name, value, "0 or more")
+        elif _is_number(value) and value <= 0 and name not in MAY_BE_ZERO:
+            yield _wrong(name, value, "more than 0")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _wrong(name: str, value: object, wanted: str) -> Error:
+    return Error(
+        f"AI_ASSISTANT[{name!r}] is {value!r}, not {wanted}.",
+        hint=f"Give {wanted}.",
+        id="ai_assistant.E004",
+    )

@@ -1,0 +1,117 @@
+"""Installed apps, middleware and addresses."""
+
+from collections.abc import Iterator
+
+from django.apps import apps
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.gzip import GZipMiddleware
+from django.urls import NoReverseMatch, reverse
+from django.utils.module_loading import import_string
+
+from ai_assistant.web.middleware import AssistantMiddleware
+
+OWN = "ai_assistant.web.middleware.AssistantMiddleware"
+OUTSIDE = {
+    SessionMiddleware: "else the user is not known",
+    AuthenticationMiddleware: "else the user is not known",
+    CsrfViewMiddleware: "else the panel's forms have no valid token",
+    GZipMiddleware: "else it sees compressed pages and leaves them alone",
+}
+
+
+def check_site() -> list[CheckMessage]:
+    """Return what is missing of the site around the assistant."""
+    return [*_apps(), *_middleware(), *_addresses()]
+
+
+def _apps() -> Iterator[CheckMessage]:
+    if not apps.is_installed("django.contrib.admin"):
+        yield Error(
+            "INSTALLED_APPS has no 'django.contrib.admin'.",
+            hint="Add it: the panel's pages extend the admin's.",
+            id="ai_assistant.E020",
+        )
+    if not apps.is_installed("daphne"):
+        yield Warning(
+            "INSTALLED_APPS has no 'daphne': `runserver` serves WSGI, without sockets "
+            "and without executing runs.",
+            hint=(
+                "Add 'daphne' as the first app, or silence this check if another ASGI "
+                "server serves the site, in development too."
+            ),
+            id="ai_assistant.W021",
+        )
+    names = [config.name for config in apps.get_app_configs()]
+    if "channels" in names and names.index("channels") < names.index("ai_assistant"):
+        yield Warning(
+            "'channels' stands before 'ai_assistant' in INSTALLED_APPS: `runworker` is "
+            "then Channels' own, which executes no runs.",
+            hint="Move 'ai_assistant' before 'channels'.",
+            id="ai_assistant.W022",
+        )
+
+
+def _middleware() -> Iterator[CheckMessage]:
+    classes = [_load(path) for path in settings.MIDDLEWARE]
+    own = _position(classes, AssistantMiddleware)
+    if own is None:
+        yield Error(
+            f"MIDDLEWARE has no {OWN!r}: no page has the panel.",
+            hint=(
+                "Add it after 'django.contrib.auth.middleware.AuthenticationMiddleware'"
+                "."
+            ),
+            id="ai_assistant.E026",
+        )
+        return
+    for outer, reason in OUTSIDE.items():
+        at = _position(classes, outer)
+        if at is not None and own < at:
+            yield Error(
+                f"{OWN!r} stands before {settings.MIDDLEWARE[at]!r} in MIDDLEWARE.",
+                hint=f"Move it behind: {reason}.",
+                id="ai_assistant.E027",
+            )
+
+
+def _load(path: str) -> object:
+    try:
+        return import_string(path)
+    except ImportError:
+        return None  # Django names it when it loads the middleware
+
+
+def _position(classes: list[object], wanted: type) -> int | None:
+    for index, found in enumerate(classes):
+        if isinstance(found, type) and issubclass(found, wanted):
+            return index
+    return None
+
+
+def _addresses() -> Iterator[CheckMessage]:
+    if not getattr(settings, "ROOT_URLCONF", None):
+        return
+    if not _has_address("ai_assistant:health"):
+        yield Error(
+            "The URLconf does not include 'ai_assistant.urls'.",
+            hint="Add path('assistant/', include('ai_assistant.urls')) to urlpatterns.",
+            id="ai_assistant.E028",
+        )
+    if not _has_address("admin:login"):
+        yield Error(
+            "The URLconf has no address 'admin:login', where people sign in.",
+            hint="Add path('admin/', admin.site.urls) to urlpatterns.",
+            id="ai_assistant.E029",
+        )
+
+
+def _has_address(name: str) -> bool:
+    try:
+        reverse(name)
+    except NoReverseMatch:
+        return False
+    return True

@@ -1,0 +1,247 @@
+"""The registered tools: what a model could not call, or must not call like that."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+
+from ai_assistant.exceptions import ImproperlyConfiguredAssistant
+from ai_assistant.registry import registry
+from ai_assistant.safety.policy import DECISIONS
+from ai_assistant.safety.rate import RATE
+from ai_assistant.tools.schema import function_schema
+from ai_assistant.types import EFFECTS, WRITING, ToolDefinition
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+PERMISSION = re.compile(r"\w+\.\w+")
+
+
+def check_tools() -> list[CheckMessage]:
+    """Return what is wrong with the tools, each with its place in the code."""
+    found = [
+        message
+        for tool in registry.tools().values()
+        for check in (_said, _arguments, _execution, _preparation)
+        for message in check(tool)
+    ]
+    return [*_clashes(), *found]
+
+
+def _clashes() -> Iterator[CheckMessage]:
+    for first, second in registry.clashes:
+        yield _error(
+            second,
+            f"has the name of {place(first)}, which stays.",
+            "Rename one, or add replace=True to the one that is meant.",
+            "ai_assistant.E092",
+        )
+
+
+def place(tool: ToolDefinition) -> str:
+    """Return the tool's name and where it is written."""
+    handler = inspect.unwrap(tool.handler)
+    code = getattr(handler, "__code__", None)
+    line = f", line {code.co_firstlineno}" if code else ""
+    return f"Tool {tool.name!r} ({tool.origin}{line})"
+
+
+def _error(tool: ToolDefinition, wrong: str, hint: str, check_id: str) -> Error:
+    return Error(f"{place(tool)} {wrong}", hint=hint, id=check_id)
+
+
+# --- what is said about the tool ---
+
+
+def _said(tool: ToolDefinition) -> Iterator[CheckMessage]:
+    if tool.effect not in EFFECTS:
+        yield _error(
+            tool,
+            f"has the effect {tool.effect!r}.",
+            "Use effect='read', 'ui', 'write' or 'destructive'.",
+            "ai_assistant.E080",
+        )
+    if not NAME.fullmatch(tool.name):
+        yield _error(
+            tool,
+            "has a name that models refuse.",
+            "Use letters, digits, '_' and '-', at most 64 of them.",
+            "ai_assistant.E081",
+        )
+    if not tool.description.strip():
+        yield Warning(
+            f"{place(tool)} has no docstring: the model cannot know when to use it.",
+            hint="Say in two sentences when to use it and what it returns.",
+            id="ai_assistant.W082",
+        )
+    yield from _allowed(tool)
+    yield from _bounded(tool)
+
+
+def _bounded(tool: ToolDefinition) -> Iterator[CheckMessage]:
+    if tool.rate and RATE.fullmatch(tool.rate) is None:
+        yield _error(
+            tool,
+            f"has the rate {tool.rate!r}.",
+            "Give calls by second, minute, hour or day: rate='10/m'.",
+            "ai_assistant.E093",
+        )
+    if tool.page_size < 0:
+        yield _error(
+            tool,
+            f"has page_size={tool.page_size!r}.",
+            "Give the rows of a page, or leave it out.",
+            "ai_assistant.E094",
+        )
+
+
+def _allowed(tool: ToolDefinition) -> Iterator[CheckMessage]:
+    if tool.policy is not None and tool.policy not in DECISIONS:
+        yield _error(
+            tool,
+            f"has the policy {tool.policy!r}.",
+            "Use policy='allow', 'ask' or 'deny', or leave it out.",
+            "ai_assistant.E088",
+        )
+    if tool.permission and not PERMISSION.fullmatch(tool.permission):
+        yield _error(
+            tool,
+            f"asks for the permission {tool.permission!r}, which nobody can have.",
+            "Give it as '<app label>.<codename>', for example 'shop.change_order'.",
+            "ai_assistant.E089",
+        )
+
+
+# --- what the model sends ---
+
+
+def _arguments(tool: ToolDefinition) -> Iterator[CheckMessage]:
+    try:
+        function_schema(tool)
+    except ImproperlyConfiguredAssistant as error:
+        what, _, hint = str(error).partition(". ")
+        wrong = what.removeprefix(f"Tool {tool.name!r} ")
+        yield _error(tool, f"{wrong}.", hint, "ai_assistant.E083")
+    except Exception as error:  # noqa: BLE001 - pydantic and annotations raise anything
+        first = str(error).strip().partition("\n")[0]
+        yield _error(
+            tool,
+            f"has arguments without a JSON form: {first}",
+            "Use types that pydantic can describe, and import them at run time.",
+            "ai_assistant.E083",
+        )
+    if not _takes_context_first(tool.handler):
+        yield _error(
+            tool,
+            "has 'context' in another place than the first.",
+            "Make 'context: RunContext' the first argument.",
+            "ai_assistant.E084",
+        )
+
+
+def _takes_context_first(handler: Callable[..., Any]) -> bool:
+    parameters = list(inspect.signature(handler).parameters.values())
+    places = [i for i, one in enumerate(parameters) if one.name == "context"]
+    if not places:
+        return True
+    return places == [0] and parameters[0].kind is not parameters[0].KEYWORD_ONLY
+
+
+# --- how it is carried out ---
+
+
+def _execution(tool: ToolDefinition) -> Iterator[CheckMessage]:
+    handler = tool.handler
+    if inspect.isgeneratorfunction(handler) and _has_write_phase(tool):
+        yield _error(
+            tool,
+            "is a generator that writes: its results so far cannot be shown while a "
+            "transaction holds them back.",
+            "Return one value, or add background=True and write in "
+            "context.transaction().",
+            "ai_assistant.E091",
+        )
+    if tool.timeout_s is not None and tool.timeout_s <= 0:
+        yield _error(
+            tool,
+            f"has timeout_s={tool.timeout_s!r}.",
+            "Give more than 0 seconds, or leave it out.",
+            "ai_assistant.E090",
+        )
+    if tool.browser and (tool.effect != "ui" or tool.background or tool.external):
+        yield _error(
+            tool,
+            "is carried out by the page, but is not a plain tool of effect 'ui'.",
+            "Use effect='ui', without background and external.",
+            "ai_assistant.E097",
+        )
+    if _is_async(handler):
+        yield from _async(tool)
+    if tool.resumable and not tool.background:
+        yield _error(
+            tool,
+            "is resumable, but not in the background.",
+            "Add background=True, or leave resumable out.",
+            "ai_assistant.E087",
+        )
+
+
+def _async(tool: ToolDefinition) -> Iterator[CheckMessage]:
+    if tool.background:
+        yield _error(
+            tool,
+            "is an 'async def' in the background.",
+            "Make it a 'def': it has a thread of its own, and writes there.",
+            "ai_assistant.E086",
+        )
+    elif tool.effect in WRITING and not tool.external:
+        yield _error(
+            tool,
+            "is an 'async def' that writes: no transaction can hold it.",
+            "Make it a 'def', or add external=True if it writes outside the database.",
+            "ai_assistant.E085",
+        )
+
+
+def _preparation(tool: ToolDefinition) -> Iterator[CheckMessage]:
+    if tool.prepare is None:
+        return
+    if not _has_write_phase(tool):
+        yield _error(
+            tool,
+            "has a 'prepare' that is never called.",
+            "Leave it out: it is for a sync tool that writes, without background and "
+            "external.",
+            "ai_assistant.E087",
+        )
+    elif inspect.iscoroutinefunction(tool.prepare):
+        yield _error(
+            tool,
+            "has a 'prepare' that is an 'async def'.",
+            "Make it a 'def'; it runs in a thread.",
+            "ai_assistant.E087",
+        )
+    elif _names(tool.prepare) != _names(tool.handler):
+        yield _error(
+            tool,
+            "has a 'prepare' with other arguments than its own.",
+            f"Give it the same: {', '.join(_names(tool.handler)) or 'none'}.",
+            "ai_assistant.E087",
+        )
+
+
+def _has_write_phase(tool: ToolDefinition) -> bool:
+    is_sync = not _is_async(tool.handler)
+    return (
+        is_sync and tool.effect in WRITING and not tool.background and not tool.external
+    )
+
+
+def _is_async(handler: Callable[..., Any]) -> bool:
+    kinds = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+    return any(is_kind(handler) for is_kind in kinds)
+
+
+def _names(function: Callable[..., Any]) -> list[str]:
+    return list(inspect.signature(function).parameters)

@@ -1,0 +1,200 @@
+"""The object of a page, loaded as the admin would load it for this user."""
+
+import json
+import logging
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib.admin.sites import all_sites
+from django.contrib.admin.utils import flatten_fieldsets
+from django.contrib.auth.mixins import (
+    AccessMixin,
+    LoginRequiredMixin,
+    PermissionRequiredMixin,
+    UserPassesTestMixin,
+)
+from django.core.exceptions import FieldDoesNotExist, ValidationError
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import ForeignKey, Model
+from django.http import HttpRequest
+
+from ai_assistant.context.page import Page
+from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
+
+logger = logging.getLogger("ai_assistant")
+
+MAX_FIELDS = 40
+MAX_KEYS = 10  # that are loaded with the object
+MAX_CHARS = 2000  # of one field
+
+
+def page_request(page: Page, user: Any) -> HttpRequest:  # noqa: ANN401
+    """Return a GET of the page by `user`, for what a ModelAdmin asks of a request."""
+    request = HttpRequest()
+    request.method, request.user = "GET", user
+    request.resolver_match = page.match
+    request.path = request.path_info = page.info.path.partition("?")[0]
+    if page.query is not None:
+        request.GET = page.query  # type: ignore[assignment] # nobody writes to it
+    return request
+
+
+def opened_object(page: Page, user: Any) -> Model | None:  # noqa: ANN401
+    """Return the object of the page, or None if `user` may not see one."""
+    admin, object_id = page.model_admin, page.info.object_id
+    if admin is None or not object_id:
+        return None
+    request = page_request(page, user)
+    if not _site_admits(page, request):
+        return None
+    # Which of them are shown, only the form tells, and to make that takes long.
+    keys = [field.name for field in admin.opts.concrete_fields if _is_key(field)]
+    related = keys[:MAX_KEYS]
+    queryset = admin.get_queryset(request)
+    if related:
+        queryset = queryset.select_related(*related)
+    try:
+        found = queryset.filter(pk=admin.opts.pk.to_python(object_id)).first()
+    except (ValidationError, ValueError):
+        return None
+    if found is None or not admin.has_view_or_change_permission(request, found):
+        return None
+    return found  # type: ignore[no-any-return]
+
+
+def may_open(page: Page, user: Any, opened: Model | None) -> bool:  # noqa: ANN401
+    """
+    Tell whether the page is there for `user`.
+
+    Known of pages of an admin and of class-based views with an access mixin; a
+    function view keeps that to itself, and its providers must look themselves.
+    """
+    admin, request = page.model_admin, page_request(page, user)
+    if not _site_admits(page, request):
+        return False
+    if admin is None:
+        return _view_admits(page, user)
+    if page.info.object_id:
+        return opened is not None
+    if page.info.action == "add":
+        return bool(admin.has_add_permission(request))
+    return bool(admin.has_view_or_change_permission(request))
+
+
+def admits(page: Page, user: Any) -> bool:  # noqa: ANN401
+    """Tell whether `user` may open the page; not if its own code fails."""
+    try:
+        return may_open(page, user, opened_object(page, user))
+    except Exception:  # a ModelAdmin or a view may raise anything
+        logger.exception("whether %r may be opened is not known", page.info.path)
+        return False
+
+
+def _site_admits(page: Page, request: HttpRequest) -> bool:
+    """Tell whether the AdminSite of the page, if it is of one, lets the user in."""
+    site = getattr(page.model_admin or page.view, "admin_site", None)
+    if site is None and page.match is not None and "admin" in page.match.app_names:
+        names = page.match.namespaces
+        site = next((one for one in all_sites if one.name in names), None)
+    return site is None or bool(site.has_permission(request))
+
+
+def _view_admits(page: Page, user: Any) -> bool:  # noqa: ANN401
+    view_class = getattr(page.view, "view_class", None)
+    if not (isinstance(view_class, type) and issubclass(view_class, AccessMixin)):
+        return True
+    if _checks_itself(view_class) and not _vouches(view_class):
+        return False
+    view: Any = view_class(**getattr(page.view, "view_initkwargs", {}))
+    positional, named = (page.match.args, page.match.kwargs) if page.match else ((), {})
+    view.setup(page_request(page, user), *positional, **named)
+    return all(_mixins_admit(view, user))
+
+
+def _mixins_admit(view: Any, user: Any) -> Iterator[bool]:  # noqa: ANN401
+    """Yield what each of Django's access mixins says; in a request all are asked."""
+    if isinstance(view, LoginRequiredMixin):
+        yield bool(user.is_authenticated)
+    if isinstance(view, PermissionRequiredMixin):
+        yield bool(view.has_permission())
+    if isinstance(view, UserPassesTestMixin):
+        yield bool(view.get_test_func()())
+
+
+def _checks_itself(view_class: type) -> bool:
+    """Tell whether the view looks in its own code who may open it."""
+    known = (LoginRequiredMixin, PermissionRequiredMixin, UserPassesTestMixin)
+    return not issubclass(view_class, known) or any(
+        "dispatch" in vars(one) and not one.__module__.startswith("django.")
+        for one in view_class.__mro__
+    )
+
+
+def _vouches(view_class: type) -> bool:
+    """Tell whether the site has said that Django's mixins are all there is to ask."""
+    return getattr(view_class, "assistant_admits", False) is True
+
+
+def summary(page: Page, user: Any, opened: Model) -> dict[str, Any]:  # noqa: ANN401
+    """Return what the admin shows of `opened`, by the names of its fields."""
+    if is_sensitive_model(type(opened)):
+        return {}
+    fields = list(_shown_fields(page, user, opened))[:MAX_FIELDS]
+    return {field.name: _value(field, opened) for field in fields}
+
+
+def held_permissions(page: Page, user: Any, opened: Model | None) -> list[str]:  # noqa: ANN401
+    """Return what `user` may do there: view, add, change, delete."""
+    admin, request = page.model_admin, page_request(page, user)
+    if not _site_admits(page, request):
+        return []
+    asked = {
+        "view": lambda: admin.has_view_permission(request, opened),
+        "add": lambda: admin.has_add_permission(request),
+        "change": lambda: admin.has_change_permission(request, opened),
+        "delete": lambda: admin.has_delete_permission(request, opened),
+    }
+    return [name for name, may in asked.items() if may()]  # type: ignore[no-untyped-call]
+
+
+def _shown_fields(page: Page, user: Any, opened: Model) -> Iterator[Any]:  # noqa: ANN401
+    admin, request = page.model_admin, page_request(page, user)
+    for name in flatten_fieldsets(admin.get_fieldsets(request, opened)):
+        try:
+            field = admin.opts.get_field(name)
+        except FieldDoesNotExist:
+            continue
+        plain = field.concrete and not field.many_to_many
+        if plain and not is_sensitive_field(field):
+            yield field
+
+
+def _is_key(field: Any) -> bool:  # noqa: ANN401
+    return isinstance(field, ForeignKey)
+
+
+def _value(field: Any, opened: Model) -> Any:  # noqa: ANN401
+    if not _is_key(field):
+        return _short(field.value_from_object(opened))
+    if field.attname and getattr(opened, field.attname) is None:
+        return None
+    if is_sensitive_model(field.related_model):
+        return {"id": getattr(opened, field.attname)}
+    return {
+        "id": getattr(opened, field.attname),
+        "text": str(getattr(opened, field.name)),
+    }
+
+
+def _short(value: Any) -> Any:  # noqa: ANN401
+    """Return a value of a field in a form that JSON can hold, and not too long."""
+    if isinstance(value, (list, dict)):
+        text = json.dumps(value, cls=DjangoJSONEncoder)
+        return value if len(text) <= MAX_CHARS else text[:MAX_CHARS] + "…"
+    if isinstance(value, (bool, int, type(None))):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    text = str(value)
+    return text if len(text) <= MAX_CHARS else text[:MAX_CHARS] + "…"

@@ -1,0 +1,120 @@
+"""From the address of a page to what it is. Asks no database."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.admin.utils import unquote
+from django.http import QueryDict
+from django.urls import Resolver404, ResolverMatch, get_script_prefix, resolve
+
+from ai_assistant.types import PageInfo
+
+ADMIN_ACTIONS = frozenset({"changelist", "add", "change", "delete", "history"})
+ADMIN_PAGES: Mapping[str, str] = {"index": "index", "app_list": "app_list"}
+OWN_PARAMETERS = frozenset({"q", "p", "o", "all", "e"})  # of Django's changelist
+MAX_FILTERS = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """A page of this site: what it is, and the view that serves it."""
+
+    info: PageInfo
+    view: Any  # the view function
+    model_admin: Any = None  # of a page of the admin
+    query: QueryDict | None = None
+    match: ResolverMatch | None = None
+
+
+def find_page(path: str, title: str = "") -> Page | None:
+    """Return the page at `path`, a path of this site with its query, or None."""
+    try:
+        parts = urlsplit(path)
+    except ValueError:
+        return None
+    # A path of another site, such as //other.example/admin/, is none of ours.
+    match = None if parts.scheme or parts.netloc else _match(parts.path)
+    if match is None:
+        return None
+    query = QueryDict(parts.query)
+    model_admin = getattr(match.func, "model_admin", None)
+    info = _info(match, model_admin, query, path=path, title=title)
+    return Page(
+        info=info, view=match.func, model_admin=model_admin, query=query, match=match
+    )
+
+
+def page_info(path: str, title: str = "") -> PageInfo:
+    """Return what the page at `path` is; little more than the path if unknown."""
+    page = find_page(path, title)
+    return page.info if page else PageInfo(path=path, title=title)
+
+
+def _match(path: str) -> ResolverMatch | None:
+    # A thread of the engine does not know the prefix of any request.
+    prefix = (settings.FORCE_SCRIPT_NAME or "").rstrip("/") + "/"
+    prefix = prefix if prefix != "/" else get_script_prefix()
+    if not path.startswith(prefix):
+        return None
+    try:
+        return resolve("/" + path[len(prefix) :])
+    except Resolver404:
+        return None
+
+
+def _info(
+    match: ResolverMatch,
+    model_admin: Any,  # noqa: ANN401
+    query: QueryDict,
+    *,
+    path: str,
+    title: str,
+) -> PageInfo:
+    name = match.view_name or ""
+    action, app_label, model_name = _admin_words(match, model_admin)
+    object_id = ""
+    if action in ("change", "delete", "history"):
+        object_id = str(match.kwargs.get("object_id", ""))
+    return PageInfo(
+        path=path,
+        title=title,
+        view_name=name,
+        app_label=app_label,
+        model_name=model_name,
+        object_id=_unquoted(object_id),
+        action=action,
+        arguments={key: str(value) for key, value in match.kwargs.items()},
+        filters=_filters(query) if action == "changelist" else {},
+        search=query.get("q", "") if action == "changelist" else "",
+        page_number=_number(query.get("p", "")) if action == "changelist" else 0,
+    )
+
+
+def _admin_words(match: ResolverMatch, model_admin: Any) -> tuple[str, str, str]:  # noqa: ANN401
+    if "admin" not in match.app_names:
+        return "", "", ""
+    url_name = match.url_name or ""
+    if model_admin is None:
+        return ADMIN_PAGES.get(url_name, ""), str(match.kwargs.get("app_label", "")), ""
+    options = model_admin.opts
+    # Exactly: auth_user_password_change is no form of a user.
+    said = url_name.removeprefix(f"{options.app_label}_{options.model_name}_")
+    action = said if said in ADMIN_ACTIONS else ""
+    return action, options.app_label, options.model_name
+
+
+def _filters(query: QueryDict) -> dict[str, str]:
+    named = [key for key in query if key not in OWN_PARAMETERS and key[:1] != "_"]
+    return {key: ",".join(query.getlist(key)) for key in named[:MAX_FILTERS]}
+
+
+def _number(said: str) -> int:
+    is_number = said.isascii() and said.isdigit() and len(said) < 9
+    return int(said) if is_number else 1
+
+
+def _unquoted(object_id: str) -> str:
+    return unquote(object_id)

@@ -1,0 +1,110 @@
+"""What a view itself registers: context, tools and suggestions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from django.urls import get_resolver
+
+from ai_assistant.types import RunContext
+
+View = TypeVar("View", bound=Callable[..., Any])
+ATTRIBUTE = "assistant_parts"
+_of_views: set[str] = set()  # names of tools that belong to views
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ViewParts:
+    """`context` are functions of a RunContext; `tools` names or tool functions."""
+
+    context: tuple[Callable[[RunContext], Any], ...] = ()
+    tools: tuple[Any, ...] = ()
+    suggestions: tuple[str, ...] = ()
+
+
+def assistant_view(
+    *,
+    context: Sequence[Callable[[RunContext], Any]] = (),
+    tools: Sequence[Any] = (),
+    suggestions: Sequence[str] = (),
+) -> Callable[[View], View]:
+    """
+    Let a view tell the assistant what it shows and lend it tools.
+
+    Both hold on pages of this view only. Tools are functions decorated with
+    `ai_assistant.tool`, or their names.
+    """
+
+    def decorate(view: View) -> View:
+        parts = ViewParts(
+            context=tuple(context), tools=tuple(tools), suggestions=tuple(suggestions)
+        )
+        setattr(view, ATTRIBUTE, parts)
+        _of_views.update(map(_name, tools))
+        return view
+
+    return decorate
+
+
+class AssistantMixin:
+    """
+    The same for a class-based view and for a ModelAdmin.
+
+    `assistant_context` gets a RunContext, on a ModelAdmin with the object of the
+    page as `opened`; it returns a value, a ContextItem, a list of them, or None.
+    """
+
+    assistant_tools: ClassVar[Sequence[Any]] = ()
+    assistant_suggestions: ClassVar[Sequence[str]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401
+        super().__init_subclass__(**options)
+        _of_views.update(map(_name, cls.__dict__.get("assistant_tools", ())))
+
+    def assistant_context(self, context: RunContext, opened: Any = None) -> Any:  # noqa: ANN401
+        """Return what the page shows; nothing by default."""
+
+
+def parts_of(view: Any, model_admin: Any = None) -> ViewParts:  # noqa: ANN401
+    """Return what `view` registers, by decorator or mixin."""
+    own = getattr(view, ATTRIBUTE, None) or ViewParts()
+    holder = _holder(view, model_admin)
+    if holder is None:
+        return own
+
+    def described(context: RunContext, opened: Any = None) -> Any:  # noqa: ANN401
+        return holder.assistant_context(context, opened)
+
+    described.__name__ = type(holder).__name__
+    return ViewParts(
+        context=(*own.context, described),
+        tools=(*own.tools, *holder.assistant_tools),
+        suggestions=(*own.suggestions, *holder.assistant_suggestions),
+    )
+
+
+def load_views() -> None:
+    """
+    Import the site's views, which register their tools by that.
+
+    A web process has done so at its first request; a worker never would.
+    """
+    get_resolver().url_patterns  # noqa: B018 - cached by Django
+
+
+def names_of_views() -> set[str]:
+    """Return the names of the tools that some view keeps for its own pages."""
+    return set(_of_views)
+
+
+def _name(tool: Any) -> str:  # noqa: ANN401 - a name or a tool function
+    return tool if isinstance(tool, str) else str(tool.assistant_tool)
+
+
+def _holder(view: Any, model_admin: Any) -> AssistantMixin | None:  # noqa: ANN401
+    if isinstance(model_admin, AssistantMixin):
+        return model_admin
+    view_class = getattr(view, "view_class", None)
+    if isinstance(view_class, type) and issubclass(view_class, AssistantMixin):
+        return view_class()
+    return None

@@ -1,0 +1,1 @@
+"""A run: how it starts, goes on, waits, is resumed, stopped and finished."""

@@ -1,0 +1,89 @@
+"""The lease of a background call: who works on it, and whether it still may."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import connection
+from django.utils import timezone
+
+from ai_assistant import conf
+from ai_assistant.engine.db import unit
+from ai_assistant.engine.eventlog import append
+from ai_assistant.engine.fence import db_id, now_sql, pass_by_state
+from ai_assistant.engine.owner import this_process
+from ai_assistant.engine.records import call_moved
+from ai_assistant.exceptions import LostLease
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.run import WAITING, RunState
+
+TABLE = "ai_assistant_toolcall"
+GOING_ON = (RunState.QUEUED, RunState.RUNNING, *WAITING)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallHold:
+    """The right to work on a background call."""
+
+    call_id: UUID
+    run_id: UUID
+    owner: str
+    epoch: int
+
+
+@unit
+def claim(call_id: UUID) -> CallHold | None:
+    """
+    Take a pending background call; None if there is nothing to take.
+
+    A message that is delivered twice finds the call taken the second time.
+    """
+    call = ToolCall.objects.filter(pk=call_id, background=True).first()
+    if call is None or not call.is_open:
+        return None
+    try:
+        pass_by_state(call.run_id, GOING_ON)
+    except LostLease:
+        return None
+    owner = this_process()
+    statement = (
+        f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "  # noqa: S608 - constant
+        f"lease_until = {now_sql()} + %s, status = 'executing' "
+        "WHERE id = %s AND status = 'pending'"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [owner, conf.get("LEASE_S"), db_id(call_id)])
+        if not cursor.rowcount:
+            return None
+    first = pass_by_state(call.run_id, GOING_ON, events=1)
+    fact = call_moved(call, CallStatus.EXECUTING)
+    append(call.run_id, [fact], first_seq=first, epoch=0)
+    if call.started_at is None:
+        ToolCall.objects.filter(pk=call_id).update(started_at=timezone.now())
+    call.refresh_from_db(fields=["epoch"])
+    return CallHold(call_id=call_id, run_id=call.run_id, owner=owner, epoch=call.epoch)
+
+
+def pass_call_fence(hold: CallHold, *, events: int = 0) -> int:
+    """
+    Take the run's lock and prove that the call is still ours.
+
+    Call it first in a transaction; return the first event number. Raise
+    LostLease if the run has ended, was stopped, or another works on the call.
+    """
+    first = pass_by_state(hold.run_id, GOING_ON, events=events)
+    statement = (
+        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608 - constant
+        "WHERE id = %s AND owner = %s AND epoch = %s AND status = 'executing'"
+    )
+    arguments = [conf.get("LEASE_S"), db_id(hold.call_id), hold.owner, hold.epoch]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, arguments)
+        if not cursor.rowcount:
+            raise LostLease(f"Call {hold.call_id} is no longer worked on by us.")
+    return first
+
+
+@unit
+def renew(hold: CallHold) -> None:
+    """Renew the lease of a call that is quiet. Raise LostLease if it is lost."""
+    pass_call_fence(hold)

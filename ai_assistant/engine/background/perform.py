@@ -1,0 +1,215 @@
+"""Work on one background call, from its claim to its result."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from uuid import UUID
+
+from django.db import DatabaseError, InterfaceError, connection, connections
+
+from ai_assistant import conf
+from ai_assistant.engine import live
+from ai_assistant.engine.attempt import (
+    Attempt,
+    Outcome,
+    carried_out,
+    context_for,
+    guarded,
+)
+from ai_assistant.engine.background.claim import (
+    GOING_ON,
+    CallHold,
+    claim,
+    pass_call_fence,
+    renew,
+)
+from ai_assistant.engine.db import enter_unit, unit, unknown_commit, with_connections
+from ai_assistant.engine.eventlog import append
+from ai_assistant.engine.fence import pass_by_state
+from ai_assistant.engine.records import close_interrupts, record_result, settle_wait
+from ai_assistant.engine.report import Report
+from ai_assistant.engine.upgrade import has_changed, upgrade
+from ai_assistant.engine.waits import question
+from ai_assistant.events import Event
+from ai_assistant.exceptions import Ask, LostLease
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run
+from ai_assistant.registry import registry
+from ai_assistant.safety.identity import Revoked
+from ai_assistant.tools.result import from_exception
+from ai_assistant.types import JSON, ToolResult
+
+logger = logging.getLogger("ai_assistant")
+
+PROGRESS_S = 0.5  # between two reports that are stored
+
+
+def perform(call_id: UUID) -> UUID | None:
+    """
+    Work on a background call, if nobody else does; return its run's id.
+
+    Blocks until the call is done. None if there was nothing to do.
+    """
+    hold = claim(call_id)
+    if hold is None:
+        return None
+    work = _Work(hold)
+    with work.heartbeat():
+        try:
+            outcome = work.outcome()
+            work.finish(outcome)
+        except LostLease:
+            return None
+    work.ring()
+    return hold.run_id
+
+
+class _Work:
+    """One attempt at a background call."""
+
+    def __init__(self, hold: CallHold) -> None:
+        self.hold = hold
+        self.call = ToolCall.objects.get(pk=hold.call_id)
+        self.run = Run.objects.select_related("conversation").get(pk=hold.run_id)
+        self.group = live.group_name(self.run.user_id, self.run.conversation_id)
+        self.lost = threading.Event()
+        self.report = Report()
+        self.report.news = self.told
+        self.told_at = 0.0
+        self.waiting = threading.Event()  # something told is not stored yet
+        self.storing = threading.Lock()
+        self.ring()
+
+    def outcome(self) -> Outcome:
+        tool = registry.tools().get(self.call.name)
+        if tool is None:
+            return from_exception(self.call.name, LookupError())
+        attempt = Attempt(run=self.run, call=self.call, tool=tool, report=self.report)
+
+        def work() -> object:
+            context = context_for(attempt)
+            context.open_transaction = lambda mark: self.piece(attempt, mark)
+            return carried_out(attempt, context)
+
+        try:
+            return guarded(self.call.name, work)
+        except Revoked as error:
+            return ToolResult(ok=False, error=str(error), error_type=error.code)
+
+    @contextmanager
+    def piece(self, attempt: Attempt, mark: JSON) -> Iterator[None]:
+        """One transaction of the tool: fence, permission, its writes, its mark."""
+
+        def begin() -> None:
+            pass_call_fence(self.hold)
+            context_for(attempt)
+
+        with ExitStack() as stack:
+            stack.enter_context(unknown_commit())
+            enter_unit(stack, begin)
+            yield
+            if mark is not None:
+                ToolCall.objects.filter(pk=self.call.pk).update(mark=mark)
+
+    def told(self) -> None:
+        """Store what the tool tells, now or a little later. In the tool's thread."""
+        if self.lost.is_set():
+            raise LostLease(f"Call {self.call.pk} was stopped.")
+        is_early = time.monotonic() - self.told_at < PROGRESS_S
+        # Not waited for: whoever stores now may wait for the tool's transaction.
+        if is_early or not self.storing.acquire(blocking=False):
+            self.waiting.set()
+            return
+        try:
+            self.store()
+        finally:
+            self.storing.release()
+        self.ring()
+
+    def store(self) -> None:
+        """Store what was told. Raise LostLease if the call is not ours any more."""
+        self.waiting.clear()
+        self.told_at = time.monotonic()
+        try:
+            _store_report(self.hold, self.call, self.report)
+        except DatabaseError as error:
+            if connection.in_atomic_block:
+                raise  # of a piece of the tool, which is lost with it
+            logger.info("progress of %s was not stored: %s", self.call.pk, error)
+
+    @contextmanager
+    def heartbeat(self) -> Iterator[None]:
+        """Keep the lease while the tool is quiet, and store what it told last."""
+        done = threading.Event()
+
+        thread = threading.Thread(
+            target=self._beat, args=(done,), name="aia-heartbeat", daemon=True
+        )
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            self.waiting.set()
+            thread.join()
+
+    def _beat(self, done: threading.Event) -> None:
+        try:
+            while not done.is_set():
+                has_news = self.waiting.wait(conf.heartbeat_s())
+                if has_news and done.wait(self.told_at + PROGRESS_S - time.monotonic()):
+                    return  # its result is stored with all that
+                with suppress(DatabaseError, InterfaceError):
+                    with_connections(self._store_late if has_news else self._renew)
+        except LostLease:
+            self.lost.set()
+        finally:
+            connections.close_all()  # of this thread
+
+    def _store_late(self) -> None:
+        with self.storing:
+            if self.waiting.is_set():
+                self.store()
+        self.ring()
+
+    def _renew(self) -> None:
+        renew(self.hold)
+
+    def finish(self, outcome: Outcome) -> None:
+        _finish(self.hold, self.call, outcome, self.report)
+
+    def ring(self) -> None:
+        live.ring_from_thread(self.group, self.run.pk)
+
+
+@unit
+def _store_report(hold: CallHold, call: ToolCall, report: Report) -> None:
+    pass_call_fence(hold)
+    facts = report.store(call)
+    first = pass_by_state(hold.run_id, GOING_ON, events=len(facts))
+    append(hold.run_id, facts, first_seq=first, epoch=0)
+
+
+@unit
+def _finish(hold: CallHold, call: ToolCall, outcome: Outcome, report: Report) -> None:
+    pass_call_fence(hold)
+    facts: list[Event] = [*report.store(call), *end_task(call)]
+    tool = registry.tool(call.name)
+    if call.approved and tool is not None and has_changed(call, tool):
+        facts += upgrade(call, tool)  # nothing was done: another tool was approved
+    elif isinstance(outcome, Ask):
+        facts += question(call, outcome)
+    else:
+        facts += record_result(call, outcome)
+    settle_wait(hold.run_id)
+    first = pass_by_state(hold.run_id, GOING_ON, events=len(facts))
+    append(hold.run_id, facts, first_seq=first, epoch=0)
+
+
+def end_task(call: ToolCall) -> list[Event]:
+    """Close the reason why the run waits for this call."""
+    tasks = Interrupt.objects.filter(call=call, kind=Interrupt.Kind.TASK)
+    return [*close_interrupts(tasks, Interrupt.Status.DONE)]

@@ -1,0 +1,304 @@
+"""
+Carry out the calls of one step, each exactly as often as its effect allows.
+
+Reads run side by side, writes in the model's order. A write and the record of
+its result are one transaction; an external effect is claimed before it happens.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from itertools import groupby
+
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.engine import background
+from ai_assistant.engine.attempt import (
+    TIMEOUT,
+    Attempt,
+    Outcome,
+    context_for,
+    guarded,
+    invoke,
+    run_tool,
+    stop_if_asked,
+    timed_out,
+)
+from ai_assistant.engine.db import in_db, in_tool_thread, in_write_thread
+from ai_assistant.engine.finish import outcome_unknown
+from ai_assistant.engine.loop import CallOutcome
+from ai_assistant.engine.offer import tool_of
+from ai_assistant.engine.park import park
+from ai_assistant.engine.records import call_moved, record_result
+from ai_assistant.engine.report import REPORT_S, heard
+from ai_assistant.engine.upgrade import has_changed, upgrade
+from ai_assistant.engine.waits import page, question
+from ai_assistant.engine.writer import RunWriter
+from ai_assistant.events import Event
+from ai_assistant.exceptions import Ask, ToolFailed
+from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.run import Run
+from ai_assistant.safety.identity import Revoked
+from ai_assistant.tools.result import from_exception, from_value
+from ai_assistant.types import WRITING, ToolResult
+
+logger = logging.getLogger("ai_assistant")
+
+SHOWN_AFTER_S = 0.3  # only a call that lasts is shown as working
+
+
+class DurableCalls:
+    """The loop's way to the tools, for one stretch of a run."""
+
+    def __init__(self, run: Run, writer: RunWriter) -> None:
+        self.run_row = run
+        self.writer = writer
+        self._side_by_side = asyncio.Semaphore(int(conf.get("PARALLEL_READS")))
+
+    async def run(self, step_index: int) -> list[CallOutcome] | None:
+        """Carry out what is open; None if the run was parked to wait."""
+        while True:
+            stop_if_asked()
+            calls = await in_db(_calls_of, self.run_row, step_index)
+            waiting = [call for call in calls if call.status in OPEN_CALL]
+            if not waiting:
+                return [_outcome(call) for call in calls]
+            runnable = [
+                call
+                for call in waiting
+                if not call.background and call.status != CallStatus.WAITING
+            ]
+            for call in waiting:
+                if call.background and call.status == CallStatus.PENDING:
+                    await self._send(call)
+            if runnable:
+                await self._carry_out(runnable)
+            elif await park(self.writer):
+                return None
+
+    async def _carry_out(self, calls: list[ToolCall]) -> None:
+        for writes, group in groupby(calls, lambda call: call.effect in WRITING):
+            if writes:
+                for call in group:
+                    await self._one(call)
+            else:
+                async with asyncio.TaskGroup() as tasks:
+                    for call in group:
+                        tasks.create_task(self._read(call))
+
+    async def _read(self, call: ToolCall) -> None:
+        async with self._side_by_side:
+            await self._one(call)
+
+    async def _one(self, call: ToolCall) -> None:
+        tool = tool_of(self.run_row, call.name)
+        if tool is None:
+            gone = ToolFailed(_("This tool is gone."))
+            return await self.writer.commit(
+                lambda: record_result(call, from_exception(call.name, gone))
+            )
+        if has_changed(call, tool):
+            # It goes on in the next round, if it does not wait by then.
+            return await self.writer.commit(lambda: upgrade(call, tool))
+        attempt = Attempt(run=self.run_row, call=call, tool=tool)
+        if tool.external:
+            return await self._external(attempt)
+        if tool.browser:
+            return await self._by_page(attempt)
+        async with self._shown(attempt):
+            return await self._here(attempt)
+
+    async def _here(self, attempt: Attempt) -> None:
+        if attempt.tool.effect in WRITING:
+            return await self._write(attempt)
+        return await self._record(attempt, await run_tool(attempt))
+
+    @asynccontextmanager
+    async def _shown(self, attempt: Attempt) -> AsyncGenerator[None, None]:
+        """Show meanwhile that the call is worked on, and what it tells of that."""
+        shown = asyncio.create_task(self._show_working(attempt))
+        try:
+            yield
+        finally:
+            attempt.report.is_over = True
+            shown.cancel()
+            # Not awaited as such: that would swallow a stop that comes now.
+            await asyncio.wait([shown])
+            if not shown.cancelled() and (error := shown.exception()):
+                logger.info(
+                    "call %s was not shown as working: %s", attempt.call.pk, error
+                )
+
+    async def _by_page(self, attempt: Attempt) -> None:
+        """Have the page carry the call out; the server says what it is to do."""
+        call = attempt.call
+        outcome = await run_tool(attempt)
+        if isinstance(outcome, Ask) or not outcome.ok:
+            await self._record(attempt, outcome)
+            return
+        wanted = outcome.data if isinstance(outcome.data, dict) else call.arguments
+        request = {"name": call.name, "arguments": wanted}
+        await self.writer.commit(lambda: [page(call, attempt.tool, request)])
+
+    async def _send(self, call: ToolCall) -> None:
+        tool = tool_of(self.run_row, call.name)
+        if tool is not None and has_changed(call, tool):
+            await self.writer.commit(lambda: upgrade(call, tool))
+        else:
+            await background.send(call.pk)
+
+    async def _external(self, attempt: Attempt) -> None:
+        call = attempt.call
+        begun: list[bool] = []
+
+        def begin() -> Sequence[Event]:
+            refused = guarded(call.name, lambda: bool(context_for(attempt)))
+            begun[:] = [isinstance(refused, ToolResult) and refused.ok]
+            return _claim(call) if begun[0] else _record(attempt, refused)
+
+        await self.writer.commit(begin)
+        if begun[0]:
+            async with self._shown(attempt):
+                outcome = await run_tool(attempt)
+            await self.writer.commit(lambda: _record_external(attempt, outcome))
+
+    async def _write(self, attempt: Attempt) -> None:
+        prepared: object = None
+        if attempt.tool.prepare is not None:
+            done = await _prepare(attempt)
+            if isinstance(done, ToolResult | Ask):
+                return await self._record(attempt, done)
+            prepared = done[0]
+
+        def work() -> Sequence[Event]:
+            own = replace(attempt, report=attempt.report.branch())
+            return _record(own, _effect(own, prepared))
+
+        try:
+            await self.writer.commit(work, runner=in_write_thread)
+        except DatabaseError as error:
+            # The commit itself was refused, by a deferred constraint for example.
+            await self._record(attempt, from_exception(attempt.call.name, error))
+
+    async def _record(self, attempt: Attempt, outcome: Outcome) -> None:
+        await self.writer.commit(lambda: _record(attempt, outcome))
+
+    async def _show_working(self, attempt: Attempt) -> None:
+        call, report = attempt.call, attempt.report
+        news = heard(report)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SHOWN_AFTER_S):
+                await news.wait()
+        while True:
+            news.clear()
+            await self.writer.commit(lambda: [*_claim(call), *report.store(call)])
+            await asyncio.sleep(REPORT_S)
+            await news.wait()
+
+
+def _calls_of(run: Run, step_index: int) -> list[ToolCall]:
+    # Those that the model asked for: what a tool calls is its own business.
+    calls = ToolCall.objects.filter(run=run, step__index=step_index, parent=None)
+    return list(calls.order_by("position"))
+
+
+def _outcome(call: ToolCall) -> CallOutcome:
+    failed = call.status not in (CallStatus.COMPLETE, CallStatus.CANCELLED)
+    # Broken arguments are told apart by their text.
+    fingerprint = call.arguments_digest + call.arguments_text
+    return CallOutcome(fingerprint=fingerprint, failed=failed)
+
+
+def _claim(call: ToolCall) -> list[Event]:
+    own = ToolCall.objects.filter(pk=call.pk, status=CallStatus.PENDING)
+    status = CallStatus.EXECUTING
+    changed = own.update(status=status, started_at=timezone.now())
+    return [call_moved(call, status)] if changed else []
+
+
+def _record(attempt: Attempt, outcome: Outcome) -> Sequence[Event]:
+    told = attempt.report.store(attempt.call)
+    if isinstance(outcome, Ask):
+        return [*told, *question(attempt.call, outcome)]
+    return [*told, *record_result(attempt.call, outcome)]
+
+
+def _record_external(attempt: Attempt, outcome: Outcome) -> Sequence[Event]:
+    call = attempt.call
+    if isinstance(outcome, ToolResult) and outcome.error_type == TIMEOUT:
+        # It was given up, but nobody knows what it had done by then.
+        return record_result(call, outcome_unknown(call), status=CallStatus.UNKNOWN)
+    return _record(attempt, outcome)
+
+
+async def _prepare(attempt: Attempt) -> Outcome | tuple[object]:
+    """Do the slow part, outside the transaction. A tuple holds what it returned."""
+    prepared: list[object] = []
+
+    def work() -> Outcome:
+        assert attempt.tool.prepare is not None  # noqa: S101 - for the type checker
+        prepare = attempt.tool.prepare
+        return guarded(
+            attempt.call.name,
+            lambda: prepared.append(invoke(attempt, prepare, context_for(attempt))),
+        )
+
+    try:
+        async with asyncio.timeout(attempt.timeout_s):
+            outcome = await in_tool_thread(work)
+    except TimeoutError:
+        return timed_out(attempt)
+    return (prepared[0],) if prepared else outcome
+
+
+def _effect(attempt: Attempt, prepared: object) -> Outcome:
+    """Write, inside the transaction that records the result."""
+
+    def write() -> ToolResult:
+        # Behind the fence: what the person has stopped by now does not happen.
+        if Run.objects.filter(pk=attempt.run.pk, stop_requested=True).exists():
+            raise Revoked("stopped", "")
+        context = context_for(attempt)
+        context.prepared = prepared
+        with transaction.atomic(), _within_limit():
+            value = invoke(attempt, attempt.tool.handler, context)
+            result = from_value(attempt.call.name, value)
+            if not result.ok:
+                transaction.set_rollback(True)  # what failed has changed nothing
+        return result
+
+    return guarded(attempt.call.name, write)
+
+
+class _within_limit:  # noqa: N801 - reads as a word of the sentence above
+    """Undo a write phase that held the database for too long."""
+
+    def __enter__(self) -> None:
+        default_s = 1.0 if connection.vendor == "sqlite" else 5.0
+        self.limit_s = float(conf.get("WRITE_TIMEOUT_S") or default_s)
+        self.started_at = time.monotonic()
+        if connection.vendor == "postgresql":
+            self._limit_statements(int(self.limit_s * 1000))
+
+    @staticmethod
+    def _limit_statements(limit_ms: int) -> None:
+        """Let the server end a statement that waits for a lock of the host's."""
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {limit_ms:d}")
+
+    def __exit__(self, kind: object, *_rest: object) -> None:
+        took_s = time.monotonic() - self.started_at
+        if kind is None and took_s > self.limit_s:
+            raise ToolFailed(
+                _("The change took %(took).1f s (at most %(limit)g s) and was undone.")
+                % {"took": took_s, "limit": self.limit_s},
+                suggestion=_("Change less at once."),
+            )
+        if kind is None and connection.vendor == "postgresql":
+            self._limit_statements(0)

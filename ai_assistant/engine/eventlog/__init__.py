@@ -1,0 +1,17 @@
+"""The numbered facts of runs. Nothing else touches their table."""
+
+from ai_assistant.engine.eventlog.append import append
+from ai_assistant.engine.eventlog.read import (
+    StoredEvent,
+    events_after,
+    open_messages,
+    partial_texts,
+)
+
+__all__ = [
+    "StoredEvent",
+    "append",
+    "events_after",
+    "open_messages",
+    "partial_texts",
+]

@@ -1,0 +1,146 @@
+"""
+The fence: every write transaction of a run starts with one UPDATE of its row.
+
+It takes the write lock, proves that the run is still ours, renews the lease and
+takes the next event numbers, in one constant statement. Clocks are the
+database's. No row changed means: another process has the run now.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from ai_assistant import conf
+from ai_assistant.exceptions import LostLease
+from ai_assistant.models.run import RunState
+
+NOW = {
+    "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
+    "postgresql": "extract(epoch from clock_timestamp())",
+}
+TABLE = "ai_assistant_run"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hold:
+    """The right to write for a run: it is `running`, by this owner and epoch."""
+
+    run_id: UUID
+    owner: str
+    epoch: int
+
+
+def now_sql() -> str:
+    """Return the database's clock as SQL, in seconds since 1970."""
+    return NOW[connection.vendor]
+
+
+def database_now() -> float:
+    """Return the database's clock, in seconds since 1970."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {now_sql()}")
+        return float(cursor.fetchone()[0])
+
+
+def pass_fence(hold: Hold, *, events: int = 0) -> int:
+    """
+    Take the run's lock and `events` numbers; return the first of them.
+
+    Call it first in a transaction. Raise LostLease if the run is not ours.
+    """
+    statement = (
+        f"UPDATE {TABLE} SET next_seq = next_seq + %s, "  # noqa: S608 - constant
+        f"lease_until = {now_sql()} + %s "
+        "WHERE id = %s AND owner = %s AND epoch = %s AND state = 'running'"
+    )
+    lease_s = conf.get("LEASE_S")
+    arguments = [events, lease_s, db_id(hold.run_id), hold.owner, hold.epoch]
+    if _update(statement, arguments) == 0:
+        raise LostLease(f"Run {hold.run_id} is no longer held by {hold.owner!r}.")
+    return _next_seq(hold.run_id) - events
+
+
+def pass_by_state(run_id: UUID, states: tuple[str, ...], *, events: int = 0) -> int:
+    """
+    Take the lock of a run that nobody holds, or that only gets a note added.
+
+    For what people and tasks do to a run: stop, approve, finish a task. Return
+    the first event number. Raise LostLease if its state is not in `states`.
+    """
+    marks = ", ".join(["%s"] * len(states))
+    statement = (
+        f"UPDATE {TABLE} SET next_seq = next_seq + %s "  # noqa: S608 - constant
+        f"WHERE id = %s AND state IN ({marks})"
+    )
+    if _update(statement, [events, db_id(run_id), *states]) == 0:
+        raise LostLease(f"Run {run_id} is not in a state of {states}.")
+    return _next_seq(run_id) - events
+
+
+def claim(run_id: UUID, owner: str, *, gone_owner: str = "") -> Hold | None:
+    """
+    Take a queued run, or one whose owner is gone; None if another was faster.
+
+    `gone_owner` names an owner that was seen to be dead, so that its lease need
+    not run out.
+    """
+    statement = (
+        f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "  # noqa: S608
+        "attempts = attempts + CASE WHEN state = 'running' THEN 1 ELSE 0 END, "
+        f"state = 'running', lease_until = {now_sql()} + %s "
+        f"WHERE {_unlocked('%s')} AND (state = 'queued' OR (state = 'running' "
+        f"AND (lease_until < {now_sql()} OR owner = %s)))"
+    )
+    arguments = [owner, conf.get("LEASE_S"), db_id(run_id), gone_owner]
+    if _update(statement, arguments) == 0:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT epoch FROM {TABLE} WHERE id = %s",  # noqa: S608
+            [db_id(run_id)],
+        )
+        return Hold(run_id=run_id, owner=owner, epoch=cursor.fetchone()[0])
+
+
+def renew(owner: str, run_ids: list[UUID]) -> None:
+    """Renew the leases of `run_ids`, as far as `owner` still holds them."""
+    marks = ", ".join(["%s"] * len(run_ids))
+    statement = (
+        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608
+        f"WHERE owner = %s AND state = '{RunState.RUNNING}' AND {_unlocked(marks)}"
+    )
+    _update(statement, [conf.get("LEASE_S"), owner, *map(db_id, run_ids)])
+
+
+def _unlocked(marks: str) -> str:
+    """
+    Return the condition for those of the runs that nobody writes for just now.
+
+    A tool may hold its run's row for seconds, and its lease is renewed by that.
+    """
+    if not connection.features.has_select_for_update_skip_locked:
+        return f"id IN ({marks})"
+    rows = f"SELECT id FROM {TABLE} WHERE id IN ({marks})"  # noqa: S608 - constant
+    return f"id IN ({rows} FOR UPDATE SKIP LOCKED)"
+
+
+def db_id(value: UUID) -> str:
+    """Return a UUID as the database holds it."""
+    return str(value) if connection.features.has_native_uuid_field else value.hex
+
+
+def _next_seq(run_id: UUID) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT next_seq FROM {TABLE} WHERE id = %s",  # noqa: S608
+            [db_id(run_id)],
+        )
+        return int(cursor.fetchone()[0])
+
+
+def _update(statement: str, arguments: list[Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, arguments)
+        return int(cursor.rowcount)

@@ -1,0 +1,163 @@
+"""How a run ends: every call has its result, and nothing is open any more."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.cleanup import clean_up_later
+from ai_assistant.engine.eventlog import open_messages, partial_texts
+from ai_assistant.engine.records import close_interrupts, record_result
+from ai_assistant.events import CallResult, Event, RunError, RunFinished
+from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.registry import registry
+from ai_assistant.tools.characters import whole
+from ai_assistant.types import ToolResult
+
+DETAIL_CHARS = 4000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """Why a run ends. `text` is a sentence for the person."""
+
+    state: RunState
+    code: str = ""
+    text: str = ""
+    detail: str = ""  # for the operator
+
+
+STOPPED = Ending(state=RunState.CANCELLED, code="stopped")
+SUCCEEDED = Ending(state=RunState.SUCCEEDED)
+
+
+def stopped(run: Run) -> Ending:
+    """Return the ending of a run that was asked to stop, with the reason if any."""
+    return Ending(
+        state=RunState.CANCELLED, code=run.error_code or "stopped", text=run.error_text
+    )
+
+
+def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Event]:
+    """
+    End the run; return the facts. Call it in a transaction that holds its lock.
+
+    What the model had said so far is kept as a message.
+    """
+    run = Run.objects.get(pk=run_id)
+    facts: list[Event] = []
+    # A run succeeds when the model has nothing open any more.
+    if ending.state != RunState.SUCCEEDED:
+        facts += _close_calls(run)
+        facts += close_interrupts(run.interrupts.all(), Interrupt.Status.CANCELLED)
+        _keep_partial(run, ending)
+    unknown = run.calls.filter(status=CallStatus.UNKNOWN).exists()
+    if unknown and ending.state != RunState.NEEDS_REVIEW:
+        ending = _review(ending)
+    run.state = ending.state
+    run.owner = ""
+    run.error_code = ending.code[:64]
+    run.error_text = whole(ending.text)
+    run.error_detail = whole(ending.detail)[:DETAIL_CHARS]
+    run.running_s += running_s
+    run.finished_at = timezone.now()
+    run.save(
+        update_fields=[
+            "state",
+            "owner",
+            "error_code",
+            "error_text",
+            "error_detail",
+            "running_s",
+            "finished_at",
+        ]
+    )
+    Conversation.objects.filter(pk=run.conversation_id).update(
+        updated_at=timezone.now()
+    )
+    clean_up_later(run)
+    return [*facts, _last_fact(ending)]
+
+
+def store_message(message: Message) -> None:
+    """Store a message at the end of its conversation."""
+    last = Message.objects.filter(conversation_id=message.conversation_id).aggregate(
+        last=Max("position")
+    )["last"]
+    message.position = 0 if last is None else last + 1
+    message.save(force_insert=True)
+
+
+def outcome_unknown(call: ToolCall) -> ToolResult:
+    """Return the result of a call of which nobody knows whether it happened."""
+    return ToolResult(
+        ok=False,
+        error=_("“%(name)s” was cut off. It may have happened, or not.")
+        % {"name": call.label or call.name},
+        error_type="unknown",
+        suggestion=_("Check before doing it again."),
+    )
+
+
+def _close_calls(run: Run) -> list[CallResult]:
+    facts: list[CallResult] = []
+    for call in run.calls.filter(status__in=OPEN_CALL):
+        tool = registry.tools().get(call.name)
+        began = call.status == CallStatus.EXECUTING
+        if began and tool is not None and tool.external:
+            facts += record_result(call, outcome_unknown(call), status="unknown")
+            continue
+        error = (
+            _("Stopped at work. What it had saved by then stays.")
+            if began and call.background
+            else _("Not carried out: the run was stopped before.")
+        )
+        result = ToolResult(ok=False, error=error, error_type="cancelled")
+        reason = "stopped" if run.stop_requested else "skipped"
+        facts += record_result(call, result, status="cancelled", reason=reason)
+    return facts
+
+
+def _review(ending: Ending) -> Ending:
+    return Ending(
+        state=RunState.NEEDS_REVIEW,
+        code="unknown_outcome",
+        text=_(
+            "It is not known whether the last action happened. Check it, then go on."
+        ),
+        detail=ending.detail,
+    )
+
+
+def _keep_partial(run: Run, ending: Ending) -> None:
+    known = {str(pk) for pk in run.messages.values_list("pk", flat=True)}
+    for message_id in open_messages(run.pk, known):
+        text, reasoning = partial_texts(run.pk, message_id)
+        parts = [{"type": "reasoning", "text": reasoning}] if reasoning else []
+        if text:
+            parts.append({"type": "text", "text": text})
+        stopped = ending.state == RunState.CANCELLED
+        store_message(
+            Message(
+                id=message_id,
+                conversation_id=run.conversation_id,
+                run=run,
+                role=Message.Role.ASSISTANT,
+                state=Message.State.INTERRUPTED if stopped else Message.State.FAILED,
+                parts=parts,
+                step_index=run.steps.count(),
+            )
+        )
+
+
+def _last_fact(ending: Ending) -> Event:
+    if ending.state == RunState.SUCCEEDED:
+        return RunFinished(outcome="success")
+    if ending.state == RunState.CANCELLED:
+        return RunFinished(outcome="cancelled")
+    return RunError(code=ending.code, message=ending.text, state=ending.state)

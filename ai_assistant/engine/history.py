@@ -1,0 +1,118 @@
+"""What the model is told of the conversation: messages, calls and results."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ai_assistant import conf
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.conversation import Message
+from ai_assistant.models.run import Run
+
+NO_RESULT = "(no result)"
+# Models invent names of tools; a provider refuses a history that holds others.
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+NAME_CHARS = 64
+
+
+def chat_messages(run: Run) -> list[dict[str, Any]]:
+    """
+    Return the conversation up to now in the OpenAI chat form.
+
+    The last AI_ASSISTANT['HISTORY_MESSAGES'] messages, beginning with one of the
+    user; a call and its result are never parted.
+    """
+    recent = list(
+        Message.objects.filter(conversation_id=run.conversation_id)
+        .select_related("step")
+        .order_by("-position")[: conf.get("HISTORY_MESSAGES")]
+    )
+    messages = _from_user_on(list(reversed(recent)), run)
+    calls = _calls_by_step(messages)
+    names = _CallNames()
+    chat: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role == Message.Role.USER:
+            chat.append({"role": "user", "content": message.text})
+        else:
+            step = getattr(message, "step", None)
+            own = calls.get(step.pk, []) if step else []
+            chat += _assistant(message, own, names)
+    return chat
+
+
+def _from_user_on(messages: list[Message], run: Run) -> list[Message]:
+    for index, message in enumerate(messages):
+        if message.role == Message.Role.USER:
+            return messages[index:]
+    # One run with more messages than the window: its question comes first.
+    asked = Message.objects.filter(run=run, role=Message.Role.USER).first()
+    return [asked, *messages] if asked else messages
+
+
+def _calls_by_step(messages: Iterable[Message]) -> dict[int, list[ToolCall]]:
+    steps = [
+        step.pk for message in messages if (step := getattr(message, "step", None))
+    ]
+    calls: dict[int, list[ToolCall]] = {}
+    for call in (
+        ToolCall.objects.filter(step_id__in=steps, parent=None)
+        .defer("result")
+        .order_by("position")
+    ):
+        calls.setdefault(call.step_id, []).append(call)
+    return calls
+
+
+def _assistant(
+    message: Message, calls: list[ToolCall], names: "_CallNames"
+) -> list[dict[str, Any]]:
+    if not calls and not message.text:
+        return []
+    step = getattr(message, "step", None)
+    entry: dict[str, Any] = {
+        **(step.provider_fields if step else {}),
+        "role": "assistant",
+        "content": message.text or None,
+    }
+    if not calls:
+        return [entry]
+    named = [(names.of(call), call) for call in calls]
+    entry["tool_calls"] = [_tool_call(name, call) for name, call in named]
+    results = [
+        {
+            "role": "tool",
+            "tool_call_id": name,
+            "content": call.result_text or NO_RESULT,
+        }
+        for name, call in named
+    ]
+    return [entry, *results]
+
+
+def _tool_call(name: str, call: ToolCall) -> dict[str, Any]:
+    return {
+        **call.provider_fields,
+        "id": name,
+        "type": "function",
+        "function": {
+            "name": NOT_IN_NAMES.sub("_", call.name)[:NAME_CHARS] or "_",
+            # Unparsable text goes back as an empty object; its result says why.
+            "arguments": json.dumps(call.arguments, ensure_ascii=False),
+        },
+    }
+
+
+class _CallNames:
+    """Gives each call an id: the provider's own, unless it came before."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def of(self, call: ToolCall) -> str:
+        name = call.provider_id
+        if not name or name in self._seen:
+            name = f"call_{call.pk.hex[:24]}"
+        self._seen.add(name)
+        return name

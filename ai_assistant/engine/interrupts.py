@@ -1,0 +1,276 @@
+"""What a person says to a waiting call. The first answer wins."""
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.db import unit
+from ai_assistant.engine.eventlog import append
+from ai_assistant.engine.fence import pass_by_state
+from ai_assistant.engine.finish import store_message
+from ai_assistant.engine.offer import tool_of
+from ai_assistant.engine.questions import ENDED_AS, meant, unanswered
+from ai_assistant.engine.records import (
+    call_moved,
+    close_interrupts,
+    open_interrupt,
+    record_result,
+    settle_wait,
+)
+from ai_assistant.events import Custom, Event
+from ai_assistant.exceptions import LostLease, Refused
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.conversation import Message
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.safety.identity import SessionStamp, check_user
+from ai_assistant.safety.permissions import fresh_user, may_call
+from ai_assistant.safety.policy import decide
+from ai_assistant.tools.parse import digest
+from ai_assistant.types import JSON, ToolResult, UserKey
+
+ANSWER_CHARS = 10_000
+FOR_A_PERSON = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What the person decided. `text` is an answer, or the reason of a denial."""
+
+    user_id: UserKey
+    interrupt_id: UUID
+    nonce: str
+    decision: str = ""  # "approve" or "deny", for an approval; or "skip"
+    text: str = ""
+    chosen: tuple[str, ...] = ()  # of a question that takes several
+    stamp: SessionStamp | None = None  # of the session that answers
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decided:
+    """`queued` means that the run can go on now."""
+
+    run_id: UUID
+    conversation_id: UUID
+    queued: bool
+
+
+@unit
+def answer(given: Answer) -> Decided:
+    """
+    Record an answer, once.
+
+    Raise Refused: not_found for another user's, already_answered, stale if the
+    arguments are not those that were shown, expired, empty or wrong_answer, or what
+    permissions say.
+    """
+    interrupt = (
+        Interrupt.objects.select_related("run", "call")
+        .filter(
+            pk=given.interrupt_id, run__user_id=given.user_id, kind__in=FOR_A_PERSON
+        )
+        .first()
+    )
+    if interrupt is None or not hmac.compare_digest(
+        interrupt.nonce.encode(), given.nonce.encode()
+    ):
+        raise Refused("not_found", _("This question does not exist."))
+    run = interrupt.run
+    _lock(run)
+    if given.stamp is not None:
+        take_over_by(run, given.stamp)
+    check_user(run, fresh_user(given.user_id))
+    facts = _decide(interrupt, given)
+    return _store(run, facts)
+
+
+def take_over_by(run: Run, session: SessionStamp) -> None:
+    """
+    Let the run go on for the session in which its person answers.
+
+    That in which it began may have ended long ago, and the password with it.
+    """
+    run.session_digest = session.session_digest
+    run.password_digest = session.password_digest
+    run.session_expires_at = session.expires_at
+    run.save(update_fields=["session_digest", "password_digest", "session_expires_at"])
+
+
+def take_as_answer(run: Run, message: Message, session: SessionStamp) -> bool:
+    """
+    Take a user's message as the answer to what `run` waits for.
+
+    Open approvals are denied with the text as the reason; an open question takes
+    it as its answer, or ends as declined if it is none. False if the run waits for
+    no person. Call it in a transaction.
+    """
+    user_id, text = run.user_id, message.text
+    waits = run.interrupts.filter(status=Interrupt.Status.OPEN).select_related("call")
+    approvals = list(waits.filter(kind=Interrupt.Kind.APPROVAL))
+    question = waits.filter(kind=Interrupt.Kind.QUESTION).first()
+    if not approvals and question is None:
+        return False
+    _lock(run)
+    take_over_by(run, session)
+    facts: list[Event] = []
+    for approval in approvals:
+        facts += _deny(approval, user_id, text)
+    if not approvals and question is not None:
+        facts += _reply(question, user_id, text)
+    store_message(message)
+    facts.append(Custom(name="aia.message", value={"message_id": str(message.pk)}))
+    _store(run, facts)
+    return True
+
+
+def expire(interrupt: Interrupt) -> Decided:
+    """End the wait for an approval or an answer that has not come in time."""
+    return _expire(interrupt.pk)
+
+
+@unit
+def _expire(interrupt_id: UUID) -> Decided:
+    interrupt = Interrupt.objects.select_related("run", "call").get(pk=interrupt_id)
+    _lock(interrupt.run)
+    if interrupt.kind == Interrupt.Kind.QUESTION:
+        facts = _leave(interrupt, Interrupt.Status.EXPIRED, None)
+        return _store(interrupt.run, facts)
+    facts = _close(interrupt, Interrupt.Status.EXPIRED, None, None)
+    result = ToolResult(
+        ok=False,
+        error=_("Nobody approved this in time. It was not carried out."),
+        error_type="expired",
+    )
+    facts += record_result(
+        interrupt.call, result, status=CallStatus.DENIED, reason="expired"
+    )
+    return _store(interrupt.run, facts)
+
+
+def _lock(run: Run) -> None:
+    try:
+        pass_by_state(run.pk, tuple(UNFINISHED))
+    except LostLease as error:
+        raise Refused(
+            "already_answered", _("This was answered already, or the run has ended.")
+        ) from error
+
+
+def _store(run: Run, facts: list[Event]) -> Decided:
+    queued = settle_wait(run.pk)
+    first = pass_by_state(run.pk, tuple(UNFINISHED), events=len(facts))
+    append(run.pk, facts, first_seq=first, epoch=run.epoch)
+    return Decided(run_id=run.pk, conversation_id=run.conversation_id, queued=queued)
+
+
+def _decide(interrupt: Interrupt, given: Answer) -> list[Event]:
+    text = given.text.strip()[:ANSWER_CHARS]
+    if interrupt.expires_at and interrupt.expires_at < timezone.now():
+        raise Refused("expired", _("Nobody decided this in time. Ask for it again."))
+    if interrupt.kind == Interrupt.Kind.QUESTION:
+        if given.decision == "skip":
+            return _leave(interrupt, Interrupt.Status.DECLINED, given.user_id)
+        return _answer_question(interrupt, given.user_id, [*given.chosen, text])
+    if given.decision == "approve":
+        return _approve(interrupt, given.user_id)
+    if given.decision == "deny":
+        return _deny(interrupt, given.user_id, text)
+    raise Refused("bad_decision", _("Choose Approve or Deny."))
+
+
+def _approve(interrupt: Interrupt, user_id: UserKey) -> list[Event]:
+    call = interrupt.call
+    tool = tool_of(interrupt.run, call.name)
+    shown = interrupt.arguments_digest
+    if tool is None or shown != digest(call.name, call.arguments):
+        raise Refused("stale", _("This has changed since it was shown."))
+    if not may_call(fresh_user(user_id), tool):
+        raise Refused("permission", _("You have no permission for this any more."))
+    if decide(tool) == "deny":
+        raise Refused("policy", _("This site does not allow this any more."))
+    facts = _close(interrupt, Interrupt.Status.APPROVED, user_id, None)
+    ToolCall.objects.filter(pk=call.pk).update(approved=True)
+    return facts + _go_on(call)
+
+
+def _go_on(call: ToolCall) -> list[Event]:
+    """Let a call that has waited for a person be carried out."""
+    # Its time counts from now: until now the person was thinking.
+    ToolCall.objects.filter(pk=call.pk).update(
+        status=CallStatus.PENDING, sent_at=0, started_at=timezone.now()
+    )
+    facts = [call_moved(call, CallStatus.PENDING)]
+    if call.background:
+        facts.append(open_interrupt(task_interrupt(call)))
+    return facts
+
+
+def task_interrupt(call: ToolCall) -> Interrupt:
+    """Return the reason why a run waits for a background call."""
+    return Interrupt(run_id=call.run_id, call=call, kind=Interrupt.Kind.TASK)
+
+
+def _deny(interrupt: Interrupt, user_id: UserKey, reason: str) -> list[Event]:
+    facts = _close(interrupt, Interrupt.Status.DENIED, user_id, reason)
+    result = ToolResult(
+        ok=False,
+        error=_denial(reason),
+        error_type="denied",
+        suggestion=_("Do not try it again unless you are asked to."),
+    )
+    return facts + record_result(
+        interrupt.call, result, status=CallStatus.DENIED, reason="person"
+    )
+
+
+def _denial(reason: str) -> str:
+    if not reason:
+        return _("The person denied this. It was not carried out.")
+    told = _("The person denied this: “%(reason)s”. It was not carried out.")
+    return told % {"reason": reason}
+
+
+def _reply(question: Interrupt, user_id: UserKey, text: str) -> list[Event]:
+    """Take a message as the answer; what is none is what was said instead."""
+    try:
+        return _answer_question(question, user_id, [text[:ANSWER_CHARS]], typed=True)
+    except Refused as refused:
+        if refused.code == "already_answered":
+            raise
+    return _leave(question, Interrupt.Status.DECLINED, user_id, text[:ANSWER_CHARS])
+
+
+def _answer_question(
+    question: Interrupt, user_id: UserKey, said: Sequence[str], *, typed: bool = False
+) -> list[Event]:
+    answer = meant(question, said, typed=typed)
+    facts = _close(question, Interrupt.Status.ANSWERED, user_id, answer)
+    return facts + _go_on(question.call)
+
+
+def _leave(
+    question: Interrupt, status: str, user_id: UserKey, instead: str = ""
+) -> list[Event]:
+    """End a question without an answer, and its call: the tool is not called again."""
+    facts = _close(question, status, user_id, instead or None)
+    question.status = status
+    ended, reason = ENDED_AS[status]
+    result = unanswered(question, instead)
+    return facts + record_result(question.call, result, status=ended, reason=reason)
+
+
+def _close(
+    interrupt: Interrupt, status: str, user_id: UserKey, said: JSON
+) -> list[Event]:
+    own = Interrupt.objects.filter(pk=interrupt.pk)
+    facts = list(close_interrupts(own, status))
+    if not facts:
+        raise Refused(
+            "already_answered", _("This was answered already, in another place.")
+        )
+    own.update(decided_by_id=user_id, decided_at=timezone.now(), answer=said)
+    return facts

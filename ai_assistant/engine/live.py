@@ -1,0 +1,144 @@
+"""
+The doorbell, and the text between two durable events.
+
+Both travel over the channel layer, which may lose, repeat and reorder them, or
+be away altogether: nothing here is needed for a run to be right. So sending
+never waits, never raises, and drops what it cannot get rid of.
+"""
+
+import asyncio
+import contextvars
+import hashlib
+import logging
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+
+from ai_assistant import conf
+from ai_assistant.types import UserKey
+
+logger = logging.getLogger("ai_assistant")
+
+EXECUTOR_CHANNEL = "ai_assistant"  # on which `runworker` listens
+Wake = Callable[[], None]
+
+QUEUE = 1000  # messages that may wait for a slow layer
+SEND_TIMEOUT_S = 2.0
+
+
+def group_name(user_id: UserKey, conversation_id: UUID | str) -> str:
+    """
+    Return the group of one user's one conversation.
+
+    The user is part of it: listening to another's conversation brings nothing.
+    """
+    user = hashlib.sha256(str(user_id).encode()).hexdigest()[:16]
+    return f"aia.{user}.{UUID(str(conversation_id)).hex}"
+
+
+class Outbox:
+    """Sends messages in order from one event loop; one task, one queue."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[tuple[bool, str, dict[str, Any]]]
+        self._queue = asyncio.Queue(maxsize=QUEUE)
+        self._task: asyncio.Task[None] | None = None
+
+    def put(self, target: str, message: dict[str, Any], *, group: bool = True) -> None:
+        """Send `message` soon, or not at all."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(
+                self._send_all(), context=contextvars.Context()
+            )
+        try:
+            self._queue.put_nowait((group, target, message))
+        except asyncio.QueueFull:
+            logger.debug("channel layer is slow, dropped a message for %s", target)
+
+    async def _send_all(self) -> None:
+        while True:
+            group, target, message = await self._queue.get()
+            try:
+                async with asyncio.timeout(SEND_TIMEOUT_S):
+                    await _send(target, message, group=group)
+            except Exception as error:  # noqa: BLE001 - any layer, any failure
+                logger.debug("channel layer failed: %s", error)
+
+
+# Weakly: a loop that served one request only takes its outbox with it.
+_outboxes: WeakKeyDictionary[asyncio.AbstractEventLoop, Outbox] = WeakKeyDictionary()
+
+
+def outbox() -> Outbox:
+    """Return the outbox of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _outboxes:
+        _outboxes[loop] = Outbox()
+    return _outboxes[loop]
+
+
+def ring(group: str, run_id: UUID) -> None:
+    """Tell whoever looks at the conversation that rows have changed."""
+    outbox().put(group, {"type": "aia.wake", "run": str(run_id)})
+
+
+def ring_executors() -> None:
+    """Tell `runworker` processes that a run is queued."""
+    if conf.get("EXECUTOR") == "worker":
+        outbox().put(EXECUTOR_CHANNEL, {"type": "aia.queued"}, group=False)
+
+
+class Home:
+    """The event loop of this process, if it has one that stays."""
+
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.wake: Wake = lambda: None
+
+    @property
+    def is_there(self) -> bool:
+        return self.loop is not None and self.loop.is_running()
+
+    def ring(self, group: str, run_id: UUID) -> None:
+        ring(group, run_id)
+        self.wake()
+
+
+home = Home()
+
+
+def ring_from_thread(group: str, run_id: UUID) -> None:
+    """
+    Ring from a thread without an event loop, a Celery worker's for example.
+
+    The in-memory layer is not for two threads: in a server the loop rings.
+    """
+    if home.loop is not None and home.is_there:
+        home.loop.call_soon_threadsafe(home.ring, group, run_id)
+        return
+    try:
+        async_to_sync(_ring_now)(group, run_id)
+    except Exception as error:  # noqa: BLE001 - any layer, any failure
+        logger.debug("channel layer failed: %s", error)
+
+
+async def _ring_now(group: str, run_id: UUID) -> None:
+    async with asyncio.timeout(SEND_TIMEOUT_S):
+        wake = {"type": "aia.wake", "run": str(run_id)}
+        await _send(group, wake, group=True)
+        if conf.get("EXECUTOR") == "worker":
+            await _send(EXECUTOR_CHANNEL, {"type": "aia.queued"}, group=False)
+
+
+async def _send(target: str, message: dict[str, Any], *, group: bool) -> None:
+    layer = get_channel_layer()
+    if layer is None:
+        return
+    if group:
+        await layer.group_send(target, message)
+    else:
+        await layer.send(target, message)

@@ -1,0 +1,346 @@
+"""
+A tool that calls another: the child is a call of its own, with its own result.
+
+It runs under the parent's approval and inside its transaction, and is stored when
+it has ended, together with the children of its own: none is ever left open. The
+model is told of the parent's result only.
+"""
+
+import asyncio
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection, transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.db import unit
+from ai_assistant.engine.eventlog import append
+from ai_assistant.engine.fence import pass_by_state
+from ai_assistant.engine.records import record_result
+from ai_assistant.engine.report import Report
+from ai_assistant.engine.versions import remember
+from ai_assistant.events import CallArguments, CallEnd, CallStart, Event
+from ai_assistant.exceptions import Ask, LostLease, ToolFailed
+from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.run import UNFINISHED
+from ai_assistant.registry import registry
+from ai_assistant.safety.policy import decide
+from ai_assistant.safety.rate import rate_limit
+from ai_assistant.tools.parse import digest
+from ai_assistant.tools.result import REFUSALS, from_value, rate_limited
+from ai_assistant.tools.version import version_of
+from ai_assistant.types import (
+    EFFECTS,
+    JSON,
+    WRITING,
+    RunContext,
+    ToolDefinition,
+    ToolResult,
+)
+
+if TYPE_CHECKING:
+    from ai_assistant.engine.attempt import Attempt
+
+MAX_DEPTH = 3
+FIRST_POSITION = 1000  # of children, after those that the model asked for
+FACTS = 4  # of one child: start, arguments, end, result
+KEY_CHARS = 100  # of an answer, as it is stored
+OF_CHILD = re.compile(r"@[0-9a-f]{12}/")  # before the key of a child's answer
+
+Family = list[tuple[ToolCall, ToolResult]]
+CarryOut = Callable[["Attempt", RunContext, str], "ToolResult | Ask"]
+
+
+class Ordinals:
+    """The numbers of the calls that a tool makes, also of those it makes at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def take(self) -> int:
+        """Return the number of a call that begins."""
+        with self._lock:
+            self._last += 1
+            return self._last
+
+    def restart(self) -> None:
+        """Count anew: the tool is called again from its start."""
+        with self._lock:
+            self._last = 0
+
+
+def call_child(
+    parent: "Attempt",
+    context: RunContext,
+    carry_out: CarryOut,
+    name: str,
+    arguments: dict[str, Any],
+) -> ToolResult:
+    """
+    Carry out a call of the tool `parent` and return its result, also a failed one.
+
+    Raise ToolFailed if the tool may not be called from this one, and Ask if it
+    asks: then the parent is called again, with the answer.
+    """
+    _off_the_loop()
+    tool = _child_tool(parent, name)
+    call = _child_call(parent, tool, arguments)
+    ordinal = parent.ordinals.take()
+    asked_by = _asked_by(call, ordinal)
+    child = replace(
+        parent,
+        call=call,
+        tool=tool,
+        report=Report(above=parent.report),
+        above=parent,
+        family=[],
+        ordinals=Ordinals(),
+        answers=_answers_to(parent.answers, asked_by),
+    )
+    key = f"{context.idempotency_key}/{ordinal}"
+
+    def work() -> ToolResult | Ask:
+        outcome = _refusal(parent, tool) or _undone_if_failed(
+            tool, lambda: carry_out(child, context, key)
+        )
+        if isinstance(outcome, ToolResult):
+            _keep(parent, child, outcome)
+        return outcome
+
+    writes = tool.effect in WRITING and not tool.external
+    if writes and not connection.in_atomic_block:
+        outcome = _in_transaction(parent, context, work)
+    else:
+        outcome = work()
+    if isinstance(outcome, Ask):
+        raise _named(outcome, asked_by)
+    return outcome
+
+
+# --- what is asked and answered below it ---
+
+
+def is_of_child(key: str) -> bool:
+    """Tell whether the answer of that key was given to a child."""
+    return OF_CHILD.match(key) is not None
+
+
+def _asked_by(call: ToolCall, ordinal: int) -> str:
+    """Return what stands before a child's keys: the same if it is called again."""
+    # The digest is one of the name and the arguments.
+    text = f"{ordinal}:{call.name}:{call.arguments_digest}"
+    return f"@{hashlib.sha256(text.encode()).hexdigest()[:12]}/"
+
+
+def _answers_to(answers: Mapping[str, JSON], asked_by: str) -> dict[str, JSON]:
+    return {
+        key.removeprefix(asked_by): answer
+        for key, answer in answers.items()
+        if key.startswith(asked_by)
+    }
+
+
+def _named(asked: Ask, asked_by: str) -> Ask:
+    """Return the question under a key that no other call has."""
+    key = asked_by + asked.key
+    if len(key) > KEY_CHARS:
+        raise ToolFailed(
+            f"The key {asked.key!r} of a question is too long for a tool that another "
+            "one calls. Make it shorter."
+        )
+    # A copy: a tool may raise the same object twice.
+    copy = Ask.__new__(Ask, *asked.args)
+    copy.__dict__.update(asked.__dict__, key=key)
+    return copy
+
+
+# --- whether it may be called ---
+
+
+def _off_the_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise ToolFailed(
+        "context.call_tool() blocks, and cannot be called in an 'async def'. Make the "
+        "tool a 'def', or await asyncio.to_thread(context.call_tool, ...)."
+    )
+
+
+def _child_tool(parent: "Attempt", name: str) -> ToolDefinition:
+    """Return the tool of that name. Raise ToolFailed if it is not for this parent."""
+    tool = registry.tool(name)
+    above = parent.tool.name
+    if tool is None:
+        raise ToolFailed(f"Tool {above!r} calls {name!r}, which is not registered.")
+    if parent.call.depth >= MAX_DEPTH:
+        raise ToolFailed(
+            f"Tool {above!r} calls {name!r} too deeply: {MAX_DEPTH} calls may stand "
+            "below each other."
+        )
+    if name in _names_above(parent):
+        raise ToolFailed(f"Tool {above!r} calls {name!r}, which has called it.")
+    if EFFECTS.index(tool.effect) > EFFECTS.index(parent.tool.effect):
+        raise ToolFailed(
+            f"Tool {above!r} has the effect {parent.tool.effect!r} and calls {name!r} "
+            f"with {tool.effect!r}. Give it at least that effect."
+        )
+    if tool.background or tool.browser or (tool.external and not parent.tool.external):
+        raise ToolFailed(
+            f"Tool {above!r} calls {name!r}, which cannot be part of another call. "
+            "Let the model call it."
+        )
+    return tool
+
+
+def _names_above(attempt: "Attempt | None") -> set[str]:
+    names = set()
+    while attempt is not None:
+        names.add(attempt.tool.name)
+        attempt = attempt.above
+    return names
+
+
+def _refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
+    """Return why the site does not let it be a part of its parent, if so."""
+    if decide(tool) == "ask" and not parent.call.approved:
+        text = _(
+            "“%(name)s” asks for an approval of its own, and “%(above)s” had none."
+        )
+        return ToolResult(
+            ok=False,
+            error=text % {"name": tool.name, "above": parent.tool.name},
+            error_type="policy",
+        )
+    opens_at = rate_limit(parent.run.user_id, tool)
+    return rate_limited(tool.name, opens_at) if opens_at else None
+
+
+# --- how it is carried out ---
+
+
+def _undone_if_failed(
+    tool: ToolDefinition, work: Callable[[], "ToolResult | Ask"]
+) -> "ToolResult | Ask":
+    """Do `work`; what a failed write has written is undone, and only that."""
+    if tool.effect not in WRITING or tool.external:
+        return work()
+    with transaction.atomic():
+        outcome = work()
+        if isinstance(outcome, Ask) or not outcome.ok:
+            transaction.set_rollback(True)
+    return outcome
+
+
+def _in_transaction(
+    parent: "Attempt", context: RunContext, work: Callable[[], "ToolResult | Ask"]
+) -> "ToolResult | Ask":
+    """Do `work` in a transaction of its own: the parent has none."""
+    if parent.tool.background and parent.above is None:
+        with context.transaction():
+            return work()
+    if not parent.tool.external:
+        raise ToolFailed(
+            f"Tool {parent.tool.name!r} calls a tool that writes in its 'prepare'. "
+            "Call it in the function itself."
+        )
+    with transaction.atomic():
+        return work()
+
+
+# --- how it is stored ---
+
+
+def _child_call(
+    parent: "Attempt", tool: ToolDefinition, arguments: dict[str, Any]
+) -> ToolCall:
+    plain = from_value(tool.name, arguments)
+    if not plain.ok:
+        raise ToolFailed(
+            f"Tool {parent.tool.name!r} calls {tool.name!r} with arguments that have "
+            "no JSON form."
+        )
+    above = parent.call
+    return ToolCall(
+        run_id=above.run_id,
+        step_id=above.step_id,
+        parent=above,
+        depth=above.depth + 1,
+        version=version_of(tool),
+        name=tool.name,
+        label=str(tool.label)[:200],
+        effect=tool.effect,
+        arguments=plain.data,
+        arguments_digest=digest(tool.name, plain.data),
+        approved=above.approved,
+        status=CallStatus.EXECUTING,
+        started_at=timezone.now(),
+    )
+
+
+def _keep(parent: "Attempt", child: "Attempt", result: ToolResult) -> None:
+    """Store an ended child and its own; below another child that is done later."""
+    is_undone = not result.ok and child.tool.effect in WRITING
+    family = [(child.call, result), *([] if is_undone else child.family)]
+    parent.family.extend(family)
+    if parent.above is not None:
+        return
+    if connection.in_atomic_block:
+        _store(parent, family)
+    else:
+        unit(_store)(parent, family)
+
+
+def _store(parent: "Attempt", family: Family) -> None:
+    run = parent.run
+    events = FACTS * len(family)
+    first = pass_by_state(run.pk, tuple(UNFINISHED), events=events)
+    message_id = str(_still_open(parent).step.message_id)
+    siblings = ToolCall.objects.filter(run_id=run.pk, step_id=parent.call.step_id)
+    last = siblings.aggregate(last=Max("position"))["last"] or 0
+    facts: list[Event] = []
+    for position, (call, result) in enumerate(family, max(last + 1, FIRST_POSITION)):
+        call.position = position
+        call.save(force_insert=True)
+        facts += _facts(call, message_id)
+        is_refused = result.error_type in REFUSALS
+        facts += record_result(
+            call,
+            result,
+            status=CallStatus.DENIED if is_refused else "",
+            reason=result.error_type if is_refused else "",
+        )
+    remember(registry.tool(call.name) for call, _result in family)
+    append(run.pk, facts, first_seq=first, epoch=run.epoch)
+
+
+def _still_open(parent: "Attempt") -> ToolCall:
+    """Return the row of the parent. Raise LostLease if it is not ours any more."""
+    own = ToolCall.objects.filter(pk=parent.call.pk, status__in=OPEN_CALL)
+    if parent.call.background:
+        own = own.filter(epoch=parent.call.epoch)
+    else:
+        own = own.filter(run__epoch=parent.run.epoch)
+    found = own.select_related("step").first()
+    if found is None:
+        raise LostLease(f"Call {parent.call.pk} is no longer carried out by us.")
+    return found
+
+
+def _facts(call: ToolCall, message_id: str) -> list[Event]:
+    call_id = str(call.pk)
+    said = json.dumps(call.arguments, ensure_ascii=False)
+    return [
+        CallStart(call_id=call_id, name=call.name, message_id=message_id),
+        CallArguments(call_id=call_id, delta=said),
+        CallEnd(call_id=call_id),
+    ]

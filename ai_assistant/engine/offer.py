@@ -1,0 +1,171 @@
+"""Which tools a run may call, and which of them the model is told of."""
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.context.viewparts import names_of_views
+from ai_assistant.engine.scope import RunScope
+from ai_assistant.models.run import Run
+from ai_assistant.modules.base import tool_name
+from ai_assistant.modules.resolve import every_module
+from ai_assistant.registry import registry
+from ai_assistant.safety.permissions import may_call
+from ai_assistant.safety.policy import decide
+from ai_assistant.tools.find import FIND_TOOLS
+from ai_assistant.tools.page.client import client_tools
+from ai_assistant.tools.schema import function_schema, schema_chars, schema_error
+from ai_assistant.types import WRITING, ToolDefinition, ToolResult
+
+logger = logging.getLogger("ai_assistant")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """What stood behind one request: names that may be called, versions told."""
+
+    names: frozenset[str] = frozenset()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    read_only: bool = False
+
+
+def tools_of(scope: RunScope) -> list[ToolDefinition]:
+    """
+    Return the tools that a run may call now, the page's own first.
+
+    A tool that a module or a view names belongs to its pages; all others, and
+    those marked `shared`, are there on every page. Left out is what the user may
+    not call, the site denies, `is_enabled` refuses, or a read-only page forbids.
+    """
+    own = _own_names(scope)
+    belongs = _belonging(scope, own)
+    everywhere = [
+        tool
+        for tool in registry.tools().values()
+        if tool.name not in own and belongs(tool)
+    ]
+    known = [registry.tool(name) for name in own]
+    every = [*known, *everywhere, *client_tools(scope.run.context)]
+    return [tool for tool in every if tool is not None and is_open(tool, scope)]
+
+
+def is_here(tool: ToolDefinition, scope: RunScope) -> bool:
+    """Tell whether `tool` belongs to the page of the run, and is open there now."""
+    return _belonging(scope, _own_names(scope))(tool) and is_open(tool, scope)
+
+
+def not_here(name: str, *, writes: bool, read_only: bool) -> ToolResult:
+    """Return the result of a call to a tool that is not to be had on this page."""
+    if writes and read_only:
+        error = _("Nothing can be changed on this page.")
+    else:
+        error = _("“%(name)s” is not available now.") % {"name": name}
+    return ToolResult(
+        ok=False,
+        error=error,
+        error_type="not_here",
+        suggestion=_("Use one of the tools that were offered."),
+    )
+
+
+def _belonging(
+    scope: RunScope, own: Collection[str]
+) -> Callable[[ToolDefinition], bool]:
+    hidden = set(scope.module.overrides)
+    elsewhere = _names_of_modules() - {*own}
+
+    def belongs(tool: ToolDefinition) -> bool:
+        if tool.name in own:
+            return True
+        is_free = tool.shared or tool.name not in elsewhere
+        return is_free and tool.name not in hidden
+
+    return belongs
+
+
+def tool_of(run: Run, name: str) -> ToolDefinition | None:
+    """Return the tool that a call of `run` names: the site's, or one of its page."""
+    declared = client_tools(run.context) if registry.tool(name) is None else []
+    own = {tool.name: tool for tool in declared}
+    return registry.tool(name) or own.get(name)
+
+
+def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
+    """Tell whether the run may call `tool` at all, now."""
+    if tool.renders_only or schema_error(tool):
+        return False
+    if not may_call(scope.user, tool) or decide(tool) == "deny":
+        return False
+    if tool.effect in WRITING and scope.is_read_only:
+        return False
+    if tool.is_enabled is None:
+        return True
+    try:
+        return bool(tool.is_enabled(scope.context))
+    except Exception:
+        logger.exception("is_enabled of tool %r failed", tool.name)
+        return False
+
+
+def told_tools(
+    scope: RunScope, tools: list[ToolDefinition] | None = None
+) -> list[ToolDefinition]:
+    """
+    Return those of `tools_of` the run that the model is told of in the next step.
+
+    All of them if their schemas are small; else the page's own, what `find_tools`
+    has loaded, and of the others as many as there is room for. The rest is found.
+    """
+    tools = tools_of(scope) if tools is None else tools
+    most = int(conf.get("TOOL_SCHEMA_CHARS"))
+    if _size(tools) <= most:
+        return [tool for tool in tools if tool.name != FIND_TOOLS]
+    near = {*_own_names(scope), *_loaded(scope.run), FIND_TOOLS}
+    told = {tool.name for tool in tools if tool.name in near or tool.shared}
+    left = most - _size([tool for tool in tools if tool.name in told])
+    for tool in tools:
+        if tool.name not in told and schema_chars(tool) <= left:
+            told.add(tool.name)
+            left -= schema_chars(tool)
+    return [tool for tool in tools if tool.name in told]
+
+
+def _loaded(run: Run) -> list[str]:
+    """Return the names that `find_tools` has loaded by now, in any process."""
+    names = Run.objects.filter(pk=run.pk).values_list("loaded_tools", flat=True)
+    return names.first() or []
+
+
+def tool_schemas(tools: list[ToolDefinition]) -> list[dict[str, Any]]:
+    """Return `tools` in the form in which a model is told of them."""
+    return [function_schema(tool) for tool in tools]
+
+
+def _own_names(scope: RunScope) -> list[str]:
+    named = [*_tools_of_module(scope), *scope.view_parts.tools]
+    return list(dict.fromkeys(map(tool_name, named)))
+
+
+def _tools_of_module(scope: RunScope) -> list[Any]:
+    module = scope.module
+    try:
+        named = list(module.get_tools(scope.context))
+    except Exception:
+        logger.exception("get_tools of module %r failed", module.id)
+        return list(module.tools)
+    # What `tools` leaves out would belong to this page, and to all others.
+    declared = set(map(tool_name, module.tools))
+    return [one for one in named if not declared or tool_name(one) in declared]
+
+
+def _names_of_modules() -> set[str]:
+    modules = {tool_name(tool) for one in every_module() for tool in one.tools}
+    return modules | names_of_views()
+
+
+def _size(tools: list[ToolDefinition]) -> int:
+    return sum(map(schema_chars, tools))

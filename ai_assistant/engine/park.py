@@ -1,0 +1,39 @@
+"""Let a run wait: no process, thread or connection is held meanwhile."""
+
+from ai_assistant.engine.finish import finish, stopped
+from ai_assistant.engine.records import wait_state
+from ai_assistant.engine.writer import RunWriter
+from ai_assistant.events import Custom, Event
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.run import Run
+
+
+async def park(writer: RunWriter) -> bool:
+    """Park the run in the state of what it waits for; False if it need not wait."""
+    parked: list[bool] = []
+
+    def work() -> list[Event]:
+        facts = _park(writer)
+        parked.append(bool(facts))
+        return facts
+
+    await writer.commit(work)
+    return parked[-1]
+
+
+def _park(writer: RunWriter) -> list[Event]:
+    run_id = writer.hold.run_id
+    state = wait_state(run_id)
+    runnable = ToolCall.objects.filter(
+        run_id=run_id, status=CallStatus.PENDING, background=False
+    )
+    # An answer may have come while the other calls were carried out.
+    if state is None or runnable.exists():
+        return []
+    run = Run.objects.get(pk=run_id)
+    if run.stop_requested:
+        return finish(run_id, stopped(run), running_s=writer.running_s())
+    run.state, run.owner = state, ""
+    run.running_s += writer.running_s()
+    run.save(update_fields=["state", "owner", "running_s"])
+    return [Custom(name="aia.waiting", value={"state": state})]

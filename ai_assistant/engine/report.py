@@ -1,0 +1,183 @@
+"""What a call tells of its work while it is at it: progress, steps, results so far."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import UUID
+
+from ai_assistant.engine.shown import check_shown, shown_call
+from ai_assistant.events import Custom, Event
+from ai_assistant.exceptions import LostLease
+from ai_assistant.models.call import OPEN_CALL, ToolCall
+from ai_assistant.tools.characters import whole, whole_json
+from ai_assistant.tools.result import from_value
+from ai_assistant.types import JSON, ToolResult
+
+REPORT_S = 0.2  # at least so long between two reports that are stored
+REPORT_CHARS = 200  # of a step, and of the text beside the bar
+MAX_STEPS = 50
+MAX_SHOWN = 50  # cards of one call
+PARTIAL_CHARS = 32_000  # of a result so far; a larger one is not shown
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """A card that a call wants to be drawn below its own."""
+
+    id: UUID
+    name: str
+    arguments: dict[str, Any]
+
+
+class Report:
+    """
+    The newest of all that one attempt at a call has told.
+
+    Told from the thread of the tool, stored from another: only the newest counts,
+    and storing it twice is harmless.
+    """
+
+    def __init__(self, *, above: "Report | None" = None) -> None:
+        self._above = above  # that of the call of which this one is a part
+        self._is_over = False
+        self.news: Callable[[], None] = lambda: None
+        self._progress: tuple[float, str] | None = None
+        self._steps: list[str] = []
+        self._partial: JSON = None
+        self._shown: list[Shown] = []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody waits for the call any more, or for one above it."""
+        return self._is_over or (self._above is not None and self._above.is_over)
+
+    @is_over.setter
+    def is_over(self, is_over: bool) -> None:
+        self._is_over = is_over
+
+    # --- told by the tool ---
+
+    def progress(self, fraction: float, text: str) -> None:
+        """Take how far the call is."""
+        self._progress = fraction, whole(str(text))[:REPORT_CHARS]
+        self._told()
+
+    def step(self, text: str) -> None:
+        """Take the step that the call has reached. After the last one it stays."""
+        if len(self._steps) < MAX_STEPS:
+            self._steps = [*self._steps, whole(str(text))[:REPORT_CHARS]]
+        self._told()
+
+    def partial(self, value: JSON) -> None:
+        """Take the result so far: plain JSON. A very large one is passed over."""
+        if len(json.dumps(value)) <= PARTIAL_CHARS:
+            self._partial = whole_json(value)
+        self._told()
+
+    def show(self, name: str, arguments: dict[str, Any]) -> None:
+        """Take a card to be drawn. Raise if there is no such card."""
+        data = check_shown(name, arguments)
+        if len(self._shown) < MAX_SHOWN:
+            self._shown = [
+                *self._shown,
+                Shown(id=uuid.uuid4(), name=name, arguments=data),
+            ]
+        self._told()
+
+    def _told(self) -> None:
+        if self.is_over:
+            raise LostLease("The call was given up or stopped; its tool ends here.")
+        self.news()
+
+    # --- stored by the engine ---
+
+    def branch(self) -> "Report":
+        """Return a report that goes on from here, and can be begun anew."""
+        other = Report(above=self._above)
+        other._progress, other._steps = self._progress, self._steps
+        other._partial, other._shown = self._partial, self._shown
+        return other
+
+    def store(self, call: ToolCall) -> list[Event]:
+        """Store it all, if the call has no result yet. Call it behind the fence."""
+        fields: dict[str, Any] = {"steps": self._steps, "partial": self._partial}
+        if self._progress is not None:
+            fields["progress"], fields["progress_text"] = self._progress
+        open_call = ToolCall.objects.filter(pk=call.pk, status__in=OPEN_CALL)
+        if not self.has_news or not open_call.update(**fields):
+            return []
+        fact = Custom(name="aia.progress", value={"call_id": str(call.pk)})
+        return [fact, *self._store_shown(call)]
+
+    @property
+    def has_news(self) -> bool:
+        """Whether anything was told at all."""
+        told = (self._progress, self._partial)
+        return bool(self._steps or self._shown) or told != (None, None)
+
+    def _store_shown(self, call: ToolCall) -> list[Event]:
+        wanted = {one.id: one for one in self._shown}
+        rows = ToolCall.objects.filter(pk__in=wanted)
+        for pk in rows.values_list("pk", flat=True) if wanted else ():
+            del wanted[pk]
+        facts: list[Event] = []
+        for one in wanted.values():
+            facts += shown_call(call, one.id, one.name, one.arguments)
+        return facts
+
+
+def heard(report: Report) -> asyncio.Event:
+    """Return what is set on this event loop whenever something is told."""
+    loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # a thread that outlives the loop
+            loop.call_soon_threadsafe(news.set)
+
+    report.news = tell
+    return news
+
+
+def drained(name: str, values: Generator[Any, Any, Any], report: Report) -> ToolResult:
+    """
+    Take all values of a generator tool; return its result.
+
+    Each value is the result so far; the last one, or what is returned, is the
+    result.
+    """
+    result = ToolResult(ok=True)
+    while True:
+        try:
+            result = from_value(name, next(values))
+        except StopIteration as end:
+            return result if end.value is None else from_value(name, end.value)
+        if not take_partial(result, report):
+            values.close()
+            return result
+
+
+def in_turn(values: AsyncGenerator[Any, Any]) -> Generator[Any, None, None]:
+    """Yield what an async generator yields, where no event loop is running."""
+    end = object()
+
+    async def following() -> Any:  # noqa: ANN401 - what the tool yields
+        return await anext(values, end)
+
+    with asyncio.Runner() as runner:
+        try:
+            while (value := runner.run(following())) is not end:
+                yield value
+        finally:
+            runner.run(values.aclose())
+
+
+def take_partial(result: ToolResult, report: Report) -> bool:
+    """Show a result so far; False if it is none, and the tool has to end."""
+    if result.error_type == "bad_result":
+        return False
+    report.partial(result.data if result.ok else asdict(result))
+    return True

@@ -1,0 +1,107 @@
+"""What a run is bound to: the page it began on, its module, what it sees."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ai_assistant.context.collect import Kept, chosen, from_browser, see
+from ai_assistant.context.page import Page, find_page, page_info
+from ai_assistant.context.viewparts import ViewParts, parts_of
+from ai_assistant.models.run import Run
+from ai_assistant.modules.admission import is_page_open
+from ai_assistant.modules.base import ContextModule
+from ai_assistant.modules.resolve import DEFAULT, module_by_id, module_for
+from ai_assistant.types import ContextItem, RunContext
+
+logger = logging.getLogger("ai_assistant")
+
+MODULE_PROMPT_CHARS = 8000  # large parts are read by tools
+
+
+@dataclass(frozen=True)
+class RunScope:
+    """One run's surroundings, for `user`. May ask the database."""
+
+    run: Run
+    user: Any
+
+    @cached_property
+    def context(self) -> RunContext:
+        """What prompts, modules and `is_enabled` are given."""
+        run = self.run
+        return RunContext(
+            user=self.user,
+            run_id=run.pk,
+            conversation_id=run.conversation_id,
+            page_path=run.page_path,
+            page=page_info(run.page_path, run.page_title),
+            module=self.module.id,
+        )
+
+    @cached_property
+    def is_page_open(self) -> bool:
+        """Whether the user gets what is kept for the page; the browser names it."""
+        return is_page_open(self._page, self._chosen, self.user)
+
+    @cached_property
+    def module(self) -> ContextModule:
+        """The run's module, as it was chosen at its start, if its page is open."""
+        return self._chosen if self.is_page_open else DEFAULT
+
+    @cached_property
+    def _chosen(self) -> ContextModule:
+        return module_by_id(self.run.module)
+
+    @cached_property
+    def _page(self) -> Page | None:
+        return find_page(self.run.page_path)
+
+    @cached_property
+    def view_parts(self) -> ViewParts:
+        """What the view of the page registers itself."""
+        if self._page is None or not self.is_page_open:
+            return ViewParts()
+        return parts_of(self._page.view, self._page.model_admin)
+
+    @cached_property
+    def items(self) -> list[ContextItem]:
+        """What the model is told of the page."""
+        kept = kept_of(self.run.context)
+        return chosen(see(self.context, kept.browser).items, kept)
+
+    @cached_property
+    def is_read_only(self) -> bool:
+        """Whether nothing may be changed on this page."""
+        guard = self._chosen  # also of a page that is closed: the safe side
+        if not guard.has("read_only_guard"):
+            return False
+        try:
+            return bool(guard.is_read_only(self.context))
+        except Exception:
+            logger.exception("is_read_only of module %r failed", guard.id)
+            return True  # the safe side
+
+
+def module_prompt(scope: RunScope) -> str:
+    """Return what the module tells the model; nothing if its code fails."""
+    try:
+        return str(scope.module.get_prompt(scope.context))[:MODULE_PROMPT_CHARS]
+    except Exception:
+        logger.exception("the prompt of module %r failed", scope.module.id)
+        return ""
+
+
+def module_id_for(page_path: str) -> str:
+    """Return the id of the module that a run of this page gets."""
+    return module_for(page_info(page_path).view_name).id
+
+
+def kept_of(stored: Mapping[str, Any]) -> Kept:
+    """Return what a person kept, from the form in which a run stores it."""
+    return Kept(
+        dropped=frozenset(stored.get("dropped", ())),
+        mentioned=frozenset(stored.get("mentioned", ())),
+        browser=tuple(map(from_browser, stored.get("browser", ()))),
+    )

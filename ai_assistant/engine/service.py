@@ -1,0 +1,114 @@
+"""What the door asks of the engine: database and executor in one call each."""
+
+import asyncio
+import uuid
+from uuid import UUID
+
+from ai_assistant import conf
+from ai_assistant.engine import live
+from ai_assistant.engine.again import again_submission
+from ai_assistant.engine.browser import FromPage, claim, finish_call, with_page
+from ai_assistant.engine.db import in_db, in_tool_thread
+from ai_assistant.engine.executor import executor
+from ai_assistant.engine.interrupts import Answer
+from ai_assistant.engine.interrupts import answer as store_answer
+from ai_assistant.engine.start import Accepted, Submission, accept
+from ai_assistant.engine.stop import stop as store_stop
+from ai_assistant.engine.sweep import give_out_calls
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.run import Run
+from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.types import UserKey
+
+RING_AFTER_S = 0.02
+
+
+async def send(submission: Submission) -> Accepted:
+    """Accept a message and have its run executed, here or by a worker."""
+    # Without an ASGI server there is no loop that would outlive this request.
+    here = _executes_here() and executor().is_alive and executor().has_room
+    owner = executor().owner if here else ""
+    accepted = await in_db(lambda: accept(submission, owner=owner))
+    if accepted.hold is not None:
+        executor().launch(accepted.hold)
+    elif accepted.is_new or accepted.woken:
+        _wake()
+    # The model is asked first: drawing the message would take its processor.
+    asyncio.get_running_loop().call_later(
+        RING_AFTER_S,
+        _ring,
+        submission.user_id,
+        accepted.conversation_id,
+        accepted.run_id,
+    )
+    return accepted
+
+
+async def answer(given: Answer) -> None:
+    """Record an answer and let the run go on."""
+    decided = await in_db(store_answer, given)
+    if decided.queued:
+        _wake()
+    else:
+        await in_db(give_out_calls)  # an approved background call is not queued
+    _ring(given.user_id, decided.conversation_id, decided.run_id)
+
+
+async def claim_for_page(said: FromPage) -> bool:
+    """Tell whether the page that asks is the one that carries a call out."""
+    return await in_db(claim, said)
+
+
+async def result_of_page(said: FromPage) -> None:
+    """Record what a page says came of its call, and let the run go on."""
+    # Code of the site describes the page: it may be slow, the engine must not be.
+    whole = await in_tool_thread(with_page, said)
+    decided = await in_db(finish_call, whole)
+    if decided.queued:
+        _wake()
+    _ring(said.user_id, decided.conversation_id, decided.run_id)
+
+
+async def stop(user_id: UserKey, run_id: UUID) -> None:
+    """Stop a run of the user. Raise Refused not_found for another's."""
+    conversation_id = await in_db(_conversation_of, user_id, run_id)
+    stopped = await in_db(store_stop, run_id)
+    if not stopped.ended and _executes_here():
+        executor().stop(run_id)
+    _ring(user_id, conversation_id, run_id)
+
+
+async def again(
+    user_id: UserKey, run_id: UUID, key: str, session: SessionStamp
+) -> Accepted:
+    """Start a new run that continues an ended one."""
+    submission = await in_db(
+        again_submission, user_id, run_id, key or str(uuid.uuid4()), session
+    )
+    return await send(submission)
+
+
+def boot() -> None:
+    """Start what this process does for runs. Call it on its event loop."""
+    if _executes_here():
+        executor().boot()
+
+
+def _executes_here() -> bool:
+    return bool(conf.get("EXECUTOR") == "web")
+
+
+def _wake() -> None:
+    executor().wake()
+    live.ring_executors()
+
+
+def _ring(user_id: UserKey, conversation_id: UUID, run_id: UUID) -> None:
+    live.ring(live.group_name(user_id, conversation_id), run_id)
+
+
+def _conversation_of(user_id: UserKey, run_id: UUID) -> UUID:
+    found = Run.objects.filter(pk=run_id, user_id=user_id).first()
+    if found is None:
+        raise Refused("not_found", "")
+    return found.conversation_id

@@ -1,0 +1,213 @@
+"""Accept a message: conversation, message, run and first event, in one transaction."""
+
+import unicodedata
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.engine.db import unit
+from ai_assistant.engine.eventlog import append
+from ai_assistant.engine.fence import Hold, database_now
+from ai_assistant.engine.finish import store_message
+from ai_assistant.engine.interrupts import take_as_answer
+from ai_assistant.engine.scope import module_id_for
+from ai_assistant.events import RunStarted
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.tools.characters import whole
+from ai_assistant.types import UserKey
+
+TITLE_CHARS = 60
+KEY_CHARS = 64
+PATH_CHARS = 2000
+KEPT_CONTROLS = "\n\t"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Submission:
+    """What a person sends. `key` makes a repeat harmless."""
+
+    user_id: UserKey
+    conversation_id: UUID
+    key: str
+    text: str
+    page_path: str = ""
+    page_title: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)  # see Run.context
+    stamp: SessionStamp = field(default_factory=SessionStamp)
+    continues: UUID | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Accepted:
+    """What became of it. `hold` is there if this process has to execute the run."""
+
+    run_id: UUID
+    conversation_id: UUID
+    is_new: bool
+    hold: Hold | None = None
+    woken: bool = False  # the text answered a run that waited
+
+
+def clean_text(text: str, most: int = 0) -> str:
+    """
+    Return the text as it is stored; `most` characters, or as many as a message may.
+
+    Raise Refused if it is empty, too long, or holds control characters.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    most = most or int(conf.get("MAX_MESSAGE_CHARS"))
+    if not text:
+        raise Refused("empty", _("Write a message first."))
+    if len(text) > most:
+        raise Refused(
+            "too_long",
+            _("This message has %(n)d characters; at most %(most)d can be sent.")
+            % {"n": len(text), "most": most},
+        )
+    for character in text:
+        category = unicodedata.category(character)
+        if category in ("Cc", "Cs") and character not in KEPT_CONTROLS:
+            raise Refused(
+                "binary",
+                _("This message holds characters that are not text. Remove them."),
+            )
+    return text
+
+
+def accept(submission: Submission, *, owner: str = "") -> Accepted:
+    """
+    Accept a message; the same key a second time changes nothing.
+
+    With `owner` the run is leased to that process at once, else it is queued.
+    Raise Refused: not_found for another user's conversation, busy while a run is
+    unfinished, and what `clean_text` raises.
+    """
+    text = clean_text(submission.text)
+    if not 0 < len(submission.key) <= KEY_CHARS:
+        raise Refused("bad_key", _("Reload the page and send the message again."))
+    try:
+        return _accept(submission, text, owner)
+    except IntegrityError:
+        # The same message at the same moment: now the other one is to be seen.
+        return _accept(submission, text, owner)
+
+
+@unit
+def _accept(submission: Submission, text: str, owner: str) -> Accepted:
+    conversation = _conversation(submission, text)
+    known = Message.objects.filter(
+        conversation__owner_id=submission.user_id, key=submission.key
+    ).first()
+    if known is not None:
+        return Accepted(
+            run_id=known.run_id, conversation_id=known.conversation_id, is_new=False
+        )
+    active = conversation.runs.filter(state__in=UNFINISHED).first()
+    if active is not None:
+        return _to_active(active, submission, text)
+    _check_load(submission)
+    return _new_run(conversation, submission, text, owner)
+
+
+def _conversation(submission: Submission, text: str) -> Conversation:
+    own = Conversation.objects.filter(
+        pk=submission.conversation_id, owner_id=submission.user_id
+    )
+    # A write first: it takes the lock, and two messages at once stand in line.
+    if own.update(updated_at=timezone.now()):
+        return own.get()
+    # Of another: an own one that came into being just now fails at the create.
+    known = Conversation.objects.filter(pk=submission.conversation_id)
+    if known.exclude(owner_id=submission.user_id).exists():
+        raise Refused("not_found", _("This conversation does not exist."))
+    title = " ".join(text.split())
+    if len(title) > TITLE_CHARS:
+        title = title[: TITLE_CHARS - 1] + "…"
+    return Conversation.objects.create(
+        pk=submission.conversation_id, owner_id=submission.user_id, title=title
+    )
+
+
+def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
+    message = _message(active, submission, text)
+    is_again = submission.continues is not None
+    if is_again or not take_as_answer(active, message, submission.stamp):
+        raise Refused(
+            "busy",
+            _("The assistant is still working. Stop it, or wait for its answer."),
+        )
+    return Accepted(
+        run_id=active.pk,
+        conversation_id=active.conversation_id,
+        is_new=False,
+        woken=True,
+    )
+
+
+def _check_load(submission: Submission) -> None:
+    active = Run.objects.filter(
+        user_id=submission.user_id, state__in=(RunState.QUEUED, RunState.RUNNING)
+    ).count()
+    if active >= int(conf.get("RUNS_PER_USER")):
+        raise Refused(
+            "too_many_runs",
+            _("%(n)d answers are being written for you already. Wait for one.")
+            % {"n": active},
+        )
+
+
+def _new_run(
+    conversation: Conversation, submission: Submission, text: str, owner: str
+) -> Accepted:
+    run = Run(
+        id=uuid.uuid4(),
+        conversation=conversation,
+        user_id=submission.user_id,
+        continues_id=submission.continues,
+        idempotency_key=submission.key,
+        page_path=_path(submission.page_path),
+        page_title=whole(submission.page_title)[:300],
+        module=module_id_for(submission.page_path),
+        context=dict(submission.context),
+        session_digest=submission.stamp.session_digest,
+        password_digest=submission.stamp.password_digest,
+        session_expires_at=submission.stamp.expires_at,
+        next_seq=2,
+    )
+    if owner:
+        run.state, run.owner, run.epoch = RunState.RUNNING, owner, 1
+        run.lease_until = database_now() + float(conf.get("LEASE_S"))
+    with transaction.atomic():
+        run.save(force_insert=True)
+    store_message(_message(run, submission, text))
+    append(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
+    hold = Hold(run_id=run.pk, owner=owner, epoch=1) if owner else None
+    return Accepted(
+        run_id=run.pk, conversation_id=conversation.pk, is_new=True, hold=hold
+    )
+
+
+def _path(said: str) -> str:
+    """Return the path of a page of this site, or nothing: the model is told of it."""
+    is_path = said.startswith("/") and said.isprintable() and " " not in said
+    return said[:PATH_CHARS] if is_path else ""
+
+
+def _message(run: Run, submission: Submission, text: str) -> Message:
+    return Message(
+        conversation_id=run.conversation_id,
+        run=run,
+        key=submission.key,
+        role=Message.Role.USER,
+        parts=[{"type": "text", "text": text}],
+    )

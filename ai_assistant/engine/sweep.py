@@ -1,0 +1,151 @@
+"""Find what was left behind, and bring it back into the queue."""
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.utils import timezone
+
+from ai_assistant.engine import background
+from ai_assistant.engine.background.claim import GOING_ON
+from ai_assistant.engine.background.perform import end_task
+from ai_assistant.engine.background.send import resend_s
+from ai_assistant.engine.browser import end_late, late_requests
+from ai_assistant.engine.db import unit
+from ai_assistant.engine.eventlog import append
+from ai_assistant.engine.fence import Hold, claim, database_now, pass_by_state
+from ai_assistant.engine.finish import outcome_unknown, stopped
+from ai_assistant.engine.interrupts import expire
+from ai_assistant.engine.owner import is_gone
+from ai_assistant.engine.records import call_moved, record_result, settle_wait
+from ai_assistant.engine.stop import stop
+from ai_assistant.events import Event
+from ai_assistant.exceptions import LostLease, Refused
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import WAITING, Run, RunState
+from ai_assistant.registry import registry
+
+BATCH = 100
+
+
+@dataclass(kw_only=True, slots=True)
+class Swept:
+    """What a sweep has changed: runs by id that somebody may look at."""
+
+    moved: list[UUID] = field(default_factory=list)
+
+
+def sweep_once() -> Swept:
+    """Do everything that needs no event loop. Safe from any process, any time."""
+    swept = Swept()
+    _expire_waits(swept)
+    _end_stopped(swept)
+    _take_back_calls(swept)
+    give_out_calls()
+    return swept
+
+
+def claim_runs(owner: str, room: int) -> list[Hold]:
+    """Take up to `room` runs that are queued, or whose owner is gone."""
+    holds = []
+    for run_id, gone_owner in _claimable(owner)[:room]:
+        hold = _claim(run_id, owner, gone_owner)
+        if hold is not None:
+            holds.append(hold)
+    return holds
+
+
+@unit
+def _claim(run_id: UUID, owner: str, gone_owner: str) -> Hold | None:
+    return claim(run_id, owner, gone_owner=gone_owner)
+
+
+def _claimable(owner: str) -> list[tuple[UUID, str]]:
+    """Return runs to take, each with its owner if that is surely gone."""
+    now = database_now()
+    found: list[tuple[UUID, str]] = []
+    rows = Run.objects.filter(state__in=(RunState.QUEUED, RunState.RUNNING))
+    columns = rows.order_by("created_at").values_list(
+        "pk", "state", "owner", "lease_until"
+    )
+    for run_id, state, held_by, lease_until in columns:
+        if state == RunState.QUEUED:
+            found.append((run_id, ""))
+        elif held_by != owner and is_gone(held_by):
+            found.append((run_id, held_by))
+        elif lease_until < now:
+            found.append((run_id, ""))
+    return found
+
+
+def _expire_waits(swept: Swept) -> None:
+    late = Interrupt.objects.filter(
+        status=Interrupt.Status.OPEN, expires_at__lt=timezone.now()
+    ).exclude(kind=Interrupt.Kind.BROWSER)
+    for interrupt in late[:BATCH]:
+        try:
+            swept.moved.append(expire(interrupt).run_id)
+        except Refused:
+            continue
+    for interrupt in late_requests()[:BATCH]:
+        try:
+            swept.moved.append(end_late(interrupt.pk).run_id)
+        except Refused:
+            continue
+
+
+def _end_stopped(swept: Swept) -> None:
+    left = Run.objects.filter(
+        stop_requested=True, state__in=(RunState.QUEUED, *WAITING)
+    )
+    for run in left[:BATCH]:
+        stop(run.pk, stopped(run))
+        swept.moved.append(run.pk)
+
+
+def _take_back_calls(swept: Swept) -> None:
+    """Give up the claims of workers that are gone."""
+    now = database_now()
+    working = ToolCall.objects.filter(background=True, status=CallStatus.EXECUTING)
+    for call in working.select_related("run"):
+        if is_gone(call.owner) or call.lease_until < now:
+            _take_back(call)
+            swept.moved.append(call.run_id)
+
+
+@unit
+def _take_back(call: ToolCall) -> None:
+    try:
+        pass_by_state(call.run_id, GOING_ON)
+    except LostLease:
+        return
+    still = ToolCall.objects.filter(
+        pk=call.pk, epoch=call.epoch, status=CallStatus.EXECUTING
+    )
+    tool = registry.tools().get(call.name)
+    if tool is not None and tool.resumable:
+        if not still.update(status=CallStatus.PENDING, owner="", sent_at=0):
+            return
+        facts: list[Event] = [call_moved(call, CallStatus.PENDING)]
+    else:
+        if not still.exists():
+            return
+        facts = [*record_result(call, outcome_unknown(call), status="unknown")]
+        facts += end_task(call)
+        settle_wait(call.run_id)
+    first = pass_by_state(call.run_id, GOING_ON, events=len(facts))
+    append(call.run_id, facts, first_seq=first, epoch=0)
+
+
+def give_out_calls() -> None:
+    """Give out background calls that nobody has taken, or will take."""
+    now = database_now()
+    due = ToolCall.objects.filter(
+        background=True,
+        status=CallStatus.PENDING,
+        run__state__in=GOING_ON,
+        sent_at__lt=now - resend_s(),
+    )
+    for call_id in list(due.values_list("pk", flat=True)[:BATCH]):
+        if ToolCall.objects.filter(pk=call_id, sent_at__lt=now).update(sent_at=now):
+            background.give_out(call_id)

@@ -1,0 +1,93 @@
+"""A stored call whose tool has changed since: brought up to date, asked again."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.records import close_interrupts, open_interrupt, record_result
+from ai_assistant.engine.versions import remember
+from ai_assistant.engine.waits import approval
+from ai_assistant.events import Event
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.safety.policy import decide
+from ai_assistant.tools.parse import digest
+from ai_assistant.tools.result import from_value
+from ai_assistant.tools.schema import validated
+from ai_assistant.tools.version import version_of
+from ai_assistant.types import ToolDefinition, ToolResult
+
+
+def has_changed(call: ToolCall, tool: ToolDefinition) -> bool:
+    """Tell whether the tool is another than the one that was called."""
+    return bool(call.version) and call.version != version_of(tool)
+
+
+def upgrade(call: ToolCall, tool: ToolDefinition) -> list[Event]:
+    """
+    Let a call be one of the tool as it is now; return the facts.
+
+    Its arguments go through the tool's `upgrade_args`. An approval was for the
+    tool as it was: it lapses, and the person is asked again. Call it behind the
+    fence.
+    """
+    row = ToolCall.objects.get(pk=call.pk)
+    if not row.is_open:
+        return []
+    tasks = row.interrupts.filter(kind=Interrupt.Kind.TASK)
+    facts = list(close_interrupts(tasks, Interrupt.Status.CANCELLED))
+    try:
+        arguments = _upgraded(row, tool)
+        validated(tool, arguments)
+    except Exception as error:  # noqa: BLE001 - the site's code, and what it returns
+        return [*facts, *record_result(row, _outdated(row, error))]
+    asks = row.approved or decide(tool) == "ask"
+    _update(row, tool, arguments)
+    remember([tool])
+    if asks:
+        facts.append(approval(row))
+    elif row.background:
+        wait = Interrupt(run_id=row.run_id, call=row, kind=Interrupt.Kind.TASK)
+        facts.append(open_interrupt(wait))
+    return facts
+
+
+def _upgraded(call: ToolCall, tool: ToolDefinition) -> dict[str, Any]:
+    if tool.upgrade_args is None:
+        return dict(call.arguments)
+    told = from_value(tool.name, tool.upgrade_args(call.version, dict(call.arguments)))
+    if not told.ok or not isinstance(told.data, dict):
+        raise TypeError("upgrade_args returned no arguments")
+    return told.data
+
+
+def _update(call: ToolCall, tool: ToolDefinition, arguments: dict[str, Any]) -> None:
+    call.arguments = arguments
+    call.arguments_digest = digest(call.name, arguments)
+    call.version = version_of(tool)
+    call.effect = tool.effect
+    call.background = tool.background
+    call.label = str(tool.label)[:200]
+    call.approved = False
+    call.save(
+        update_fields=[
+            "arguments",
+            "arguments_digest",
+            "version",
+            "effect",
+            "background",
+            "label",
+            "approved",
+        ]
+    )
+
+
+def _outdated(call: ToolCall, error: Exception) -> ToolResult:
+    return ToolResult(
+        ok=False,
+        error=_("“%(name)s” has changed since it was called, and was not carried out.")
+        % {"name": call.label or call.name},
+        error_type="changed",
+        suggestion=_("Call it again as it is now."),
+        schema_hint=getattr(error, "schema_hint", None),
+    )

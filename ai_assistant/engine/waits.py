@@ -1,0 +1,91 @@
+"""Make a call wait: for an approval, for an answer, or for the page."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.utils import timezone
+
+from ai_assistant import conf
+from ai_assistant.engine.questions import ENDED_AS, storable_default, unanswered
+from ai_assistant.engine.records import open_interrupt, record_result
+from ai_assistant.events import Event
+from ai_assistant.exceptions import Ask
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.tools.characters import whole, whole_json
+from ai_assistant.types import JSON, ToolDefinition
+
+
+def approval(call: ToolCall) -> Event:
+    """Let the call wait until a person approves its exact arguments."""
+    _wait(call)
+    expires_at = timezone.now() + timedelta(seconds=conf.get("APPROVAL_TTL_S"))
+    return open_interrupt(
+        Interrupt(
+            run_id=call.run_id,
+            call=call,
+            kind=Interrupt.Kind.APPROVAL,
+            arguments_digest=call.arguments_digest,
+            expires_at=expires_at,
+        )
+    )
+
+
+def question(call: ToolCall, asked: Ask) -> Sequence[Event]:
+    """
+    Let the call wait for an answer.
+
+    One that was left without an answer is not asked again for the same call.
+    """
+    text = whole(str(asked.question))
+    if left := _left_before(call, text):
+        status, reason = ENDED_AS[left.status]
+        return record_result(call, unanswered(left), status=status, reason=reason)
+    _wait(call)
+    ttl_s = conf.get("QUESTION_TTL_S")
+    interrupt = Interrupt(
+        run_id=call.run_id,
+        call=call,
+        kind=Interrupt.Kind.QUESTION,
+        arguments_digest=call.arguments_digest,
+        question=text,
+        question_kind=asked.kind,
+        options=whole_json(asked.choices),
+        strict=asked.strict,
+        default=storable_default(asked.default),
+        key=asked.key,
+        expires_at=timezone.now() + timedelta(seconds=ttl_s) if ttl_s else None,
+    )
+    return [open_interrupt(interrupt)]
+
+
+def page(call: ToolCall, tool: ToolDefinition, request: JSON) -> Event:
+    """Let the call wait until a page has carried `request` out."""
+    _wait(call)
+    return open_interrupt(
+        Interrupt(
+            run_id=call.run_id,
+            call=call,
+            kind=Interrupt.Kind.BROWSER,
+            arguments_digest=call.arguments_digest,
+            request=request,
+            expires_at=timezone.now() + timedelta(seconds=tool.timeout_browser_s),
+        )
+    )
+
+
+def _left_before(call: ToolCall, text: str) -> Interrupt | None:
+    left = Interrupt.objects.filter(
+        run_id=call.run_id,
+        kind=Interrupt.Kind.QUESTION,
+        status__in=ENDED_AS,
+        call__name=call.name,
+        arguments_digest=call.arguments_digest,
+        question=text,
+    )
+    return left.first()
+
+
+def _wait(call: ToolCall) -> None:
+    ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.WAITING)
+    call.status = CallStatus.WAITING

@@ -1,0 +1,206 @@
+"""
+What one stretch of a run writes: facts, gathered into few commits.
+
+Text waits for the next flush and meanwhile travels as live frames; everything
+else is committed at once, together with the text that came before it.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ai_assistant.engine import live
+from ai_assistant.engine.db import in_db, unit_once
+from ai_assistant.engine.eventlog import append
+from ai_assistant.engine.fence import Hold, pass_by_state, pass_fence
+from ai_assistant.engine.flush import Flusher
+from ai_assistant.engine.loop import CallDraft
+from ai_assistant.engine.pace import Pace
+from ai_assistant.events import Event, ReasoningContent, StepStarted, TextContent
+from ai_assistant.exceptions import LostLease
+from ai_assistant.models.run import RunState
+
+LIVE_S = 0.08  # at most this often a live frame
+DRAFT_S = 0.2  # at most this often one of calls that are being written
+
+Work = Callable[[], Sequence[Event]]
+Runner = Callable[..., Awaitable[None]]
+
+
+class RunWriter:
+    """Writes for one run, as long as `hold` is good."""
+
+    def __init__(self, hold: Hold, group: str, flusher: Flusher) -> None:
+        self.hold = hold
+        self.group = group
+        self.since = time.monotonic()
+        self.lost = asyncio.Event()
+        self.pending: list[Event] = []
+        self.pending_chars = 0
+        self.step = 0
+        self.in_flight: asyncio.Future[None] | None = None
+        self._flusher = flusher
+        self._deferred: list[Work] = []
+        self._lock = asyncio.Lock()
+        self._live: TextContent | ReasoningContent | None = None
+        self._live_at = 0.0
+        self._pace = Pace(LIVE_S)
+        self._live_timer: asyncio.TimerHandle | None = None
+        self._drafts: dict[int, CallDraft] = {}  # by position, not sent yet
+        self._drafts_timer: asyncio.TimerHandle | None = None
+
+    def running_s(self) -> float:
+        """Return the seconds of this stretch up to now."""
+        return time.monotonic() - self.since
+
+    def note(self, fact: Event) -> None:
+        """Store `fact` with the next commit."""
+        if isinstance(fact, StepStarted):
+            self.step = fact.index
+        self.pending.append(fact)
+
+    def defer(self, work: Work) -> None:
+        """Do `work` with the next commit, which follows at once."""
+        self._deferred.append(work)
+
+    def text(self, fact: TextContent | ReasoningContent) -> None:
+        """Store a piece of text with the next flush, and show it now."""
+        last = self.pending[-1] if self.pending else None
+        if _continues(last, fact):
+            self.pending[-1] = _joined(last, fact)
+        else:
+            self.pending.append(fact)
+        self.pending_chars += len(fact.delta)
+        self._flusher.want(self)
+        self._show(fact)
+
+    def draft(self, draft: CallDraft) -> None:
+        """Show a call that is being written, soon. It is never stored."""
+        self._drafts[draft.position] = draft
+        if self._drafts_timer is None:
+            self._send_drafts()
+
+    def _send_drafts(self) -> None:
+        self._drafts_timer = None
+        drafts, self._drafts = self._drafts, {}
+        for draft in drafts.values():
+            live.outbox().put(self.group, self._draft_frame(draft))
+        if drafts:
+            loop = asyncio.get_running_loop()
+            self._drafts_timer = loop.call_later(DRAFT_S, self._send_drafts)
+
+    def _draft_frame(self, draft: CallDraft) -> dict[str, Any]:
+        return {
+            "type": "aia.live",
+            "run": str(self.hold.run_id),
+            "epoch": self.hold.epoch,
+            "step": self.step,
+            "message": draft.message_id,
+            "position": draft.position,
+            "name": draft.name,
+            "arguments": draft.arguments,
+        }
+
+    def take(self) -> list[Event]:
+        """Hand out what waits, for a commit."""
+        batch, self.pending, self.pending_chars = self.pending, [], 0
+        return batch
+
+    def give_back(self, batch: list[Event]) -> None:
+        """Take back what could not be committed."""
+        self.pending = batch + self.pending
+
+    async def commit(self, work: Work | None = None, *, runner: Runner = in_db) -> None:
+        """
+        Commit what waits and what `work` does, behind the fence, in one go.
+
+        `work` returns the facts that it made. Raise LostLease if the run is not
+        ours any more; then nothing was written.
+        """
+        async with self._lock:
+            if self.in_flight is not None:
+                await asyncio.wait([self.in_flight])
+            if self.lost.is_set():
+                raise LostLease(f"Run {self.hold.run_id} was taken over.")
+            batch = self.take()
+            works = [*self._deferred, work] if work is not None else self._deferred
+            if batch or works:
+                await self._write(runner(_write, self.hold, batch, works), batch)
+            self._deferred = []
+        self.ring()
+
+    async def _write(self, commit: Awaitable[None], batch: list[Event]) -> None:
+        """Wait for a commit to its end, also when the run is being stopped."""
+        task = asyncio.ensure_future(commit)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait([task])
+            raise
+        finally:
+            if task.done() and (task.cancelled() or task.exception() is not None):
+                # Nothing was written: the next commit takes it along.
+                self.give_back(batch)
+
+    def ring(self) -> None:
+        """Tell whoever looks on that rows have changed."""
+        live.ring(self.group, self.hold.run_id)
+
+    def _show(self, fact: TextContent | ReasoningContent) -> None:
+        if _continues(self._live, fact):
+            self._live = _joined(self._live, fact)
+        else:
+            self._send_live()
+            self._live = fact
+        if self._live_timer is None:
+            self._send_live()
+            loop = asyncio.get_running_loop()
+            self._live_at = loop.time() + self._pace.pause_s
+            self._live_timer = loop.call_at(self._live_at, self._live_due)
+
+    def _live_due(self) -> None:
+        self._pace.came(asyncio.get_running_loop().time() - self._live_at)
+        self._live_timer = None
+        self._send_live()
+
+    def _send_live(self) -> None:
+        fact, self._live = self._live, None
+        if fact is None:
+            return
+        frame = {
+            "type": "aia.live",
+            "run": str(self.hold.run_id),
+            "epoch": self.hold.epoch,
+            "step": self.step,
+            "message": fact.message_id,
+            "reasoning": isinstance(fact, ReasoningContent),
+            "offset": fact.offset,
+            "text": fact.delta,
+        }
+        live.outbox().put(self.group, frame)
+
+
+@unit_once
+def _write(hold: Hold, batch: list[Event], works: list[Work]) -> None:
+    first = pass_fence(hold, events=len(batch))
+    append(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
+    for work in works:
+        if facts := work():
+            # The lock is ours; `work` may have ended the run's `running`.
+            states = tuple(RunState.values)
+            first = pass_by_state(hold.run_id, states, events=len(facts))
+            append(hold.run_id, facts, first_seq=first, epoch=hold.epoch)
+
+
+def _continues(last: Any, fact: TextContent | ReasoningContent) -> bool:  # noqa: ANN401
+    return (
+        type(last) is type(fact)
+        and last.message_id == fact.message_id
+        and last.offset + len(last.delta) == fact.offset
+    )
+
+
+def _joined(last: Any, fact: TextContent | ReasoningContent) -> Any:  # noqa: ANN401
+    return replace(last, delta=last.delta + fact.delta)

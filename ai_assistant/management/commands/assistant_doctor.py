@@ -1,0 +1,60 @@
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from ai_assistant.management.doctor import Report, examine, registered
+
+
+class Command(BaseCommand):
+    """Tell what is configured, missing and registered; exit 1 if no chat can work."""
+
+    help = "Look at everything that the assistant needs, and say what is missing."
+    requires_system_checks = ()  # it shows what they find
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="write one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        report = examine()
+        if options["json"]:
+            self._write_json(report)
+        else:
+            self._write_text(report)
+        if not report.ok:
+            sys.exit(1)
+
+    def _write_json(self, report: Report) -> None:
+        told = {
+            "ok": report.ok,
+            "problems": [str(problem) for problem in report.problems],
+            "registered": registered(),
+        }
+        self.stdout.write(json.dumps(told, indent=2, ensure_ascii=False))
+
+    def _write_text(self, report: Report) -> None:
+        for name, fact in report.facts.items():
+            self.stdout.write(f"{name:14} {fact}")
+        for kind, names in registered().items():
+            if names or kind == "tools":
+                self.stdout.write(f"{kind:14} {', '.join(names) or 'none'}")
+        for problem in report.problems:
+            style = self.style.ERROR if problem.blocks else self.style.WARNING
+            self.stdout.write("")
+            self.stdout.write(style(f"{problem.id}: {problem.text}"))
+            self.stdout.write(f"    {problem.hint}")
+        self.stdout.write("")
+        self.stdout.write(_verdict(report))
+
+
+def _verdict(report: Report) -> str:
+    blocking = sum(problem.blocks for problem in report.problems)
+    if blocking:
+        return (
+            f"A chat cannot work: {blocking} of the problems above keep it from that."
+        )
+    if report.problems:
+        return "A chat can work; see the problems above."
+    return "A chat can work."

@@ -1,0 +1,43 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ai_assistant import conf
+from ai_assistant.tools.manifest import current, differences, read_manifest, written
+
+
+class Command(BaseCommand):
+    """Write the versions and schemas of all tools to a file, or compare with it."""
+
+    help = "Write what all tools are to a file that is committed, or compare with it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "path", nargs="?", help="instead of AI_ASSISTANT['TOOL_MANIFEST']"
+        )
+        parser.add_argument(
+            "--check", action="store_true", help="write nothing; fail if they differ"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        name = options["path"] or conf.get("TOOL_MANIFEST")
+        if not name:
+            raise CommandError("Give a path, or set AI_ASSISTANT['TOOL_MANIFEST'].")
+        path = Path(name)
+        if options["check"]:
+            self._compare(path)
+            return
+        tools = current()
+        path.write_text(written(tools), encoding="utf-8")
+        self.stdout.write(f"{len(tools)} tools written to {path}.")
+
+    def _compare(self, path: Path) -> None:
+        try:
+            found = list(differences(read_manifest(path)))
+        except (OSError, ValueError) as error:
+            raise CommandError(f"{path} cannot be read: {error}") from error
+        if found:
+            raise CommandError("; ".join(found) + ".")
+        self.stdout.write(f"All tools are as {path} has them.")

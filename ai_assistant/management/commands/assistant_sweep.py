@@ -1,0 +1,21 @@
+"""For cron: bring back what was left behind, where no process looks for it."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from ai_assistant.engine.sweep import sweep_once
+
+
+class Command(BaseCommand):
+    """
+    Expire approvals, end stopped runs, and give out background calls again.
+
+    Runs themselves are taken over by the processes that execute them.
+    """
+
+    help = "Do once what executing processes do every few seconds."
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        moved = sweep_once().moved
+        self.stdout.write(f"{len(moved)} runs moved.")

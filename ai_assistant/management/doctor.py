@@ -1,0 +1,232 @@
+"""What `assistant_doctor` looks at: the system checks, and what they cannot see."""
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from channels.layers import get_channel_layer
+from django.apps import apps
+from django.core.checks import ERROR, run_checks
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from ai_assistant import conf
+from ai_assistant.checks import TAG
+from ai_assistant.engine.background import uses_celery
+from ai_assistant.exceptions import ImproperlyConfiguredAssistant
+from ai_assistant.providers.base import DEFAULT
+from ai_assistant.registry import registry
+
+TIMEOUT_S = 3
+KINDS = ("context", "tools", "commands", "skills", "hooks", "modules", "suggestions")
+NO_MODEL, NO_KEY = f"{TAG}.W011", f"{TAG}.W014"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """`blocks` says that no chat can work because of it."""
+
+    id: str
+    text: str
+    hint: str = ""
+    blocks: bool = True
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (f"{self.id}: {self.text}", self.hint) if part)
+
+
+@dataclass(kw_only=True, slots=True)
+class Report:
+    """What was looked at, by name, and what is wrong with it."""
+
+    facts: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return not any(problem.blocks for problem in self.problems)
+
+
+def registered() -> dict[str, list[str]]:
+    """Return the names of what the site's apps have registered, by kind."""
+    names: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    names["tools"] = sorted(registry.tools())
+    names["context"] = sorted(registry.contexts())
+    names["modules"] = sorted(registry.modules())
+    names["suggestions"] = sorted(_suggestions())
+    return names
+
+
+def _suggestions() -> set[str]:
+    """Return the texts of the suggestions that modules have."""
+    return {
+        str(text)
+        for module in registry.modules().values()
+        for text in module.suggestions
+    }
+
+
+def examine() -> Report:
+    """Look at everything that a chat needs."""
+    report = Report(problems=_from_checks())
+    try:
+        enabled = conf.enabled()
+    except ImproperlyConfiguredAssistant:
+        return report  # the checks have said it
+    if not enabled:
+        problem = Problem(
+            id="doctor.off",
+            text="The assistant is switched off.",
+            hint='Set AI_ASSISTANT = {"ENABLED": True}.',
+        )
+        return Report(problems=[problem])
+    for name, look in LOOKS.items():
+        try:
+            report.facts[name] = look()
+        except _Fault as fault:
+            report.facts[name] = fault.problem.text
+            report.problems.append(fault.problem)
+    return report
+
+
+def _from_checks() -> list[Problem]:
+    return [
+        Problem(
+            id=str(message.id),
+            text=str(message.msg),
+            hint=str(message.hint or ""),
+            blocks=message.level >= ERROR or _is_blocking(str(message.id)),
+        )
+        for message in run_checks(tags=[TAG])
+        if not message.is_silenced()
+    ]
+
+
+def _is_blocking(message_id: str) -> bool:
+    """Tell whether a warning is more than that: no model, or no key for it."""
+    if message_id == NO_KEY:
+        # A server of one's own may ask for no key.
+        return not conf.profile().get("API_BASE")
+    return message_id == NO_MODEL
+
+
+class _Fault(Exception):
+    """What a look has found instead."""
+
+    def __init__(
+        self, problem_id: str, text: str, hint: str, *, blocks: bool = True
+    ) -> None:
+        super().__init__(text)
+        self.problem = Problem(id=problem_id, text=text, hint=hint, blocks=blocks)
+
+
+# --- the looks ---
+
+
+def _executor() -> str:
+    if conf.get("EXECUTOR") == "worker":
+        return "worker: `manage.py runworker` has to run"
+    if not apps.is_installed("daphne"):
+        return (
+            "web: an ASGI server's processes. Without 'daphne', `runserver` is none: "
+            "no chat can work under it"
+        )
+    return "web: the ASGI server's processes"
+
+
+def _database() -> str:
+    try:
+        connection.ensure_connection()
+        executor = MigrationExecutor(connection)
+    except DatabaseError as error:
+        raise _Fault(
+            "doctor.database",
+            f"The database does not answer: {type(error).__name__}.",
+            "Start it, or correct DATABASES.",
+        ) from error
+    leaves = [
+        node for node in executor.loader.graph.leaf_nodes() if node[0] == "ai_assistant"
+    ]
+    missing = [
+        f"{one.app_label}.{one.name}" for one, _ in executor.migration_plan(leaves)
+    ]
+    if missing:
+        raise _Fault(
+            "doctor.migrations",
+            f"{len(missing)} migrations of the assistant, or of what it needs, are "
+            f"not applied, first {missing[0]!r}.",
+            "Run `python manage.py migrate`.",
+        )
+    return f"{connection.vendor}, the assistant's tables are migrated"
+
+
+def _layer() -> str:
+    try:
+        layer = get_channel_layer()
+        asyncio.run(_send_and_receive(layer))
+    except Exception as error:  # any layer, any failure
+        raise _Fault(
+            "doctor.layer",
+            f"The channel layer does not answer: {type(error).__name__}.",
+            "Start what CHANNEL_LAYERS names, or correct it.",
+        ) from error
+    return type(layer).__name__
+
+
+async def _send_and_receive(layer: Any) -> None:  # noqa: ANN401 - any channel layer
+    channel = f"aia.doctor.{uuid.uuid4().hex}"
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            await layer.send(channel, {"type": "aia.doctor"})
+            await layer.receive(channel)
+    finally:
+        close = getattr(layer, "close_pools", None)
+        if close is not None:
+            await close()
+
+
+def _background() -> str:
+    if not uses_celery():
+        return f"threads, {conf.get('BACKGROUND_THREADS')} in each process"
+    from celery import current_app  # noqa: PLC0415 - Celery is optional
+
+    try:
+        with current_app.connection_for_write() as broker:
+            broker.ensure_connection(max_retries=1, interval_start=0, timeout=TIMEOUT_S)
+    except Exception as error:  # any broker, any failure
+        raise _Fault(
+            "doctor.broker",
+            f"The broker of Celery does not answer: {type(error).__name__}.",
+            "Start it, or correct CELERY_BROKER_URL. Long tools wait meanwhile.",
+            blocks=False,
+        ) from error
+    workers = current_app.control.ping(timeout=1)
+    if not workers:
+        raise _Fault(
+            "doctor.worker",
+            "No Celery worker answers.",
+            "Start one: `celery -A <project> worker`. Long tools wait meanwhile.",
+            blocks=False,
+        )
+    return f"Celery, {len(workers)} workers"
+
+
+def _model() -> str:
+    try:
+        profile = conf.profile()
+    except ImproperlyConfiguredAssistant:
+        return "no profile 'default'"
+    key = "yes, not tried" if profile.get("API_KEY") else "no"
+    model = profile.get("MODEL") or "none"
+    return f"{model}, by {profile.get('PROVIDER', DEFAULT)}, key present: {key}"
+
+
+LOOKS: dict[str, Callable[[], str]] = {
+    "model": _model,
+    "database": _database,
+    "channel layer": _layer,
+    "executor": _executor,
+    "long tools": _background,
+}

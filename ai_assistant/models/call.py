@@ -1,0 +1,101 @@
+import uuid
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class CallStatus(models.TextChoices):
+    PENDING = "pending", _("pending")
+    WAITING = "waiting", _("waiting")
+    EXECUTING = "executing", _("working")
+    COMPLETE = "complete", _("done")
+    FAILED = "failed", _("failed")
+    DENIED = "denied", _("denied")
+    CANCELLED = "cancelled", _("cancelled")
+    UNKNOWN = "unknown", _("outcome unknown")
+
+
+OPEN_CALL = (CallStatus.PENDING, CallStatus.WAITING, CallStatus.EXECUTING)
+
+
+class ToolCall(models.Model):
+    """
+    One request of the model, and its one answer.
+
+    Its key is (run, step, position), never the provider's id, which may repeat.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(
+        "ai_assistant.Run", on_delete=models.CASCADE, related_name="calls"
+    )
+    step = models.ForeignKey(
+        "ai_assistant.Step", on_delete=models.CASCADE, related_name="calls"
+    )
+    position = models.PositiveIntegerField()  # 0-based within the step
+    provider_id = models.CharField(max_length=200, blank=True)
+    provider_fields = models.JSONField(default=dict)
+
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
+    )
+    depth = models.PositiveSmallIntegerField(default=0)  # of nested calls
+    version = models.CharField(max_length=64, blank=True)  # of the tool, by its schema
+
+    name = models.CharField(_("tool"), max_length=200)
+    label = models.CharField(max_length=200, blank=True)
+    effect = models.CharField(max_length=16, blank=True)
+    arguments = models.JSONField(default=dict)
+    arguments_text = models.TextField(blank=True)  # only if it is no JSON object
+    arguments_digest = models.CharField(max_length=64, blank=True)
+    background = models.BooleanField(default=False)
+    approved = models.BooleanField(default=False)
+
+    status = models.CharField(
+        _("status"), max_length=16, choices=CallStatus, default=CallStatus.PENDING
+    )
+    reason = models.CharField(max_length=40, blank=True)  # expired, skipped, ...
+    result = models.JSONField(null=True, blank=True)  # fields of types.ToolResult
+    result_text = models.TextField(blank=True)  # what the model reads
+    preview = models.TextField(blank=True)  # the first of the result, for its card
+    error = models.TextField(blank=True)  # a sentence, for its card
+
+    # A background call is claimed by a process of its own.
+    owner = models.CharField(max_length=200, blank=True)
+    epoch = models.PositiveIntegerField(default=0)
+    lease_until = models.FloatField(default=0)  # seconds of the database's clock
+    sent_at = models.FloatField(default=0)  # when last given to a worker, ditto
+    mark = models.JSONField(null=True, blank=True)  # where a resumable call goes on
+    progress = models.FloatField(null=True, blank=True)  # 0 to 1
+    progress_text = models.CharField(max_length=200, blank=True)
+    steps = models.JSONField(default=list, blank=True)  # what context.step said
+    partial = models.JSONField(null=True, blank=True)  # the newest partial result
+
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("tool call")
+        verbose_name_plural = _("tool calls")
+        ordering = ("run", "step__index", "position")
+        indexes = (
+            models.Index(
+                fields=["sent_at"],
+                condition=models.Q(background=True, status__in=OPEN_CALL),
+                name="aia_call_background",
+            ),
+        )
+        constraints = (
+            models.UniqueConstraint(
+                fields=["run", "step", "position"], name="aia_call_position"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.status})"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the call has no result yet."""
+        return self.status in OPEN_CALL

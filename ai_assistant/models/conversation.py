@@ -1,0 +1,90 @@
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Conversation(models.Model):
+    """All messages of one user about one matter."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="assistant_conversations",
+        verbose_name=_("owner"),
+    )
+    title = models.CharField(_("title"), max_length=200, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("last used"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("conversation")
+        verbose_name_plural = _("conversations")
+        ordering = ("-updated_at",)
+        indexes = (models.Index(fields=["owner", "-updated_at"]),)
+        permissions = (
+            ("view_assistant", _("Can see the assistant and the own history")),
+            ("use_assistant", _("Can ask the assistant and answer it")),
+        )
+
+    def __str__(self) -> str:
+        return self.title or str(self.id)
+
+
+class Message(models.Model):
+    """
+    One entry of a conversation: a role and ordered parts.
+
+    A user's message has one text part. An assistant's message is one model call;
+    its parts are reasoning, text and the ids of its tool calls, in order.
+    """
+
+    class Role(models.TextChoices):
+        USER = "user", _("user")
+        ASSISTANT = "assistant", _("assistant")
+
+    class State(models.TextChoices):
+        COMPLETE = "complete", _("complete")
+        INTERRUPTED = "interrupted", _("stopped")
+        FAILED = "failed", _("cut off")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="messages"
+    )
+    run = models.ForeignKey(
+        "ai_assistant.Run", on_delete=models.CASCADE, related_name="messages"
+    )
+    position = models.PositiveIntegerField()  # 0-based within the conversation
+    role = models.CharField(max_length=16, choices=Role)
+    state = models.CharField(max_length=16, choices=State, default=State.COMPLETE)
+    parts = models.JSONField(default=list)
+    step_index = models.PositiveIntegerField(null=True, blank=True)
+    key = models.CharField(max_length=64, blank=True)  # of a send; makes it idempotent
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("message")
+        verbose_name_plural = _("messages")
+        ordering = ("conversation", "position")
+        indexes = (models.Index(fields=["key"], name="aia_message_key_idx"),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["conversation", "position"], name="aia_message_position"
+            ),
+            models.UniqueConstraint(
+                fields=["conversation", "key"],
+                condition=~models.Q(key=""),
+                name="aia_message_key",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.position}"
+
+    @property
+    def text(self) -> str:
+        """The text of the message, without reasoning and calls."""
+        return "".join(part["text"] for part in self.parts if part["type"] == "text")

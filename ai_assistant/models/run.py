@@ -1,0 +1,116 @@
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class RunState(models.TextChoices):
+    QUEUED = "queued", _("queued")
+    RUNNING = "running", _("running")
+    WAITING_APPROVAL = "waiting_approval", _("waits for approval")
+    WAITING_ANSWER = "waiting_answer", _("waits for an answer")
+    WAITING_BROWSER = "waiting_browser", _("waits for the browser")
+    WAITING_TASK = "waiting_task", _("waits for a long task")
+    WAITING_RETRY = "waiting_retry", _("waits to try again")
+    SUCCEEDED = "succeeded", _("succeeded")
+    FAILED = "failed", _("failed")
+    CANCELLED = "cancelled", _("cancelled")
+    LIMITED = "limited", _("stopped at a limit")
+    NEEDS_REVIEW = "needs_review", _("needs review")
+
+
+# The order in which a run that waits for several things names its state.
+WAITING = (
+    RunState.WAITING_APPROVAL,
+    RunState.WAITING_ANSWER,
+    RunState.WAITING_BROWSER,
+    RunState.WAITING_TASK,
+    RunState.WAITING_RETRY,
+)
+UNFINISHED = (RunState.QUEUED, RunState.RUNNING, *WAITING)
+FINAL = (
+    RunState.SUCCEEDED,
+    RunState.FAILED,
+    RunState.CANCELLED,
+    RunState.LIMITED,
+    RunState.NEEDS_REVIEW,
+)
+
+
+class Run(models.Model):
+    """
+    From one message of the user to the final answer.
+
+    Only a `running` run has an owner and a lease. Every write of the run starts
+    with the fence, one UPDATE of this row; see `ai_assistant.engine.fence`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(
+        "ai_assistant.Conversation", on_delete=models.CASCADE, related_name="runs"
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+    continues = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    idempotency_key = models.CharField(max_length=64)
+    page_path = models.CharField(max_length=2000, blank=True)
+    page_title = models.CharField(max_length=300, blank=True)
+    profile = models.CharField(max_length=100, default="default")
+    module = models.CharField(max_length=100, blank=True)  # id of its ContextModule
+    # What the page added and the person kept: browser, mentioned, dropped.
+    context = models.JSONField(default=dict, blank=True)
+    loaded_tools = models.JSONField(default=list, blank=True)  # by find_tools
+    tool_versions = models.JSONField(default=dict, blank=True)  # name -> hash
+
+    state = models.CharField(
+        _("state"), max_length=20, choices=RunState, default=RunState.QUEUED
+    )
+    error_code = models.CharField(max_length=64, blank=True)
+    error_text = models.TextField(blank=True)  # a sentence for the person
+    error_detail = models.TextField(blank=True)  # for the operator
+
+    owner = models.CharField(max_length=200, blank=True)  # a process; see engine.owner
+    epoch = models.PositiveIntegerField(default=0)  # grows at each takeover
+    lease_until = models.FloatField(default=0)  # seconds of the database's clock
+    next_seq = models.PositiveIntegerField(default=1)
+    attempts = models.PositiveIntegerField(default=0)  # interrupted ones
+    stop_requested = models.BooleanField(default=False)
+    running_s = models.FloatField(default=0)  # of finished stretches
+
+    session_digest = models.CharField(max_length=64, blank=True)
+    password_digest = models.CharField(max_length=64, blank=True)
+    session_expires_at = models.DateTimeField(null=True, blank=True)
+
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("run")
+        verbose_name_plural = _("runs")
+        ordering = ("created_at",)
+        indexes = (
+            models.Index(fields=["state", "lease_until"], name="aia_run_sweep"),
+            models.Index(fields=["conversation", "created_at"], name="aia_run_conv"),
+        )
+        constraints = (
+            models.UniqueConstraint(
+                fields=["user", "idempotency_key"], name="aia_run_key"
+            ),
+            models.UniqueConstraint(
+                fields=["conversation"],
+                condition=models.Q(state__in=UNFINISHED),
+                name="aia_run_one_active",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.state})"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing will happen to this run any more."""
+        return self.state in FINAL

@@ -1,0 +1,1 @@
+"""What the assistant is on a page: its tools, its prompt, its rules."""

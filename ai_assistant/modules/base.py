@@ -1,0 +1,83 @@
+"""The bundle that a page selects: tools, prompt, features and rules."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ai_assistant.types import RunContext
+
+CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+FEATURES: Mapping[str, bool] = {
+    "ask_user": True,
+    "read_only_guard": True,
+    "reasoning": True,
+    "rollback": False,
+    "lock": False,
+    "attachments": False,
+}
+NOT_BUILT = frozenset({"rollback", "lock", "attachments"})
+
+
+class ContextModule:
+    """
+    What the assistant is on some pages. Register it with `ai_assistant.register`.
+
+    `matches` are names of views with their namespace, `*` standing for anything;
+    the most specific match wins. `tools` are tool functions or their names;
+    `overrides` says which of them stand in for a shared tool. Nothing is kept on
+    an instance: every method gets the RunContext of the run.
+    """
+
+    id: str = ""  # from the name of the class, unless it is given
+    label: Any = ""
+    matches: ClassVar[Sequence[str]] = ()
+    tools: ClassVar[Sequence[str | Callable[..., Any]]] = ()
+    overrides: ClassVar[Mapping[str, str]] = {}  # shared tool -> own tool
+    prompt: str = ""
+    features: ClassVar[Mapping[str, bool]] = {}
+    suggestions: ClassVar[Sequence[Any]] = ()
+    read_only: bool = False
+
+    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401
+        super().__init_subclass__(**options)
+        if not cls.__dict__.get("id"):
+            cls.id = id_of(cls)
+
+    def get_tools(self, context: RunContext) -> Sequence[str | Callable[..., Any]]:
+        """Return the module's own tools on this page."""
+        return self.tools
+
+    def get_prompt(self, context: RunContext) -> str:
+        """Return what the model is told on this page; asked before each step."""
+        return self.prompt
+
+    def is_read_only(self, context: RunContext) -> bool:
+        """Tell whether nothing may be changed on this page."""
+        return self.read_only
+
+    def get_label(self, context: RunContext) -> str:
+        """Return what the panel calls this module."""
+        return str(self.label)
+
+    def get_route(self, context: RunContext) -> str:
+        """Return the path to which “Go back” leads."""
+        return context.page.path
+
+    def cleanup(self, context: RunContext) -> None:
+        """Do what has to be done when a run of this module has ended, however."""
+
+    def has(self, feature: str) -> bool:
+        """Tell whether a feature is on. Raise KeyError for one that is none."""
+        return {**FEATURES, **self.features}[feature]
+
+
+def id_of(module: type[ContextModule]) -> str:
+    """Return the id of a module class: `OrderModule` is `order`."""
+    return CAMEL.sub("_", module.__name__.removesuffix("Module")).lower()
+
+
+def tool_name(tool: str | Callable[..., Any]) -> str:
+    """Return the name of a tool that is given by its name or its function."""
+    if isinstance(tool, str):
+        return tool
+    return str(getattr(tool, "assistant_tool", tool.__name__))

@@ -1,0 +1,1 @@
+"""Who answers: the code that calls a model."""

@@ -1,0 +1,100 @@
+"""What the person reads when the model could not answer: one sentence per code."""
+
+from collections.abc import Mapping
+
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from ai_assistant.exceptions import ModelError
+
+# What happened, what is safe, what to do. Nothing of the provider's own words.
+SENTENCES: Mapping[str, object] = {
+    "bad_request": _(
+        "The model did not accept the request. Your message is kept. Try again, or "
+        "start a new conversation; if it stays so, tell an administrator."
+    ),
+    "context_too_long": _(
+        "The conversation is too long for the model. Everything said so far is kept. "
+        "Start a new conversation, or ask for less at once."
+    ),
+    "content_refused": _(
+        "The model's provider refused to answer this. Your message is kept. Put it in "
+        "other words, or ask for something else."
+    ),
+    "bad_key": _(
+        "The model did not accept the key of this site. Your message is kept. An "
+        "administrator has to check the key; then try again."
+    ),
+    "no_access": _(
+        "The key of this site may not use the model. Your message is kept. An "
+        "administrator has to choose another model or allow this one; then try again."
+    ),
+    "no_model": _(
+        "The model that this site asks for does not exist. Your message is kept. An "
+        "administrator has to check its name; then try again."
+    ),
+    "rate_limited": _(
+        "The model is asked too often at the moment. Your message is kept. Wait a "
+        "little, then try again."
+    ),
+    "provider_down": _(
+        "The model's provider has a fault. What was said so far is kept. Try again in "
+        "a minute."
+    ),
+    "unreachable": _(
+        "The model cannot be reached. Your message is kept. Try again in a minute; if "
+        "it stays so, an administrator has to check the network and the address."
+    ),
+    "first_byte_timeout": _(
+        "The model did not begin to answer in time. Your message is kept. Try again."
+    ),
+    "idle_timeout": _(
+        "The model stopped in the middle of its answer. What it said so far is kept. "
+        "Try again."
+    ),
+    "total_timeout": _(
+        "The model took too long for its answer. What it said so far is kept. Ask for "
+        "less at once, or try again."
+    ),
+    "cut": _(
+        "The answer was cut off. What the model said so far is kept, but it is not the "
+        "whole answer. Try again."
+    ),
+    "empty": _(
+        "The model ended without saying anything. Your message is kept. Try again, or "
+        "put it in other words."
+    ),
+    "malformed": _(
+        "The model sent something that is no answer. What it said before is kept. Try "
+        "again; if it stays so, an administrator has to check the model's address."
+    ),
+    "not_configured": _(
+        "The assistant has no model to ask. Your message is kept. An administrator has "
+        "to set up a model, its key and its package; then try again."
+    ),
+}
+UNKNOWN = _(
+    "The model could not answer. What was said so far is kept. Try again; if it stays "
+    "so, tell an administrator."
+)
+
+
+def sentence(error: ModelError) -> str:
+    """Return what the person reads about `error`, in the active language."""
+    if error.code == "rate_limited" and error.retry_after_s:
+        return _come_back(max(1, round(error.retry_after_s)))
+    return str(SENTENCES.get(error.code, UNKNOWN))
+
+
+def _come_back(seconds: int) -> str:
+    told = gettext("The model is asked too often at the moment. Your message is kept.")
+    if seconds < 120:
+        wait = ngettext(
+            "Try again in %(count)d second.", "Try again in %(count)d seconds.", seconds
+        ) % {"count": seconds}
+    else:
+        minutes = -(-seconds // 60)
+        wait = ngettext(
+            "Try again in %(count)d minute.", "Try again in %(count)d minutes.", minutes
+        ) % {"count": minutes}
+    return f"{told} {wait}"

@@ -1,0 +1,234 @@
+"""
+The provider that speaks to most models, by way of litellm.
+
+litellm takes seconds and much memory to import: that is done once per process, in
+a thread, together with two calls that fill its caches.
+"""
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import os
+import socket
+from collections.abc import AsyncGenerator, Mapping
+from types import ModuleType
+from typing import Any
+
+from ai_assistant.exceptions import ModelError
+from ai_assistant.providers.litellm_chunks import ChunkReader, usage
+from ai_assistant.providers.litellm_errors import (
+    came_from_provider,
+    model_error,
+    without_key,
+)
+from ai_assistant.providers.warmup import Warmup
+from ai_assistant.types import ModelChunk, ModelRequest, ReplyEnd
+
+LINGER_S = 1.0  # what may follow a finish reason: usage and the end
+SOCKET_TIMEOUT_S = 600.0  # the last resort: the limits of the run are shorter
+NO_KEY = "none"  # for a server of one's own, which asks for no key
+# What litellm makes of a missing key or an unknown name, before anything is sent.
+SUSPECT = frozenset({"bad_key", "bad_request", "provider_down"})
+QUIET: Mapping[str, bool] = {
+    "telemetry": False,
+    "suppress_debug_info": True,
+    "disable_hf_tokenizer_download": True,
+}
+ALWAYS: Mapping[str, Any] = {
+    "stream": True,
+    "stream_options": {"include_usage": True},
+    "drop_params": True,
+    "num_retries": 0,  # retries are the business of `with_retries`
+    "max_retries": 0,
+    # With tools it would import its MCP gateway, and fail where that is missing.
+    "_skip_mcp_handler": True,
+}
+WORDS = [{"role": "user", "content": "Are you ready?"}]
+TOOLS = [{"type": "function", "function": {"name": "ready", "parameters": {}}}]
+
+
+class LiteLLMProvider:
+    """
+    Asks any model that litellm knows.
+
+    A profile has MODEL (a litellm model string), API_BASE, API_KEY and OPTIONS (a
+    dict that litellm.acompletion gets as it is); what a request says comes first.
+    """
+
+    def __init__(self, profile: Mapping[str, Any]) -> None:
+        self.profile = profile
+
+    @staticmethod
+    def warm_up() -> None:
+        """Begin to load litellm; returns at once."""
+        LIBRARY.start()
+
+    async def ready(self) -> None:
+        """Wait until litellm is loaded; the limits of a call are not for that wait."""
+        await ensure_loaded()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        """Yield the chunks of one reply; closing closes the connection."""
+        arguments = self._arguments(request)
+        litellm = await ensure_loaded()
+        reader = ChunkReader()
+        spoke = False
+        try:
+            answer = await litellm.acompletion(**arguments)
+            async with contextlib.aclosing(answer):
+                async for chunk in _all_of(answer, reader):
+                    for piece in reader.read(chunk):
+                        spoke = True
+                        yield piece
+                _check_whole(answer, reader, spoke=spoke)
+        except ModelError:
+            raise
+        except Exception as error:  # litellm raises whatever its providers raise
+            fault = model_error(error, litellm=litellm, spoke=spoke)
+            if fault.code in SUSPECT and not came_from_provider(error):
+                fault = missing(litellm, arguments) or fault
+            raise without_key(fault, arguments.get("api_key", "")) from error
+        yield ReplyEnd(
+            finish_reason=reader.finish_reason,
+            usage=usage(litellm, arguments["model"], reader.usage),
+            provider_fields=reader.provider_fields,
+        )
+
+    def _arguments(self, request: ModelRequest) -> dict[str, Any]:
+        model = request.model or self.profile.get("MODEL", "")
+        if not model:
+            raise ModelError("not_configured", "The profile names no MODEL.")
+        base = request.api_base or self.profile.get("API_BASE", "")
+        key = request.api_key or self.profile.get("API_KEY", "")
+        if base and not key and model.startswith("openai/"):
+            # Without this, OPENAI_API_KEY would go to whoever answers there.
+            key = NO_KEY
+        arguments: dict[str, Any] = {
+            "model": model,
+            "messages": request.messages,
+            "timeout": SOCKET_TIMEOUT_S,
+            **ALWAYS,
+            **self.profile.get("OPTIONS", {}),
+            **request.options,
+        }
+        optional = {"api_base": base, "api_key": key, "tools": request.tools}
+        return arguments | {name: value for name, value in optional.items() if value}
+
+
+async def _all_of(answer: Any, reader: ChunkReader) -> AsyncGenerator[Any, None]:  # noqa: ANN401 - litellm's
+    """Yield litellm's chunks; do not wait long for what follows the finish reason."""
+    async for chunk in answer:
+        reader.received = reader.received or _received(answer)
+        yield chunk
+        if reader.finish_reason:
+            break
+    while True:
+        try:
+            async with asyncio.timeout(LINGER_S):
+                chunk = await anext(answer)
+        except (StopAsyncIteration, TimeoutError):
+            return
+        yield chunk
+
+
+def _received(answer: Any) -> bool:  # noqa: ANN401 - litellm's
+    """
+    Tell whether the provider itself has given a finish reason.
+
+    litellm makes one up when a stream is cut; what it received stands on the
+    answer, for some providers only as long as the chunk that brought it.
+    """
+    if not hasattr(answer, "received_finish_reason"):
+        return True  # not its stream wrapper, nothing is made up
+    return bool(answer.received_finish_reason or answer.intermittent_finish_reason)
+
+
+def _check_whole(answer: Any, reader: ChunkReader, *, spoke: bool) -> None:  # noqa: ANN401 - litellm's
+    """Raise ModelError if the stream ended without a finish reason."""
+    if reader.received and reader.finish_reason:
+        return
+    kind = _content_type(answer)
+    if kind and "event-stream" not in kind and "json" not in kind:
+        raise ModelError("malformed", f"The answer is of type {kind!r}.")
+    raise ModelError("cut", "no finish reason", retryable=not spoke)
+
+
+def missing(litellm: ModuleType, arguments: Mapping[str, Any]) -> ModelError | None:
+    """Return an error that names what is not set up, if something is not."""
+    model = arguments["model"]
+    try:
+        litellm.get_llm_provider(model=model, api_base=arguments.get("api_base"))
+    except Exception as error:  # noqa: BLE001 - of several types, for one reason
+        return ModelError("not_configured", str(error))
+    if arguments.get("api_key"):
+        return None
+    names = litellm.validate_environment(model=model)["missing_keys"]
+    if not names:
+        return None
+    return ModelError("not_configured", f"Not set: {', '.join(names)}.")
+
+
+def _content_type(answer: Any) -> str:  # noqa: ANN401 - litellm's
+    hidden = getattr(answer, "_hidden_params", None) or {}
+    headers = hidden.get("additional_headers") or {}
+    return str(headers.get("llm_provider-content-type", ""))
+
+
+# --- loading ---
+
+
+async def ensure_loaded() -> ModuleType:
+    """Return litellm, loaded and warm. Raise ModelError `not_configured` if missing."""
+    try:
+        return await LIBRARY.wait()
+    except Exception as error:  # whatever a broken installation raises
+        raise ModelError(
+            "not_configured", f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _load() -> ModuleType:
+    # Else it fetches its price list from the network, and reads a `.env` file.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    try:
+        litellm = importlib.import_module("litellm")
+    except ModuleNotFoundError as error:
+        if error.name != "litellm":
+            raise
+        raise ImportError(
+            "Package 'litellm' is not installed. "
+            "Install it with: pip install 'ai-assistant[litellm]'."
+        ) from error
+    _quieten(litellm)
+    # Whatever the rehearsal meets, the library is there.
+    with contextlib.suppress(Exception):
+        asyncio.run(_rehearse(litellm))
+    return litellm
+
+
+def _quieten(litellm: ModuleType) -> None:
+    for name, value in QUIET.items():
+        setattr(litellm, name, value)
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logger = logging.getLogger(name)
+        # Faults become ModelError; its own lines would tell them a second time.
+        if logger.level < logging.CRITICAL:
+            logger.setLevel(logging.CRITICAL)
+
+
+async def _rehearse(litellm: ModuleType) -> None:
+    """Make a mock call and a refused one: the first real call then stalls no loop."""
+    call = {"model": "openai/warm-up", "messages": WORDS, "tools": TOOLS, **ALWAYS}
+    answer = await litellm.acompletion(**call, mock_response="I am ready.")
+    async for _ in answer:
+        pass
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # never listens: the call is refused at once
+        base = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+        with contextlib.suppress(Exception):
+            await litellm.acompletion(**call, api_base=base, api_key=NO_KEY)
+
+
+LIBRARY = Warmup(_load)

@@ -1,0 +1,156 @@
+"""
+From litellm's exceptions to the codes of ModelError.
+
+By type and by status, not by text. litellm is not imported; its module is passed
+in. What it raises is often a wrapper, so that the causes are looked at as well.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from types import ModuleType
+
+from ai_assistant.exceptions import ModelError
+
+# The most special first. A name that a version of litellm lacks is passed over.
+TYPES: tuple[tuple[str, str], ...] = (
+    ("ContextWindowExceededError", "context_too_long"),
+    ("ContentPolicyViolationError", "content_refused"),
+    ("RejectedRequestError", "content_refused"),
+    ("LiteLLMUnknownProvider", "not_configured"),
+    ("PaymentRequiredError", "no_access"),
+    ("AuthenticationError", "bad_key"),
+    ("PermissionDeniedError", "no_access"),
+    ("NotFoundError", "no_model"),
+    ("RateLimitError", "rate_limited"),
+    ("UnprocessableEntityError", "bad_request"),
+    ("BadRequestError", "bad_request"),
+)
+STATUSES: Mapping[int, str] = {
+    400: "bad_request",
+    401: "bad_key",
+    402: "no_access",
+    403: "no_access",
+    404: "no_model",
+    413: "context_too_long",
+    422: "bad_request",
+    429: "rate_limited",
+}
+RETRYABLE = frozenset(
+    {"rate_limited", "provider_down", "unreachable", "first_byte_timeout", "cut"}
+)
+WAITING = frozenset({"rate_limited", "provider_down"})  # may say how long
+MAX_DETAIL = 2_000
+MIN_KEY = 8  # shorter ones are placeholders
+
+
+def model_error(
+    error: BaseException, *, litellm: ModuleType, spoke: bool
+) -> ModelError:
+    """Return what `error` means; `spoke` tells whether a chunk came before it."""
+    code = _code(error, litellm, spoke=spoke)
+    return ModelError(
+        code,
+        f"{type(error).__name__}: {error}"[:MAX_DETAIL],
+        retry_after_s=_retry_after_s(error) if code in WAITING else None,
+        retryable=not spoke and code in RETRYABLE,
+    )
+
+
+def came_from_provider(error: BaseException) -> bool:
+    """Tell whether `error` is an answer; else it arose before anything was sent."""
+    return _answered(list(_causes(error)))
+
+
+def without_key(error: ModelError, key: str) -> ModelError:
+    """Return `error` with no `key` in its detail: some providers repeat it."""
+    if len(key) < MIN_KEY:
+        return error
+    return ModelError(
+        error.code,
+        error.detail.replace(key, "[key]"),
+        retry_after_s=error.retry_after_s,
+        retryable=error.retryable,
+    )
+
+
+def _code(error: BaseException, litellm: ModuleType, *, spoke: bool) -> str:
+    causes = list(_causes(error))
+    for cause in causes:
+        for name, code in TYPES:
+            kind = getattr(litellm.exceptions, name, None)
+            if kind is not None and isinstance(cause, kind):
+                return code
+    return _transport_code(causes, spoke=spoke) or _status_code(causes)
+
+
+def _transport_code(causes: list[BaseException], *, spoke: bool) -> str:
+    """Return the code of a fault of the connection or its bytes, or nothing."""
+    if _answered(causes):
+        return ""
+    for cause in causes:
+        if isinstance(cause, (UnicodeDecodeError, json.JSONDecodeError)):
+            return "malformed"
+        names = _names(cause)
+        if names & {"ConnectTimeout", "ConnectError", "InvalidURL"}:
+            return "unreachable"
+        if names & {"TimeoutException", "APITimeoutError", "TimeoutError"}:
+            return "idle_timeout" if spoke else "first_byte_timeout"
+        if names & {"TransportError"}:
+            return "cut" if spoke else "unreachable"
+    return ""
+
+
+def _answered(causes: list[BaseException]) -> bool:
+    return any("HTTPStatusError" in _names(cause) for cause in causes)
+
+
+def _status_code(causes: list[BaseException]) -> str:
+    for cause in causes:
+        if code := STATUSES.get(getattr(cause, "status_code", 0)):
+            return code
+    return "provider_down"
+
+
+def _names(cause: BaseException) -> set[str]:
+    """Return the names of the classes of `cause`: those of httpx and openai."""
+    return {kind.__name__ for kind in type(cause).__mro__}
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield `error` and what is behind it, without going in circles."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        wrapped = getattr(error, "original_exception", None)
+        error = wrapped or error.__cause__ or error.__context__
+
+
+def _retry_after_s(error: BaseException) -> float | None:
+    """Return the wait that a Retry-After header asks for, in either form."""
+    for cause in _causes(error):
+        response = getattr(cause, "response", None)
+        for headers in (
+            getattr(cause, "litellm_response_headers", None),
+            getattr(response, "headers", None),
+        ):
+            if headers is not None and (value := headers.get("retry-after")):
+                return seconds(str(value))
+    return None
+
+
+def seconds(retry_after: str) -> float | None:
+    """Return the seconds that a Retry-After header means; None if it means nothing."""
+    try:
+        return max(0.0, float(retry_after))
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())

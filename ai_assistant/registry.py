@@ -1,0 +1,134 @@
+"""What the site's apps have registered: one flat dict, by kind and name."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ai_assistant.exceptions import AlreadyRegistered, NotRegistered
+from ai_assistant.types import ContextProvider, ToolDefinition
+
+Key = tuple[str, str]  # kind and name
+
+
+class Registry:
+    """
+    Holds every registered part.
+
+    `_registry` keeps its name and stays one flat dict: Django's
+    `autodiscover_modules` copies and restores it when an app's module fails.
+    """
+
+    def __init__(self) -> None:
+        self._registry: dict[Key, Any] = {}
+        self.version = 0  # grows with each change; for what is cached by it
+        self.clashes: list[tuple[ToolDefinition, ToolDefinition]] = []  # of one name
+        self.replaced: dict[str, ToolDefinition] = {}  # what `replace` has put away
+
+    def _add(self, kind: str, name: str, part: Any, *, replace: bool = False) -> None:  # noqa: ANN401
+        found = self._registry.get((kind, name))
+        if found is not None and not replace:
+            raise AlreadyRegistered(
+                f"{kind.capitalize()} {name!r} of {_origin(part)!r} is already "
+                f"registered by {_origin(found)!r}. Rename one or unregister the "
+                "first."
+            )
+        self._registry[kind, name] = part
+        self.version += 1
+
+    def _remove(self, kind: str, name: str) -> None:
+        if self._registry.pop((kind, name), None) is None:
+            known = ", ".join(sorted(self._named(kind))) or "none"
+            raise NotRegistered(
+                f"{kind.capitalize()} {name!r} is not registered. "
+                f"Registered are: {known}."
+            )
+        self.version += 1
+
+    def _named(self, kind: str) -> dict[str, Any]:
+        return {
+            name: part for (own, name), part in self._registry.items() if own == kind
+        }
+
+    # --- tools ---
+
+    def add_tool(self, tool: ToolDefinition, *, replace: bool = False) -> None:
+        """Add a tool. Raise AlreadyRegistered, naming both places, if it is there."""
+        before = self.tool(tool.name)
+        self._add("tool", tool.name, tool, replace=replace)
+        if before is not None:
+            self.replaced.setdefault(tool.name, before)
+
+    def offer_tool(self, tool: ToolDefinition, *, replace: bool = False) -> None:
+        """
+        Add a tool from an `assistant.py`; one of a name that is taken is a clash.
+
+        The first stays, and the system check names both: a site with such a fault
+        still answers `manage.py check`.
+        """
+        before = self.tool(tool.name)
+        if before is None or replace:
+            self.add_tool(tool, replace=replace)
+        else:
+            self.clashes.append((before, tool))
+
+    def remove_tool(self, name: str) -> None:
+        """Remove a tool. Raise NotRegistered if there is none of that name."""
+        self._remove("tool", name)
+
+    def tools(self) -> dict[str, ToolDefinition]:
+        """Return all tools by name, in the order of their registration."""
+        return self._named("tool")
+
+    def tool(self, name: str) -> ToolDefinition | None:
+        """Return the tool of that name, or None."""
+        found: ToolDefinition | None = self._registry.get(("tool", name))
+        return found
+
+    # --- what describes pages ---
+
+    def add_context(self, provider: ContextProvider) -> None:
+        """Add a context provider. Raise AlreadyRegistered if its name is there."""
+        self._add("context", provider.name, provider)
+
+    def contexts(self) -> dict[str, ContextProvider]:
+        """Return all context providers by name, in the order of registration."""
+        return self._named("context")
+
+    # --- modules ---
+
+    def add_module(self, module: Any) -> None:  # noqa: ANN401 - a ContextModule, above us
+        """Add a ContextModule. Raise AlreadyRegistered if its id is there."""
+        self._add("module", module.id, module)
+
+    def modules(self) -> dict[str, Any]:
+        """Return all ContextModules by id, in the order of registration."""
+        return self._named("module")
+
+    # --- for tests ---
+
+    @contextmanager
+    def temporarily(self, *tools: ToolDefinition) -> Iterator[None]:
+        """Register `tools` over those of the same name, for a test."""
+        with self.restored():
+            for tool in tools:
+                self.add_tool(tool, replace=True)
+            yield
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Undo at the end what is registered and removed meanwhile."""
+        before = dict(self._registry)
+        clashes, replaced = list(self.clashes), dict(self.replaced)
+        try:
+            yield
+        finally:
+            self._registry = before
+            self.clashes, self.replaced = clashes, replaced
+            self.version += 1
+
+
+def _origin(part: Any) -> str:  # noqa: ANN401 - any registered part
+    return str(getattr(part, "origin", "") or type(part).__module__)
+
+
+registry = Registry()

@@ -1,0 +1,1 @@
+"""How it looks: from rows to markdown, fragments and frames."""

@@ -1,0 +1,1 @@
+"""The conversation as HTML: whole, and as frames while it grows."""

@@ -1,0 +1,291 @@
+"""
+What one tab has to be told: rows and live text in, operations on the page out.
+
+Targets have ids and applying an operation twice is harmless, so a projection may
+tell more than needed, but never less. See docs/architecture.md, "Frames".
+"""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils.html import escape
+
+from ai_assistant.engine.eventlog import StoredEvent, events_after
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.providers import warmup
+from ai_assistant.render.html.drafts import Drafts
+from ai_assistant.render.html.entries import Entry, run_entry, user_entry
+from ai_assistant.render.html.fragments import entry_html, fragment, part_html
+from ai_assistant.render.html.groups import cards
+from ai_assistant.render.html.growth import Op
+from ai_assistant.render.html.requests import requests_to_page
+from ai_assistant.render.html.state import panel_state
+from ai_assistant.render.html.texts import Texts
+from ai_assistant.render.html.thread import WORKING, read_pinned, read_thread
+from ai_assistant.types import UserKey
+
+MESSAGE_EVENTS = ("TEXT_MESSAGE_", "REASONING_")
+END_EVENTS = ("RUN_FINISHED", "RUN_ERROR")
+
+
+class Projection:
+    """
+    One tab's view of one conversation.
+
+    Not for two threads at once: the methods that read the database run in a
+    thread, the others on the loop, one after another.
+    """
+
+    def __init__(self, conversation_id: UUID, user_id: UserKey, panel: Any) -> None:  # noqa: ANN401
+        self.conversation_id = conversation_id
+        self.user_id = user_id
+        self.panel = panel  # what the forms in fragments need: urls and path
+        self.run_id: UUID | None = None
+        self.seq = 0
+        self.is_active = False
+        self.has_ended = False  # the run that is shown
+        self.state = ""
+        self.texts = Texts()
+        self.drafts = Drafts()
+        self._groups: set[str] = set()  # of cards, that the page has
+
+    # --- from the rows; in a thread ---
+
+    def attach(self, run_id: UUID | None, seq: int) -> list[Op]:
+        """Return what a page that has drawn event `seq` of `run_id` lacks."""
+        conversation = self._conversation()
+        if conversation is None:
+            return []
+        since = self._run(conversation, run_id)
+        if since is not None and since.is_final and self._is_last(since, seq):
+            self.run_id, self.seq, self.has_ended = since.pk, seq, True
+            return self._root(panel_state(since))
+        return self._draw(conversation, since)
+
+    def catch_up(self) -> list[Op]:
+        """Return what has happened since the last call."""
+        # First the events, then the row: it may be ahead of them, not behind.
+        events = self._events()
+        runs = Run.objects.filter(
+            conversation_id=self.conversation_id, conversation__owner_id=self.user_id
+        )
+        newest = runs.select_related("conversation").order_by("-created_at").first()
+        if newest is None:
+            return []
+        conversation = newest.conversation
+        if newest.pk != self.run_id:
+            since = self._run(conversation, self.run_id)
+            return self._draw(conversation, since)
+        if newest.is_final and not self.has_ended:
+            events = self._events()  # now to the last one
+        return self._follow(conversation, newest, events) if events else []
+
+    def _events(self) -> list[StoredEvent]:
+        return events_after(self.run_id, self.seq) if self.run_id else []
+
+    def _conversation(self) -> Conversation | None:
+        return Conversation.objects.filter(
+            pk=self.conversation_id, owner_id=self.user_id
+        ).first()
+
+    @staticmethod
+    def _run(conversation: Conversation, run_id: UUID | None) -> Run | None:
+        return conversation.runs.filter(pk=run_id).first() if run_id else None
+
+    @staticmethod
+    def _is_last(run: Run, seq: int) -> bool:
+        later = Run.objects.filter(
+            conversation_id=run.conversation_id, created_at__gt=run.created_at
+        )
+        return run.next_seq - 1 == seq and not later.exists()
+
+    def _draw(self, conversation: Conversation, since: Run | None) -> list[Op]:
+        drawn = read_thread(conversation, since=since)
+        run = drawn.run
+        if run is None:
+            return []
+        self.run_id, self.seq, self.has_ended = run.pk, drawn.seq, run.is_final
+        self.texts.restart(self._parts, drawn, run.epoch)
+        self._groups = {
+            part["id"]
+            for entry in drawn.entries
+            for part in entry.get("parts", ())
+            if part["kind"] == "group"
+        }
+        ops: list[Op] = [
+            *self.drafts.drop(),
+            ["remove", "aia-empty"],
+            ["replace", "aia-title", escape(drawn.title)],
+        ]
+        ops += [
+            ["append", "aia-log", entry_html(entry, self.panel)]
+            for entry in drawn.entries
+        ]
+        ops += [
+            ["accepted", entry["key"]]
+            for entry in drawn.entries
+            if entry["kind"] == "user" and entry["key"]
+        ]
+        return [
+            *ops,
+            *self._pinned(drawn.pinned),
+            *requests_to_page(run),
+            *self._root(drawn.state),
+        ]
+
+    def _follow(
+        self, conversation: Conversation, run: Run, events: list[StoredEvent]
+    ) -> list[Op]:
+        ops: list[Op] = []
+        self.texts.epoch = max(self.texts.epoch, run.epoch)
+        shown = cards(run, _touched_calls(events))
+        for event in events:
+            if event.type.startswith(MESSAGE_EVENTS):
+                ops += self.texts.follow(event)
+            else:
+                ops += self._fact(event)
+            # In the order of the log: a card stands above the text after it.
+            call_id = _call_id(event)
+            if call_id in shown:
+                part = shown[call_id]
+                ops += self._card(part)
+                shown = {key: one for key, one in shown.items() if one is not part}
+        self.seq = events[-1].seq
+        ended = any(event.type in END_EVENTS for event in events)
+        ops += self.texts.settle(ended=ended)
+        if ended or any(map(_moves_pinned, events)):
+            ops += self._pinned(read_pinned(conversation))
+            ops += requests_to_page(run)
+        if ended:
+            ops += self._end(run)
+        growing = bool(self.texts.growing)
+        state = panel_state(run, growing=growing, working=_is_working(run, growing))
+        return ops + self._root(state)
+
+    def _fact(self, event: StoredEvent) -> list[Op]:
+        if event.type == "TOOL_CALL_START":
+            message_id = event.payload["message_id"]
+            return [*self.drafts.drop(message_id), *self.texts.finish(message_id)]
+        if event.type == "STEP_STARTED":
+            old = self.drafts.drop(before=event.epoch)
+            return [*old, *self.texts.drop_before(event.epoch)]
+        if event.type != "CUSTOM":
+            return []
+        value = event.payload["value"]
+        if event.payload["name"] == "aia.replaced":
+            drafts = self.drafts.drop(value["message_id"])
+            return [*drafts, *self.texts.drop(value["message_id"])]
+        if event.payload["name"] == "aia.message":
+            message = Message.objects.get(pk=value["message_id"])
+            part = {**user_entry(message), "kind": "said"}
+            return [
+                ["append", self._parts, part_html(part, self.panel)],
+                ["accepted", message.key],
+            ]
+        return []
+
+    def _card(self, part: Entry) -> list[Op]:
+        ops: list[Op] = []
+        if part["kind"] == "group" and part["id"] not in self._groups:
+            # Its first cards stood alone, and last.
+            self._groups.add(part["id"])
+            ops += [["remove", f"c-{call['id']}"] for call in part["calls"]]
+        return [*ops, ["append", self._parts, part_html(part, self.panel)]]
+
+    def _end(self, run: Run) -> list[Op]:
+        self.has_ended = True
+        drafts = self.drafts.drop()
+        end = fragment("run_end", entry=run_entry(run, [], {}), panel=self.panel)
+        return [
+            *drafts,
+            ["replace", f"r-{run.pk}-end", end],
+            ["attr", f"r-{run.pk}", "aria-busy", None],
+        ]
+
+    def _pinned(self, entries: list[Entry]) -> list[Op]:
+        html = "".join(
+            fragment(item["kind"], item=item, panel=self.panel) for item in entries
+        )
+        return [["replace", "aia-pinned", html]]
+
+    def _root(self, state: str) -> list[Op]:
+        # The end is what the log says: the row may be ahead of the events seen.
+        self.is_active = not self.has_ended
+        self.state = state
+        # Seen where the web process is the one that loads the library.
+        warming = "" if self.is_active and warmup.state() == "warming" else None
+        return [
+            ["attr", "aia", "data-state", self.state],
+            ["attr", "aia", "data-warming", warming],
+        ]
+
+    # --- text; on the loop or in a thread ---
+
+    def knows(self, frame: dict[str, Any]) -> bool:
+        """
+        Tell whether the place of a piece of live text is on the page.
+
+        If not, `catch_up` comes first: what was stored before it stands above it.
+        """
+        if str(self.run_id) != frame["run"]:
+            return False
+        if self._is_draft(frame):
+            return self.drafts.knows(frame) or self.texts.has_done(frame["message"])
+        # Nothing of the run stands above its first message.
+        return frame.get("step") == 0 or self.texts.knows(frame["message"])
+
+    def live(self, frame: dict[str, Any]) -> bool:
+        """Take a piece of live text; True if there is something new to show."""
+        if str(self.run_id) != frame["run"] or self.has_ended:
+            return False
+        if self._is_draft(frame):
+            return self._take_draft(frame)
+        return self.texts.take(frame)
+
+    def _take_draft(self, frame: dict[str, Any]) -> bool:
+        is_old = frame["epoch"] < self.texts.epoch
+        if is_old or self.texts.has_done(frame["message"]):
+            return False
+        return self.drafts.take(frame)
+
+    @staticmethod
+    def _is_draft(frame: dict[str, Any]) -> bool:
+        return "position" in frame
+
+    def draft_ops(self) -> list[Op]:
+        """Return how the calls have grown that are being written; in a thread."""
+        return self.drafts.ops(self._parts, self.panel)
+
+    def text_ops(self) -> list[Op]:
+        """Return how the text has grown since the last call."""
+        ops = self.texts.ops()
+        if ops and self.state in ("thinking", "tool"):
+            self.state = "streaming"
+            ops.append(["attr", "aia", "data-state", "streaming"])
+        return ops
+
+    @property
+    def _parts(self) -> str:
+        return f"r-{self.run_id}-parts"
+
+
+def _is_working(run: Run, growing: bool) -> bool:  # noqa: FBT001 - one of two
+    """Tell whether a call of the run is under way; asks only where it matters."""
+    if run.state != RunState.RUNNING or growing:
+        return False
+    return run.calls.filter(status__in=WORKING).exists()
+
+
+def _moves_pinned(event: StoredEvent) -> bool:
+    return event.payload.get("name") == "aia.interrupt"
+
+
+def _touched_calls(events: list[StoredEvent]) -> set[UUID]:
+    """Return the ids of the calls whose cards have to be drawn again."""
+    return {call_id for call_id in map(_call_id, events) if call_id is not None}
+
+
+def _call_id(event: StoredEvent) -> UUID | None:
+    said = event.payload["value"] if event.type == "CUSTOM" else event.payload
+    return UUID(said["call_id"]) if "call_id" in said else None

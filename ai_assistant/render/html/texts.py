@@ -1,0 +1,152 @@
+"""The texts of the shown run that are being written, from rows and live frames."""
+
+from typing import Any
+from uuid import UUID
+
+from ai_assistant.engine.eventlog import StoredEvent
+from ai_assistant.models.conversation import Message
+from ai_assistant.render.html.growth import Growing, Op
+from ai_assistant.render.html.thread import Drawn
+
+
+class Texts:
+    """
+    The messages of one run that grow, and those that grow no more.
+
+    Rows are the truth; a live frame may be lost, repeated, late, or come from a
+    process that has lost the run, and then changes nothing for good.
+    """
+
+    def __init__(self) -> None:
+        self.parent = ""  # the element that holds the parts of the run
+        self.epoch = 0
+        self.is_behind = False  # a live frame was ahead of what is known
+        self.growing: dict[str, Growing] = {}
+        self._done: set[str] = set()
+        self._unsettled: dict[str, Growing] = {}  # done, and not yet seen stored
+
+    def restart(self, parent: str, drawn: Drawn, epoch: int) -> None:
+        """Go on from a conversation that was drawn whole."""
+        self.parent, self.epoch, self.growing = parent, epoch, drawn.growing
+        self._done.update(drawn.stored)
+        self._unsettled.clear()
+        for growing in self.growing.values():
+            growing.epoch = epoch
+
+    def knows(self, message_id: str) -> bool:
+        """Tell whether the message was begun here; its place is then settled."""
+        return message_id in self.growing or message_id in self._done
+
+    def has_done(self, message_id: str) -> bool:
+        """Tell whether the message grows no more: it is stored, or dropped."""
+        return message_id in self._done
+
+    # --- live ---
+
+    def take(self, frame: dict[str, Any]) -> bool:
+        """Take a piece of live text; True if there is something new to show."""
+        message_id = frame["message"]
+        if frame["epoch"] < self.epoch or message_id in self._done:
+            return False
+        growing = self.growing.get(message_id)
+        if growing is None:
+            if frame["offset"] > 0:
+                self.is_behind = True  # the rows will tell
+                return False
+            growing = self._begin(message_id, frame["epoch"])
+        reasoning = frame["reasoning"]
+        if frame["offset"] > growing.known(reasoning=reasoning):
+            self.is_behind = True
+        return growing.extend(
+            frame["text"], offset=frame["offset"], reasoning=reasoning
+        )
+
+    def ops(self) -> list[Op]:
+        """Return how the texts have grown since the last call."""
+        newest = max((growing.epoch for growing in self.growing.values()), default=0)
+        ops = self.drop_before(newest)
+        for growing in self.growing.values():
+            ops += growing.ops(self.parent)
+        return ops
+
+    @property
+    def waiting_chars(self) -> int:
+        """How much text waits to be rendered."""
+        return sum(growing.waiting_chars for growing in self.growing.values())
+
+    @property
+    def pause_s(self) -> float:
+        """How long to wait between two looks: longer while a block is long."""
+        return max((growing.pause_s for growing in self.growing.values()), default=0.0)
+
+    # --- from the rows ---
+
+    def follow(self, event: StoredEvent) -> list[Op]:
+        """Return what an event of a text or of reasoning changes."""
+        message_id = event.payload["message_id"]
+        self.is_behind = False
+        if event.type == "TEXT_MESSAGE_END":
+            return self.finish(message_id)
+        if message_id in self._done:
+            return []
+        growing = self.growing.get(message_id) or self._begin(message_id, event.epoch)
+        if "delta" in event.payload:
+            growing.extend(
+                event.payload["delta"],
+                offset=event.payload["offset"],
+                reasoning=event.type.startswith("REASONING"),
+            )
+        if event.type == "REASONING_END":
+            return growing.end_reasoning(self.parent)
+        return growing.ops(self.parent)
+
+    def finish(self, message_id: str) -> list[Op]:
+        """Return what the end of a message changes."""
+        self._done.add(message_id)
+        growing = self.growing.pop(message_id, None)
+        if growing is None:
+            return []
+        if growing.reasoning:
+            self._unsettled[message_id] = growing  # the row knows how long it took
+        return growing.finish(self.parent)
+
+    def drop(self, message_id: str) -> list[Op]:
+        """Take a message off the page: it is told anew."""
+        self._done.add(message_id)
+        self._unsettled.pop(message_id, None)
+        growing = self.growing.pop(message_id, Growing(message_id=message_id))
+        return growing.remove()
+
+    def drop_before(self, epoch: int) -> list[Op]:
+        """Take off what a process of an earlier epoch was writing."""
+        old = [key for key, item in self.growing.items() if item.epoch < epoch]
+        return [op for message_id in old for op in self.drop(message_id)]
+
+    def settle(self, *, ended: bool) -> list[Op]:
+        """
+        Return what the stored messages have that the grown ones have not.
+
+        At the end of the run what was never stored is taken off the page.
+        """
+        texts = {**self._unsettled, **(self.growing if ended else {})}
+        if not texts:
+            return []
+        stored = Message.objects.in_bulk([UUID(message_id) for message_id in texts])
+        ops: list[Op] = []
+        for message_id, growing in texts.items():
+            message = stored.get(UUID(message_id))
+            if message is not None:
+                ops += growing.settle(message, self.parent)
+                self._unsettled.pop(message_id, None)
+            elif ended:
+                ops += growing.remove()
+        if ended:
+            self._done.update(texts)
+            self.growing.clear()
+            self._unsettled.clear()
+        return ops
+
+    def _begin(self, message_id: str, epoch: int) -> Growing:
+        growing = Growing(message_id=message_id, epoch=epoch)
+        self.growing[message_id] = growing
+        return growing

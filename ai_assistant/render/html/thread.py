@@ -1,0 +1,125 @@
+"""Read a conversation for drawing: its entries, what is pinned, where it stands."""
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from ai_assistant.engine.eventlog import open_messages, partial_texts
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.render.html.bodies import load_results
+from ai_assistant.render.html.entries import (
+    Entry,
+    pinned_entry,
+    run_entry,
+    user_entry,
+)
+from ai_assistant.render.html.groups import UNDRAWN, grouped
+from ai_assistant.render.html.growth import Growing
+from ai_assistant.render.html.state import panel_state
+
+Calls = dict[UUID, ToolCall]
+Rows = tuple[Run, list[Message], Calls]
+
+DRAWN_RUNS = 20
+WORKING = (CallStatus.PENDING, CallStatus.EXECUTING)
+SHOWN_KINDS = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
+
+
+@dataclass(kw_only=True, slots=True)
+class Drawn:
+    """A conversation as it is drawn: up to event `seq` of `run`."""
+
+    title: str = ""
+    entries: list[Entry] = field(default_factory=list)
+    pinned: list[Entry] = field(default_factory=list)
+    run: Run | None = None
+    seq: int = 0
+    state: str = "idle"
+    growing: dict[str, Growing] = field(default_factory=dict)
+    stored: set[str] = field(default_factory=set)  # messages that grow no more
+
+
+def read_thread(
+    conversation: Conversation | None, *, since: Run | None = None
+) -> Drawn:
+    """
+    Return the conversation, or what came from run `since` on.
+
+    The last DRAWN_RUNS runs at most.
+    """
+    if conversation is None:
+        return Drawn()
+    runs = conversation.runs.order_by("-created_at")
+    if since is not None:
+        runs = runs.filter(created_at__gte=since.created_at)
+    shown = list(reversed(runs[:DRAWN_RUNS]))
+    drawn = Drawn(title=conversation.title, run=shown[-1] if shown else None)
+    if drawn.run is not None:
+        # First the number, then the rows: what comes in between is drawn twice.
+        drawn.seq = drawn.run.next_seq - 1
+    working = False
+    for run, messages, calls in _with_rows(shown):
+        drawn.entries += _entries(run, messages, calls, drawn)
+        working = any(call.status in WORKING for call in calls.values())
+    drawn.pinned = read_pinned(conversation)
+    drawn.state = panel_state(drawn.run, growing=bool(drawn.growing), working=working)
+    return drawn
+
+
+def read_pinned(conversation: Conversation) -> list[Entry]:
+    """Return what waits for the person."""
+    rows = Interrupt.objects.filter(
+        run__conversation=conversation,
+        run__state__in=UNFINISHED,
+        status=Interrupt.Status.OPEN,
+        kind__in=SHOWN_KINDS,
+    )
+    return [
+        pinned_entry(row)
+        for row in rows.select_related("call").defer(
+            *(f"call__{name}" for name in UNDRAWN)
+        )
+    ]
+
+
+def read_growing(run: Run, messages: list[Message]) -> dict[str, Growing]:
+    """Return the messages of an unfinished run that are not stored yet."""
+    if run.is_final:
+        return {}
+    known = {str(message.pk) for message in messages}
+    growing = {}
+    for message_id in open_messages(run.pk, known):
+        text, reasoning = partial_texts(run.pk, message_id)
+        growing[message_id] = Growing(
+            message_id=message_id, text=text, reasoning=reasoning
+        )
+    return growing
+
+
+def _with_rows(runs: list[Run]) -> list[Rows]:
+    ids = [run.pk for run in runs]
+    messages: dict[UUID, list[Message]] = {}
+    for message in Message.objects.filter(run_id__in=ids).order_by("position"):
+        messages.setdefault(message.run_id, []).append(message)
+    calls: dict[UUID, Calls] = {}
+    light = list(ToolCall.objects.filter(run_id__in=ids).defer(*UNDRAWN))
+    load_results(light)
+    for call in light:
+        calls.setdefault(call.run_id, {})[call.pk] = call
+    return [(run, messages.get(run.pk, []), calls.get(run.pk, {})) for run in runs]
+
+
+def _entries(
+    run: Run, messages: list[Message], calls: Calls, drawn: Drawn
+) -> list[Entry]:
+    growing = read_growing(run, messages)
+    drawn.growing.update(growing)
+    drawn.stored.update(str(message.pk) for message in messages)
+    parts = [part for message in growing.values() for part in message.parts()]
+    asked, rest = messages[:1], messages[1:]
+    entries = [user_entry(message) for message in asked]
+    entry = run_entry(run, rest, calls, parts)
+    entry["parts"] = grouped(entry["parts"])
+    return [*entries, entry]

@@ -1,0 +1,82 @@
+"""CommonMark with tables, strikethrough and tasks; HTML is text."""
+
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from ai_assistant.render.markdown import unfinished
+from ai_assistant.render.markdown.characters import visible
+from ai_assistant.render.markdown.renderer import PanelRenderer
+from ai_assistant.render.markdown.sanitise import sanitise
+
+References = dict[str, Any]
+
+
+class PanelMarkdown(MarkdownIt):
+    """The parser. All links are parsed; the renderer decides what they may do."""
+
+    def validateLink(self, url: str) -> bool:  # noqa: N802 - the parser's name
+        """Accept every link, so that a refused one is not shown as raw marks."""
+        return True
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802 - the parser's name
+        """Return the encoded `url`, or nothing if it cannot be read."""
+        try:
+            return super().normalizeLink(url)
+        except ValueError:
+            return ""
+
+
+def _inline(state: StateCore) -> None:
+    """Parse the text of all blocks; the last of an open tail is unfinished."""
+    last = unfinished.last_text(state.tokens) if state.env.get("tail") else None
+    for token in state.tokens:
+        if token.type == "inline":
+            state.env["open"] = token is last
+            if token is last:
+                token.content = unfinished.trimmed(token.content)
+            token.children = []
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _build() -> PanelMarkdown:
+    options = {"html": False, "tasklists": True, "inline_definitions": True}
+    parser = PanelMarkdown("commonmark", options, renderer_cls=PanelRenderer)
+    parser.enable(["table", "strikethrough"])
+    parser.disable(["html_block", "html_inline"])
+    parser.core.ruler.at("inline", _inline)
+    inline = parser.inline
+    inline.ruler.before("backticks", "open_code", unfinished.open_code)
+    inline.ruler.after("image", "open_link", unfinished.open_link)
+    inline.ruler.after("autolink", "open_autolink", unfinished.open_autolink)
+    inline.ruler2.after("balance_pairs", "open_pairs", unfinished.open_pairs)
+    return parser
+
+
+_parser = _build()
+
+
+def block_tokens(text: str, references: References | None = None) -> list[Token]:
+    """
+    Return the block tokens of `text`, its words not parsed.
+
+    Link reference definitions are added to `references`; the first one counts.
+    """
+    env: dict[str, Any] = {"references": {} if references is None else references}
+    tokens: list[Token] = []
+    _parser.block.parse(text, _parser, env, tokens)
+    return tokens
+
+
+def to_html(text: str, references: References, *, tail: bool = False) -> str:
+    """
+    Return `text` as safe HTML.
+
+    A `tail` may end anywhere: its unfinished marks are hidden or closed.
+    Definitions in `text` are added to `references`.
+    """
+    env: dict[str, Any] = {"references": references, "tail": tail}
+    html = str(_parser.render(text, env))
+    return sanitise(visible(html)).strip("\n")

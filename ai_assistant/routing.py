@@ -1,0 +1,161 @@
+"""
+The way in for an ASGI server.
+
+    # asgi.py
+    application = assistant_application(get_asgi_application())
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import Any, cast
+
+from django.conf import settings
+from django.urls import (
+    NoReverseMatch,
+    get_script_prefix,
+    reverse,
+    set_script_prefix,
+)
+
+from ai_assistant import conf
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+NOT_FOUND, FORBIDDEN = 4404, 4403
+ACTIONS = ("send", "stop", "retry", "answer", "new")
+
+
+def assistant_application(
+    http: Application, *, websocket: Application | None = None
+) -> Application:
+    """
+    Return the site's ASGI application with the assistant in front of `http`.
+
+    `websocket` is the site's own application for sockets, if it has one. On the
+    first scope of any type this process begins to execute runs, to look for
+    those that others left behind, and to load the model library.
+    """
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        if conf.enabled():
+            _boot()
+        if scope["type"] == "websocket":
+            await _to_socket(scope, receive, send, websocket)
+        elif scope["type"] == "channel":
+            await _to_worker(scope, receive, send)
+        elif scope["type"] == "http" and _outlives_its_browser(scope):
+            await http(scope, _without_disconnect(receive), send)
+        else:
+            await http(scope, receive, send)
+
+    return application
+
+
+def _boot() -> None:
+    from ai_assistant.engine.service import boot
+
+    boot()
+    _warm_up()
+
+
+@cache
+def _warm_up() -> None:
+    """Begin to load the library of the default profile, in a thread of its own."""
+    if conf.get("EXECUTOR") != "web":
+        return
+    from ai_assistant.providers.base import warm_up
+
+    warm_up(conf.profile())
+
+
+def _outlives_its_browser(scope: Scope) -> bool:
+    """Tell whether a request is one of our POSTs, which a left page must not end."""
+    if scope["method"] != "POST" or not conf.enabled():
+        return False
+    return any(_is_at(scope, name) for name in ACTIONS)
+
+
+def _without_disconnect(receive: Receive) -> Receive:
+    """
+    Hide the browser's leaving, once the whole request is there.
+
+    Django cancels a request whose client has gone, and people click on at once:
+    of 60 messages whose page is left within 12 ms an async view would lose 56.
+    """
+    complete = False
+
+    async def received() -> dict[str, Any]:
+        nonlocal complete
+        message = await receive()
+        if message["type"] == "http.request" and not message.get("more_body"):
+            complete = True
+        if message["type"] == "http.disconnect" and complete:
+            await asyncio.Event().wait()
+        return message
+
+    return received
+
+
+async def _to_socket(
+    scope: Scope, receive: Receive, send: Send, other: Application | None
+) -> None:
+    if not conf.enabled() or not _is_at(scope, "ws"):
+        if other is None:
+            await _refuse(receive, send, NOT_FOUND)
+        else:
+            await other(scope, receive, send)
+        return
+    from ai_assistant.web.origin import is_own_origin
+
+    if not is_own_origin(scope["headers"], scheme=scope.get("scheme", "ws")):
+        await _refuse(receive, send, FORBIDDEN)
+        return
+    await _panel_socket()(scope, receive, send)
+
+
+@cache
+def _panel_socket() -> Application:
+    from channels.auth import AuthMiddlewareStack
+
+    from ai_assistant.web.consumer import PanelConsumer
+
+    return cast("Application", AuthMiddlewareStack(PanelConsumer.as_asgi()))
+
+
+async def _to_worker(scope: Scope, receive: Receive, send: Send) -> None:
+    from ai_assistant.web.worker import WorkerConsumer
+
+    worker = cast("Application", WorkerConsumer.as_asgi())
+    await worker(scope, receive, send)
+
+
+async def _refuse(receive: Receive, send: Send, code: int) -> None:
+    await receive()
+    await send({"type": "websocket.close", "code": code})
+
+
+def _is_at(scope: Scope, name: str) -> bool:
+    """Tell whether `scope` asks for the address of the route `name`."""
+    prefix = (settings.FORCE_SCRIPT_NAME or scope.get("root_path", "")).rstrip("/")
+    path = scope["path"]
+    # Some servers leave the prefix of the site in the path, some take it off.
+    if path.startswith(f"{prefix}/"):
+        path = path.removeprefix(prefix)
+    return bool(path == _address(name))
+
+
+@cache
+def _address(name: str) -> str:
+    """Return the address of a route, without the prefix of the site."""
+    before = get_script_prefix()
+    set_script_prefix("/")
+    try:
+        return reverse(f"ai_assistant:{name}")
+    except NoReverseMatch:
+        return ""
+    finally:
+        set_script_prefix(before)

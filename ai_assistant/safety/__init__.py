@@ -1,0 +1,1 @@
+"""May it: permissions, policy, and who is asking."""

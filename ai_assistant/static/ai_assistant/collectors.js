@@ -1,0 +1,135 @@
+// What only the browser knows of a page. Never a password, a file, a hidden field.
+import { isChanged } from "./changed.js";
+import { root, word } from "./root.js";
+
+const SECRET =
+  /passw|pwd|secret|token|api.?key|credential|(^|[_ -])(otp|pin|cvc|cvv|iban|cc)([_ -]|$)/i;
+const NO_VALUE = ["password", "hidden", "file", "submit", "button", "image", "reset"];
+const NOT_FIELDS =
+  "#changelist-search *, #toolbar *, .actions *, .action-select, #action-toggle, .empty-form *, .selector *";
+const MAX_ROWS = 100;
+const FIELD_CHARS = 1000;
+const SELECTION_CHARS = 2000;
+
+const clean = (text) => text.trim().replace(/\s+/g, " ");
+const outside = (element) => !root.contains(element);
+
+const item = (name, count, value) => ({
+  id: `page-${name}`,
+  label: word(name, count),
+  description: word(`${name}Are`),
+  value,
+});
+
+// --- the ticked rows of a list ---
+
+const rowText = (box) => {
+  const row = box.closest("tr");
+  const cell = row?.querySelector("th") ?? row?.querySelector("td:not(.action-checkbox)");
+  return clean(cell?.textContent ?? "").slice(0, 200);
+};
+
+const tickedRows = () => {
+  const boxes = [...document.querySelectorAll("input.action-select:checked")];
+  if (!boxes.length) return null;
+  const rows = boxes.slice(0, MAX_ROWS);
+  const across = document.querySelector("input.select-across")?.value === "1";
+  return item("rows", boxes.length, {
+    count: boxes.length,
+    ...(across && { all_pages: true }),
+    rows: rows.map((box) => ({ id: box.value, text: rowText(box) })),
+  });
+};
+
+// --- what is changed in the form, and not saved ---
+
+const valueOf = (field) => {
+  if (field.type === "checkbox") return field.checked;
+  if (!field.options) return field.value.slice(0, FIELD_CHARS);
+  return [...field.selectedOptions].map(({ value, text }) => ({ value, text }));
+};
+
+const isReported = (field) =>
+  field.name &&
+  outside(field) &&
+  !NO_VALUE.includes(field.type) &&
+  !SECRET.test(`${field.name} ${field.id} ${field.autocomplete}`) &&
+  !field.matches(NOT_FIELDS);
+
+const unsavedFields = () => {
+  const fields = {};
+  const shown = "form[method=post] :is(input, select, textarea)";
+  for (const field of document.querySelectorAll(shown))
+    if (isReported(field) && isChanged(field) && (field.type !== "radio" || field.checked))
+      fields[field.name] = valueOf(field);
+  const count = Object.keys(fields).length;
+  return count ? item("fields", count, fields) : null;
+};
+
+// --- parts of the form that were opened or got rows ---
+
+const NEW_ROWS = ":is(tr, .inline-related)[id]:not(.has_original, .empty-form)";
+const groups = () => [...document.querySelectorAll(".inline-group")];
+const newRows = (group) =>
+  [...group.querySelectorAll(NEW_ROWS)].filter(({ id }) => /-\d+$/.test(id)).length;
+const blank = new Map(groups().map((group) => [group, newRows(group)])); // a form has some
+
+const partOf = (group) => ({
+  name: clean(group.querySelector("h2")?.textContent ?? group.id),
+  rows: group.querySelectorAll(".has_original").length,
+  added: newRows(group) - (blank.get(group) ?? 0),
+  open: group.querySelector("details[open]") !== null,
+});
+
+const openInlines = () => {
+  const parts = groups().map(partOf).filter(({ added, open }) => added > 0 || open);
+  return parts.length ? item("inlines", parts.length, parts) : null;
+};
+
+// --- selected text: remembered, since writing a message ends the selection ---
+
+let selected = "";
+
+const select = () => {
+  const { anchorNode, focusNode } = getSelection();
+  if (!anchorNode || !outside(anchorNode) || !outside(focusNode)) return;
+  if (document.activeElement?.matches("input, textarea")) return;
+  selected = getSelection().toString().trim().slice(0, SELECTION_CHARS);
+};
+select(); // it may be what this was loaded for
+document.addEventListener("selectionchange", select);
+
+const selection = () => selected && item("selection", "", selected);
+
+// --- what the page itself declares ---
+
+const parsed = (text) => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+const declared = (element) => {
+  const { aiaContext, aiaDescription, aiaLabel, aiaValue, aiaAuto } = element.dataset;
+  return {
+    id: aiaContext,
+    label: aiaLabel,
+    description: aiaDescription,
+    value: aiaValue === undefined ? clean(element.textContent) : parsed(aiaValue),
+    auto: aiaAuto !== "false",
+  };
+};
+
+const known = ([id, said]) => ({ ...said, id });
+
+export const collect = () => {
+  const elements = [...document.querySelectorAll("[data-aia-context]")].filter(outside);
+  const found = [
+    ...[tickedRows(), unsavedFields(), openInlines(), selection()].filter(Boolean),
+    ...elements.map(declared),
+    ...[...root.items].map(known),
+  ];
+  return [...new Map(found.map((one) => [String(one.id), one])).values()];
+};

@@ -1,0 +1,77 @@
+"""A whole run in the process of a test: no server, no broker, no key."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, cast
+from uuid import UUID, uuid4
+
+from ai_assistant.testing.function import FunctionProvider, Plays
+from ai_assistant.testing.played import Played
+from ai_assistant.testing.recorded import Recording
+from ai_assistant.testing.scripted import Reply, ScriptedProvider
+from ai_assistant.types import JSON, Provider
+
+
+def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who answers
+    user: Any,  # noqa: ANN401 - the site's own user model
+    path: str,
+    text: str,
+    *,
+    replies: Iterable[Reply] = (),
+    provider: Provider | Plays | None = None,
+    context: Mapping[str, JSON] | None = None,
+    conversation_id: UUID | None = None,
+) -> Played:
+    """
+    Send `text` as `user` from the page at `path`; return the run as it then is.
+
+    The real engine executes it in this thread and on this test's database until
+    it has ended or waits for the person; long tools are carried out on the way.
+    `replies` are what the model says, as `ScriptedProvider` takes them; instead,
+    `provider` may be any provider, or an async function that plays the model.
+    `context` is what the page tells and the person has kept: `browser` items,
+    `mentioned` and `dropped`. With the `conversation_id` of an earlier run it is
+    the next message there.
+    """
+    # Here, since a settings module may import this package before the models are.
+    from ai_assistant.testing import stage  # noqa: PLC0415
+
+    return stage.play(
+        stage.Message(
+            user=user,
+            path=path,
+            text=text,
+            context=context or {},
+            conversation_id=conversation_id or uuid4(),
+        ),
+        Recording(provider=_provider(provider, replies)),
+    )
+
+
+def answer_interrupt(
+    played: Played,
+    decision: Literal["", "approve", "deny", "skip"] = "",
+    *,
+    text: str = "",
+    chosen: Iterable[str] = (),
+    value: JSON = None,
+) -> Played:
+    """
+    Answer the first open interrupt of a run; return the run as it goes on.
+
+    An approval takes "approve" or "deny", with `text` as the reason of a denial;
+    a question takes `text` as its answer, or `chosen` where it takes several, or
+    "skip". A browser tool takes the `value` that the page returns, or `text` as the
+    error that it raises. Raise AssertionError if nothing waits.
+    """
+    from ai_assistant.testing import stage  # noqa: PLC0415 - as above
+
+    said = stage.Said(decision=decision, text=text, chosen=tuple(chosen), value=value)
+    return stage.go_on(played, said)
+
+
+def _provider(given: Provider | Plays | None, replies: Iterable[Reply]) -> Provider:
+    if given is None:
+        return ScriptedProvider(replies)
+    if hasattr(given, "stream"):
+        return cast("Provider", given)
+    return FunctionProvider(given)

@@ -1,0 +1,111 @@
+"""A provider that plays a list of replies."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from typing import Any
+
+from ai_assistant.exceptions import ModelError
+from ai_assistant.types import (
+    ModelChunk,
+    ModelRequest,
+    ReasoningDelta,
+    ReplyEnd,
+    TextDelta,
+    ToolCallDelta,
+    Usage,
+)
+
+Part = str | float | ModelChunk | ModelError
+Reply = str | ModelError | Sequence[Part]
+
+
+class ScriptedProvider:
+    """
+    Plays `replies` one after the other, and keeps the `requests` that it got.
+
+    A reply is a text, an error, or a list of parts: texts, chunks, errors to be
+    raised there, and numbers, which are seconds to wait. A `ReplyEnd` is added if
+    the list has none. Instead of a list a profile may be given, whose SCRIPT is
+    such a provider: all made from that profile then play on in the same list.
+    """
+
+    def __init__(self, replies: Iterable[Reply] | Mapping[str, Any] = ()) -> None:
+        self.requests: list[ModelRequest] = []
+        self.replies: list[Reply] = []
+        if isinstance(replies, Mapping):
+            script: ScriptedProvider = replies["SCRIPT"]
+            self.requests, self.replies = script.requests, script.replies
+        else:
+            self.replies.extend(replies)
+
+    def add(self, *replies: Reply) -> None:
+        """Append to what is still to be played."""
+        self.replies.extend(replies)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        """Play the next reply."""
+        self.requests.append(request)
+        number = len(self.requests)
+        if number > len(self.replies):
+            raise AssertionError(
+                f"The script has {len(self.replies)} replies, and this is call "
+                f"{number}. Add a reply, or find out why the model is asked again."
+            )
+        reply = self.replies[number - 1]
+        parts: list[Part] = (
+            [reply] if isinstance(reply, (str, ModelError)) else list(reply)
+        )
+        called = any(isinstance(part, ToolCallDelta) for part in parts)
+        if not any(isinstance(part, (ReplyEnd, ModelError)) for part in parts):
+            parts.append(ReplyEnd(finish_reason="tool_calls" if called else "stop"))
+        for part in parts:
+            if isinstance(part, ModelError):
+                raise part
+            if isinstance(part, (int, float)):
+                await asyncio.sleep(part)
+            else:
+                yield TextDelta(text=part) if isinstance(part, str) else part
+
+
+def reply(
+    text: str = "",
+    *calls: ToolCallDelta,
+    usage: Usage | None = None,
+    finish_reason: str = "",
+) -> list[Part]:
+    """Return a reply that says `text` word by word, and then asks for `calls`."""
+    words: list[Part] = [f"{word} " for word in text.split(" ")] if text else []
+    if words:
+        words[-1] = str(words[-1])[:-1]
+    numbered = [
+        ToolCallDelta(
+            index=index,
+            provider_id=one.provider_id or f"call_{index}",
+            name=one.name,
+            arguments=one.arguments,
+            provider_fields=one.provider_fields,
+        )
+        for index, one in enumerate(calls)
+    ]
+    end = ReplyEnd(
+        finish_reason=finish_reason or ("tool_calls" if calls else "stop"),
+        usage=usage or Usage(),
+    )
+    return [*words, *numbered, end]
+
+
+def call(
+    name: str, arguments: object = None, *, provider_id: str = ""
+) -> ToolCallDelta:
+    """Return a call of the tool `name`; a str as `arguments` is taken verbatim."""
+    if not isinstance(arguments, str):
+        arguments = json.dumps({} if arguments is None else arguments)
+    return ToolCallDelta(
+        index=0, provider_id=provider_id, name=name, arguments=arguments
+    )
+
+
+def reasoning(text: str) -> ReasoningDelta:
+    """Return a piece of reasoning."""
+    return ReasoningDelta(text=text)

@@ -1,0 +1,212 @@
+"""Plays a run in this process. Imports the engine, so only after Django's setup."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+from unittest.mock import patch
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.test import override_settings
+
+from ai_assistant import conf
+from ai_assistant.engine.browser import FromPage, finish_call, with_page
+from ai_assistant.engine.browser import claim as claim_request
+from ai_assistant.engine.db import unit
+from ai_assistant.engine.execute import execute
+from ai_assistant.engine.fence import Hold, claim
+from ai_assistant.engine.flush import Flusher
+from ai_assistant.engine.interrupts import Answer, answer
+from ai_assistant.engine.owner import this_process
+from ai_assistant.engine.start import Submission, accept
+from ai_assistant.engine.sweep import give_out_calls
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.testing.one_thread import CallersThread, one_thread
+from ai_assistant.testing.played import Played, PlayedCall
+from ai_assistant.testing.recorded import Recording
+from ai_assistant.types import JSON
+
+PROVIDER = "ai_assistant.testing.recorded.RecordedProvider"
+QUIET_S = 3600.0  # a lease that outlasts every test: nobody takes the run over
+ROUNDS = 100  # of long tools and model calls; more is a test that never ends
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """What the person of a test sends, and from where."""
+
+    user: Any
+    path: str
+    text: str
+    context: Mapping[str, JSON]
+    conversation_id: UUID
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """What the person, or the page, of a test answers."""
+
+    decision: str = ""
+    text: str = ""
+    chosen: tuple[str, ...] = ()
+    value: JSON = None
+
+
+def play(message: Message, recording: Recording) -> Played:
+    """Send a message and execute its run until it ends or waits."""
+    with _stage(recording) as stage:
+        accepted = accept(
+            Submission(
+                user_id=message.user.pk,
+                conversation_id=message.conversation_id,
+                key=uuid4().hex,
+                text=message.text,
+                page_path=message.path,
+                context=message.context,
+            ),
+            owner=this_process(),
+        )
+        stage.execute(accepted.run_id, accepted.hold)
+    return _told(accepted.run_id, recording)
+
+
+def go_on(played: Played, said: Said) -> Played:
+    """Answer the first open interrupt of a run, and execute it further."""
+    if not played.interrupts:
+        raise AssertionError(
+            f"Nothing waits for an answer: the run is {played.state!r}."
+        )
+    asked = played.interrupts[0]
+    with _stage(played.recording) as stage:
+        if asked.kind == Interrupt.Kind.BROWSER:
+            _as_the_page(asked, said)
+        else:
+            _as_the_person(asked, said)
+        stage.execute(played.run.pk, None)
+    return _told(played.run.pk, played.recording)
+
+
+def _as_the_person(asked: Interrupt, said: Said) -> None:
+    answer(
+        Answer(
+            user_id=asked.run.user_id,
+            interrupt_id=asked.pk,
+            nonce=asked.nonce,
+            decision=said.decision,
+            text=said.text,
+            chosen=said.chosen,
+        )
+    )
+
+
+def _as_the_page(asked: Interrupt, said: Said) -> None:
+    reported = FromPage(
+        user_id=asked.run.user_id,
+        interrupt_id=asked.pk,
+        nonce=asked.nonce,
+        tab="test",
+        value=said.value,
+        code="failed" if said.text else "",
+        error=said.text,
+        path=asked.run.page_path,
+    )
+    claim_request(reported)
+    finish_call(with_page(reported))
+
+
+class _Stage:
+    """The engine's executor, for one run."""
+
+    def __init__(self, thread: CallersThread) -> None:
+        self._thread = thread
+        self._long: list[tuple[Callable[..., None], UUID]] = []
+
+    def submit(self, perform: Callable[..., None], call_id: UUID) -> None:
+        """Take a long tool, as the pool of long tools would."""
+        self._long.append((perform, call_id))
+
+    def execute(self, run_id: UUID, hold: Hold | None) -> None:
+        """Execute the run, and its long tools, until a person is needed."""
+        for _round in range(ROUNDS):
+            hold = hold or _claimed(run_id)
+            if hold is not None:
+                self._thread.run(execute(hold, Flusher()))
+                hold = None
+            elif not self._perform_long():
+                return
+        raise AssertionError(
+            f"Run {run_id} has not come to an end after {ROUNDS} rounds."
+        )
+
+    def _perform_long(self) -> bool:
+        give_out_calls()
+        waiting, self._long = self._long, []
+        for perform, call_id in waiting:
+            perform(call_id)
+        return bool(waiting)
+
+
+@contextmanager
+def _stage(recording: Recording) -> Iterator[_Stage]:
+    profile = {"PROVIDER": PROVIDER, "MODEL": "played", "RECORDING": recording}
+    options = {
+        **getattr(settings, "AI_ASSISTANT", {}),
+        "PROFILES": dict.fromkeys({*conf.get("PROFILES"), "default"}, profile),
+        "BACKGROUND": "threads",
+        "EXECUTOR": "web",
+        "LEASE_S": QUIET_S,
+        "MODEL_RETRY_DELAY_S": 0.001,
+    }
+    layers = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    long_tools = import_module("ai_assistant.engine.background.send")
+    with (
+        override_settings(AI_ASSISTANT=options, CHANNEL_LAYERS=layers),
+        one_thread() as thread,
+    ):
+        stage = _Stage(thread)
+        with patch.object(long_tools, "_pool", lambda: stage):
+            yield stage
+    if recording.broken is not None:
+        raise recording.broken
+
+
+@unit
+def _claimed(run_id: UUID) -> Hold | None:
+    if Run.objects.filter(pk=run_id, state=RunState.QUEUED).exists():
+        return claim(run_id, this_process())
+    return None
+
+
+def _told(run_id: UUID, recording: Recording) -> Played:
+    run = Run.objects.get(pk=run_id)
+    messages = list(run.messages.order_by("position"))
+    said = [one.text for one in messages if one.role == "assistant" and one.text]
+    calls = run.calls.select_related("step").order_by("step__index", "position")
+    waits = run.interrupts.filter(status=Interrupt.Status.OPEN)
+    return Played(
+        run=run,
+        state=run.state,
+        text="\n\n".join(said),
+        messages=tuple((one.role, one.text) for one in messages),
+        calls=tuple(map(_call, calls)),
+        interrupts=tuple(waits.exclude(kind=Interrupt.Kind.TASK)),
+        recording=recording,
+        error=" ".join(filter(None, [run.error_text, run.error_detail])),
+    )
+
+
+def _call(call: ToolCall) -> PlayedCall:
+    result = call.result or {}
+    return PlayedCall(
+        name=call.name,
+        arguments=call.arguments,
+        status=call.status,
+        data=result.get("data"),
+        error=result.get("error", ""),
+        error_type=result.get("error_type", ""),
+        read_by_model=call.result_text,
+    )

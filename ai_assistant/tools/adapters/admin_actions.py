@@ -1,0 +1,188 @@
+"""An action of a ModelAdmin as a tool: the same function, the same permissions."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.messages import ERROR, WARNING
+from django.contrib.messages.storage.base import BaseStorage
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import NoReverseMatch, reverse
+from django.utils.module_loading import module_has_submodule
+from django.utils.translation import gettext as _
+
+from ai_assistant.exceptions import (
+    ImproperlyConfiguredAssistant,
+    ModelRetry,
+    ToolFailed,
+)
+from ai_assistant.tools.adapters.functions import from_function
+from ai_assistant.tools.adapters.request import user_request
+from ai_assistant.types import Effect, RunContext, ToolDefinition, ToolResult
+
+MOST_IDS = 1000
+BUILT_IN = "delete_selected"  # it asks on a page of its own
+
+
+def from_admin_action(
+    model: type[Model],
+    action: str,
+    *,
+    effect: Effect,
+    site: admin.AdminSite | None = None,
+    name: str = "",
+    **fields: Any,  # noqa: ANN401 - of ToolDefinition
+) -> ToolDefinition:
+    """
+    Return one action of the ModelAdmin of `model` as a tool, to be registered.
+
+    The model gives the ids of the objects. What the action may do is asked of the
+    ModelAdmin with a request of the user, each time: `allowed_permissions`,
+    `get_actions` and `get_queryset`. Its messages are the result. An action that
+    shows a page of its own fails. Its name is `<app>_<model>_<action>`.
+    """
+    site = site or admin.site
+    _find_admin(site, model)
+    if action == BUILT_IN:
+        raise ImproperlyConfiguredAssistant(
+            f"Action {action!r} asks on a page of its own. Write a tool that deletes."
+        )
+    options = model._meta  # noqa: SLF001
+    own = name or f"{options.app_label}_{options.model_name}_{action}"
+    function = getattr(site._registry[model], action, None)  # noqa: SLF001
+    return from_function(
+        _handler(site, model, action),
+        effect=effect,
+        name=own,
+        description=fields.pop("description", "")
+        or _described(function, action, model),
+        label=fields.pop("label", "") or _label(function, action),
+        origin=fields.pop("origin", "") or type(site._registry[model]).__module__,  # noqa: SLF001
+        **fields,
+    )
+
+
+def _find_admin(site: admin.AdminSite, model: type[Model]) -> None:
+    """Make sure that the model is registered: an assistant.py may come first."""
+    if not site.is_registered(model):
+        config = model._meta.app_config  # noqa: SLF001
+        if module_has_submodule(config.module, "admin"):
+            import_module(f"{config.name}.admin")
+    if not site.is_registered(model):
+        raise ImproperlyConfiguredAssistant(
+            f"Model {model.__name__!r} is not in the admin. Register it in the "
+            "admin.py of its app before its actions become tools."
+        )
+
+
+def _handler(
+    site: admin.AdminSite, model: type[Model], action: str
+) -> Callable[..., ToolResult]:
+    def run_action(context: RunContext, ids: list[str]) -> ToolResult:
+        # Looked up at each call: a test or a late app may have replaced it.
+        model_admin = site._registry[model]  # noqa: SLF001
+        request = _request(context.user, model_admin, action, ids)
+        function = _function(site, model_admin, request, action)
+        chosen = _chosen(model_admin, request, ids)
+        response = function(model_admin, request, chosen)
+        if response is not None and not isinstance(response, HttpResponseRedirect):
+            raise ToolFailed(
+                _("This action shows a page of its own, and was not carried out."),
+                suggestion=_("Tell the person to do it in the list."),
+            )
+        return _result(request)
+
+    return run_action
+
+
+def _request(
+    user: Any,  # noqa: ANN401
+    model_admin: Any,  # noqa: ANN401
+    action: str,
+    ids: list[str],
+) -> HttpRequest:
+    form = {"action": action, ACTION_CHECKBOX_NAME: ids}
+    request = user_request(user, "POST", _path(model_admin), form=form)
+    request._messages = _Told(request)  # type: ignore[attr-defined] # noqa: SLF001
+    return request
+
+
+def _path(model_admin: Any) -> str:  # noqa: ANN401
+    options = model_admin.opts
+    name = f"{options.app_label}_{options.model_name}_changelist"
+    try:
+        return reverse(f"{model_admin.admin_site.name}:{name}")
+    except NoReverseMatch:
+        return "/"
+
+
+def _function(
+    site: admin.AdminSite,
+    model_admin: Any,  # noqa: ANN401
+    request: HttpRequest,
+    action: str,
+) -> Callable[..., Any]:
+    """Return the action, if the user finds it in the list. Raise PermissionDenied."""
+    may_see = model_admin.has_view_or_change_permission(request)
+    found = model_admin.get_actions(request).get(action)
+    if not site.has_permission(request) or not may_see or found is None:
+        raise PermissionDenied
+    function: Callable[..., Any] = found[0]
+    return function
+
+
+def _chosen(
+    model_admin: Any,  # noqa: ANN401
+    request: HttpRequest,
+    ids: list[str],
+) -> QuerySet[Any]:
+    """Return the objects. Raise ModelRetry if the user cannot see one of them."""
+    wanted = list(dict.fromkeys(ids))
+    if not 0 < len(wanted) <= MOST_IDS:
+        raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(wanted)}.")
+    try:
+        chosen = model_admin.get_queryset(request).filter(pk__in=wanted)
+        there = {str(pk) for pk in chosen.values_list("pk", flat=True)}
+    except (ValueError, ValidationError) as error:
+        raise ModelRetry(f"These are no ids: {', '.join(wanted[:10])}.") from error
+    if missing := [pk for pk in wanted if pk not in there]:
+        raise ModelRetry(f"There is no object with the id {', '.join(missing[:10])}.")
+    return chosen  # type: ignore[no-any-return]
+
+
+class _Told(BaseStorage):
+    """Keeps what the action says to the person, for the result."""
+
+    def _get(self, *_args: Any, **_kwargs: Any) -> tuple[list[Any], bool]:  # noqa: ANN401
+        return [], True
+
+    def _store(self, messages: Any, *_args: Any, **_kwargs: Any) -> list[Any]:  # noqa: ANN401
+        return list(messages)
+
+
+def _result(request: HttpRequest) -> ToolResult:
+    told = list(request._messages)  # type: ignore[attr-defined] # noqa: SLF001
+    text = " ".join(str(message) for message in told)
+    if any(message.level >= ERROR for message in told):
+        return ToolResult(ok=False, error=text, error_type="failed")
+    warnings = [str(message) for message in told if message.level == WARNING]
+    data = {"warnings": warnings} if warnings else None
+    return ToolResult(ok=True, message=text or _("Done."), data=data)
+
+
+def _label(function: Any, action: str) -> Any:  # noqa: ANN401 - may be lazy
+    said = getattr(function, "short_description", "")
+    if said and "%(" not in str(said):
+        return said
+    return action.replace("_", " ").capitalize()
+
+
+def _described(function: Any, action: str, model: type[Model]) -> str:  # noqa: ANN401
+    said = (getattr(function, "__doc__", "") or "").strip()
+    many = model._meta.verbose_name_plural  # noqa: SLF001
+    first = said or f"{_label(function, action)}."
+    return f"{first}\n\nids: the ids of the {many} to which it is done"

@@ -1,0 +1,88 @@
+"""The tool with which the model asks the person, on every page."""
+
+from typing import Annotated, Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from pydantic import BaseModel, Field
+
+from ai_assistant.decorators import tool
+from ai_assistant.exceptions import Ask, ModelRetry
+from ai_assistant.modules.resolve import module_by_id
+from ai_assistant.types import JSON, QuestionKind, RunContext
+
+KEY = "answer"
+QUESTION_CHARS = 1000
+MOST_OPTIONS = 20
+
+
+class Option(BaseModel):
+    """One of the answers that are offered."""
+
+    label: str
+    id: str = ""
+    description: str = ""
+
+
+def _asks_here(context: RunContext) -> bool:
+    return module_by_id(context.module).has("ask_user")
+
+
+Options = Annotated[list[Option | str], Field(max_length=MOST_OPTIONS)]
+Question = Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS)]
+
+
+@tool(
+    effect="ui",
+    label=gettext_lazy("Question"),
+    shared=True,
+    is_enabled=_asks_here,
+    icon="chat",
+    prompt_hint=(
+        "If you need a choice or a fact that no tool tells, call ask_user instead of "
+        "asking in your answer. A change is confirmed by itself: do not ask for that."
+    ),
+)
+def ask_user(
+    context: RunContext,
+    question: Question,
+    options: Options = [],  # noqa: B006 - never changed
+    kind: QuestionKind = "text",
+    strict: bool = False,  # noqa: FBT001, FBT002 - an argument of a tool has a name
+) -> dict[str, JSON]:
+    """
+    Ask the user one question and wait for the answer.
+
+    question: one sentence
+    options: short answers to choose from, a description only where it helps
+    kind: text, confirm (yes or no), select (one option) or multi_select (several)
+    strict: only the options may be answered, no other text
+    """
+    asked = _question(question, options, kind, strict=strict)
+    if KEY not in context.answers:
+        raise asked
+    answer = context.answers[KEY]
+    return {
+        "question": question,
+        "outcome": "answered",
+        "answer": answer,
+        "labels": _labels(asked, answer),
+    }
+
+
+def _question(
+    question: str, options: list[Option | str], kind: QuestionKind, *, strict: bool
+) -> Ask:
+    try:
+        return Ask(question, kind=kind, options=options, strict=strict, key=KEY)
+    except ValueError as error:
+        raise ModelRetry(str(error)) from error
+
+
+def _labels(asked: Ask, answer: Any) -> list[str]:  # noqa: ANN401 - of any kind
+    """Return the answer as the person saw it."""
+    if isinstance(answer, bool):
+        return [_("Yes") if answer else _("No")]
+    labels = {choice["id"]: choice["label"] for choice in asked.choices}
+    chosen: list[str] = answer if isinstance(answer, list) else [answer]
+    return [labels.get(one, one) for one in chosen]

@@ -1,0 +1,1 @@
+"""What the page carries out: built-in browser tools, and those of pages."""

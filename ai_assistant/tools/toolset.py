@@ -1,0 +1,81 @@
+"""A group of tools that is changed as a whole, and then registered."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ai_assistant.exceptions import AlreadyRegistered, NotRegistered
+from ai_assistant.registry import registry
+from ai_assistant.types import ToolDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """
+    Tools under one name. Each method returns another toolset; this one stays.
+
+    `Toolset("crm", tools).filtered(is_read).prefixed().register()`
+    """
+
+    name: str
+    tools: tuple[ToolDefinition, ...]
+
+    def __init__(self, name: str, tools: Iterable[ToolDefinition]) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "tools", tuple(tools))
+        self._check()
+
+    def __iter__(self) -> Iterator[ToolDefinition]:
+        return iter(self.tools)
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its tools: what a ContextModule takes."""
+        return [tool.name for tool in self.tools]
+
+    def prefixed(self, prefix: str = "") -> "Toolset":
+        """Put `prefix` and an underscore before each name; the toolset's name if none."""
+        first = prefix or self.name
+        return self._each(lambda tool: replace(tool, name=f"{first}_{tool.name}"))
+
+    def renamed(self, names: Mapping[str, str]) -> "Toolset":
+        """Give tools other names, by their old ones."""
+        self._know(names)
+        return self._each(
+            lambda tool: replace(tool, name=names.get(tool.name, tool.name))
+        )
+
+    def filtered(self, keep: Callable[[ToolDefinition], bool]) -> "Toolset":
+        """Leave out the tools of which `keep` does not hold."""
+        return Toolset(self.name, filter(keep, self.tools))
+
+    def changed(self, **fields: Any) -> "Toolset":  # noqa: ANN401 - of ToolDefinition
+        """Give all tools these fields: `policy="ask"`, `permission=...`, `rate=...`."""
+        return self._each(lambda tool: replace(tool, **fields))
+
+    def register(self, *, replace: bool = False) -> list[str]:
+        """Register all tools, in the place of those of the same name if `replace`."""
+        for tool in self.tools:
+            registry.add_tool(tool, replace=replace)
+        return self.names
+
+    def _each(self, change: Callable[[ToolDefinition], ToolDefinition]) -> "Toolset":
+        return Toolset(self.name, map(change, self.tools))
+
+    def _know(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self.names:
+                raise NotRegistered(
+                    f"Toolset {self.name!r} has no tool {name!r}. It has: "
+                    f"{', '.join(self.names) or 'none'}."
+                )
+
+    def _check(self) -> None:
+        for name in self.names:
+            if self.names.count(name) > 1:
+                raise AlreadyRegistered(
+                    f"Toolset {self.name!r} has two tools {name!r}. Rename one."
+                )

@@ -1,0 +1,40 @@
+"""The assistant's addresses, below a prefix of the site's choice."""
+
+from typing import Any
+
+from django.urls import URLPattern, path
+from django.urls.resolvers import RoutePattern, URLResolver
+
+from ai_assistant import conf
+from ai_assistant.web import browser, health, views
+
+app_name = "ai_assistant"
+
+
+class _WhenEnabled(RoutePattern):
+    """Matches nothing while the assistant is off: then there is no address."""
+
+    def match(
+        self, path: str
+    ) -> tuple[str, tuple[Any, ...], dict[str, int | str]] | None:
+        return super().match(path) if conf.enabled() else None
+
+
+_routes: list[URLPattern | URLResolver] = [
+    path("", views.full_view, name="full"),
+    path("panel/", views.page_view, name="page"),
+    path("send/", views.send_view, name="send"),
+    path("stop/", views.stop_view, name="stop"),
+    path("retry/", views.retry_view, name="retry"),
+    path("answer/", views.answer_view, name="answer"),
+    path("new/", views.new_view, name="new"),
+    path("conversations/", views.conversations_view, name="conversations"),
+    path("context/", views.context_view, name="context"),
+    path("claim/", browser.claim_view, name="claim"),
+    path("result/", browser.result_view, name="result"),
+    path("frames/", views.frames_view, name="frames"),
+    path("ws/", views.ws_view, name="ws"),
+    path("health/", health.health_view, name="health"),
+]
+
+urlpatterns = [URLResolver(_WhenEnabled("", is_endpoint=False), _routes)]

@@ -1,0 +1,1 @@
+"""The door: HTTP and sockets in, one call to the engine each."""

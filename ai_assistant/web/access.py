@@ -1,0 +1,108 @@
+"""Who comes through the door: the same rules for every view."""
+
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.encoding import iri_to_uri
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.engine.db import in_db
+from ai_assistant.exceptions import Refused
+from ai_assistant.safety.permissions import may_use, may_view
+
+View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
+
+OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
+FETCHED = "HX-Request"  # sent by htmx and by the panel's own scripts
+STATUS = {"not_found": 404, "busy": 409, "already_answered": 409}
+
+
+def assistant_view(*, use: bool) -> Callable[[View], View]:
+    """
+    Admit only who may see the assistant, or use it.
+
+    Signed out: 401 for a script, the sign-in page for a person. Not allowed: 403.
+    A Refused becomes its sentence: as a fragment with status 200 for a script,
+    on a page of its own for a person without one.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        async def admitted(request: HttpRequest) -> HttpResponse:
+            if not conf.enabled():
+                raise Http404
+            status = await in_db(_admission, request, may_use if use else may_view)
+            if status == UNAUTHORIZED:
+                return _sign_in(request)
+            if status == FORBIDDEN:
+                return await in_db(sentence, request, _not_allowed(), FORBIDDEN)
+            try:
+                return await view(request)
+            except Refused as refused:
+                return await in_db(refusal, request, refused)
+
+        # ATOMIC_REQUESTS takes no async views; the engine has units of its own.
+        return transaction.non_atomic_requests(admitted)
+
+    return decorate
+
+
+def _admission(request: HttpRequest, allowed: Callable[[Any], bool]) -> int:
+    """Load the user, once for the whole request, and tell the status to answer."""
+    if not request.user.is_authenticated:
+        return UNAUTHORIZED
+    return OK if allowed(request.user) else FORBIDDEN
+
+
+def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """Return the sentence of `refused`."""
+    if refused.code == "not_found":
+        raise Http404(str(refused))
+    if request.headers.get(FETCHED):
+        return sentence(request, str(refused), 200)
+    return sentence(request, str(refused), STATUS.get(refused.code, 400))
+
+
+def sentence(request: HttpRequest, text: str, status: int) -> HttpResponse:
+    """Return a sentence: a fragment for a script, a page for a person."""
+    context = {"notice": text, "next": back(request)}
+    is_fetched = bool(request.headers.get(FETCHED))
+    name = "notice.html" if is_fetched else "refused.html"
+    return render(request, f"ai_assistant/{name}", context, status=status)
+
+
+def back(request: HttpRequest) -> str:
+    """Return where a person without JavaScript goes on: the page that was left."""
+    wanted = request.POST.get("next") or request.headers.get("Referer", "")
+    if url_has_allowed_host_and_scheme(
+        wanted, {request.get_host()}, require_https=request.is_secure()
+    ):
+        return wanted
+    return reverse("ai_assistant:full")
+
+
+def done(request: HttpRequest) -> HttpResponse:
+    """Return the answer to an action that was carried out."""
+    if request.headers.get(FETCHED):
+        return HttpResponse(status=204)
+    response = HttpResponse(status=303)
+    response["Location"] = iri_to_uri(f"{back(request).partition('#')[0]}#aia")
+    return response
+
+
+def _not_allowed() -> str:
+    return _("You have no permission for this. Ask whoever runs this site.")
+
+
+def _sign_in(request: HttpRequest) -> HttpResponse:
+    if request.headers.get(FETCHED):
+        return HttpResponse(_("You are signed out."), status=401)
+    return redirect_to_login(request.get_full_path(), reverse("admin:login"))

@@ -1,0 +1,115 @@
+"""The chips of a page: what is sent of it with a message, and how much room is left."""
+
+import json
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.context.block import line_of
+from ai_assistant.context.collect import PAGE, see
+from ai_assistant.context.page import find_page
+from ai_assistant.modules.admission import is_page_open
+from ai_assistant.modules.resolve import DEFAULT, module_for
+from ai_assistant.types import ContextItem, PageInfo, RunContext
+
+logger = logging.getLogger("ai_assistant")
+
+NOT_YET = UUID(int=0)  # there is no run before the message
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chip:
+    """One item of the page. `text` is what the model is told of it."""
+
+    id: str
+    title: str
+    description: str = ""
+    text: str = ""
+    auto: bool = True
+    error: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chips:
+    """All items of a page; `room` is what its browser may add, in characters."""
+
+    items: list[Chip] = field(default_factory=list)
+    room: int = 0
+
+
+def page_context(user: Any, path: str, title: str = "") -> RunContext:  # noqa: ANN401 - the site's user model
+    """Return what code of the site is given that looks at a page before a run."""
+    page = find_page(path, title)
+    info = page.info if page else PageInfo(path=path, title=title)
+    module = module_for(info.view_name)
+    is_open = is_page_open(page, module, user)
+    return RunContext(
+        user=user,
+        run_id=NOT_YET,
+        conversation_id=NOT_YET,
+        page_path=path,
+        page=info,
+        module=module.id if is_open else DEFAULT.id,
+    )
+
+
+def chips_of(context: RunContext) -> Chips:
+    """Return the chips of the page of `context`. Asks the database."""
+    try:
+        items = see(context).items
+    except Exception as error:  # code of the site: its ModelAdmin, its __str__
+        logger.exception("the page %r could not be described", context.page_path)
+        items = [_unknown_page(error)]
+    left = int(conf.get("CONTEXT_CHARS"))
+    chips = []
+    for item in items:
+        size = 0 if item.error else len(line_of(item))
+        fits = size <= left
+        chips.append(_chip(item, fits=fits))
+        left -= size if fits and item.auto else 0
+    return Chips(items=chips, room=min(left, int(conf.get("BROWSER_CONTEXT_CHARS"))))
+
+
+def is_read_only(context: RunContext) -> bool:
+    """Tell whether the module of the page allows no change there."""
+    module = module_for(context.page.view_name)
+    try:
+        return module.has("read_only_guard") and module.is_read_only(context)
+    except Exception:
+        logger.exception("the read-only rule of module %r failed", module.id)
+        return True  # what may be changed is not known
+
+
+def _chip(item: ContextItem, *, fits: bool) -> Chip:
+    error = item.error or ("" if fits else _("It is too large."))
+    if error.isidentifier():  # of an exception, for whoever wrote the code
+        error = _("It could not be read (%(error)s).") % {"error": error}
+    return Chip(
+        id=item.id,
+        title=capfirst(item.title or item.description or item.id),
+        description=item.description,
+        text=readable(item.value),
+        auto=item.auto,
+        error=error,
+    )
+
+
+def readable(value: Any) -> str:  # noqa: ANN401 - any JSON
+    """Return a value as a person reads it; nothing is left out."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def _unknown_page(error: Exception) -> ContextItem:
+    return ContextItem(
+        id=PAGE,
+        description=_("The page of the user."),
+        title=_("This page"),
+        error=type(error).__name__,
+    )

@@ -1,0 +1,225 @@
+"""The panel's websocket: frames down; up only where the page stands."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from channels.consumer import get_handler_name
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import Error as DatabaseFailure
+
+from ai_assistant import conf
+from ai_assistant.engine import live
+from ai_assistant.engine.db import in_db
+from ai_assistant.engine.executor import executor
+from ai_assistant.render.html.projection import Projection
+from ai_assistant.safety.permissions import fresh_user, may_view
+from ai_assistant.web.panel import bare_panel, is_anothers
+from ai_assistant.web.pump import Pump
+from ai_assistant.web.session import is_signed_in
+
+logger = logging.getLogger("ai_assistant")
+
+SIGNED_OUT, FORBIDDEN, TOO_LARGE, BAD_FRAME, FAILED = 4401, 4403, 1009, 4400, 1011
+CHECK_S = 10.0  # between two looks whether the session is still good
+MAX_BAD_FRAMES = 10
+LAYER_TIMEOUT_S = 2.0
+# An ack needs no deed: a page says where it stands by its next hello.
+OTHER_FRAMES = ("look", "ack")
+NO_FRAME = (
+    *(ValueError, TypeError, KeyError, AttributeError),
+    *(OverflowError, RecursionError),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hello:
+    """What a page says first: which conversation, and up to where it has drawn it."""
+
+    conversation_id: UUID
+    run_id: UUID | None
+    seq: int
+    path: str
+
+
+class PanelConsumer(AsyncWebsocketConsumer):
+    """One tab. It may be cut at any moment; nothing is lost by that."""
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """
+        Handle one message of the page or of the layer.
+
+        Without a look at old database connections before each: the consumer has
+        none, and a hop to a thread for each piece of text is dear.
+        """
+        await getattr(self, get_handler_name(message))(message)
+
+    async def connect(self) -> None:
+        """Admit who may see the assistant; else say why, by the close code."""
+        self.pump: Pump | None = None
+        self.group = ""
+        self.bad_frames = 0
+        self.guard: asyncio.Task[None] | None = None
+        self.is_closed = False
+        await self.accept()
+        user: Any = self.scope["user"]
+        if not user.is_authenticated:
+            await self.close(SIGNED_OUT)
+        elif code := await in_db(_refusal, user):
+            await self.close(code)
+        else:
+            self.guard = asyncio.get_running_loop().create_task(self._guard())
+
+    async def disconnect(self, code: int) -> None:
+        """Let go of everything. A run never ends by this."""
+        self.is_closed = True
+        if self.guard is not None:
+            self.guard.cancel()
+        await self._leave()
+
+    async def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Close the socket, once. What the page still sends is not read any more."""
+        if not self.is_closed:
+            self.is_closed = True
+            await super().close(code, reason)
+            await self._leave()
+
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None
+    ) -> None:
+        """Read one frame of the page."""
+        if self.is_closed:
+            return
+        if bytes_data is not None or text_data is None:
+            await self._bad_frame()
+        elif _is_too_large(text_data):
+            await self.close(TOO_LARGE)
+        else:
+            await self._read(text_data)
+
+    async def _read(self, text: str) -> None:
+        try:
+            said = json.loads(text)
+            kind = said["type"]
+            hello = _hello_of(said) if kind == "hello" else None
+        except NO_FRAME:
+            kind, hello = "", None
+        if hello is not None:
+            await self._attach(hello)
+        elif kind == "look" and self.pump is not None:
+            self.pump.wake()
+        elif kind not in OTHER_FRAMES:
+            await self._bad_frame()
+
+    async def _bad_frame(self) -> None:
+        """Pass over what is no frame of ours; too many of them end the socket."""
+        self.bad_frames += 1
+        if self.bad_frames >= MAX_BAD_FRAMES:
+            await self.close(BAD_FRAME)
+
+    async def _attach(self, hello: Hello) -> None:
+        """Attach to a conversation: listen first, then look at the rows."""
+        user: Any = self.scope["user"]
+        if await in_db(is_anothers, hello.conversation_id, user):
+            await self.close(FORBIDDEN)
+            return
+        await self._leave()
+        await self._listen(live.group_name(user.pk, hello.conversation_id))
+        panel = await in_db(bare_panel, user, hello.path)
+        if self.is_closed:  # meanwhile, by the guard
+            return
+        projection = Projection(hello.conversation_id, user.pk, panel)
+        self.pump = Pump(projection, self._down, self._give_up)
+        self.pump.start(hello.run_id, hello.seq)
+
+    async def _listen(self, group: str) -> None:
+        """Ask the layer for news. Without it the page is late, never wrong."""
+        self.group = group
+        await _patiently(lambda: self.channel_layer.group_add(group, self.channel_name))
+
+    async def _leave(self) -> None:
+        pump, self.pump = self.pump, None
+        if pump is not None:
+            await pump.stop()
+        group, self.group = self.group, ""
+        if group:
+            await _patiently(
+                lambda: self.channel_layer.group_discard(group, self.channel_name)
+            )
+
+    def _give_up(self) -> None:
+        """Let the page connect anew: it then starts from the rows."""
+        task = asyncio.get_running_loop().create_task(self.close(FAILED))
+        self._closing = task
+
+    async def _down(self, frame: dict[str, Any]) -> None:
+        await self.send(text_data=json.dumps(frame, ensure_ascii=False))
+
+    async def _guard(self) -> None:
+        """Close the socket when the session or the permission has gone."""
+        while True:
+            await asyncio.sleep(CHECK_S)
+            try:
+                code = await in_db(_close_code, self.scope)
+            except DatabaseFailure:
+                continue  # nothing can be read or done meanwhile
+            if code:
+                await self.close(code)
+                return
+
+    # --- from the channel layer ---
+
+    async def aia_wake(self, _message: dict[str, Any]) -> None:
+        """Rows have changed."""
+        if conf.get("EXECUTOR") == "web":
+            # A worker process may have queued the run: look for it at once.
+            executor().wake()
+        if self.pump is not None:
+            self.pump.wake()
+
+    async def aia_live(self, message: dict[str, Any]) -> None:
+        """Text has grown."""
+        if self.pump is not None:
+            self.pump.live(message)
+
+
+def _hello_of(said: dict[str, Any]) -> Hello:
+    """Return what a hello says. Raise one of NO_FRAME if it says nothing of the kind."""
+    return Hello(
+        conversation_id=UUID(said["conversation"]),
+        run_id=UUID(said["run"]) if said.get("run") else None,
+        seq=int(said.get("after") or 0),
+        path=str(said.get("path", ""))[:2000],
+    )
+
+
+async def _patiently(ask: Callable[[], Awaitable[None]]) -> None:
+    try:
+        async with asyncio.timeout(LAYER_TIMEOUT_S):
+            await ask()
+    except Exception as error:  # noqa: BLE001 - any layer, any failure
+        logger.debug("channel layer failed: %s", error)
+
+
+def _is_too_large(text: str) -> bool:
+    most = int(conf.get("MAX_FRAME_BYTES"))
+    return len(text) > most or len(text.encode("utf-8", "surrogatepass")) > most
+
+
+def _close_code(scope: dict[str, Any]) -> int:
+    user = fresh_user(scope["user"].pk)
+    if user is None or not is_signed_in(scope["session"], user):
+        return SIGNED_OUT
+    return _refusal(user)
+
+
+def _refusal(user: Any) -> int:  # noqa: ANN401 - the site's user model
+    """Return the close code for a signed-in user who may not look; 0 if allowed."""
+    if may_view(user):
+        return 0
+    # Whoever was deleted between two looks has lost more than a permission.
+    return FORBIDDEN if fresh_user(user.pk) else SIGNED_OUT

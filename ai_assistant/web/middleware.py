@@ -1,0 +1,140 @@
+"""Puts the panel on every page of the admin, first thing in the body."""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+from django.urls import NoReverseMatch, reverse
+from django.utils.cache import patch_vary_headers
+from typing_extensions import TypeIs
+
+from ai_assistant import conf
+from ai_assistant.safety.permissions import may_view
+from ai_assistant.web.panel import panel_for
+
+# Quote-aware: an attribute of the body may hold ">". What stands in a comment or in
+# a script is no body.
+BODY = re.compile(
+    rb"""<!--.*?-->|<(script|style|title)\b.*?</\1|"""
+    rb"""(?P<body><body(?:\s(?:[^>"']|"[^"]*"|'[^']*')*)?>)""",
+    re.IGNORECASE | re.DOTALL,
+)
+HEAD_END = re.compile(rb"</head\s*>", re.IGNORECASE)
+MARK = b'id="aia"'
+NO_PANEL = ("logout", "login", "password_change_done")
+
+logger = logging.getLogger("ai_assistant")
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+
+
+class AssistantMiddleware:
+    """
+    Injects the panel into the HTML pages of the admin.
+
+    Place it inside GZipMiddleware and after the authentication. It leaves alone
+    what is streamed, encoded or no HTML, popups, frames, and the sign-in pages.
+    """
+
+    async_capable = True
+    sync_capable = True
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+        self.is_async = iscoroutinefunction(get_response)
+        if self.is_async:
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[object]:
+        if self.is_async:
+            return self._acall(request)
+        response = self.get_response(request)
+        assert isinstance(response, HttpResponseBase)  # noqa: S101 - the sync case
+        if not takes_panel(response, request):
+            return response
+        return inject(request, response)
+
+    async def _acall(self, request: HttpRequest) -> HttpResponseBase:
+        response: HttpResponseBase = await self.get_response(request)  # type: ignore[misc]
+        if not takes_panel(response, request):
+            return response
+        return await sync_to_async(inject)(request, response)
+
+
+def takes_panel(
+    response: HttpResponseBase, request: HttpRequest
+) -> TypeIs[HttpResponse]:
+    """Tell whether the panel belongs into this response. Asks no database."""
+    match = request.resolver_match
+    return (
+        conf.enabled()
+        and isinstance(response, HttpResponse)
+        and not response.streaming
+        and response.status_code < 500  # that page must not need the database
+        and not response.has_header("Content-Encoding")
+        and response.get("Content-Type", "").startswith("text/html")
+        and match is not None
+        and "admin" in match.app_names
+        and match.url_name not in NO_PANEL
+        and not ({"_popup", "_to_field"} & {*request.GET, *request.POST})
+        and request.headers.get("Sec-Fetch-Dest") not in ("iframe", "frame", "embed")
+        and hasattr(request, "user")
+    )
+
+
+def inject(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Put the panel into the page, if the user may see it and there is a body."""
+    content = response.content
+    body = next((found for found in BODY.finditer(content) if found["body"]), None)
+    if body is None or MARK in content or not may_view(request.user):
+        return response
+    if not _has_addresses():
+        return response
+    try:
+        return _with_panel(request, response, body)
+    except Exception:
+        # The page is not ours: it comes without the panel rather than not at all.
+        logger.exception("the panel could not be drawn")
+        return response
+
+
+def _with_panel(
+    request: HttpRequest, response: HttpResponse, body: re.Match[bytes]
+) -> HttpResponse:
+    content = response.content
+    context = {"panel": panel_for(request), "nonce": _nonce(request)}
+    panel = render_to_string("ai_assistant/injection_body.html", context, request)
+    styles = render_to_string("ai_assistant/injection_head.html", context, request)
+    heads = [found.start() for found in HEAD_END.finditer(content, 0, body.start())]
+    at = heads[-1] if heads else body.end()
+    response.content = b"".join(
+        (
+            content[:at],
+            styles.encode(response.charset, "xmlcharrefreplace"),
+            content[at : body.end()],
+            panel.encode(response.charset, "xmlcharrefreplace"),
+            content[body.end() :],
+        )
+    )
+    if response.has_header("Content-Length"):
+        response["Content-Length"] = str(len(response.content))
+    del response["ETag"]  # it was the page's without the panel
+    patch_vary_headers(response, ("Cookie",))
+    return response
+
+
+def _has_addresses() -> bool:
+    """Tell whether the site has our addresses: if not, a check says so, not a page."""
+    try:
+        return bool(reverse("ai_assistant:full"))
+    except NoReverseMatch:
+        return False
+
+
+def _nonce(request: HttpRequest) -> str:
+    """Return the nonce of Django 6's content security policy, if there is one."""
+    return str(getattr(request, "csp_nonce", "") or getattr(request, "_csp_nonce", ""))

@@ -1,0 +1,197 @@
+"""What the panel's templates are given."""
+
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import cached_property
+
+from ai_assistant import conf
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.render.html.entries import Entry
+from ai_assistant.render.html.state import panel_state
+from ai_assistant.render.html.thread import read_thread
+from ai_assistant.safety.permissions import may_use
+from ai_assistant.web.chips import Chips, chips_of, is_read_only, page_context
+from ai_assistant.web.layout import Layout, read_layout
+from ai_assistant.web.origin_banner import Origin, origin_of
+from ai_assistant.web.suggestions import suggestions_of
+
+ROUTES = (
+    "send",
+    "stop",
+    "retry",
+    "answer",
+    "conversations",
+    "new",
+    "frames",
+    "context",
+    "claim",
+    "result",
+    "ws",
+    "page",
+    "full",
+)
+
+
+@dataclass(kw_only=True)
+class Panel:
+    """The panel of one user on one page."""
+
+    user_name: str
+    can_use: bool
+    path: str
+    conversation: str
+    shows_faults: bool = False  # of the site's own templates
+    open: bool = False
+    mode: str = "dock"
+    width: int = 400
+    title: str = ""
+    run: str = ""
+    seq: int = 0
+    state: str = "closed"
+    readonly: bool = False
+    chips: Chips = field(default_factory=Chips)
+    origin: Origin | None = None  # where the conversation belongs, if not here
+    thread: list[Entry] = field(default_factory=list)
+    pinned: list[Entry] = field(default_factory=list)
+    notice: str = ""
+    suggestions: list[str] = field(default_factory=list)
+
+    @cached_property
+    def urls(self) -> dict[str, str]:
+        return {name: reverse(f"ai_assistant:{name}") for name in ROUTES}
+
+    @cached_property
+    def key(self) -> str:
+        """Return a fresh idempotency key, for the form without JavaScript."""
+        return str(uuid.uuid4())
+
+    @property
+    def max_chars(self) -> int:
+        return int(conf.get("MAX_MESSAGE_CHARS"))
+
+    @property
+    def model_label(self) -> str:
+        profile = conf.profile()
+        return str(profile.get("LABEL") or profile.get("MODEL") or "")
+
+    @property
+    def htmx(self) -> str:
+        return str(conf.get("HTMX"))
+
+
+def bare_panel(user: Any, path: str) -> Panel:  # noqa: ANN401 - the site's user model
+    """Return what fragments need that are drawn without a page."""
+    return Panel(
+        user_name=user.get_username(),
+        can_use=may_use(user),
+        path=path,
+        conversation="",
+        shows_faults=settings.DEBUG or bool(getattr(user, "is_superuser", False)),
+    )
+
+
+def closed_panel(request: HttpRequest, layout: Layout) -> Panel:
+    """Return the panel of a page where it is closed: no query but permissions."""
+    panel = bare_panel(request.user, request.get_full_path())
+    panel.conversation = layout.conversation or str(uuid.uuid4())
+    panel.mode, panel.width = layout.mode, layout.width
+    return panel
+
+
+def drawn_panel(
+    request: HttpRequest,
+    layout: Layout,
+    *,
+    path: str = "",
+    title: str = "",
+    conversation: str = "",
+) -> Panel:
+    """Return the panel with its conversation, read from the rows."""
+    panel = closed_panel(request, layout)
+    panel.open = True
+    panel.path = path or panel.path
+    _look_at_page(panel, request.user, title)
+    named = conversation or layout.conversation
+    wanted = own_conversation(request.user, named)
+    if wanted is None:
+        # A first message may be on its way to a conversation that has no row yet.
+        panel.conversation = named if is_nobodys(named) else str(uuid.uuid4())
+        panel.state = "idle"
+        panel.suggestions = suggestions_of(page_context(request.user, panel.path))
+        return panel
+    drawn = read_thread(wanted)
+    panel.conversation = str(wanted.pk)
+    panel.title = drawn.title
+    panel.thread, panel.pinned = drawn.entries, drawn.pinned
+    panel.run = str(drawn.run.pk) if drawn.run else ""
+    panel.seq, panel.state = drawn.seq, drawn.state
+    panel.origin = origin_of(drawn.run, request.user, panel.path)
+    return panel
+
+
+def page_panel(user: Any, path: str, title: str, conversation: str) -> Panel:  # noqa: ANN401
+    """Return what the chips and the banner need of a page that is open already."""
+    panel = bare_panel(user, path)
+    _look_at_page(panel, user, title)
+    own = own_conversation(user, conversation)
+    last = own.runs.order_by("-created_at").first() if own else None
+    panel.origin = origin_of(last, user, path)
+    return panel
+
+
+def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:  # noqa: ANN401
+    context = page_context(user, panel.path, title)
+    panel.chips, panel.readonly = chips_of(context), is_read_only(context)
+
+
+def own_conversation(user: Any, conversation_id: str) -> Conversation | None:  # noqa: ANN401
+    """Return the conversation if it is one of `user`, else None."""
+    try:
+        wanted = UUID(conversation_id)
+    except ValueError:
+        return None
+    return Conversation.objects.filter(pk=wanted, owner_id=user.pk).first()
+
+
+def is_nobodys(conversation_id: str) -> bool:
+    """Tell whether the id is a good one that no conversation has."""
+    try:
+        wanted = UUID(conversation_id)
+    except ValueError:
+        return False
+    is_plain = conversation_id == str(wanted)
+    return is_plain and not Conversation.objects.filter(pk=wanted).exists()
+
+
+def is_anothers(conversation_id: UUID, user: Any) -> bool:  # noqa: ANN401
+    """Tell whether the conversation is another user's. One without a row is not."""
+    rows = Conversation.objects.filter(pk=conversation_id)
+    return rows.exclude(owner_id=user.pk).exists()
+
+
+def panel_for(request: HttpRequest) -> Panel:
+    """Return the panel of a page, open or closed as its cookie says."""
+    layout = read_layout(request)
+    if layout.is_open:
+        return drawn_panel(request, layout)
+    panel = closed_panel(request, layout)
+    if layout.is_busy:
+        panel.state = unfinished_state(request.user, layout.conversation)
+    return panel
+
+
+def unfinished_state(user: Any, conversation_id: str) -> str:  # noqa: ANN401
+    """Return what the launcher of a closed panel shows; one query."""
+    if not conversation_id:
+        return "closed"
+    run = Run.objects.filter(
+        user_id=user.pk, conversation_id=conversation_id, state__in=UNFINISHED
+    ).first()
+    return panel_state(run, growing=True) if run else "closed"

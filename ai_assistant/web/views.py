@@ -1,0 +1,256 @@
+"""The panel's views. All that a person does is a form POST."""
+
+import asyncio
+import uuid
+from dataclasses import replace
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from ai_assistant.engine.db import in_db, in_tool_thread
+from ai_assistant.engine.interrupts import Answer
+from ai_assistant.engine.service import again, answer, send, stop
+from ai_assistant.engine.start import Submission
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.render.html.projection import Projection
+from ai_assistant.safety.identity import stamp
+from ai_assistant.web.access import assistant_view, back, done
+from ai_assistant.web.context_field import read_context
+from ai_assistant.web.fields import (
+    page_path,
+    read_answer,
+    read_chosen,
+    read_key,
+    read_seq,
+    read_uuid,
+)
+from ai_assistant.web.layout import read_layout, write_layout
+from ai_assistant.web.panel import (
+    bare_panel,
+    drawn_panel,
+    is_anothers,
+    own_conversation,
+    page_panel,
+)
+
+LISTED = 50  # conversations
+
+# Work that outlives its request: the reference keeps it from being collected.
+_accepted: set[asyncio.Task[object]] = set()
+
+
+@require_POST
+@assistant_view(use=True)
+async def send_view(request: HttpRequest) -> HttpResponse:
+    """Accept a message and start its run."""
+    submission = _submission(request)
+    await _to_the_end(send(submission))
+    response = done(request)
+    if response.status_code == 303:
+        # Without JavaScript nobody else would remember the conversation.
+        _remember(request, response, submission.conversation_id)
+    return response
+
+
+@require_POST
+@assistant_view(use=True)
+async def stop_view(request: HttpRequest) -> HttpResponse:
+    """Stop a run, or the one of the conversation."""
+    await _to_the_end(stop(request.user.pk, read_uuid(request, "run")))
+    return done(request)
+
+
+@require_POST
+@assistant_view(use=True)
+async def retry_view(request: HttpRequest) -> HttpResponse:
+    """Start a new run that goes on where an ended one stands."""
+    run_id, key = read_uuid(request, "run"), read_key(request)
+    session = stamp(request)
+    await _to_the_end(again(request.user.pk, run_id, key, session))
+    return done(request)
+
+
+@require_POST
+@assistant_view(use=True)
+async def answer_view(request: HttpRequest) -> HttpResponse:
+    """Approve or deny a call, or answer a question."""
+    session = stamp(request)
+    given = Answer(
+        user_id=request.user.pk,
+        interrupt_id=read_uuid(request, "interrupt"),
+        nonce=request.POST.get("nonce", ""),
+        decision=request.POST.get("decision", ""),
+        text=read_answer(request),
+        chosen=read_chosen(request),
+        stamp=session,
+    )
+    await _to_the_end(answer(given))
+    return done(request)
+
+
+@require_POST
+@assistant_view(use=False)
+async def new_view(request: HttpRequest) -> HttpResponse:
+    """Begin a new conversation, for a browser without JavaScript."""
+    response = done(request)
+    _remember(request, response, uuid.uuid4())
+    return response
+
+
+@require_GET
+@never_cache
+@assistant_view(use=False)
+async def conversations_view(request: HttpRequest) -> HttpResponse:
+    """List the own conversations, the newest first."""
+    return await in_db(_conversations, request)
+
+
+@require_GET
+@never_cache
+@assistant_view(use=False)
+async def page_view(request: HttpRequest) -> HttpResponse:
+    """Return the inside of the panel, for a page that opens it."""
+    # Code of the site describes the page: it may be slow, the engine must not be.
+    return await in_tool_thread(_page, request)
+
+
+@require_GET
+@never_cache
+@assistant_view(use=False)
+async def context_view(request: HttpRequest) -> HttpResponse:
+    """Return the chips of a page, and the banner over the conversation on it."""
+    return await in_tool_thread(_context, request)
+
+
+@require_GET
+@never_cache
+@assistant_view(use=False)
+async def full_view(request: HttpRequest) -> HttpResponse:
+    """Show the assistant on a page of its own."""
+    return await in_tool_thread(_full, request)
+
+
+@require_GET
+@never_cache
+@assistant_view(use=False)
+async def frames_view(request: HttpRequest) -> HttpResponse:
+    """Return what a page lacks, for browsers that have no socket."""
+    return JsonResponse({"frames": await in_db(_frames, request)})
+
+
+@require_GET
+@assistant_view(use=False)
+async def ws_view(_request: HttpRequest) -> HttpResponse:
+    """Answer a plain request to the socket's address."""
+    response = HttpResponse(_("This address is for websockets."), status=426)
+    response["Upgrade"] = "websocket"
+    return response
+
+
+async def _to_the_end(work: "asyncio.Future[object] | object") -> object:
+    """Do what was accepted, also when the browser has left."""
+    task: asyncio.Task[object] = asyncio.ensure_future(work)  # type: ignore[arg-type]
+    _accepted.add(task)
+    task.add_done_callback(_accepted.discard)
+    return await asyncio.shield(task)
+
+
+def _submission(request: HttpRequest) -> Submission:
+    """Return what was sent. Session and user are loaded: no database is asked."""
+    return Submission(
+        user_id=request.user.pk,
+        conversation_id=read_uuid(request, "conversation"),
+        key=read_key(request),
+        text=request.POST.get("text", ""),
+        page_path=page_path(request.POST.get("path", "")),
+        page_title=request.POST.get("title", ""),
+        context=read_context(request),
+        stamp=stamp(request),
+    )
+
+
+def _remember(request: HttpRequest, response: HttpResponse, conversation: UUID) -> None:
+    layout = read_layout(request)
+    write_layout(
+        response, replace(layout, is_open=True, conversation=str(conversation))
+    )
+
+
+def _check_conversation(request: HttpRequest, named: str) -> None:
+    """Raise Refused not_found for another user's."""
+    try:
+        wanted = UUID(named)
+    except ValueError:
+        return
+    if is_anothers(wanted, request.user):
+        raise Refused("not_found", "")
+
+
+def _conversations(request: HttpRequest) -> HttpResponse:
+    rows = Conversation.objects.filter(owner_id=request.user.pk)[:LISTED]
+    full = reverse("ai_assistant:full")
+    items = [
+        {
+            "id": str(row.pk),
+            "title": row.title,
+            "time": row.updated_at,
+            "url": f"{full}?conversation={row.pk}",
+        }
+        for row in rows
+    ]
+    panel = bare_panel(request.user, back(request))
+    panel.conversation = read_layout(request).conversation
+    context = {"conversations": items, "panel": panel}
+    fetched = request.headers.get("HX-Request")
+    name = "history.html" if fetched else "history_page.html"
+    return render(request, f"ai_assistant/{name}", context)
+
+
+def _page(request: HttpRequest) -> HttpResponse:
+    wanted = request.GET.get("conversation", "")
+    layout = read_layout(request)
+    if wanted != layout.conversation:  # what the browser remembers is no request
+        _check_conversation(request, wanted)
+    path = page_path(request.GET.get("path", "")) or back(request)
+    title = request.GET.get("title", "")
+    panel = drawn_panel(
+        request, layout, path=path, title=title, conversation=wanted or "new"
+    )
+    return render(request, "ai_assistant/panel_inner.html", {"panel": panel})
+
+
+def _context(request: HttpRequest) -> HttpResponse:
+    conversation = request.GET.get("conversation", "")
+    _check_conversation(request, conversation)
+    path = page_path(request.GET.get("path", ""))
+    title = request.GET.get("title", "")
+    panel = page_panel(request.user, path, title, conversation)
+    return render(request, "ai_assistant/context.html", {"panel": panel})
+
+
+def _full(request: HttpRequest) -> HttpResponse:
+    wanted = request.GET.get("conversation", "")
+    _check_conversation(request, wanted)
+    panel = drawn_panel(request, read_layout(request), conversation=wanted)
+    panel.mode = "page"
+    return render(request, "ai_assistant/fullpage.html", {"panel": panel})
+
+
+def _frames(request: HttpRequest) -> list[dict[str, object]]:
+    conversation = read_uuid(request, "conversation")
+    _check_conversation(request, str(conversation))
+    panel = bare_panel(request.user, back(request))
+    projection = Projection(conversation, request.user.pk, panel)
+    if own_conversation(request.user, str(conversation)) is None:
+        return []
+    run_id = read_uuid(request, "run") if request.GET.get("run") else None
+    ops = projection.attach(run_id, read_seq(request))
+    if not ops:
+        return []
+    return [{"s": projection.seq, "r": str(projection.run_id or ""), "o": ops}]
