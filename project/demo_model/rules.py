@@ -1,0 +1,271 @@
+"""
+The rules of the demo model.
+
+A rule is a pattern of the user's words and a function that says what to do next,
+given the match and what the tools have answered so far. The first that fits wins.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+
+from project.demo_model import answers, sections
+from project.demo_model.messages import (
+    Call,
+    Message,
+    Outcome,
+    Reply,
+    before_interjection,
+    last_wish,
+    outcomes,
+)
+from project.demo_model.naming import NAME_CHARS, cleaned, on_questionnaire
+
+Plan = Callable[[re.Match[str], list[Outcome]], Reply]
+
+STATUSES = ("draft", "published", "archived")
+POLITE = re.compile(r"^(?:(?:please|can you|could you|would you|now)[, ]+)+", re.I)
+COUNTS_THEM = re.compile(
+    r"\W*(?:(?:all|of|the|our|my|draft|published|archived)\s+)*"
+    r"(?:questionnaires|drafts)\b",
+    re.IGNORECASE,
+)
+WITHIN = re.compile(
+    r"\b(?:in|of|does|do)\s+(?!all\b|total\b|every)(?P<reference>\S.*?)"
+    r"(?:\s+(?:have|has|contain))?\W*$",
+    re.IGNORECASE,
+)
+# What may stand behind “how many” where questions are meant.
+COUNTABLE = ("", "question", "questions", "in", "are", "do", "does")
+RULES: list[tuple[re.Pattern[str], Plan]] = []
+
+
+def answer(messages: Sequence[Message]) -> Reply:
+    """Return what the demo model does now."""
+    wish = last_wish(messages)
+    words = POLITE.sub("", wish)
+    done = outcomes(messages)
+    for pattern, plan in RULES:
+        if match := pattern.match(words):
+            failed = done and not done[-1].ok
+            return (
+                Reply(text=answers.failure(done[-1])) if failed else plan(match, done)
+            )
+    earlier = before_interjection(messages)
+    return Reply(text=answers.unknown(wish)) if earlier is None else answer(earlier)
+
+
+def rule(pattern: str) -> Callable[[Plan], Plan]:
+    """Add a rule for words that match `pattern` from their beginning."""
+
+    def add(plan: Plan) -> Plan:
+        RULES.append((re.compile(pattern, re.IGNORECASE | re.DOTALL), plan))
+        return plan
+
+    return add
+
+
+@rule(r"call\s+(?P<name>\w+)\s*(?P<arguments>\{.*\})?\s*$")
+def call_by_name(match: re.Match[str], done: list[Outcome]) -> Reply:
+    if done:
+        return Reply(text=answers.result(done[-1]))
+    try:
+        arguments = json.loads(match["arguments"] or "{}")
+    except ValueError as error:
+        return Reply(text=f"The arguments are not JSON: {error}. Nothing was called.")
+    return Reply(call=Call(name=match["name"], arguments=arguments))
+
+
+@rule(
+    r"(?:$|hi\b|hello\b|hey\b|good (?:morning|day|evening)\b|help\b"
+    r"|what can you do|what are you|who are you)"
+)
+def introduce(match: re.Match[str], done: list[Outcome]) -> Reply:
+    return Reply(text=answers.HELP)
+
+
+@rule(r"(?:thanks|thank you)\b")
+def thanked(match: re.Match[str], done: list[Outcome]) -> Reply:
+    return Reply(text="You are welcome.")
+
+
+@rule(r"rename\s+section\s+#?(?P<id>\d+)\s+(?:to|as|into)\s+(?P<title>.+)$")
+def rename(match: re.Match[str], done: list[Outcome]) -> Reply:
+    arguments = {"section_id": int(match["id"]), "title": cleaned(match["title"])}
+    return _once(
+        Call(name="rename_section", arguments=arguments),
+        done,
+        reasoning=f"The wish names section {match['id']} and its new title.",
+    )
+
+
+@rule(
+    r"rename\s+(?:the\s+)?section\s+[\"“„'](?P<section>[^\"“”„']{1,300})[\"“”']\s+"
+    r"(?:of|in)\s+(?P<reference>.{1,300}?)\s+(?:to|as|into)\s+(?P<title>.+)$"
+)
+def rename_by_title(match: re.Match[str], done: list[Outcome]) -> Reply:
+    title = cleaned(match["title"])
+    return sections.rename(match["section"], match["reference"], title, done)
+
+
+@rule(r"delete\s+section\s+#?(?P<id>\d+)\b")
+def delete(match: re.Match[str], done: list[Outcome]) -> Reply:
+    return _once(
+        Call(name="delete_section", arguments={"section_id": int(match["id"])}),
+        done,
+        text="Deleting takes the questions of the section along.",
+    )
+
+
+@rule(r"(?:rename|delete)\b")
+def which_section(match: re.Match[str], done: list[Outcome]) -> Reply:
+    return Reply(
+        text="I can do that to a section if you give its number: "
+        "`rename section 12 to Welcome` or `delete section 12`, or rename it by its "
+        'title: `rename section "Start" of Exit interview to Welcome`. '
+        "`show` and the title of a questionnaire lists the numbers."
+    )
+
+
+@rule(r"(?:recompute|renumber|reset)\b.*?\bpositions?\b\D*(?P<id>\d+)?")
+def recompute(match: re.Match[str], done: list[Outcome]) -> Reply:
+    arguments = {"questionnaire_id": int(match["id"])} if match["id"] else {}
+    return _once(
+        Call(name="recompute_positions", arguments=arguments),
+        done,
+        text="This takes some seconds. You may leave the page meanwhile.",
+    )
+
+
+@rule(
+    r"add\s+(?:the\s+|a\s+)?question\s+[\"“„'](?P<text>[^\"“”„']{1,500})[\"“”']\s+"
+    r"(?:to|in)\s+section\s+#?(?P<id>\d+)\b"
+)
+def add_question(match: re.Match[str], done: list[Outcome]) -> Reply:
+    arguments = {
+        "section_id": int(match["id"]),
+        "question_type_id": "text",
+        "question_text": match["text"],
+    }
+    return _once(
+        Call(name="add_question", arguments=arguments),
+        done,
+        reasoning="The wish names the text and the section; a short text is safe.",
+    )
+
+
+@rule(r"search\s+(?:the\s+)?wiki\s+(?:for|about)\s+(?P<query>.{1,300})$")
+def search_wiki(match: re.Match[str], done: list[Outcome]) -> Reply:
+    call = Call(name="search_wiki", arguments={"query": cleaned(match["query"])})
+    return _once(call, done)
+
+
+@rule(
+    r"(?P<set>set|find|search|query)\s+(?:the\s+)?logs?\s+(?:for|to)\s+(?P<query>.{1,300})$"
+)
+def query_logs(match: re.Match[str], done: list[Outcome]) -> Reply:
+    arguments = {
+        "query": match["query"].strip(),
+        "auto_execute": match["set"].lower() != "set",
+    }
+    return _once(Call(name="execute_query", arguments=arguments), done)
+
+
+@rule(r"publish\s+(?P<reference>.+)$")
+def publish(match: re.Match[str], done: list[Outcome]) -> Reply:
+    return on_questionnaire(match["reference"], done, tool="publish_questionnaire")
+
+
+@rule(r"archive\s+(?P<reference>.+)$")
+def archive(match: re.Match[str], done: list[Outcome]) -> Reply:
+    title = cleaned(match["reference"])
+    return _once(
+        Call(name="archive_questionnaire", arguments={"title": title}),
+        done,
+        reasoning="The tool itself asks which one is meant if several match.",
+    )
+
+
+@rule(r"think\b(?:\s+(?:about|of|on|over))?\s*(?P<subject>.*)$")
+def think(match: re.Match[str], done: list[Outcome]) -> Reply:
+    subject = cleaned(match["subject"]) or "nothing in particular"
+    reasoning = (
+        f"The wish begins with “think”, and its subject is “{subject}”.\n\n"
+        "A language model would now weigh what it knows. There is no language model "
+        "here, only rules that look at the first words of a message.\n\n"
+        f"I have {len(RULES)} rules. This one shows what reasoning looks like: it "
+        "comes before the answer, folds away when the answer begins, and is stored "
+        "with it.\n\n"
+        "So the honest answer is short."
+    )
+    return Reply(
+        reasoning=reasoning,
+        text=f"About {subject} I know nothing: {answers.WHAT_I_AM} "
+        "What you saw before this line was my reasoning, and it was true.",
+    )
+
+
+@rule(r"(?=.{0,200}\b(?:markdown|long (?:text|answer))\b)")
+def long_text(match: re.Match[str], done: list[Outcome]) -> Reply:
+    return Reply(text=answers.MARKDOWN)
+
+
+@rule(r"(?:how many|count)\b(?P<words>.*)$")
+def count(match: re.Match[str], done: list[Outcome]) -> Reply:
+    words = match["words"][:NAME_CHARS]
+    if COUNTS_THEM.match(words):
+        arguments = {**_filters(words), "limit": 1}
+        call = Call(name="list_questionnaires", arguments=arguments)
+        if done and isinstance(done[-1].data, dict):
+            return Reply(text=answers.total(done[-1].data))
+        return _once(call, done, reasoning="The list tells how many there are.")
+    noun, within = sections.noun(words), WITHIN.search(words)
+    if noun.startswith("section") and within:
+        return sections.count(within["reference"], done)
+    if noun not in COUNTABLE:
+        return Reply(text=answers.COUNTS)
+    if within:
+        return on_questionnaire(within["reference"], done, tool="count_questions")
+    return _once(Call(name="count_questions"), done)
+
+
+@rule(
+    r"(?:list|which|show(?: me)? (?:all|the list|draft|published|archived))\b(?P<words>.*)$"
+)
+def listing(match: re.Match[str], done: list[Outcome]) -> Reply:
+    arguments = _filters(match[0][:NAME_CHARS])
+    narrowed = ", ".join(f"{key} “{value}”" for key, value in arguments.items())
+    return _once(
+        Call(name="list_questionnaires", arguments=arguments),
+        done,
+        reasoning="The wish asks for a list of questionnaires"
+        + (f", narrowed to {narrowed}." if narrowed else ", of all of them."),
+    )
+
+
+@rule(r"(?:show|read|open|describe)(?: me)?\s+(?P<reference>.+)$")
+def read(match: re.Match[str], done: list[Outcome]) -> Reply:
+    return on_questionnaire(match["reference"], done, tool="read_questionnaire")
+
+
+def _once(
+    call: Call, done: list[Outcome], *, reasoning: str = "", text: str = ""
+) -> Reply:
+    """Make one call, then tell its result."""
+    if done:
+        return Reply(text=answers.result(done[-1]))
+    return Reply(reasoning=reasoning, text=text, call=call)
+
+
+def _filters(words: str) -> dict[str, str]:
+    """Return the status and the search words that a listing is narrowed to."""
+    filters = {}
+    for status in STATUSES:
+        if re.search(rf"\b{status}s?\b", words, re.IGNORECASE):
+            filters["status"] = status
+    about = re.search(
+        r"\b(?:about|with|named|called|for|on)\s+(?P<search>.+)$", words, re.IGNORECASE
+    )
+    if about:
+        filters["search"] = cleaned(about["search"])
+    return filters

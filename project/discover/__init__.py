@@ -1,0 +1,1 @@
+"""A log explorer, whose view lends the assistant its own tool."""

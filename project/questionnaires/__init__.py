@@ -1,0 +1,1 @@
+"""The first app of the demo: questionnaires, their sections and questions."""

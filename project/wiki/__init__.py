@@ -1,0 +1,1 @@
+"""A small wiki, which the assistant can search from every page."""
