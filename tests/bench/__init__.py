@@ -1,0 +1,1 @@
+"""Figures, never assertions: `make bench` prints one JSON object a line."""

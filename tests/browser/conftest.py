@@ -1,0 +1,137 @@
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser import scripts
+from tests.browser.chromium import chromium
+from tests.browser.environment import ENV
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.servers.app import DemoServer
+from tests.servers.oracle import Oracle
+
+EVIDENCE = Path(__file__).resolve().parents[2] / "build" / "browser"
+FAILED = pytest.StashKey[bool]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Any:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    # Not for the whole session: while it runs, no other event loop can.
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
+def model(model_server: ModelServerProcess) -> ModelServerProcess:
+    scripts.register(model_server)
+    return model_server
+
+
+@pytest.fixture(scope="package")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, model: ModelServerProcess
+) -> Iterator[DemoServer]:
+    """The server of all tests that leave it alive, with a strict policy."""
+    folder = tmp_path_factory.mktemp("server")
+    with DemoServer(folder, model_url=model.url, env=ENV) as started:
+        yield started
+
+
+@pytest.fixture
+def own_server(
+    tmp_path: Path, model: ModelServerProcess, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., DemoServer]]:
+    """Make a server for one test, which may kill it."""
+    with ExitStack() as stack:
+        servers: list[DemoServer] = []
+
+        def make(**options: Any) -> DemoServer:
+            options.setdefault("env", ENV)
+            servers.append(DemoServer(tmp_path, model_url=model.url, **options))
+            return stack.enter_context(servers[-1])
+
+        yield make
+        if request.node.stash.get(FAILED, False):
+            said = "\n".join(server.output() for server in servers)
+            _evidence(request.node, ".log").write_text(said)
+
+
+@pytest.fixture
+def visit(
+    browser: Browser, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Visitor]]:
+    """
+    Make people with a browser each: `visit(server)`, `visit(server, "viewer")`.
+
+    At the end of the test nothing may have happened on their pages that never must.
+    """
+    visitors: list[Visitor] = []
+
+    def make(
+        server: DemoServer, name: str = "admin", *, url: str = "", **options: Any
+    ) -> Visitor:
+        visitors.append(Visitor(browser, url or server.url, name, **options))
+        return visitors[-1]
+
+    yield make
+    if request.node.stash.get(FAILED, False):
+        _take_pictures(visitors, request.node)
+    troubles = [trouble for visitor in visitors for trouble in visitor.leave()]
+    assert troubles == []
+
+
+@pytest.fixture(scope="package")
+def regular(browser: Browser, server: DemoServer) -> Iterator[Visitor]:
+    """The admin, whose browser serves many tests."""
+    visitor = Visitor(browser, server.url)
+    yield visitor
+    visitor.leave()
+
+
+@pytest.fixture
+def panel(regular: Visitor, request: pytest.FixtureRequest) -> Iterator[Panel]:
+    """The open panel of the admin, in a new conversation on the shared server."""
+    tab = regular.start_over()
+    tab.goto()
+    yield tab
+    if request.node.stash.get(FAILED, False):
+        _take_pictures([regular], request.node)
+    assert regular.watch.take() == []
+
+
+@pytest.fixture
+def oracle(server: DemoServer) -> Oracle:
+    """Looks into the database of the shared server."""
+    return Oracle(server.database_url)
+
+
+def _evidence(test: pytest.Item, ending: str) -> Path:
+    EVIDENCE.mkdir(parents=True, exist_ok=True)
+    name = re.sub(r"\W+", "-", test.nodeid.rpartition("/")[2])
+    return EVIDENCE / f"{name}{ending}"
+
+
+def _take_pictures(visitors: list[Visitor], test: pytest.Item) -> None:
+    pages = [page for visitor in visitors for page in visitor.context.pages]
+    for number, page in enumerate(pages):
+        page.screenshot(path=_evidence(test, f"-{number}.png"))

@@ -1,0 +1,12 @@
+"""The environment of the servers that the browser tests start."""
+
+import json
+
+ENV = {
+    "TESTS_CSP": "default-src 'self'",
+    "TESTS_PAGES": "1",  # groups have a module and items
+    # a model that is silent or fails is given up soon
+    "TESTS_SETTINGS": json.dumps(
+        {"FIRST_BYTE_TIMEOUT_S": 4, "MODEL_RETRIES": 1, "MODEL_RETRY_DELAY_S": 0.1}
+    ),
+}

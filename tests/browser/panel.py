@@ -1,0 +1,264 @@
+"""What a person sees of the panel and does with it, by the page hooks alone."""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Locator, Page
+
+WAIT_S = 30.0
+FINAL = ("idle", "stopped", "error", "limited")
+WAITING = ("waiting-approval", "waiting-answer")
+
+READ_LOG = r"""() => {
+  const isSpoken = (node) => !/^(H[1-6]|SUMMARY)$/.test(node.tagName);
+  const textOf = (element) =>
+    [...element.children].filter(isSpoken).map((node) => node.textContent).join("");
+  const readPart = (part) => {
+    if (part.matches(".aia-tool"))
+      return { kind: "tool", text: part.dataset.tool, status: part.dataset.status };
+    if (part.matches(".aia-reasoning"))
+      return { kind: "reasoning", text: textOf(part) };
+    const html = part.innerHTML.replace(/ (id|data-message-id)="[^"]*"/g, "");
+    return { kind: "text", text: part.textContent, html };
+  };
+  const inside = ".aia-body[data-message-id], .aia-tool, .aia-reasoning";
+  return [...document.querySelectorAll("#aia-log .aia-msg")].map((message) => ({
+    role: message.dataset.role,
+    run: message.dataset.runId ?? "",
+    busy: message.getAttribute("aria-busy") === "true",
+    parts: message.dataset.role === "user"
+      ? [{ kind: "text", text: textOf(message) }]
+      : [...message.querySelectorAll(inside)].map(readPart),
+  }));
+}"""
+REPEATED_IDS = """() => {
+  const ids = [...document.querySelectorAll("#aia [id]")].map((node) => node.id);
+  return ids.filter((id, place) => ids.indexOf(id) !== place);
+}"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """One part of a message: text, a tool's card or reasoning."""
+
+    kind: str
+    text: str  # of a card: the tool's name
+    html: str = ""  # of text, without ids
+    status: str = ""  # of a card
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One message as it stands in the conversation."""
+
+    role: str
+    parts: tuple[Part, ...]
+    run: str = ""
+    busy: bool = False
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(part.text for part in self.parts if part.kind == "text")
+
+
+class Panel:
+    """The panel on a page."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+
+    # --- where the person is ---
+
+    def goto(self, path: str = "/admin/") -> None:
+        self.page.goto(f"{self.url}{path}")
+
+    def click_to(self, name: str) -> None:
+        """Click a link of the page around the panel, as people do in mid-answer."""
+        with self.page.expect_navigation():
+            self.page.locator("#content, #container").first.get_by_role(
+                "link", name=name, exact=True
+            ).first.click()
+
+    def click_at(self, *selectors: str) -> None:
+        """Click where these stand, one after another, and wait for nothing."""
+        boxes = [self.page.locator(one).first.bounding_box() for one in selectors]
+        for box in boxes:
+            assert box is not None
+            self.page.mouse.click(box["x"] + 4, box["y"] + box["height"] / 2)
+
+    def open(self) -> None:
+        if self.root.get_attribute("data-open") is None:
+            self.page.locator("[data-aia-open]").first.click()
+        self.input.wait_for()
+
+    # --- what is on the page ---
+
+    @property
+    def root(self) -> Locator:
+        return self.page.locator("#aia")
+
+    @property
+    def input(self) -> Locator:
+        return self.page.locator("#aia-input")
+
+    @property
+    def log(self) -> Locator:
+        return self.page.locator("#aia-log")
+
+    @property
+    def approval(self) -> Locator:
+        return self.page.locator("#aia-pinned .aia-approval")
+
+    @property
+    def question(self) -> Locator:
+        return self.page.locator("#aia-pinned .aia-question")
+
+    @property
+    def state(self) -> str:
+        return self.root.get_attribute("data-state") or ""
+
+    @property
+    def conversation(self) -> str:
+        return self.root.get_attribute("data-conversation") or ""
+
+    def card(self, tool: str) -> Locator:
+        return self.log.locator(f'.aia-tool[data-tool="{tool}"]')
+
+    def read(self) -> list[Entry]:
+        """Return the conversation as it stands on the page."""
+        return [
+            Entry(
+                role=entry["role"],
+                run=entry["run"],
+                busy=entry["busy"],
+                parts=tuple(Part(**part) for part in entry["parts"]),
+            )
+            for entry in self.page.evaluate(READ_LOG)
+        ]
+
+    def answers(self) -> list[Entry]:
+        return [entry for entry in self.read() if entry.role == "assistant"]
+
+    def answer(self) -> Entry:
+        """Return the last answer."""
+        return self.answers()[-1]
+
+    def asked(self) -> list[str]:
+        """Return what the person said, in order."""
+        return [entry.text for entry in self.read() if entry.role == "user"]
+
+    def repeated_ids(self) -> list[str]:
+        return list(self.page.evaluate(REPEATED_IDS))
+
+    # --- what the person does ---
+
+    def type(self, text: str) -> None:
+        self.input.fill(text)
+
+    def ask(self, text: str) -> None:
+        """Send a message, without waiting for anything."""
+        self.type(text)
+        self.page.locator("#aia-send").click()
+
+    def stop(self) -> None:
+        self.page.locator("#aia-stop").click()
+
+    def approve(self) -> None:
+        self.page.locator("#aia-pinned [data-aia-approve]").click()
+
+    def deny(self, reason: str = "") -> None:
+        if reason:
+            self.approval.locator("input:not([type=hidden])").fill(reason)
+        self.page.locator("#aia-pinned [data-aia-deny]").click()
+
+    def choose(self, option: str) -> None:
+        self.question.get_by_role("button", name=option).click()
+
+    def reply(self, text: str) -> None:
+        field = self.question.locator("input:not([type=hidden]), textarea")
+        field.fill(text)
+        field.press("Enter")
+
+    # --- conversations ---
+
+    def title(self) -> str:
+        return self.root.get_by_role("heading", level=2).first.inner_text()
+
+    def new_conversation(self) -> None:
+        before = self.conversation
+        self.root.get_by_role("button", name="New conversation").click()
+        self.wait(lambda: self.conversation != before, "another conversation")
+
+    def list_conversations(self) -> list[str]:
+        """Open the list; return the names in it."""
+        entries = self.root.get_by_role("navigation", name="Conversations")
+        if not entries.is_visible():
+            self.root.get_by_role("link", name="Conversations").click()
+        links = entries.get_by_role("link")
+        links.first.wait_for()
+        return links.all_inner_texts()
+
+    def open_conversation(self, conversation: str) -> None:
+        self.list_conversations()
+        self.root.locator(f'a[href*="{conversation}"]').click()
+        self.wait(lambda: self.conversation == conversation, "the conversation")
+
+    # --- waiting ---
+
+    def wait(
+        self, until: Callable[[], Any], what: str = "", *, seconds: float = WAIT_S
+    ) -> Any:
+        """Wait until `until()` is true, whatever pages come and go meanwhile."""
+        end = time.monotonic() + seconds
+        while not (found := until()):
+            if time.monotonic() > end:
+                raise AssertionError(
+                    f"Not seen within {seconds:g} s: {what or until}. "
+                    f"State: {self.state}. Conversation: {self.read()}"
+                )
+            self.page.wait_for_timeout(50)
+        return found
+
+    def wait_state(self, *states: str, seconds: float = WAIT_S) -> None:
+        self.wait(lambda: self.state in states, f"state {states}", seconds=seconds)
+
+    def wait_text(self, text: str, *, seconds: float = WAIT_S) -> None:
+        """Wait until the last answer contains `text`."""
+        self.wait(
+            lambda: (found := self.answers()) and text in found[-1].text,
+            f"an answer with {text!r}",
+            seconds=seconds,
+        )
+
+    def wait_words(self, count: int) -> None:
+        """Wait until the last answer has so many words: it is in the middle then."""
+        self.wait(
+            lambda: (
+                (found := self.answers())
+                and len(re.findall(r"\w+", found[-1].text)) >= count
+            ),
+            f"{count} words",
+        )
+
+    def wait_done(self, answers: int = 1, *, seconds: float = WAIT_S) -> Entry:
+        """Wait until so many answers are complete; return the last."""
+        self.wait(
+            lambda: (
+                self.state in FINAL
+                and len(found := self.answers()) >= answers
+                and not any(entry.busy for entry in found)
+            ),
+            f"{answers} complete answers",
+            seconds=seconds,
+        )
+        return self.answer()
+
+    def ask_and_wait(self, text: str, *, seconds: float = WAIT_S) -> Entry:
+        """Send a message; return its answer once it is complete."""
+        before = len(self.answers())
+        self.ask(text)
+        return self.wait_done(before + 1, seconds=seconds)

@@ -1,0 +1,234 @@
+"""Every state of the panel, as scenes that a script can play."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.browser.panel import Panel
+from tests.model_server.scripts import call, status, text
+
+HANG = {"op": "hang"}
+TABLE = """\
+Three drafts could be published:
+
+| Id | Title | Questions |
+|---:|---|---:|
+| 4 | Knee replacement: before surgery | 14 |
+| 14 | Leadership feedback for team leads | 18 |
+| 22 | Mobile app usability study | 12 |
+
+The **second** has a section without questions. This shows it:
+
+```python
+for section in questionnaire.sections.all():
+    if not section.questions.exists():
+        print(section.title)  # Closing words
+```
+
+- Publish the first and the third.
+- Leave the second until its [last section](/admin/questionnaires/section/) is done.
+"""
+SCRIPTS: dict[str, list[Any]] = {
+    "thinking": [[HANG]],
+    "reasoning": [
+        [
+            {
+                "op": "reasoning",
+                "text": "The wish asks for drafts that are ready. A draft is ready if "
+                "it has at least one question in each section. The list of drafts "
+                "comes first, then the number of questions of each.",
+            },
+            HANG,
+        ]
+    ],
+    "streaming": [
+        [
+            {"op": "reasoning", "text": "The list of drafts tells which are ready."},
+            call("list_questionnaires", {"status": "draft"}),
+        ],
+        [text(TABLE[:270]), HANG],
+    ],
+    "progress": [
+        [
+            text("The positions have gaps. Numbering them anew takes some seconds."),
+            call("slow", {"seconds": 60}),
+        ]
+    ],
+    "done": [
+        [
+            {"op": "reasoning", "text": "The list of drafts tells which are ready."},
+            call("list_questionnaires", {"status": "draft"}),
+        ],
+        [call("count_questions")],
+        [text(TABLE)],
+    ],
+    "approval": [
+        [
+            text("Section 3 is called “About you”. This gives it the new title."),
+            call("rename_section", {"section_id": 3, "title": "A few words about you"}),
+        ],
+        [text("It was left as it is.")],
+    ],
+    "destructive": [
+        [
+            text("Deleting takes the questions of the section along."),
+            call("delete_section", {"section_id": 3}),
+        ],
+        [text("It was left as it is.")],
+    ],
+    "question": [
+        [call("archive_questionnaire", {"title": "survey"})],
+        [text("It was left as it is.")],
+    ],
+    "stopped": [[text(TABLE[:250]), HANG]],
+    "failed-call": [
+        [call("count_questions", {"questionnaire_id": 999})],
+        [text("There is no questionnaire 999. Which one is meant?")],
+    ],
+    "error": [
+        [text("Three drafts could be published. The first of th"), {"op": "cut"}]
+    ],
+    "error-key": [[status(401, "Incorrect API key provided.")]],
+    "limited": [
+        [call("count_questions", {"questionnaire_id": n})] for n in range(1, 14)
+    ],
+}
+
+
+def empty(panel: Panel) -> None:
+    panel.input.wait_for()
+
+
+def thinking(panel: Panel) -> None:
+    panel.ask("Which drafts could be published?")
+    panel.wait_state("thinking")
+
+
+def reasoning(panel: Panel) -> None:
+    panel.ask("Which drafts could be published?")
+    panel.log.get_by_text("The wish asks for drafts").wait_for()
+
+
+def streaming(panel: Panel) -> None:
+    panel.ask("Which drafts could be published?")
+    panel.wait_text("Leadership")
+
+
+def progress(panel: Panel) -> None:
+    panel.ask("Number all positions anew, please.")
+    panel.card("slow").locator("progress").wait_for()
+    panel.page.wait_for_timeout(4000)
+
+
+def done(panel: Panel) -> None:
+    panel.ask("Which drafts could be published?")
+    panel.wait_done()
+
+
+def failed_call(panel: Panel) -> None:
+    panel.ask("How many questions has number 999?")
+    panel.wait_done()
+
+
+def approval(panel: Panel) -> None:
+    panel.ask("Call section 3 “A few words about you”.")
+    panel.wait_state("waiting-approval")
+
+
+def destructive(panel: Panel) -> None:
+    panel.ask("Delete section 3.")
+    panel.wait_state("waiting-approval")
+
+
+def denied(panel: Panel) -> None:
+    approval(panel)
+    panel.deny("The old title is better.")
+    panel.wait_done()
+
+
+def question(panel: Panel) -> None:
+    panel.ask("Archive the survey.")
+    panel.wait_state("waiting-approval", "waiting-answer")
+    if panel.state == "waiting-approval":
+        panel.approve()
+    panel.wait_state("waiting-answer")
+
+
+def stopped(panel: Panel) -> None:
+    panel.ask("Which drafts could be published?")
+    panel.wait_text("Leadership")
+    panel.stop()
+    panel.wait_done()
+
+
+def error(panel: Panel) -> None:
+    panel.ask("Which drafts could be published?")
+    panel.wait_done()
+
+
+def error_key(panel: Panel) -> None:
+    panel.ask("Which drafts could be published?")
+    panel.wait_done()
+
+
+def limited(panel: Panel) -> None:
+    panel.ask("Count the questions of every questionnaire, one by one.")
+    panel.wait_done()
+
+
+def offline(panel: Panel) -> None:
+    streaming(panel)
+    panel.page.context.set_offline(True)
+    panel.wait_state("offline")
+
+
+def unsent(panel: Panel) -> None:
+    done(panel)
+    panel.page.context.set_offline(True)
+    panel.wait_state("offline")
+    panel.ask("Then publish the first one.")
+    panel.page.wait_for_timeout(300)
+
+
+def signed_out(panel: Panel) -> None:
+    done(panel)
+    panel.page.context.clear_cookies(name="sessionid")
+    panel.ask("Then publish the first one.")
+    panel.wait_state("signed-out")
+
+
+def conversations(panel: Panel) -> None:
+    panel.list_conversations()
+
+
+def closed_at_work(panel: Panel) -> None:
+    streaming(panel)
+    closed(panel)
+
+
+def closed(panel: Panel) -> None:
+    panel.page.locator("#aia-close").click()
+
+
+Scene = Callable[[Panel], None]
+SAME_SCRIPT = {
+    "denied": "approval",
+    "closed-at-work": "streaming",
+    "offline": "streaming",
+    "unsent": "done",
+    "signed-out": "done",
+}
+SCENES: tuple[Scene, ...] = (
+    *(empty, thinking, reasoning, streaming, progress, done, failed_call, approval),
+    *(destructive, denied, question, stopped, error, error_key, limited, offline),
+    *(unsent, conversations, closed, closed_at_work, signed_out),
+)
+
+
+def name_of(scene: Scene) -> str:
+    return scene.__name__.replace("_", "-")
+
+
+def script_of(scene: Scene) -> list[Any]:
+    """Return what the model says in a scene."""
+    name = name_of(scene)
+    return SCRIPTS.get(SAME_SCRIPT.get(name, name), [[text("Nothing is asked.")]])

@@ -1,0 +1,187 @@
+"""What the page carries out for the assistant."""
+
+import json
+
+import pytest
+
+from tests.model_server.scripts import call, text
+
+GO = {"view_name": "admin:questionnaires_questionnaire_changelist"}
+ADD = {"view_name": "admin:questionnaires_questionnaire_add"}
+SCRIPTS = {
+    "go": [
+        [text("Off we go."), call("navigate_to", GO)],
+        [text("Here is the list of questionnaires, as you wished.", rate=20)],
+    ],
+    "go-and-point": [
+        [call("navigate_to", ADD)],
+        [call("highlight", {"selector": "#id_title", "text": "The title goes here"})],
+        [text("That is the field.")],
+    ],
+    "point": [
+        [call("highlight", {"selector": "#content h1", "text": "Look here"})],
+        [text("That is it.")],
+    ],
+    "point-nowhere": [
+        [call("highlight", {"selector": "#nowhere"})],
+        [text("It is not there.")],
+    ],
+    "pick": [[call("pick", {"row": 3})], [text("Picked.")]],
+}
+PICK = """() => {
+  window.picked = [];
+  window.unregister = AIAssistant.registerTool("pick", {
+    description: "Pick a row of the table.",
+    parameters: { type: "object", properties: { row: { type: "integer" } } },
+    handler: async ({ row }) => {
+      window.picked.push(row);
+      if (row > 5) throw new Error("there is no such row");
+      return { picked: row };
+    },
+  });
+}"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def scripts(model):
+    for name, steps in SCRIPTS.items():
+        model.script(name, steps)
+
+
+def results(model, script):
+    """Return what the model was told last of its calls, for a message in `script`."""
+    asked = [
+        messages
+        for request in model.requests()
+        if f"[[script:{script}]]" in json.dumps(messages := request["messages"])
+    ]
+    return [one["content"] for one in asked[-1] if one["role"] == "tool"]
+
+
+class TestNavigate:
+    @pytest.mark.row("T18")
+    def test_answer_goes_on_at_the_new_page(self, panel, model):
+        panel.ask("Take me there [[script:go]]")
+
+        panel.wait(lambda: "/questionnaires/questionnaire/" in panel.page.url)
+        answer = panel.wait_done()
+
+        assert "as you wished" in answer.text
+        assert answer.text.startswith("Off we go.")
+        (told,) = results(model, "go")
+        found = json.loads(told)
+        assert found["path"] == "/admin/questionnaires/questionnaire/"
+        assert found["page"][0]["value"]["model"] == "questionnaire"
+
+    def test_further_tools_work_at_the_new_page(self, panel, model):
+        panel.ask("Show me where [[script:go-and-point]]")
+
+        panel.wait(lambda: panel.page.url.endswith("/add/"))
+        panel.wait_done()
+
+        assert json.loads(results(model, "go-and-point")[1])["found"] is True
+        assert panel.page.locator("#id_title.aia-highlight").count() == 1
+
+    @pytest.mark.row("T18")
+    def test_refused_with_unsaved_changes(self, panel, model):
+        panel.goto("/admin/questionnaires/questionnaire/add/")
+        panel.page.fill("#id_title", "Not saved yet")
+
+        panel.ask_and_wait("Take me there, please [[script:go]]")
+
+        assert panel.page.url.endswith("/add/")
+        assert panel.page.input_value("#id_title") == "Not saved yet"
+        assert panel.card("navigate_to").get_attribute("data-status") == "failed"
+        assert "unsaved changes" in results(model, "go")[0]
+
+    def test_form_as_it_was_loaded_is_left(self, panel):
+        panel.goto("/admin/questionnaires/questionnaire/1/change/")
+        assert panel.page.locator("#content :checked").count()  # boxes and choices
+
+        panel.ask("Take me away [[script:go]]")
+
+        panel.wait(lambda: panel.page.url.endswith("/questionnaire/"))
+        panel.wait_done()
+
+
+class TestHighlight:
+    def test_outlines_and_scrolls_to_it(self, panel, model):
+        panel.ask_and_wait("Where? [[script:point]]")
+
+        assert panel.page.locator("#content h1.aia-highlight").is_visible()
+        assert panel.page.get_by_text("Look here").last.is_visible()
+        assert panel.page.locator("#content h1").evaluate(
+            "node => getComputedStyle(node).outlineWidth"
+        ) == ("3px")
+
+    def test_says_that_there_is_none(self, panel, model):
+        panel.ask_and_wait("Where? [[script:point-nowhere]]")
+
+        assert json.loads(results(model, "point-nowhere")[0]) == {"found": False}
+
+
+class TestOwnTools:
+    @pytest.mark.row("H19")
+    def test_model_calls_a_tool_of_the_page(self, panel, model):
+        panel.page.evaluate(PICK)
+
+        panel.ask_and_wait("Pick [[script:pick]]")
+
+        assert panel.page.evaluate("window.picked") == [3]
+        assert json.loads(results(model, "pick")[0]) == {"picked": 3}
+        assert panel.card("pick").get_attribute("data-status") == "complete"
+
+    @pytest.mark.row("T06")
+    def test_tool_that_has_gone_with_its_page(self, panel, model):
+        model.script(
+            "pick-late",
+            [
+                [text("One moment, I am looking.", rate=2), call("pick", {"row": 3})],
+                [text("It is gone.")],
+            ],
+        )
+        panel.page.evaluate(PICK)
+        panel.ask("Pick [[script:pick-late]]")
+        panel.wait_words(1)
+
+        panel.page.evaluate("window.unregister()")
+
+        assert "It is gone." in panel.wait_done().text
+        assert "not available on this page" in results(model, "pick-late")[0]
+        assert panel.page.evaluate("window.picked") == []
+
+    def test_error_of_its_code(self, panel, model):
+        model.script("pick-9", [[call("pick", {"row": 9})], [text("No such row.")]])
+        panel.page.evaluate(PICK)
+
+        panel.ask_and_wait("Pick [[script:pick-9]]")
+
+        assert "there is no such row" in results(model, "pick-9")[0]
+
+    @pytest.mark.row("K02")
+    def test_two_tabs_and_one_call(self, server, visit):
+        visitor = visit(server)
+        first = visitor.panel()
+        first.ask_and_wait("Hello")
+        second = visitor.tab()
+        second.goto()
+        second.input.wait_for()
+        assert second.conversation == first.conversation
+        for tab in (first, second):
+            tab.page.evaluate(PICK)
+
+        first.ask_and_wait("Pick [[script:pick]]")
+
+        second.wait_done(2)
+        picked = [tab.page.evaluate("window.picked") for tab in (first, second)]
+        assert sorted(picked) == [[], [3]]
+
+
+class TestWithoutSocket:
+    def test_polling_page_carries_it_out(self, panel):
+        panel.page.route_web_socket("**/ws/", lambda socket: socket.close())
+        panel.goto()
+
+        panel.ask_and_wait("Where? [[script:point]]")
+
+        assert panel.card("highlight").get_attribute("data-status") == "complete"

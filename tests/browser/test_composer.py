@@ -1,0 +1,192 @@
+"""Writing: keys, drafts, and what other parts of a page send."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import CDPSession
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.servers.app import DemoServer
+
+Visit = Callable[..., Visitor]
+HELLO = "[[script:hello]]"
+
+
+class TestKeys:
+    def test_enter_sends(self, panel: Panel) -> None:
+        panel.type(HELLO)
+        panel.input.press("Enter")
+
+        panel.wait_done()
+        assert panel.asked() == [HELLO]
+        assert panel.input.input_value() == ""
+
+    def test_shift_enter_makes_a_line(self, panel: Panel) -> None:
+        panel.type("first")
+        panel.input.press("Shift+Enter")
+        panel.input.press_sequentially(HELLO)
+        assert panel.input.input_value() == f"first\n{HELLO}"
+        assert panel.asked() == []
+        panel.input.press("Enter")
+
+        panel.wait_done()
+        assert panel.asked() == [f"first\n{HELLO}"]
+
+    def test_enter_of_a_composition_does_not_send(self, panel: Panel) -> None:
+        """An input method takes Enter as its own: it picks a word."""
+        panel.input.focus()
+        keys = panel.page.context.new_cdp_session(panel.page)
+        keys.send(
+            "Input.imeSetComposition",
+            {"text": "にほん", "selectionStart": 3, "selectionEnd": 3},
+        )
+        _press_enter(keys, code=229)
+        keys.send("Input.insertText", {"text": "日本"})
+        panel.page.wait_for_timeout(300)
+
+        assert panel.asked() == []
+        assert panel.input.input_value() == "日本"
+        panel.input.press_sequentially(f" {HELLO}")
+        _press_enter(keys, code=13)
+        panel.wait_done()
+        assert panel.asked() == [f"日本 {HELLO}"]
+
+    def test_empty_message_is_not_sent(self, panel: Panel) -> None:
+        panel.type("  \n ")
+        panel.input.press("Enter")
+        panel.page.wait_for_timeout(300)
+
+        assert panel.asked() == []
+        assert panel.state == "idle"
+
+    def test_whole_way_without_mouse(self, visit: Visit, server: DemoServer) -> None:
+        tab = visit(server).tab()
+        tab.goto()
+        tab.page.locator("#aia-launcher").focus()
+        tab.page.keyboard.press("Enter")
+        tab.input.wait_for()
+        tab.wait(
+            lambda: tab.input.evaluate("node => node === document.activeElement"),
+            "focus in the composer",
+        )
+        tab.page.keyboard.type("[[script:approval]]")
+        tab.page.keyboard.press("Enter")
+        tab.wait_state("waiting-approval")
+        tab.page.locator("[data-aia-approve]").focus()
+        tab.page.keyboard.press("Enter")
+        tab.wait_done()
+        tab.page.locator("#aia-close").focus()
+        tab.page.keyboard.press("Enter")
+
+        assert tab.state == "closed"
+        assert tab.page.evaluate("document.activeElement.id") == "aia-launcher"
+
+
+class TestDraft:
+    def test_is_kept_over_pages(self, panel: Panel) -> None:
+        panel.type("half a thought")
+        panel.click_to("Questionnaires")
+
+        assert panel.input.input_value() == "half a thought"
+
+    def test_is_kept_by_conversation(self, panel: Panel) -> None:
+        panel.ask_and_wait(HELLO)
+        panel.type("for the first")
+        first = panel.conversation
+        panel.new_conversation()
+        assert panel.input.input_value() == ""
+        panel.type("for the second")
+        panel.open_conversation(first)
+
+        assert panel.input.input_value() == "for the first"
+
+    def test_may_be_written_while_an_answer_grows(self, panel: Panel) -> None:
+        panel.ask("[[script:stream tokens=60 rate=20]]")
+        panel.wait_words(3)
+        panel.input.press_sequentially("meanwhile")
+        panel.wait_words(12)
+
+        assert panel.input.input_value() == "meanwhile"
+        panel.input.press("Enter")
+        assert panel.input.input_value() == "meanwhile"
+        assert "under way" in panel.root.inner_text()
+        panel.wait_done()
+        assert len(panel.asked()) == 1
+
+
+class TestBadMessage:
+    def test_too_long_one_says_by_how_much(self, panel: Panel) -> None:
+        panel.type("x" * 100_007)
+        panel.input.press("Enter")
+
+        assert "Shorten it by this many characters: 7" in panel.root.inner_text()
+        assert len(panel.input.input_value()) == 100_007
+
+    def test_control_characters_are_refused(self, panel: Panel) -> None:
+        panel.type("bell \x07 rings")
+        panel.input.press("Enter")
+
+        panel.wait(
+            lambda: "characters that are not text" in panel.root.inner_text(),
+            "the sentence",
+        )
+        assert panel.input.input_value() == "bell \x07 rings"
+        assert panel.asked() == []
+
+    @pytest.mark.parametrize(
+        "text",
+        ["<script>alert(1)</script> & co", "línea 🌍 שלום\n\n  kept", "%s {{ x }}"],
+    )
+    def test_odd_text_is_shown_as_it_is(self, panel: Panel, text: str) -> None:
+        panel.ask_and_wait(text)
+
+        assert panel.asked() == [text]
+        panel.page.reload()
+        assert panel.asked() == [text]
+
+
+class TestPage:
+    def test_may_send(self, panel: Panel) -> None:
+        panel.page.evaluate(f"AIAssistant.send('{HELLO}')")
+
+        panel.wait_done()
+        assert panel.asked() == [HELLO]
+
+    def test_may_ask_with_an_attribute(self, visit: Visit, server: DemoServer) -> None:
+        tab = visit(server).tab()
+        tab.goto()
+        tab.page.evaluate(
+            """text => {
+              const button = document.createElement("button");
+              button.dataset.aiaAsk = text;
+              button.textContent = "Ask";
+              document.querySelector("#content").prepend(button);
+            }""",
+            HELLO,
+        )
+        tab.page.get_by_role("button", name="Ask").click()
+
+        tab.wait_done()
+        assert tab.asked() == [HELLO]
+
+    def test_hears_what_happens(self, panel: Panel) -> None:
+        panel.page.evaluate(
+            """() => {
+              window.heard = [];
+              for (const name of ["send", "message-done"])
+                AIAssistant.on(name, () => heard.push(name));
+            }"""
+        )
+        panel.ask_and_wait(HELLO)
+
+        panel.wait(lambda: len(panel.page.evaluate("heard")) >= 2, "events")
+        assert panel.page.evaluate("heard") == ["send", "message-done"]
+
+
+def _press_enter(keys: CDPSession, *, code: int) -> None:
+    key = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": code}
+    keys.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", **key})
+    if code == 13:
+        keys.send("Input.dispatchKeyEvent", {"type": "char", **key, "text": "\r"})
+    keys.send("Input.dispatchKeyEvent", {"type": "keyUp", **key})

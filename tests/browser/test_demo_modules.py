@@ -1,0 +1,146 @@
+"""The modules of the demo, as people use them: the designer, and a view's own tool."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call, text
+from tests.servers.app import DemoServer
+from tests.servers.oracle import Oracle
+
+Visit = Callable[..., Visitor]
+EXPLORER = "/admin/discover/logline/explore/"
+DRAFT = """
+SELECT questionnaire_id, MIN(id) AS section_id FROM questionnaires_section
+WHERE questionnaire_id = (
+  SELECT MIN(id) FROM questionnaires_questionnaire WHERE status = %s
+) GROUP BY questionnaire_id
+"""
+ASKED = "SELECT * FROM questionnaires_question WHERE text = %s"
+
+
+def page_of(questionnaire: int) -> str:
+    return f"/admin/questionnaires/questionnaire/{questionnaire}/change/"
+
+
+def adds(model: ModelServerProcess, name: str, section: int, asked: str) -> str:
+    arguments = {
+        "section_id": section,
+        "question_type_id": "yes-no",
+        "question_text": asked,
+    }
+    model.script(name, [[call("add_question", arguments)], [text("That is settled.")]])
+    return f"[[script:{name}]]"
+
+
+class TestDesigner:
+    @pytest.mark.row("M06")
+    def test_adds_a_question_once_approved(
+        self, panel: Panel, oracle: Oracle, model: ModelServerProcess
+    ) -> None:
+        [draft] = oracle.rows(DRAFT, "draft")
+        asked = "Do you sleep well in the mountains?"
+        wish = adds(model, "add-question", draft["section_id"], asked)
+        panel.goto(page_of(draft["questionnaire_id"]))
+        panel.open()
+
+        panel.ask(wish)
+        panel.wait_state("waiting-approval")
+        assert oracle.rows(ASKED, asked) == []
+        panel.approve()
+        panel.wait_done()
+
+        assert panel.card("add_question").get_attribute("data-status") == "complete"
+        [made] = oracle.rows(ASKED, asked)
+        assert made["section_id"] == draft["section_id"]
+        panel.goto(f"/admin/questionnaires/section/{draft['section_id']}/change/")
+        values = panel.page.locator("input[name$=-text]").evaluate_all(
+            "inputs => inputs.map((input) => input.value)"
+        )
+        assert asked in values
+
+    @pytest.mark.row("M06")
+    def test_published_is_left_alone(
+        self, panel: Panel, oracle: Oracle, model: ModelServerProcess
+    ) -> None:
+        [closed] = oracle.rows(DRAFT, "published")
+        asked = "Is this one closed?"
+        wish = adds(model, "add-to-published", closed["section_id"], asked)
+        panel.goto(page_of(closed["questionnaire_id"]))
+        panel.open()
+
+        panel.ask(wish)
+        panel.wait(
+            lambda: panel.approval.count() or "settled" in panel.log.inner_text(),
+            "a question or a refusal",
+        )
+        if panel.approval.count():  # a yes does not help either
+            panel.approve()
+        answer = panel.wait_done()
+
+        [status] = [part.status for part in answer.parts if part.kind == "tool"]
+        assert status in ("failed", "denied")
+        assert oracle.rows(ASKED, asked) == []
+
+
+class TestDiscover:
+    @pytest.mark.row("T23")
+    def test_query_of_the_assistant_shows_on_the_page(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        model.script(
+            "query",
+            [
+                [call("execute_query", {"query": "level:error service:mailer"})],
+                [text("These are the errors.")],
+            ],
+        )
+        panel = visit(server, "viewer").panel(EXPLORER)
+
+        panel.ask_and_wait("[[script:query]]")
+
+        page = panel.page
+        panel.wait(
+            lambda: (
+                page.locator("#discover-query").input_value()
+                == "level:error service:mailer"
+            ),
+            "the query in the explorer",
+        )
+        services = page.locator("#discover tbody td:nth-child(3)").all_inner_texts()
+        assert set(services) == {"mailer"}
+
+    @pytest.mark.row("T23")
+    def test_query_is_only_set(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        arguments = {"query": "level:warning", "auto_execute": False}
+        model.script(
+            "set-query", [[call("execute_query", arguments)], [text("It is set.")]]
+        )
+        panel = visit(server, "editor").panel(EXPLORER)
+
+        panel.ask_and_wait("[[script:set-query]]")
+
+        panel.page.locator("#discover-set").wait_for()
+        assert panel.page.locator("#discover-query").input_value() == "level:warning"
+        panel.page.locator("#discover [type=submit]").click()
+        panel.page.locator("#discover-total").wait_for()
+        levels = panel.page.locator("#discover tbody td:nth-child(2)")
+        assert set(levels.all_inner_texts()) == {"warning"}
+
+    def test_tool_is_not_there_on_other_pages(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        model.script(
+            "query-elsewhere",
+            [[call("execute_query", {"query": "x"})], [text("It was not there.")]],
+        )
+
+        answer = panel.ask_and_wait("[[script:query-elsewhere]]")
+
+        [status] = [part.status for part in answer.parts if part.kind == "tool"]
+        assert status in ("failed", "denied")

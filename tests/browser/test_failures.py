@@ -1,0 +1,141 @@
+"""Each failure of the model has its own sentence, keeps all, and has a way on."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call, text
+
+Visit = Callable[..., Visitor]
+NOTHING_SAID = {
+    "bad-request": "The model did not accept the request.",
+    "too-long": "The conversation is too long for the model.",
+    "refused": "The model's provider refused to answer this.",
+    "bad-key": "The model did not accept the key of this site.",
+    "no-access": "The key of this site may not use the model.",
+    "no-model": "The model that this site asks for does not exist.",
+    "rate-limited": "Try again in 60 minutes.",
+    "down": "The model's provider has a fault.",
+    "drop": "The model cannot be reached.",
+    "empty": "The model ended without saying anything.",
+    "not-json": "The model sent something that is no answer.",
+}
+HALF_SAID = {
+    "cut": "The answer was cut off.",
+    "abort": "The answer was cut off.",
+    "error-event": "The model's provider has a fault.",
+    "bad-utf8": "The model sent something that is no answer.",
+    "malformed": "The model sent something that is no answer.",
+}
+
+
+def sentence(panel: Panel) -> str:
+    """Return the sentence that stands at the end of the last answer."""
+    return panel.log.locator(".aia-msg").last.locator(".aia-error").inner_text()
+
+
+class TestFailure:
+    @pytest.mark.row("V08")
+    @pytest.mark.parametrize("script", NOTHING_SAID)
+    def test_has_its_own_sentence(self, panel: Panel, script: str) -> None:
+        asked = f"My question. [[script:{script}]]"
+        panel.ask_and_wait(asked)
+
+        assert panel.state == "error"
+        assert NOTHING_SAID[script] in sentence(panel)
+        assert panel.asked() == [asked]
+        for foreign in ("Traceback", "litellm", "OpenAI", "Exception", "<html"):
+            assert foreign not in panel.log.inner_text()
+
+    @pytest.mark.parametrize("script", HALF_SAID)
+    def test_keeps_half_an_answer(self, panel: Panel, script: str) -> None:
+        panel.ask_and_wait(f"[[script:{script}]]")
+
+        assert panel.state == "error"
+        assert HALF_SAID[script] in sentence(panel)
+        assert panel.answer().text.startswith("Half an ans")
+        panel.page.reload()
+        assert HALF_SAID[script] in sentence(panel)
+        assert panel.answer().text.startswith("Half an ans")
+
+    def test_says_when_model_is_silent(self, panel: Panel) -> None:
+        panel.ask("[[script:hang]]")
+        panel.wait_state("thinking")
+
+        panel.wait_done()
+        assert "did not begin to answer in time" in sentence(panel)
+
+    def test_keeps_what_is_typed_meanwhile(self, panel: Panel) -> None:
+        panel.ask("[[script:slow-failure]]")
+        panel.wait_words(2)
+        panel.type("My next thought")
+
+        panel.wait_state("error")
+        panel.page.reload()
+        assert panel.input.input_value() == "My next thought"
+
+    def test_goes_away_with_retry(self, panel: Panel) -> None:
+        panel.ask_and_wait("[[script:fails-once#retry]]")
+        assert "The model's provider has a fault." in sentence(panel)
+        panel.log.get_by_role("button", name="Retry").click()
+
+        panel.wait_text("At last.")
+        panel.wait_done()
+        assert panel.state == "idle"
+        assert panel.log.get_by_role("button", name="Retry").count() == 0
+
+    def test_retry_after_reload(self, panel: Panel) -> None:
+        panel.ask_and_wait("[[script:fails-once#reloaded]]")
+        panel.page.reload()
+        panel.log.get_by_role("button", name="Retry").click()
+
+        panel.wait_text("At last.")
+        panel.wait_done()
+
+    def test_next_message_works(self, panel: Panel) -> None:
+        panel.ask_and_wait("[[script:bad-key]]")
+        answer = panel.ask_and_wait("[[script:hello]]")
+
+        assert answer.text.strip() == "Hello there, how can this help you?"
+        assert panel.state == "idle"
+
+
+class TestCall:
+    @pytest.mark.parametrize(
+        ("tool", "arguments", "cause"),
+        [
+            ("fail", {}, "fail"),
+            ("no_such_tool", {}, "no_such_tool"),
+            ("echo", '{"text": "hel', ""),
+            ("echo", {"words": "x"}, "text"),
+            ("boom", {}, ""),
+        ],
+    )
+    def test_that_fails_is_never_done(
+        self,
+        panel: Panel,
+        model: ModelServerProcess,
+        tool: str,
+        arguments: object,
+        cause: str,
+    ) -> None:
+        model.script("failing-call", [[call(tool, arguments)], [text("So it failed.")]])
+        answer = panel.ask_and_wait("[[script:failing-call]]")
+
+        assert panel.card(tool).get_attribute("data-status") == "failed"
+        card = panel.card(tool).inner_text()
+        assert "Failed" in card
+        assert cause in card
+        assert "Traceback" not in card
+        assert "division by zero" not in card
+        assert answer.parts[-1].text.strip() == "So it failed."
+
+    def test_of_many_at_once_is_limited(self, panel: Panel) -> None:
+        answer = panel.ask_and_wait("[[script:many-calls count=200]]", seconds=60)
+
+        assert panel.state in ("idle", "limited")
+        assert not answer.busy
+        assert panel.repeated_ids() == []

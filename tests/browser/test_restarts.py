@@ -1,0 +1,120 @@
+"""What was begun before the server ended is there afterwards, once."""
+
+from collections.abc import Callable
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server.scripts import sentence
+from tests.servers.app import DemoServer
+from tests.servers.oracle import Oracle
+
+Visit = Callable[..., Visitor]
+OwnServer = Callable[..., DemoServer]
+WORDS = 90
+
+
+def story(tag: str) -> str:
+    return f"A story, please. [[script:story-and-call#{tag}]]"
+
+
+def told(tag: str, telling: int) -> str:
+    """Return one telling without white space; each word names its telling."""
+    return "".join(sentence(f"{tag}/{telling}", WORDS, str(telling)).split())
+
+
+def assert_one_story(panel: Panel, tag: str, telling: int) -> None:
+    """There is one answer, and no word of another telling in it."""
+    for _ in ("as it grew", "as it is drawn"):
+        assert panel.asked() == [story(tag)]
+        [answer] = panel.answers()
+        assert [part.kind for part in answer.parts] == ["text", "tool", "text"]
+        assert answer.parts[0].text.strip() == "One look first."
+        assert answer.parts[1].status == "complete"
+        assert "".join(answer.parts[2].text.split()) == told(tag, telling)
+        assert panel.repeated_ids() == []
+        panel.page.reload()
+
+
+class TestAnswer:
+    def test_is_whole_after_stop_and_start(
+        self, visit: Visit, own_server: OwnServer
+    ) -> None:
+        server = own_server(provider="plain")
+        panel = visit(server).panel()
+        panel.ask(story("stop"))
+        panel.wait_words(20)
+        server.stop()
+        panel.wait_state("offline")
+        server.start()
+
+        panel.wait_done(seconds=60)
+        assert_one_story(panel, "stop", telling=2)
+        assert Oracle(server.database_url).problems() == []
+
+    def test_is_whole_after_kills(self, visit: Visit, own_server: OwnServer) -> None:
+        server = own_server()
+        panel = visit(server).panel()
+        panel.ask(story("kill"))
+        panel.wait_words(20)
+        server.kill()
+        server.start()
+        panel.wait_text("2 ", seconds=60)  # a word of the second telling
+        panel.wait_words(20)
+        server.kill()
+        server.start()
+
+        panel.wait_done(seconds=60)
+        assert_one_story(panel, "kill", telling=3)
+        assert Oracle(server.database_url).problems() == []
+
+    def test_is_whole_on_page_opened_after_kill(
+        self, visit: Visit, own_server: OwnServer
+    ) -> None:
+        server = own_server(provider="plain")
+        visitor = visit(server)
+        panel = visitor.panel()
+        panel.ask(story("away"))
+        panel.wait_words(20)
+        panel.page.close()
+        server.kill()
+        server.start()
+        later = visitor.tab()
+        later.goto("/admin/questionnaires/")
+
+        later.wait_done(seconds=60)
+        assert_one_story(later, "away", telling=2)
+
+
+class TestApproval:
+    def test_is_there_after_restart(self, visit: Visit, own_server: OwnServer) -> None:
+        server = own_server(provider="plain")
+        panel = visit(server).panel()
+        panel.ask("[[script:approval]]")
+        panel.wait_state("waiting-approval")
+        server.kill()
+        server.start()
+        panel.page.reload()
+        panel.approval.wait_for()
+        assert panel.state == "waiting-approval"
+        panel.approve()
+
+        answer = panel.wait_done()
+        assert panel.approval.count() == 0
+        assert [part.status for part in answer.parts if part.kind == "tool"] == [
+            "complete"
+        ]
+        assert answer.parts[-1].text.strip() == "That is settled."
+
+    def test_works_on_page_from_before_restart(
+        self, visit: Visit, own_server: OwnServer
+    ) -> None:
+        server = own_server(provider="plain")
+        panel = visit(server).panel()
+        panel.ask("[[script:approval]]")
+        panel.wait_state("waiting-approval")
+        server.restart()
+        panel.approve()
+
+        answer = panel.wait_done()
+        assert panel.approval.count() == 0
+        assert answer.parts[-1].text.strip() == "That is settled."

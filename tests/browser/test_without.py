@@ -1,0 +1,146 @@
+"""Without JavaScript, and without websockets."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+from playwright.sync_api import Error
+
+from tests.browser.environment import ENV
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.servers.app import DemoServer
+from tests.servers.proxy import Proxy
+
+Visit = Callable[..., Visitor]
+
+
+class TestWithoutJavaScript:
+    @pytest.fixture
+    def plain(self, visit: Visit, server: DemoServer) -> Panel:
+        tab = visit(server, java_script_enabled=False).tab()
+        tab.goto("/admin/questionnaires/")
+        tab.page.locator("#aia-launcher").click()
+        tab.input.wait_for()
+        return tab
+
+    def wait(self, panel: Panel, state: str) -> None:
+        """Reload, as the person does, until the panel is in that state."""
+
+        def is_there() -> bool:
+            # The form's own navigation may still be under way.
+            with suppress(Error):
+                panel.page.reload()
+            return panel.state == state
+
+        panel.wait(is_there, state)
+
+    def log(self, panel: Panel) -> str:
+        return panel.log.inner_text()
+
+    def test_message_is_answered(self, plain: Panel) -> None:
+        plain.ask("[[script:hello]]")
+
+        self.wait(plain, "idle")
+        assert "Hello there, how can this help you?" in self.log(plain)
+        assert self.log(plain).count("[[script:hello]]") == 1
+
+    def test_conversation_goes_on_in_the_admin(self, plain: Panel) -> None:
+        plain.ask("[[script:hello]]")
+        self.wait(plain, "idle")
+        plain.goto("/admin/questionnaires/")
+        plain.ask("[[script:reasoning]]")
+
+        self.wait(plain, "idle")
+        assert "/admin/questionnaires/" in plain.page.url
+        assert self.log(plain).count("[[script:") == 2
+        assert "Good day." in self.log(plain)
+
+    def test_approval_works(self, plain: Panel) -> None:
+        plain.ask("[[script:approval]]")
+        self.wait(plain, "waiting-approval")
+        plain.approve()
+
+        self.wait(plain, "idle")
+        assert "That is settled." in self.log(plain)
+
+    def test_stop_works(self, plain: Panel) -> None:
+        plain.ask("[[script:stream tokens=400 rate=20]]")
+        self.wait(plain, "streaming")
+        plain.stop()
+
+        self.wait(plain, "stopped")
+        assert "Stopped" in self.log(plain)
+
+    def test_refusal_is_a_page_with_a_way_back(self, plain: Panel) -> None:
+        plain.ask("[[script:hello]]")
+        self.wait(plain, "idle")
+        other = Panel(plain.page.context.new_page(), plain.url)
+        other.goto(f"/assistant/?conversation={plain.conversation}")
+        plain.ask("[[script:stream tokens=400 rate=20]]")
+        other.ask("And another thing")
+
+        assert "The assistant is still working." in other.page.inner_text("body")
+        other.page.get_by_role("link", name="Go back").click()
+        other.stop()
+        self.wait(plain, "stopped")
+
+    def test_new_conversation_and_list(self, plain: Panel) -> None:
+        plain.ask("A matter [[script:hello]]")
+        self.wait(plain, "idle")
+        plain.page.get_by_role("button", name="New conversation").click()
+        assert "A matter" not in self.log(plain)
+        plain.page.get_by_role("link", name="Conversations").click()
+        plain.page.get_by_role("link", name="A matter").first.click()
+
+        assert "Hello there" in self.log(plain)
+
+
+class TestWithoutSockets:
+    @pytest.fixture
+    def polling(self, visit: Visit, server: DemoServer) -> Iterator[Panel]:
+        with Proxy(server.port) as proxy:
+            proxy.refuses_sockets = True
+            yield visit(server, url=proxy.url).panel()
+
+    def test_answer_comes_by_polling(self, polling: Panel) -> None:
+        polling.ask("[[script:report]]")
+
+        answer = polling.wait_done()
+        assert answer.text.strip().endswith(
+            "The last paragraph says that the report ends here."
+        )
+        assert polling.asked() == ["[[script:report]]"]
+        assert polling.repeated_ids() == []
+
+    def test_approval_comes_by_polling(self, polling: Panel) -> None:
+        polling.ask("[[script:approval]]")
+        polling.wait_state("waiting-approval")
+        polling.approve()
+
+        assert polling.wait_done().parts[-1].text.strip() == "That is settled."
+        assert polling.approval.count() == 0
+
+
+class TestWithoutChannelLayer:
+    """The layer loses every message: only the rows tell the page."""
+
+    def test_everything_still_completes(
+        self, visit: Visit, own_server: Callable[..., DemoServer]
+    ) -> None:
+        server = own_server(provider="plain", env={**ENV, "TESTS_LAYER": "deaf"})
+        panel = visit(server).panel()
+        answer = panel.ask_and_wait("[[script:report]]")
+        assert answer.text.strip().endswith("the report ends here.")
+        panel.ask("[[script:approval]]")
+        panel.wait_state("waiting-approval")
+        panel.approve()
+        panel.wait_text("That is settled.")
+        panel.wait_done(2)
+        panel.ask("[[script:stream tokens=400 rate=20]]")
+        panel.wait(lambda: len(panel.answers()) == 3, "the third answer")
+        panel.wait_words(5)
+        panel.stop()
+
+        panel.wait_state("stopped")
+        assert panel.repeated_ids() == []

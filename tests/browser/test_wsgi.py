@@ -1,0 +1,28 @@
+"""A site served by WSGI: the panel polls, and `runworker` executes."""
+
+from collections.abc import Callable
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.servers.app import DemoServer
+
+Visit = Callable[..., Visitor]
+
+
+def test_chat_is_complete_without_asgi(
+    own_server: Callable[..., DemoServer], visit: Visit
+) -> None:
+    server = own_server(wsgi=True, executor="worker", env={})
+    worker = server.worker()
+    worker.start()
+    panel: Panel = visit(server).tab()
+    panel.goto("/admin/questionnaires/")
+    panel.open()
+
+    panel.ask("[[script:approval]]")
+    panel.wait(lambda: panel.state == "waiting-approval", "the approval")
+    panel.approve()
+
+    panel.wait(lambda: panel.state == "idle", "the end")
+    assert "That is settled." in panel.log.inner_text()
+    assert panel.log.inner_text().count("[[script:approval]]") == 1

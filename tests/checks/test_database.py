@@ -1,0 +1,80 @@
+import pytest
+from django.db import connection, connections
+
+from ai_assistant.checks import check_assistant
+
+
+class Elsewhere:
+    """A router that sends everything to a database of its own."""
+
+    def db_for_write(self, model, **hints):
+        return "other"
+
+
+@pytest.fixture
+def database(monkeypatch):
+    """Change the settings of the open connection."""
+
+    def change(**values):
+        for name, value in values.items():
+            monkeypatch.setitem(connection.settings_dict, name, value)
+
+    return change
+
+
+class TestVendor:
+    def test_unknown(self, monkeypatch, only):
+        monkeypatch.setattr(connections["default"], "vendor", "oracle")
+
+        assert only() == (
+            "ai_assistant.E060",
+            "The database 'default' is 'oracle', on which the assistant does not run. "
+            "| Use SQLite or PostgreSQL.",
+        )
+
+    def test_elsewhere(self, settings, only):
+        settings.DATABASE_ROUTERS = [f"{__name__}.Elsewhere"]
+
+        assert only() == (
+            "ai_assistant.E063",
+            "DATABASE_ROUTERS send the assistant's tables to 'other'. | "
+            "Leave the app 'ai_assistant' in the database 'default'.",
+        )
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="about SQLite")
+class TestSQLite:
+    HINT = (
+        "Set AI_ASSISTANT['SQLITE_IMMEDIATE'] to True, or give the database 'OPTIONS': "
+        "{'transaction_mode': 'IMMEDIATE'}. The price: atomic blocks that only read "
+        "take the write lock too."
+    )
+
+    @pytest.mark.parametrize("own", [{}, {"transaction_mode": "deferred"}])
+    def test_not_immediate(self, assistant, database, only, own):
+        assistant(SQLITE_IMMEDIATE=bool(own))
+        database(OPTIONS=own)
+
+        assert only() == (
+            "ai_assistant.W061",
+            "SQLite begins transactions in the mode DEFERRED: while runs are active, "
+            'saves that read before they write fail with "database is locked". | '
+            + self.HINT,
+        )
+
+    def test_mode_of_the_sites_own(self, assistant, database):
+        assistant(SQLITE_IMMEDIATE=False)
+        database(OPTIONS={"transaction_mode": "EXCLUSIVE"})
+
+        assert check_assistant() == []
+
+    def test_atomic_requests(self, database, only):
+        database(ATOMIC_REQUESTS=True)
+
+        assert only() == (
+            "ai_assistant.W062",
+            "ATOMIC_REQUESTS is on for an SQLite database in the mode IMMEDIATE: every "
+            "request holds the write lock from its beginning to its end. | Turn "
+            "ATOMIC_REQUESTS off and use transaction.atomic() where it is needed, or "
+            "use PostgreSQL.",
+        )

@@ -1,0 +1,151 @@
+"""Modules that name what is not there, or that nobody can tell apart."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+import ai_assistant
+from ai_assistant import ContextModule
+from ai_assistant.checks import check_assistant
+from ai_assistant.registry import registry
+
+
+@pytest.fixture(autouse=True)
+def _restored():
+    with registry.restored():
+        yield
+
+
+def ids():
+    return [message.id for message in check_assistant()]
+
+
+def module(name="Shop", **fields):
+    return ai_assistant.register(type(f"{name}Module", (ContextModule,), fields))
+
+
+class TestModules:
+    @pytest.mark.row("M03")
+    def test_equal_matches(self, only):
+        module("One", matches=["shop:a"])
+        module("Two", matches=["shop:a"])
+
+        assert only() == (
+            "ai_assistant.E100",
+            f"Module 'two' ({__name__}) matches 'shop:a' as Module 'one' ({__name__}) "
+            "does. | Give one of them a more specific match, or leave it out.",
+        )
+
+    @pytest.mark.row("T12")
+    @pytest.mark.parametrize(
+        ("fields", "check_id"),
+        [
+            ({"tools": ["nothing"]}, "E101"),
+            ({"overrides": {"nothing": "echo"}}, "E102"),
+            ({"overrides": {"find_tools": "read_big"}}, "E102"),
+            ({"features": {"telepathy": True}}, "E103"),
+            ({"features": {"rollback": True}}, "W104"),
+        ],
+    )
+    def test_what_is_not_there(self, fields, check_id):
+        module(**fields)
+
+        assert ids() == [f"ai_assistant.{check_id}"]
+
+    def test_get_tools_without_tools(self):
+        module(get_tools=lambda self, context: ["read_big"])
+
+        assert ids() == ["ai_assistant.W108"]
+
+    def test_get_tools_of_some(self):
+        module(tools=["read_big"], get_tools=lambda self, context: [])
+
+        assert ids() == []
+
+    def test_right_one(self):
+        module(
+            tools=["read_big"],
+            overrides={"find_tools": "read_big"},
+            features={"rollback": False, "reasoning": True},
+        )
+
+        assert ids() == []
+
+    @pytest.mark.row("T12")
+    def test_silent_override(self, with_tool):
+        @ai_assistant.tool(effect="read", name="find_tools", replace=True)
+        def own() -> None:
+            """Find nothing."""
+
+        (found,) = check_assistant()
+        assert found.id == "ai_assistant.W105"
+
+
+@pytest.mark.row("T07")
+class TestDuplicate:
+    def test_names_both_places(self):
+        @ai_assistant.tool(effect="read", name="read_big")
+        def second() -> None:
+            """Read nothing."""
+
+        (found,) = check_assistant()
+        assert found.id == "ai_assistant.E092"
+        assert f"({__name__}, line " in found.msg
+        assert "(tests.testapp.assistant, line " in found.msg
+        assert registry.tool("read_big").origin == "tests.testapp.assistant"
+
+    def test_replace_is_explicit(self):
+        @ai_assistant.tool(effect="read", name="read_big", replace=True)
+        def second() -> None:
+            """Read nothing."""
+
+        assert ids() == []
+        assert registry.tool("read_big").handler is second
+
+
+class TestManifest:
+    @pytest.fixture
+    def path(self, tmp_path, assistant):
+        path = tmp_path / "tools.json"
+        assistant(TOOL_MANIFEST=str(path))
+        call_command("assistant_manifest", stdout=StringIO())
+        return path
+
+    def test_the_same(self, path: Path):
+        assert ids() == []
+        call_command("assistant_manifest", "--check")
+
+    def test_changed(self, path, only):
+        @ai_assistant.tool(effect="read", name="read_big", replace=True)
+        def other(lines: int) -> None:
+            """Read lines."""
+
+        check_id, text = only()
+        assert check_id == "ai_assistant.W107"
+        assert text.startswith("Tool 'read_big' has changed: schema since 'tools.json'")
+        with pytest.raises(CommandError, match="'read_big' has changed"):
+            call_command("assistant_manifest", "--check")
+
+    def test_new_and_gone(self, path):
+        registry.remove_tool("boom")
+
+        @ai_assistant.tool(effect="read")
+        def brand_new() -> None:
+            """Be new."""
+
+        told = [message.msg for message in check_assistant()]
+        assert told == [
+            "Tool 'boom' is gone since 'tools.json'.",
+            "Tool 'brand_new' is new since 'tools.json'.",
+        ]
+
+    def test_unreadable(self, assistant, only):
+        assistant(TOOL_MANIFEST="/nowhere/tools.json")
+
+        assert only()[0] == "ai_assistant.W106"
+
+    def test_needs_a_path(self):
+        with pytest.raises(CommandError, match="Give a path"):
+            call_command("assistant_manifest")

@@ -1,0 +1,30 @@
+from ai_assistant.registry import registry
+
+
+class TestPolicy:
+    def test_wrong_value(self, assistant, only):
+        assistant(POLICY={"rename_section": "yes"})
+
+        assert only() == (
+            "ai_assistant.E070",
+            "AI_ASSISTANT['POLICY']['rename_section'] is 'yes'. | "
+            "Use 'allow', 'ask' or 'deny'.",
+        )
+
+    def test_unknown_tool(self, assistant, only):
+        assistant(POLICY={"rename": "deny"})
+
+        assert only() == (
+            "ai_assistant.W071",
+            "AI_ASSISTANT['POLICY'] names 'rename', and there is no tool of that name. "
+            f"| Correct or remove it. Registered are: {', '.join(sorted(registry.tools()))}.",
+        )
+
+    def test_destructive_asks_all_the_same(self, assistant, only):
+        assistant(POLICY={"delete_section": "allow"})
+
+        assert only() == (
+            "ai_assistant.W072",
+            "AI_ASSISTANT['POLICY']['delete_section'] is 'allow', but the tool is "
+            "destructive: it asks all the same. | Use 'ask' or 'deny'.",
+        )

@@ -1,0 +1,113 @@
+import sys
+
+import pytest
+
+from ai_assistant.checks import check_assistant
+
+DEFAULT = "AI_ASSISTANT['PROFILES']['default']"
+
+
+class TestForm:
+    def test_no_default(self, assistant, only):
+        assistant(PROFILES={"fast": {"MODEL": "x"}})
+
+        assert only() == (
+            "ai_assistant.E010",
+            "AI_ASSISTANT['PROFILES'] has no profile 'default'. | "
+            "Add it: every conversation uses it.",
+        )
+
+    def test_no_dict(self, assistant, only):
+        assistant(PROFILES={"default": "openai/x"})
+
+        assert only() == (
+            "ai_assistant.E010",
+            f"{DEFAULT} is 'openai/x', not a dict. | "
+            "Give a dict; docs/settings.md shows a profile.",
+        )
+
+    @pytest.mark.parametrize(
+        ("key", "value", "shown", "wanted"),
+        [
+            ("MODEL", 5, "5", "a text"),
+            ("OPTIONS", [], "[]", "a dict"),
+            ("API_KEY", b"secret", "'...'", "a text"),
+        ],
+    )
+    def test_wrong_type(self, profile, only, key, value, shown, wanted):
+        profile(**{key: value})
+
+        assert only() == (
+            "ai_assistant.E010",
+            f"{DEFAULT}[{key!r}] is {shown}, not {wanted}. | "
+            f"Give {wanted}; docs/settings.md shows a profile.",
+        )
+
+
+class TestModel:
+    def test_missing(self, profile, only):
+        profile(LABEL="None yet")
+
+        assert only() == (
+            "ai_assistant.W011",
+            f"{DEFAULT}['MODEL'] is not set: no message can be answered. | "
+            "Set it to a litellm model name, for example 'openai/gpt-5-mini'.",
+        )
+
+    def test_is_enough(self, profile):
+        profile(MODEL="openai/x")
+
+        assert check_assistant() == []
+
+
+class TestKey:
+    @pytest.fixture(autouse=True)
+    def no_keys(self, monkeypatch):
+        monkeypatch.delenv("MY_KEY", raising=False)
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def test_variable_not_set(self, profile, only):
+        profile(MODEL="openai/x", API_KEY_ENV="MY_KEY")
+
+        assert only() == (
+            "ai_assistant.W014",
+            f"The environment variable 'MY_KEY', which {DEFAULT}['API_KEY_ENV'] names, "
+            "is not set. | Set it to the key of the model's provider, where the server "
+            "starts.",
+        )
+
+    @pytest.mark.parametrize("variable", ["MY_KEY", "OPENAI_API_KEY"])
+    def test_variable_set(self, profile, monkeypatch, variable):
+        monkeypatch.setenv(variable, "secret")
+        profile(MODEL="openai/x", API_KEY_ENV="MY_KEY")
+
+        assert check_assistant() == []
+
+
+class TestProvider:
+    def test_cannot_be_imported(self, profile, only):
+        profile(PROVIDER="shop.Provider", MODEL="x")
+
+        assert only() == (
+            "ai_assistant.E012",
+            f"{DEFAULT}['PROVIDER'] names 'shop.Provider', which cannot be imported. | "
+            "Give the dotted path of a class, and install what it imports.",
+        )
+
+    def test_package_missing(self, profile, only, monkeypatch):
+        monkeypatch.setattr("ai_assistant.checks.profiles.find_spec", lambda name: None)
+        profile(MODEL="openai/x")
+
+        assert only() == (
+            "ai_assistant.E013",
+            f"{DEFAULT} needs the package 'litellm', which is not installed. | "
+            "Install it: pip install 'ai-assistant[litellm]'.",
+        )
+
+    def test_package_is_not_imported(self, profile):
+        profile(MODEL="openai/x")
+        before = "litellm" in sys.modules
+
+        check_assistant()
+
+        assert ("litellm" in sys.modules) == before

@@ -1,0 +1,6 @@
+"""A site without the assistant's addresses."""
+
+from django.contrib import admin
+from django.urls import path
+
+urlpatterns = [path("admin/", admin.site.urls)]

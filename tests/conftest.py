@@ -1,0 +1,24 @@
+"""What all tests share."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test.utils import setup_databases, teardown_databases
+
+pytest_plugins = ["tests.servers.fixtures"]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> Iterator:
+    """
+    The test database, whichever tests are run.
+
+    pytest-django makes it for tests with its mark only; those of threads and of
+    sockets have a fixture of their own.
+    """
+    with django_db_blocker.unblock():
+        made = setup_databases(verbosity=0, interactive=False, aliases=["default"])
+    yield
+    with django_db_blocker.unblock():
+        teardown_databases(made, verbosity=0)

@@ -1,0 +1,191 @@
+"""The object of a page: what the admin would show this user, and nothing secret."""
+
+import math
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group, Permission
+from django.contrib.sessions.models import Session
+
+from ai_assistant.context.opened import _short, _value, may_open, opened_object, summary
+from ai_assistant.context.page import find_page
+from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
+from project.questionnaires.models import Questionnaire
+from tests.context.conftest import seen
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C15")]
+
+LIST = "/admin/questionnaires/questionnaire/"
+
+
+@pytest.fixture
+def questionnaire(user):
+    return Questionnaire.objects.create(title="Weekly", owner=user)
+
+
+def change(opened):
+    return find_page(f"{LIST}{opened.pk}/change/")
+
+
+class TestOpenedObject:
+    def test_is_loaded_as_the_admin_does(self, user, questionnaire):
+        assert opened_object(change(questionnaire), user) == questionnaire
+
+    def test_not_without_permission(self, staff, questionnaire):
+        assert opened_object(change(questionnaire), staff()) is None
+
+    def test_view_permission_is_enough(self, staff, questionnaire):
+        viewer = staff("view_questionnaire")
+
+        assert opened_object(change(questionnaire), viewer) == questionnaire
+
+    def test_not_beyond_the_queryset(self, user, questionnaire, monkeypatch):
+        model_admin = admin.site.get_model_admin(Questionnaire)
+        monkeypatch.setattr(
+            model_admin, "get_queryset", lambda request: Questionnaire.objects.none()
+        )
+
+        assert opened_object(change(questionnaire), user) is None
+
+    def test_not_against_the_admins_own_word(self, user, questionnaire, monkeypatch):
+        model_admin = admin.site.get_model_admin(Questionnaire)
+        monkeypatch.setattr(
+            model_admin,
+            "has_view_or_change_permission",
+            lambda request, obj=None: not obj,
+        )
+
+        assert opened_object(change(questionnaire), user) is None
+
+    @pytest.mark.parametrize("key", ["77", "x", "1e9", "9" * 40, "_2F", "%00"])
+    def test_key_that_is_none(self, user, key):
+        page = find_page(f"{LIST}{key}/change/")
+
+        assert page is None or opened_object(page, user) is None
+
+
+class TestSummary:
+    def test_fields_of_the_form(self, user, questionnaire):
+        told = summary(change(questionnaire), user, questionnaire)
+
+        assert told["title"] == "Weekly"
+        assert told["owner"] == {"id": user.pk, "text": "ada"}
+        assert told["uuid"] == str(questionnaire.uuid)
+
+    def test_user_page_has_no_secret(self, user):
+        items = seen(user, f"/admin/auth/user/{user.pk}/change/")
+
+        told = items["object"].value["fields"]
+        assert told["username"] == "ada"
+        assert not {"password", "is_superuser", "is_staff", "groups"} & set(told)
+        assert user.password not in str(items)
+
+    def test_site_can_add_and_open(self, user, questionnaire, settings):
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "SENSITIVE": ["questionnaires.Questionnaire.title"],
+            "NOT_SENSITIVE": ["auth.user.is_staff"],
+        }
+
+        assert "title" not in summary(change(questionnaire), user, questionnaire)
+        page = find_page(f"/admin/auth/user/{user.pk}/change/")
+        assert summary(page, user, user)["is_staff"] is True
+
+    def test_nothing_of_a_sensitive_model(self, user, questionnaire, settings):
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "SENSITIVE": ["questionnaires.questionnaire"],
+        }
+
+        assert summary(change(questionnaire), user, questionnaire) == {}
+        found = seen(user, f"{LIST}{questionnaire.pk}/change/")["object"]
+        assert found.value["id"] == questionnaire.pk
+        assert "Weekly" not in str(found)
+
+    def test_key_to_a_sensitive_model_has_no_text(self, user, questionnaire, settings):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "SENSITIVE": ["auth.user"]}
+
+        told = summary(change(questionnaire), user, questionnaire)
+
+        assert told["owner"] == {"id": user.pk}
+
+    def test_key_to_nothing(self, user):
+        page_of = Questionnaire.objects.create(title="Alone")
+        field = Questionnaire._meta.get_field("owner")
+
+        assert _value(field, page_of) is None
+
+    @pytest.mark.parametrize(
+        ("value", "told"),
+        [
+            (math.nan, "nan"),
+            (1.5, 1.5),
+            (True, True),
+            (None, None),
+            ({"a": 1}, {"a": 1}),
+            ("x" * 3000, "x" * 2000 + "…"),
+            (b"x", "b'x'"),
+        ],
+    )
+    def test_values_are_plain_and_short(self, value, told):
+        assert _short(value) == told
+
+    def test_large_json_is_cut(self):
+        assert len(_short({"a": "x" * 5000})) == 2001
+
+
+class TestMayOpen:
+    @pytest.mark.parametrize(
+        ("codes", "path", "may"),
+        [
+            ((), LIST, False),
+            (("view_questionnaire",), LIST, True),
+            (("view_questionnaire",), f"{LIST}add/", False),
+            (("add_questionnaire",), f"{LIST}add/", True),
+            ((), f"{LIST}1/change/", False),
+        ],
+    )
+    def test_page_of_a_model(self, staff, codes, path, may):
+        assert may_open(find_page(path), staff(*codes), None) is may
+
+
+class TestSensitive:
+    @pytest.mark.parametrize("model", [Session, LogEntry, Permission])
+    def test_models(self, model):
+        assert is_sensitive_model(model)
+
+    def test_own_tables(self):
+        from ai_assistant.models import Message
+
+        assert is_sensitive_model(Message)
+
+    def test_ordinary_models(self):
+        assert not is_sensitive_model(Group)
+        assert not is_sensitive_model(Questionnaire)
+
+    @pytest.mark.parametrize(
+        "name", ["password", "is_superuser", "is_staff", "groups", "user_permissions"]
+    )
+    def test_fields_of_the_user(self, name):
+        assert is_sensitive_field(get_user_model()._meta.get_field(name))
+
+    def test_fields_of_a_user_model_of_the_site(self):
+        from django.contrib.auth.models import AbstractUser
+
+        class Member(AbstractUser):
+            groups = None
+            user_permissions = None
+
+            class Meta:
+                app_label = "testapp"
+
+        from django.apps import apps
+
+        try:
+            assert is_sensitive_field(Member._meta.get_field("is_superuser"))
+            assert not is_sensitive_field(Member._meta.get_field("username"))
+        finally:
+            del apps.all_models["testapp"]["member"]
+            apps.clear_cache()

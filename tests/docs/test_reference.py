@@ -1,0 +1,213 @@
+"""What the code has, the pages tell: every name has its place."""
+
+import ast
+import inspect
+import re
+
+import pytest
+
+from ai_assistant.conf import DEFAULTS
+from ai_assistant.decorators import tool
+from ai_assistant.models.call import CallStatus
+from ai_assistant.models.run import RunState
+from ai_assistant.render.html.state import WORDS
+from ai_assistant.types import RunContext
+from tests.docs.blocks import ROOT, page
+
+CHECK_ID = re.compile(r'"(ai_assistant\.[EW]\d{3})"')
+DOCTOR_ID = re.compile(r'"(doctor\.\w+)"')
+ROW = re.compile(r"^\| `([^`]+)` \|(.+)\|$", re.MULTILINE)
+SETTING = re.compile(
+    r"^\| `(?P<name>[A-Z_]+)` \| (?P<type>[\w ]+) \| `(?P<default>.+)` \| \S.+ \|$",
+    re.MULTILINE,
+)
+
+# What others rely on; whoever changes one of these changes the page too.
+MAKE = ("run", "test", "bench", "faults", "shots", "rows")
+HOOKS = (
+    "#aia",
+    "data-open",
+    "data-state",
+    "data-conversation",
+    "data-run",
+    "data-seq",
+    "data-readonly",
+    "[data-aia-open]",
+    "#aia-form",
+    "#aia-input",
+    "#aia-send",
+    "#aia-stop",
+    "#aia-log",
+    ".aia-msg[data-role=user]",
+    ".aia-msg[data-role=assistant][data-run-id]",
+    "aria-busy",
+    ".aia-body[data-message-id]",
+    ".aia-tool[data-tool][data-status]",
+    ".aia-reasoning",
+    "#aia-pinned .aia-approval",
+    "[data-aia-approve]",
+    "[data-aia-deny]",
+    ".aia-diff",
+    "#aia-pinned .aia-question",
+    '[data-aia-ask="text"]',
+    ".aia-changes [data-aia-undo]",
+    "#aia-context",
+    "#aia-banner",
+    "#aia-say",
+    "#aia-alert",
+    "window.AIAssistant",
+)
+
+
+def sources(folder, suffix="py"):
+    files = (ROOT / folder).rglob(f"*.{suffix}")
+    return "\n".join(file.read_text() for file in files)
+
+
+def names_of(name):
+    return [first for first, _ in ROW.findall(page(name))]
+
+
+class TestSettings:
+    def test_every_one_has_its_row(self):
+        rows = [row["name"] for row in SETTING.finditer(page("docs/settings.md"))]
+
+        assert sorted(rows) == sorted(DEFAULTS)
+
+    @pytest.mark.parametrize("name", DEFAULTS)
+    def test_row_tells_type_and_default(self, name):
+        rows = {row["name"]: row for row in SETTING.finditer(page("docs/settings.md"))}
+
+        default = DEFAULTS[name]
+        kind = "float or None" if default is None else type(default).__name__
+        assert ast.literal_eval(rows[name]["default"]) == default
+        assert rows[name]["type"] == kind
+
+
+class TestChecks:
+    def test_every_id_has_its_row(self):
+        ids = set(CHECK_ID.findall(sources("ai_assistant/checks")))
+        ids |= set(DOCTOR_ID.findall(sources("ai_assistant/management")))
+
+        assert sorted(names_of("docs/checks.md")) == sorted(ids)
+
+
+class TestTools:
+    def test_every_argument_has_its_row(self):
+        arguments = {"effect", *(tool.__kwdefaults__ or {})}
+
+        assert arguments <= set(names_of("docs/tools.md"))
+
+    @pytest.mark.parametrize(
+        "name",
+        set(RunContext.__slots__)
+        - {"report", "report_step", "shows", "calls_tool", "open_transaction"},
+    )
+    def test_context_is_told(self, name):
+        assert f"`{name}`" in page("docs/tools.md")
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            one
+            for one in vars(RunContext)
+            if inspect.isfunction(vars(RunContext)[one]) and one[0] != "_"
+        ],
+    )
+    def test_method_of_the_context_is_told(self, name):
+        assert f"`{name}(" in page("docs/tools.md")
+
+
+class TestCommands:
+    @pytest.mark.parametrize("target", MAKE)
+    def test_make_has_it_and_the_page_tells_it(self, target):
+        assert re.search(rf"^{target}:.*## ", page("Makefile"), re.MULTILINE)
+        assert f"| `make {target}` |" in page("docs/commands.md")
+
+    def test_every_command_of_a_site(self):
+        folder = ROOT / "ai_assistant/management/commands"
+        commands = {file.stem for file in folder.glob("[a-z]*.py")}
+
+        told = re.findall(
+            r"^\| `python manage.py (\w+)", page("docs/commands.md"), re.M
+        )
+        assert set(told) == commands
+
+    def test_every_variable_of_the_demo(self):
+        read = re.findall(
+            r'(?:environ\.get|flag|_ENV":) ?\(?"([A-Z_]+)"', sources("project")
+        )
+
+        told = page("docs/commands.md")
+        assert not [name for name in read if f"`{name}`" not in told]
+        assert {"ASSISTANT_MODEL", "ASSISTANT_API_KEY", "PORT"} <= set(read)
+
+
+class TestAddresses:
+    def test_every_one_has_its_row(self):
+        routes = re.findall(
+            r'path\("(.*)", .*name="(\w+)"', page("ai_assistant/urls.py")
+        )
+
+        rows = page("docs/commands.md")
+        assert len(routes) > 5
+        for path, name in routes:
+            assert f"| `/assistant/{path}` | `{name}` |" in rows
+
+
+class TestPageHooks:
+    @pytest.mark.parametrize("hook", HOOKS)
+    def test_is_told(self, hook):
+        assert hook in page("docs/commands.md")
+
+    @pytest.mark.parametrize(
+        "name", re.findall(r"#(aia-[a-z-]+)", page("docs/commands.md"))
+    )
+    def test_id_is_in_a_template(self, name):
+        assert f'id="{name}"' in sources("ai_assistant/templates", "html")
+
+    @pytest.mark.parametrize("word", sorted({*WORDS.values(), "streaming", "stopping"}))
+    def test_state_is_told(self, word):
+        assert f"`{word}`" in page("docs/commands.md")
+
+    @pytest.mark.parametrize("status", CallStatus.values)
+    def test_status_is_told(self, status):
+        assert f"`{status}`" in page("docs/commands.md")
+
+    @pytest.mark.parametrize("call", ["open", "close", "send", "on"])
+    def test_call_is_there_and_told(self, call):
+        assert re.search(
+            rf"\b{call}[:(]", page("ai_assistant/static/ai_assistant/boot.js")
+        )
+        assert f"`{call}(" in page("docs/commands.md")
+
+
+@pytest.mark.row("E07")
+class TestArchitecture:
+    def test_has_the_sequence_and_the_flow(self):
+        text = page("docs/architecture.md")
+
+        assert re.findall(r"```mermaid\n(\w+)", text) == [
+            "sequenceDiagram",
+            "flowchart",
+            "stateDiagram",
+        ]
+
+    def test_names_files_that_are_there(self):
+        text = page("docs/architecture.md")
+        files = re.findall(r"`((?:engine|web|render)/[\w/]+\.py)`", text)
+
+        assert files
+        assert not [f for f in files if not (ROOT / "ai_assistant" / f).is_file()]
+
+    def test_names_packages_that_are_there(self):
+        rows = re.findall(r"^\| (`.+?`) \|", page("docs/architecture.md"), re.MULTILINE)
+        names = [name for row in rows for name in re.findall(r"`([\w.]+)`", row)]
+
+        for name in names:
+            path = ROOT / "ai_assistant" / name.replace(".", "/")
+            assert path.is_dir() or path.with_suffix(".py").is_file(), name
+
+    @pytest.mark.parametrize("state", RunState.values)
+    def test_names_every_state(self, state):
+        assert state in page("docs/architecture.md")

@@ -1,0 +1,132 @@
+"""Where a run may take the person, and what it is told there."""
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+
+from ai_assistant.engine.browser import claim, finish_call, with_page
+from ai_assistant.testing import call, reply
+from tests.engine.browser.conftest import said
+from tests.engine.conftest import resume
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("T18")]
+
+
+@pytest.fixture
+def going(play, script):
+    def go(view_name, arguments=None, **fields):
+        wanted = {"view_name": view_name, "arguments": arguments}
+        script.add(reply("", call("navigate_to", wanted)), "There.")
+        return play(**fields)
+
+    return go
+
+
+def error(run):
+    assert run.state == "succeeded"
+    return run.calls.get().result["error_type"]
+
+
+class TestWhere:
+    def test_path_is_made_on_the_server(self, going):
+        group = Group.objects.create(name="editors")
+
+        run = going("admin:auth_group_change", {"object_id": group.pk})
+
+        assert run.state == "waiting_browser"
+        path = run.interrupts.get().request["arguments"]["path"]
+        assert path == f"/admin/auth/group/{group.pk}/change/"
+
+    @pytest.mark.parametrize(
+        "name", ["admin:index", "admin:auth_user_changelist", "admin:auth_user_add"]
+    )
+    def test_pages_of_the_admin(self, going, name):
+        assert going(name).state == "waiting_browser"
+
+    @pytest.mark.parametrize(
+        "name", ["ai_assistant:full", "logout", "https://example.org/", ""]
+    )
+    def test_namespace_that_is_not_allowed(self, going, name):
+        assert error(going(name)) == "failed"
+
+    @pytest.mark.parametrize(
+        ("name", "arguments"),
+        [
+            ("admin:logout", None),
+            ("admin:login", None),
+            ("admin:password_change", None),
+            ("admin:jsi18n", None),
+            ("admin:auth_user_delete", {"object_id": 1}),
+            ("admin:auth_user_password_change", {"id": 1}),
+            ("admin:view_on_site", {"content_type_id": 1, "object_id": 1}),
+        ],
+    )
+    def test_pages_that_are_never_opened(self, going, name, arguments):
+        assert error(going(name, arguments)) == "failed"
+
+    def test_unknown_name_can_be_corrected(self, going):
+        assert error(going("admin:nothing_here")) == "retry"
+
+    def test_object_that_is_not_there(self, going):
+        assert error(going("admin:auth_group_change", {"object_id": 99})) == "failed"
+
+    def test_further_namespaces(self, going, options):
+        options(NAVIGATE_TO=["ai_assistant"])
+
+        assert going("ai_assistant:full").state == "waiting_browser"
+
+    def test_namespace_that_the_site_has_taken_out(self, going, options):
+        options(NAVIGATE_TO=[])
+
+        assert error(going("admin:index")) == "failed"
+
+    @pytest.mark.parametrize("action", ["changelist", "add"])
+    def test_page_that_the_person_may_not_open(self, going, staff, action):
+        run = going(f"admin:auth_group_{action}", user_id=staff.pk)
+
+        assert error(run) == "failed"
+
+    def test_page_that_the_person_may_open(self, going, staff):
+        staff.user_permissions.add(Permission.objects.get(codename="view_group"))
+
+        run = going("admin:auth_group_changelist", user_id=staff.pk)
+
+        assert run.state == "waiting_browser"
+
+
+class TestThere:
+    def report(self, run, path, value=None, **fields):
+        arrived = said(run, path=path, value=value, **fields)
+        claim(arrived)
+        finish_call(with_page(arrived))
+        return resume(run).calls.get().result
+
+    def test_result_is_what_is_on_the_new_page(self, going):
+        group = Group.objects.create(name="editors")
+        run = going("admin:auth_group_change", {"object_id": group.pk})
+        path = f"/admin/auth/group/{group.pk}/change/"
+
+        data = self.report(run, path, {"title": "Change group"})["data"]
+
+        assert data["path"] == path
+        assert data["page"][1]["value"]["text"] == "editors"
+
+    def test_messages_and_errors_of_the_page(self, going):
+        shown = {"messages": ["Saved."], "errors": ["Wrong."] * 50, "title": 3}
+
+        data = self.report(going("admin:index"), "/admin/", shown)["data"]
+
+        assert data["messages"] == ["Saved."]
+        assert len(data["errors"]) == 20
+
+    def test_person_may_not_see_the_object_there(self, going, staff):
+        group = Group.objects.create(name="editors")
+        run = going("admin:index", user_id=staff.pk)
+
+        data = self.report(run, f"/admin/auth/group/{group.pk}/change/")["data"]
+
+        assert "editors" not in str(data)
+
+    def test_unsaved_changes(self, going):
+        result = self.report(going("admin:index"), "/admin/", code="unsaved")
+
+        assert result["error_type"] == "unsaved_changes"

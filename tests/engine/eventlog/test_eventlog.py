@@ -1,0 +1,90 @@
+"""The numbered facts of a run."""
+
+import pytest
+from django.db import IntegrityError
+
+from ai_assistant.engine.eventlog import (
+    StoredEvent,
+    append,
+    events_after,
+    open_messages,
+    partial_texts,
+)
+from ai_assistant.engine.start import accept
+from ai_assistant.events import (
+    Custom,
+    ReasoningContent,
+    ReasoningStart,
+    StepStarted,
+    TextContent,
+    TextStart,
+)
+from ai_assistant.models.run import Run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def run_id(submission):
+    """A run whose log has one event, RUN_STARTED."""
+    return accept(submission()).run_id
+
+
+def store(run_id, *facts):
+    first = events_after(run_id)[-1].seq + 1
+    append(run_id, facts, first_seq=first, epoch=3)
+    Run.objects.update(next_seq=first + len(facts))
+
+
+class TestAppend:
+    @pytest.mark.row("D12")
+    def test_a_number_is_given_once(self, run_id):
+        with pytest.raises(IntegrityError):
+            append(run_id, [StepStarted(index=0)], first_seq=1, epoch=1)
+
+    def test_nothing(self, run_id):
+        append(run_id, [], first_seq=2, epoch=1)
+
+        assert [event.seq for event in events_after(run_id)] == [1]
+
+
+class TestEventsAfter:
+    def test_in_order(self, run_id):
+        store(run_id, StepStarted(index=0), StepStarted(index=1))
+
+        assert events_after(run_id, 1) == [
+            StoredEvent(seq=2, type="STEP_STARTED", payload={"index": 0}, epoch=3),
+            StoredEvent(seq=3, type="STEP_STARTED", payload={"index": 1}, epoch=3),
+        ]
+        assert len(events_after(run_id)) == 3
+        assert events_after(run_id, 3) == []
+
+
+class TestOpenMessages:
+    def test_begun_and_not_stored(self, run_id):
+        store(
+            run_id,
+            ReasoningStart(message_id="a"),
+            TextStart(message_id="a"),
+            TextStart(message_id="b"),
+            TextStart(message_id="c"),
+            Custom(name="aia.waiting", value={"state": "waiting_task"}),
+            Custom(name="aia.replaced", value={"message_id": "b"}),
+        )
+
+        assert open_messages(run_id, {"c"}) == ["a"]
+
+
+class TestPartialTexts:
+    def test_text_and_reasoning_apart(self, run_id):
+        store(
+            run_id,
+            ReasoningContent(message_id="a", offset=0, delta="Hm"),
+            ReasoningContent(message_id="a", offset=2, delta="."),
+            TextContent(message_id="a", offset=0, delta="Yes"),
+            TextContent(message_id="b", offset=0, delta="No"),
+            TextContent(message_id="a", offset=3, delta="."),
+        )
+
+        assert partial_texts(run_id, "a") == ("Yes.", "Hm.")
+        assert partial_texts(run_id, "z") == ("", "")

@@ -1,0 +1,116 @@
+"""A question that is skipped, that expires, or that ends with its run."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from ai_assistant.engine.interrupts import answer
+from ai_assistant.engine.stop import stop
+from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.testing import call, reply
+from tests.engine.conftest import resume, statuses
+from tests.engine.interrupts.conftest import asker_tool
+from tests.engine.people import given, refusal
+from tests.testapp.models import Effect
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def asked(play, script, offer):
+    offer(asker_tool(options=("red",), strict=True), effect="write", policy="allow")
+    script.add(reply("", call("asker")), "As you like.")
+    return play()
+
+
+def assert_ended(run, script, status, reason, outcome):
+    one = run.calls.get()
+    assert (run.state, one.status, one.reason) == ("succeeded", status, reason)
+    assert run.interrupts.get().status == outcome
+    told = script.requests[1].messages[-1]["content"]
+    assert "Which colour?" in told
+    assert "must not be asked again" in told
+    assert Effect.objects.count() == 0
+
+
+@pytest.mark.row("Q06")
+class TestSkipped:
+    def test_ends_the_call_without_the_tool(self, asked, script):
+        assert answer(given(asked, "skip")).queued
+
+        run = resume(asked)
+
+        assert_ended(run, script, "cancelled", "skipped", "declined")
+        assert run.calls.get().result["error_type"] == "declined"
+
+    def test_needs_no_valid_answer(self, asked):
+        answer(given(asked, "skip", text="green"))
+
+        assert asked.interrupts.get().status == "declined"
+
+    def test_is_once(self, asked):
+        skipped = given(asked, "skip")
+        answer(skipped)
+
+        assert refusal(answer, skipped) == "already_answered"
+
+    def test_same_question_is_not_asked_again(self, asked, script):
+        script.replies[1:] = [reply("", call("asker")), "So be it."]
+        answer(given(asked, "skip"))
+
+        run = resume(asked)
+
+        assert statuses(run) == ["cancelled", "cancelled"]
+        assert run.interrupts.count() == 1
+
+    def test_of_a_background_tool(self, play, script, offer, given_out):
+        from ai_assistant.engine.background.perform import perform
+
+        offer(asker_tool(), background=True)
+        script.add(reply("", call("asker")), "As you like.")
+        run = play()
+        perform(given_out.pop())
+        answer(given(run, "skip"))
+
+        assert statuses(resume(run)) == ["cancelled"]
+
+
+@pytest.mark.row("Q07")
+class TestExpired:
+    @pytest.fixture
+    def late(self, options, asked):
+        Interrupt.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+        return asked
+
+    def test_ends_the_call_without_the_tool(self, late, script):
+        assert sweep_once().moved == [late.pk]
+
+        run = resume(late)
+
+        assert_ended(run, script, "denied", "expired", "expired")
+        assert run.calls.get().result["error_type"] == "expired"
+
+    def test_then_no_answer(self, late):
+        assert refusal(answer, given(late, text="red")) == "expired"
+
+    def test_setting_says_when(self, options, play, script, offer):
+        options(QUESTION_TTL_S=60)
+        offer(asker_tool())
+        script.add(reply("", call("asker")))
+
+        soon = play().interrupts.get().expires_at - timezone.now()
+
+        assert timedelta(seconds=30) < soon <= timedelta(seconds=60)
+
+
+class TestCancelled:
+    @pytest.mark.row("Q06")
+    def test_with_the_run(self, asked):
+        stop(asked.pk)
+
+        asked.refresh_from_db()
+        assert (asked.state, statuses(asked)) == ("cancelled", ["cancelled"])
+        assert asked.interrupts.get().status == "cancelled"
+        assert asked.calls.get().reason == "stopped"

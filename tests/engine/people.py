@@ -1,0 +1,39 @@
+"""What people do: answer, and several at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ai_assistant.engine.interrupts import Answer
+from ai_assistant.exceptions import Refused
+
+
+def given(run, decision="", text="", **fields):
+    """Return an answer to the only open interrupt of `run`."""
+    interrupt = run.interrupts.filter(status="open").first()
+    fields.setdefault("user_id", run.user_id)
+    fields.setdefault("interrupt_id", interrupt.pk)
+    fields.setdefault("nonce", interrupt.nonce)
+    return Answer(decision=decision, text=text, **fields)
+
+
+def refusal(work, *args):
+    with pytest.raises(Refused) as refused:
+        work(*args)
+    return refused.value.code
+
+
+def at_once(*works):
+    """Do all `works` in threads of their own; return what each returned or raised."""
+    from django.db import connections
+
+    def do(work):
+        try:
+            return work()
+        except Refused as refused:
+            return refused.code
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(max_workers=len(works)) as pool:
+        return list(pool.map(do, works))

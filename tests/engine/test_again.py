@@ -1,0 +1,87 @@
+"""Retry and Continue are new runs that go on where an ended one stands."""
+
+import uuid
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from ai_assistant.engine.again import again_submission
+from ai_assistant.engine.owner import this_process
+from ai_assistant.engine.start import accept
+from ai_assistant.exceptions import ModelError, Refused
+from ai_assistant.models.run import Run
+from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.testing import call, reply
+from tests.engine.conftest import carry_on, said
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def once_more(user):
+    def start(run, key="k"):
+        sent = again_submission(
+            user.pk, run.pk, key, SessionStamp(session_digest="new")
+        )
+        return accept(sent, owner=this_process())
+
+    return start
+
+
+class TestAgain:
+    def test_retry_asks_the_question_anew(self, play, script, once_more):
+        script.add(["Half", ModelError("cut")], "Whole.")
+        failed = play("What?", page_path="/admin/")
+
+        run = carry_on(once_more(failed).hold)
+
+        assert (run.state, said(run)) == ("succeeded", "Whole.")
+        assert (run.continues_id, run.page_path) == (failed.pk, "/admin/")
+        assert run.session_digest == "new"
+        assert [m["content"] for m in script.requests[1].messages[1:]] == [
+            "What?",
+            "Half",
+            "What?",
+        ]
+
+    def test_continue_goes_on(self, play, script, options, once_more):
+        options(MAX_STEPS=1)
+        script.add(reply("One.", call("echo", {"text": "a"})), "Two.")
+        limited = play("Count")
+
+        run = carry_on(once_more(limited).hold)
+
+        assert (run.state, said(run)) == ("succeeded", "Two.")
+        assert run.messages.get(role="user").text == "Go on."
+        roles = [m["role"] for m in script.requests[1].messages[1:]]
+        assert roles == ["user", "assistant", "tool", "user"]
+
+    def test_twice_is_once(self, play, script, once_more):
+        script.add(ModelError("cut"))
+        failed = play()
+
+        first, second = once_more(failed), once_more(failed)
+
+        assert first.run_id == second.run_id
+        assert Run.objects.count() == 2
+
+    def test_while_running(self, submission, once_more):
+        accept(submission())
+
+        with pytest.raises(Refused) as refused:
+            once_more(Run.objects.get())
+
+        assert refused.value.code == "not_ended"
+
+    def test_of_another_user(self, play, script):
+        eve = get_user_model().objects.create_user("eve")
+        script.add("Hello.")
+
+        with pytest.raises(Refused) as refused:
+            again_submission(eve.pk, play().pk, "k", SessionStamp())
+
+        assert refused.value.code == "not_found"
+
+    def test_of_no_run(self, user):
+        with pytest.raises(Refused):
+            again_submission(user.pk, uuid.uuid4(), "k", SessionStamp())

@@ -1,0 +1,169 @@
+"""Which tools the model is told of, and which it has to look for."""
+
+import pytest
+
+from ai_assistant.engine.offer import told_tools, tools_of
+from ai_assistant.engine.scope import RunScope
+from ai_assistant.models.run import Run
+from ai_assistant.testing import call, reply
+from ai_assistant.tools.schema import schema_chars
+from tests.engine.conftest import statuses
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def names(request):
+    return {tool["function"]["name"] for tool in request.tools}
+
+
+@pytest.mark.row("T05")
+class TestIsEnabled:
+    @pytest.fixture(autouse=True)
+    def _all_are_told(self, options):
+        options(TOOL_SCHEMA_CHARS=1_000_000)
+
+    def test_is_asked_before_each_step(self, play, script, offer):
+        on = []
+        offer(lambda: on.append(1), name="switch")
+        offer(lambda: 1, name="lamp", is_enabled=lambda context: bool(on))
+        script.add(reply("", call("switch")), "Done.")
+
+        play()
+
+        assert "lamp" not in names(script.requests[0])
+        assert "lamp" in names(script.requests[1])
+
+    def test_and_of_a_call_that_nobody_offered(self, play, script, offer):
+        offer(lambda: 1, name="lamp", is_enabled=lambda context: False)
+        script.add(reply("", call("lamp")), "I see.")
+
+        run = play()
+
+        assert statuses(run) == ["denied"]
+        assert run.calls.get().result["error_type"] == "not_here"
+
+    def test_and_when_it_is_carried_out(self, play, script, offer):
+        answers = iter([True, False, False])
+        offer(lambda: 1, name="lamp", is_enabled=lambda context: next(answers))
+        script.add(reply("", call("lamp")), "I see.")
+
+        run = play()
+
+        assert statuses(run) == ["failed"]
+        assert run.calls.get().result["error_type"] == "not_here"
+
+    def test_gets_the_page_and_the_user(self, play, script, offer, user):
+        seen = []
+
+        def is_enabled(context):
+            seen.append((context.user.pk, context.page.path))
+            return True
+
+        offer(lambda: 1, name="lamp", is_enabled=is_enabled)
+        script.add("Hello.")
+
+        play(page_path="/admin/")
+
+        assert seen[0] == (user.pk, "/admin/")
+
+    def test_that_fails_hides_the_tool(self, play, script, offer):
+        offer(lambda: 1, name="lamp", is_enabled=lambda context: 1 / 0)
+        script.add("Hello.")
+
+        run = play()
+
+        assert run.state == "succeeded"
+        assert "lamp" not in names(script.requests[0])
+
+
+class TestWithoutSchema:
+    def test_is_left_out(self, play, script, offer):
+        def strange(amount: memoryview) -> None: ...
+
+        offer(strange)
+        script.add(reply("", call("strange", {"amount": 1})), "I see.")
+
+        run = play()
+
+        assert run.state == "succeeded"
+        assert "strange" not in names(script.requests[0])
+        assert run.calls.get().result["error_type"] == "unknown_tool"
+
+
+class TestFindTools:
+    @pytest.fixture
+    def many(self, offer, options):
+        options(TOOL_SCHEMA_CHARS=2000)
+
+        def plain(text: str = "") -> str:
+            return text
+
+        def invoice(number: int) -> int:
+            """Print one invoice again. Use it when a customer has lost the paper."""
+            return number
+
+        offer(invoice)
+        for number in range(30):
+            offer(plain, name=f"other_{number}")
+
+    def test_loads_what_it_finds_for_the_next_step(self, play, script, many):
+        script.add(
+            reply("", call("find_tools", {"query": "invoices customer"})),
+            reply("", call("invoice", {"number": 7})),
+            "Done.",
+        )
+
+        run = play()
+
+        first, second, _ = map(names, script.requests)
+        assert "find_tools" in first
+        assert "invoice" not in first
+        assert "invoice" in second
+        assert (run.state, run.loaded_tools[0]) == ("succeeded", "invoice")
+        assert statuses(run) == ["complete", "complete"]
+
+    def test_loads_five_at_most(self, play, script, many):
+        script.add(reply("", call("find_tools", {"query": "other"})), "Done.")
+
+        run = play()
+
+        assert len(run.loaded_tools) == 5
+
+    def test_nothing(self, play, script, many):
+        script.add(reply("", call("find_tools", {"query": "zzz"})), "Done.")
+
+        run = play()
+
+        assert run.loaded_tools == []
+        assert run.calls.get().result["data"]["found"] == []
+
+    def test_finds_nothing_that_the_user_may_not_call(
+        self, play, script, many, offer, staff
+    ):
+        offer(lambda: 1, name="secret_ledger", permission="shop.nobody")
+        script.add(reply("", call("find_tools", {"query": "secret ledger"})), "Done.")
+
+        assert play(user_id=staff.pk).loaded_tools == []
+
+    def test_is_not_told_where_all_are(self, play, script, options):
+        options(TOOL_SCHEMA_CHARS=1_000_000)
+        script.add("Hello.")
+
+        play()
+
+        assert "find_tools" not in names(script.requests[0])
+
+
+class TestSize:
+    @pytest.mark.parametrize(
+        "path", ["/admin/", "/admin/auth/user/", "/admin/auth/group/add/"]
+    )
+    def test_of_a_plain_page_of_the_demo(self, play, script, user, path):
+        script.add("Hello.")
+        run = play(page_path=path)
+
+        scope = RunScope(Run.objects.get(pk=run.pk), user)
+        told = told_tools(scope)
+
+        assert len(tools_of(scope)) >= len(told) > 0
+        assert sum(map(schema_chars, told)) <= 6000

@@ -1,0 +1,1 @@
+"""What must hold when real processes are killed, frozen and cut off."""

@@ -1,0 +1,58 @@
+"""
+Settings of servers that tests start: the demo's, with tools whose effects count.
+
+TESTS_PROVIDER=plain asks the model over plain HTTP, which spares each process the
+import of litellm. TESTS_LAYER=deaf drops every message of the channel layer.
+TESTS_CSP is the Content-Security-Policy of every answer. TESTS_SETTINGS is JSON
+that goes over AI_ASSISTANT.
+"""
+
+import json
+import os
+
+from project.settings import *  # noqa: F403 - a settings module is its names
+from project.settings import (
+    AI_ASSISTANT,
+    CHANNEL_LAYERS,
+    INSTALLED_APPS,
+    MIDDLEWARE,
+)
+
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+# Without "daphne", which makes an event loop when it is imported: it is started as a
+# program here, not by runserver.
+INSTALLED_APPS = [
+    *(app for app in INSTALLED_APPS if app not in ("daphne", "project.conformance")),
+    *("project.conformance", "tests.testapp"),
+]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+DEMO_TASK_DELAY_S = 0.02
+
+AI_ASSISTANT = {
+    **AI_ASSISTANT,
+    "RUNS_PER_USER": 1000,
+    "RUNS_PER_PROCESS": 200,
+    "MAX_ATTEMPTS": int(os.environ.get("TESTS_MAX_ATTEMPTS", "5")),
+    "TASK_RESEND_S": 3 * AI_ASSISTANT["LEASE_S"],
+    "POLICY": {
+        "write_effect": "allow",
+        "slow_write": "allow",
+        "write_external": "allow",
+        "background_steps": "allow",
+        "needs_approval": "ask",
+    },
+}
+if os.environ.get("TESTS_NO_PANEL"):
+    MIDDLEWARE = [name for name in MIDDLEWARE if "ai_assistant" not in name]
+if os.environ.get("TESTS_PROVIDER") == "plain":
+    AI_ASSISTANT["PROFILES"] = {
+        "default": {
+            **AI_ASSISTANT["PROFILES"]["default"],
+            "PROVIDER": "tests.servers.plain_provider.PlainProvider",
+        }
+    }
+if os.environ.get("TESTS_LAYER") == "deaf":
+    CHANNEL_LAYERS = {"default": {"BACKEND": "tests.servers.deaf_layer.DeafLayer"}}
+if os.environ.get("TESTS_CSP"):
+    MIDDLEWARE = ["tests.servers.csp.content_security_policy", *MIDDLEWARE]
+AI_ASSISTANT |= json.loads(os.environ.get("TESTS_SETTINGS", "{}"))

@@ -1,0 +1,291 @@
+import json
+import os
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.db import OperationalError, connection
+
+from ai_assistant.management.doctor import KINDS
+from ai_assistant.registry import registry
+
+pytestmark = pytest.mark.django_db
+
+REFUSED = "redis://127.0.0.1:1/0"
+
+
+def doctor(*arguments):
+    """Return the exit code and what was written."""
+    out = StringIO()
+    try:
+        call_command("assistant_doctor", *arguments, stdout=out)
+    except SystemExit as left:
+        return left.code, out.getvalue()
+    return 0, out.getvalue()
+
+
+def told():
+    code, text = doctor("--json")
+    return code, json.loads(text)
+
+
+@pytest.fixture
+def profile(settings):
+    def change(**fields):
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "PROFILES": {"default": fields},
+        }
+
+    return change
+
+
+@pytest.mark.row("C11")
+class TestJSON:
+    def test_site_of_the_demo(self):
+        code, found = told()
+
+        registered = {kind: [] for kind in KINDS} | {
+            "tools": sorted(registry.tools()),
+            "context": sorted(registry.contexts()),
+            "modules": sorted(registry.modules()),
+            "suggestions": sorted(
+                {str(s) for m in registry.modules().values() for s in m.suggestions}
+            ),
+        }
+        assert code == 0
+        assert found == {"ok": True, "problems": [], "registered": registered}
+
+    def test_kinds(self):
+        _, found = told()
+
+        assert list(found["registered"]) == [
+            "context",
+            "tools",
+            "commands",
+            "skills",
+            "hooks",
+            "modules",
+            "suggestions",
+        ]
+
+    def test_problem_says_what_to_do(self, settings):
+        del settings.CHANNEL_LAYERS
+
+        code, found = told()
+
+        assert code == 1
+        assert found["ok"] is False
+        assert found["problems"][0] == (
+            "ai_assistant.E040: CHANNEL_LAYERS has no layer 'default'. Set it to "
+            "{'default': {'BACKEND': 'channels.layers.InMemoryChannelLayer'}}."
+        )
+
+
+class TestText:
+    def test_site_of_the_demo(self):
+        code, text = doctor()
+
+        assert code == 0
+        assert f"database       {connection.vendor}, the assistant's tables" in text
+        assert "\nskills" not in text
+        assert "rename_section" in text
+        assert text.endswith("\nA chat can work.\n")
+
+    def test_problem(self, settings):
+        settings.AI_ASSISTANT = {}
+
+        code, text = doctor()
+
+        assert code == 1
+        assert "doctor.off: The assistant is switched off.\n" in text
+        assert '    Set AI_ASSISTANT = {"ENABLED": True}.\n' in text
+        assert text.endswith(
+            "A chat cannot work: 1 of the problems above keep it from that.\n"
+        )
+
+    def test_warning_keeps_no_chat_from_working(self, settings):
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "POLICY": {"no_such_tool": "deny"},
+        }
+
+        code, text = doctor()
+
+        assert code == 0
+        assert "ai_assistant.W071" in text
+        assert text.endswith("A chat can work; see the problems above.\n")
+
+    def test_silenced_is_not_told(self, settings):
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "POLICY": {"no_such_tool": "deny"},
+        }
+        settings.SILENCED_SYSTEM_CHECKS = ["ai_assistant.W071"]
+
+        assert "W071" not in doctor()[1]
+
+    def test_unknown_setting(self, settings):
+        settings.AI_ASSISTANT = {"ENABLE": True}
+
+        code, text = doctor()
+
+        assert code == 1
+        assert "ai_assistant.E002" in text
+
+
+class TestModel:
+    @pytest.fixture(autouse=True)
+    def no_keys(self, monkeypatch):
+        monkeypatch.delenv("MY_KEY", raising=False)
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def test_missing(self, profile):
+        profile()
+
+        code, found = told()
+
+        assert code == 1
+        assert found["problems"][0].startswith("ai_assistant.W011")
+
+    def test_key_missing(self, profile):
+        profile(MODEL="openai/x", API_KEY_ENV="MY_KEY")
+
+        code, text = doctor()
+
+        assert code == 1
+        assert "key present: no" in text
+        assert "'MY_KEY'" in text
+
+    def test_own_server_may_need_no_key(self, profile):
+        profile(MODEL="openai/x", API_KEY_ENV="MY_KEY", API_BASE="http://127.0.0.1:1")
+
+        code, text = doctor()
+
+        assert code == 0
+        assert "ai_assistant.W014" in text
+
+    def test_key_is_never_shown(self, profile, monkeypatch):
+        monkeypatch.setenv("MY_KEY", "sk-secret")
+        profile(MODEL="openai/x", API_KEY_ENV="MY_KEY")
+
+        code, text = doctor()
+
+        assert code == 0
+        assert "key present: yes, not tried" in text
+        assert "sk-secret" not in text
+
+
+class TestDatabase:
+    def test_does_not_answer(self, monkeypatch):
+        def refuse(self):
+            raise OperationalError("no route to host")
+
+        monkeypatch.setattr("ai_assistant.management.doctor.MigrationExecutor", refuse)
+
+        code, text = doctor()
+
+        assert code == 1
+        assert (
+            "doctor.database: The database does not answer: OperationalError." in text
+        )
+
+    def test_not_migrated(self, settings):
+        from django.db.migrations.recorder import MigrationRecorder
+
+        recorder = MigrationRecorder(connection)
+        for name in recorder.migration_qs.filter(app="ai_assistant").values_list(
+            "name", flat=True
+        ):
+            recorder.record_unapplied("ai_assistant", name)
+
+        code, text = doctor()
+
+        assert code == 1
+        assert "not applied, first 'ai_assistant.0001_initial'." in text
+        assert "Run `python manage.py migrate`." in text
+
+
+class TestLayer:
+    def test_does_not_answer(self, settings):
+        settings.CHANNEL_LAYERS = {
+            "default": {
+                "BACKEND": "channels_redis.core.RedisChannelLayer",
+                "CONFIG": {"hosts": [REFUSED]},
+            }
+        }
+
+        code, text = doctor()
+
+        assert code == 1
+        assert "doctor.layer: The channel layer does not answer: " in text
+
+
+class TestBroker:
+    def test_does_not_answer(self, settings, monkeypatch):
+        from celery import current_app
+
+        settings.CELERY_BROKER_URL = REFUSED
+        monkeypatch.setattr(current_app.conf, "broker_write_url", REFUSED)
+
+        code, text = doctor()
+
+        assert code == 0  # only long tools need it
+        assert "doctor.broker: The broker of Celery does not answer: " in text
+
+    def test_no_worker(self, settings, monkeypatch):
+        from celery import current_app
+
+        settings.CELERY_BROKER_URL = "memory://"
+        monkeypatch.setattr(current_app.conf, "broker_write_url", "memory://")
+        monkeypatch.setattr(current_app.conf, "broker_url", "memory://")
+
+        code, text = doctor()
+
+        assert code == 0
+        assert "doctor.worker: No Celery worker answers." in text
+
+
+class TestExecutor:
+    def test_worker(self, settings):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXECUTOR": "worker"}
+
+        assert "executor       worker: `manage.py runworker` has to run" in doctor()[1]
+
+    def test_web_without_daphne(self, settings):
+        settings.INSTALLED_APPS = [
+            name for name in settings.INSTALLED_APPS if name != "daphne"
+        ]
+
+        assert "no chat can work under it" in doctor()[1]
+
+
+class TestCommand:
+    def test_imports_no_litellm(self, tmp_path):
+        code = (
+            "import sys, django; django.setup();"
+            "from django.core.management import call_command as call\n"
+            "call('check')\n"
+            "try: call('assistant_doctor')\n"
+            "except SystemExit: pass\n"
+            "sys.exit('litellm' in sys.modules)"
+        )
+        environment = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "project.settings",
+            "ASSISTANT_MODEL": "openai/gpt-5-mini",
+            "DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3",
+        }
+
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+        assert done.returncode == 0, done.stderr
+        assert "ai_assistant.W014" in done.stdout

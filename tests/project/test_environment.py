@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from project import environment
+
+FOLDER = Path("/srv/demo")
+
+
+class TestDatabase:
+    def test_defaults_to_a_file_of_the_project(self):
+        found = environment.database("", folder=FOLDER)
+
+        assert found["NAME"] == FOLDER / "db.sqlite3"
+
+    @pytest.mark.parametrize(
+        ("url", "name"),
+        [
+            ("sqlite:///own.sqlite3", FOLDER / "own.sqlite3"),
+            ("sqlite:////var/own.sqlite3", Path("/var/own.sqlite3")),
+        ],
+    )
+    def test_takes_a_sqlite_path(self, url, name):
+        assert environment.database(url, folder=FOLDER)["NAME"] == name
+
+    def test_takes_a_postgres_address(self):
+        url = "postgres://ann:s%40crt@db.example:6432/shop?sslmode=require"
+
+        assert environment.database(url, folder=FOLDER) == {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": "shop",
+            "USER": "ann",
+            "PASSWORD": "s@crt",
+            "HOST": "db.example",
+            "PORT": "6432",
+            "OPTIONS": {"sslmode": "require"},
+        }
+
+    def test_takes_a_postgres_socket(self):
+        found = environment.database("postgres:///shop?host=/run/pg", folder=FOLDER)
+
+        assert (found["HOST"], found["OPTIONS"]) == ("", {"host": "/run/pg"})
+
+    def test_unknown_scheme_raises(self):
+        with pytest.raises(ImproperlyConfigured, match="the scheme 'mysql'"):
+            environment.database("mysql://localhost/shop", folder=FOLDER)
+
+
+class TestModelProfile:
+    def test_is_the_demo_without_a_model(self, monkeypatch):
+        monkeypatch.delenv("ASSISTANT_MODEL", raising=False)
+
+        assert environment.model_profile()["MODEL"] == "demo"
+
+    def test_names_the_variable_of_the_key_only(self, monkeypatch):
+        monkeypatch.setenv("ASSISTANT_MODEL", "openai/some-model")
+        monkeypatch.setenv("ASSISTANT_API_KEY", "very-secret")
+
+        profile = environment.model_profile()
+
+        assert profile["API_KEY_ENV"] == "ASSISTANT_API_KEY"
+        assert "very-secret" not in str(profile)
+
+
+class TestFlag:
+    @pytest.mark.parametrize(
+        ("value", "meant"), [("1", True), ("0", False), ("", False)]
+    )
+    def test_reads(self, monkeypatch, value, meant):
+        monkeypatch.setenv("DJANGO_DEBUG", value)
+
+        assert environment.flag("DJANGO_DEBUG", default="1") is meant

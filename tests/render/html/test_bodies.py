@@ -1,0 +1,299 @@
+"""The site's own templates inside the cards of tools."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ai_assistant.models import Message, ToolCall
+from ai_assistant.registry import registry
+from ai_assistant.render.html.bodies import template_name
+from ai_assistant.render.html.entries import call_entry, kin_of
+from ai_assistant.render.html.fragments import fragment, part_html
+from ai_assistant.render.html.thread import read_thread
+from tests.render.html.tab import panel
+
+
+@pytest.fixture
+def call(story):
+    """Make a call of the run that is on the page, with any fields."""
+
+    def make(name, **fields):
+        if story.run is None:
+            story.ask("Hello")
+        parent = fields.get("parent")
+        step = story.run.steps.first() or step_of(story)
+        fields.setdefault("status", "complete")
+        position = story.run.calls.count()
+        return ToolCall.objects.create(
+            run=story.run,
+            step=step,
+            position=position,
+            name=name,
+            depth=parent.depth + 1 if parent else 0,
+            **fields,
+        )
+
+    return make
+
+
+def card(call, kin=None, *, faults=False):
+    """Return the HTML of the card of a call."""
+    shown = panel()
+    shown.shows_faults = faults
+    return part_html({"kind": "tool", "call": call_entry(call, kin)}, shown)
+
+
+@pytest.mark.row("L06")
+@pytest.mark.row("T03")
+class TestTemplate:
+    def test_is_found_by_the_name(self):
+        assert template_name("measure") == "ai_assistant/tools/measure.html"
+
+    def test_or_named_by_the_tool(self, with_template):
+        with_template("echo", "ai_assistant/tools/map_card.html")
+
+        assert template_name("echo") == "ai_assistant/tools/map_card.html"
+
+    @pytest.mark.parametrize("name", ["echo", "gone", "../tool_card", "a/b", "ä", ""])
+    def test_others_have_none(self, name):
+        assert template_name(name) == ""
+
+    def test_fills_the_card(self, call):
+        one = call(
+            "measure",
+            label="Measure",
+            arguments={"place": "<b>Rome</b>"},
+            result={"ok": True, "data": {"sum": 60, "values": [10, 20, 30]}},
+        )
+
+        html = card(one)
+
+        assert 'data-tool="measure" data-status="complete"' in html
+        assert "&lt;b&gt;Rome&lt;/b&gt;" in html
+        assert "60 in all" in html
+        assert "<h4>" not in html  # of the default body
+
+    def test_gets_the_error_and_the_status(self, call, with_template, settings):
+        with_template("echo", "shown.html")
+        use_text(settings, "{{ status }}|{{ error }}|{{ args.a }}|{{ result }}")
+
+        html = card(call("echo", status="failed", error="<No>", arguments={"a": 1}))
+
+        assert "failed|&lt;No&gt;|1|None" in html
+
+    def test_gets_what_was_told_so_far(self, call, with_template, settings):
+        with_template("echo", "shown.html")
+        use_text(settings, "{{ partial.n }}|{{ progress }}|{{ steps.0.text }}")
+
+        html = card(
+            call(
+                "echo", status="executing", partial={"n": 7}, progress=0.5, steps=["a"]
+            )
+        )
+
+        assert "7|0.5|a" in html
+
+    @pytest.mark.parametrize(
+        "text",
+        ["{% load nothing %}", "{% include 'no/such.html' %}", "{% widthratio 1 %}"],
+    )
+    def test_that_fails_is_contained(self, call, with_template, settings, text):
+        with_template("echo", "shown.html")
+        use_text(settings, text)
+
+        html = card(call("echo", preview="the result"), faults=True)
+
+        assert "The template of this tool failed: shown.html" in html
+        assert "the result" in html
+
+    def test_that_is_missing_is_told(self, call, with_template):
+        with_template("echo", "no/such.html")
+
+        assert "no/such.html" in card(call("echo"), faults=True)
+
+    def test_fault_is_for_its_owner_only(self, call, caplog):
+        one = call("torn", arguments={"text": "a"}, preview="the result")
+
+        html = card(one)
+
+        assert "failed" not in html
+        assert "the result" in html
+        assert "torn.html" in caplog.text
+
+    @pytest.mark.parametrize(("name", "asked"), [("echo", 0), ("measure", 1)])
+    def test_results_are_loaded_for_those_only(self, story, call, name, asked):
+        data = {"ok": True, "data": {"sum": 60}}
+        stored(story, call(name, result=data, preview="the result"))
+
+        with CaptureQueriesContext(connection) as queries:
+            html = thread(story)
+
+        wanted = '"ai_assistant_toolcall"."result"'
+        assert len([one for one in queries if wanted in one["sql"]]) == asked
+        assert ("60 in all" in html) == bool(asked)
+
+    def test_tool_that_is_gone_keeps_its_label(self, call):
+        html = card(call("once_was", label="What it did", preview="the result"))
+
+        assert "What it did" in html
+        assert "the result" in html
+
+
+@pytest.mark.row("L13")
+def test_without_a_template_arguments_and_result_are_folded(call):
+    html = card(call("echo", arguments={"text": "a"}, preview="the result"))
+
+    assert "<details" in html
+    assert "<details open" not in html
+    assert "Asked for" in html
+    assert "Result" in html
+
+
+@pytest.mark.row("L10")
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"status": "waiting"}, "Waits for you"),
+        ({"status": "complete", "approved": True}, "Approved"),
+        ({"status": "denied", "reason": "person"}, "Denied"),
+        ({"status": "denied", "reason": "expired"}, "Expired"),
+        ({"status": "cancelled"}, "Stopped"),
+    ],
+)
+def test_what_became_of_an_approval(call, fields, said):
+    assert said in card(call("echo", **fields))
+
+
+@pytest.mark.row("T15")
+def test_icon_and_label(call):
+    html = card(call("measure", label="Measure"))
+
+    assert html.count("<svg") == 2
+    assert html.index("<svg", html.index("aia-label")) < html.index("Measure</span>")
+
+
+@pytest.mark.row("L09")
+class TestSteps:
+    @pytest.mark.parametrize(
+        ("status", "last"),
+        [
+            ("pending", "executing"),
+            ("executing", "executing"),
+            ("complete", "complete"),
+            ("failed", "failed"),
+        ],
+    )
+    def test_last_is_as_far_as_the_call(self, call, status, last):
+        entry = call_entry(call("echo", status=status, steps=["Reading", "Testing"]))
+
+        assert [step["status"] for step in entry["steps"]] == ["complete", last]
+
+    def test_are_drawn(self, call):
+        html = card(call("echo", status="executing", steps=["<Reading>"]))
+
+        assert '<li data-status="executing">' in html
+        assert "&lt;Reading&gt;" in html
+
+    def test_result_so_far(self, call):
+        assert "So far" in card(call("echo", status="executing", partial=[1]))
+        assert "So far" not in card(call("echo", status="complete", partial=[1]))
+
+
+class TestChildren:
+    @pytest.mark.row("T04")
+    def test_stand_in_the_card_of_their_parent(self, call):
+        top = call("locate")
+        below = call("map_card", parent=top, arguments={"place": "Rome"})
+        deep = call("echo", parent=below, preview="deep")
+
+        html = card(top, kin_of([below, deep, top]))
+
+        assert "Here lies Rome." in html
+        assert html.index(f"c-{top.pk}") < html.index(f"c-{below.pk}")
+        assert html.index(f"c-{below.pk}") < html.index(f"c-{deep.pk}")
+        assert html.count("<div") == html.count("</div>")
+
+    def test_news_of_a_child_draws_the_whole_card(self, story, call):
+        from ai_assistant.render.html.groups import cards
+
+        top = call("locate")
+        below = call("map_card", parent=top, arguments={"place": "Rome"})
+        stored(story, top)
+
+        found = cards(story.run, {below.pk})
+
+        assert found[below.pk]["call"]["id"] == str(top.pk)
+        assert found[below.pk]["call"]["children"][0]["id"] == str(below.pk)
+
+    def test_are_no_parts_of_their_own(self, story, call):
+        top = call("locate")
+        call("map_card", parent=top, arguments={"place": "Rome"})
+        stored(story, top)
+
+        assert thread(story).count("Here lies Rome.") == 1
+
+
+class TestGroups:
+    def test_cards_with_a_template_stand_alone(self, story, call):
+        stored(story, *[call("map_card", arguments={"place": p}) for p in ("a", "b")])
+
+        html = thread(story)
+
+        assert "aia-group" not in html
+        assert html.count("Here lies") == 2
+
+
+# --- what the tests above use ---
+
+
+@pytest.fixture
+def with_template():
+    """Give a tool a template of its own, for the test."""
+    from dataclasses import replace
+
+    with registry.restored():
+
+        def give(name, template):
+            tool = registry.tool(name)
+            registry.add_tool(replace(tool, template=template), replace=True)
+
+        yield give
+
+
+def use_text(settings, text):
+    """Let the template `shown.html` be this text."""
+    (engine,) = [
+        one for one in settings.TEMPLATES if one["BACKEND"].endswith("DjangoTemplates")
+    ]
+    loaders = [
+        ("django.template.loaders.locmem.Loader", {"shown.html": text}),
+        "django.template.loaders.app_directories.Loader",
+    ]
+    options = {**engine["OPTIONS"], "loaders": loaders}
+    rest = {key: value for key, value in engine.items() if key != "APP_DIRS"}
+    settings.TEMPLATES = [{**rest, "OPTIONS": options}]
+
+
+def step_of(story):
+    message = Message.objects.create(
+        conversation_id=story.conversation_id,
+        run=story.run,
+        role=Message.Role.ASSISTANT,
+        position=10,
+    )
+    return story.run.steps.create(index=0, message=message)
+
+
+def stored(story, *calls):
+    """Let the stored message of the run hold these calls."""
+    parts = [{"type": "call", "call_id": str(one.pk)} for one in calls]
+    Message.objects.filter(position=10).update(parts=parts)
+
+
+def thread(story):
+    drawn = read_thread(story.conversation)
+    return "".join(
+        fragment("message_assistant", entry=entry, panel=panel())
+        for entry in drawn.entries
+        if entry["kind"] == "run"
+    )

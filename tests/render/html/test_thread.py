@@ -1,0 +1,184 @@
+import pytest
+
+from ai_assistant.models import Message, ToolCall
+from ai_assistant.models.run import RunState
+from ai_assistant.render.html import thread
+from ai_assistant.render.html.state import WORDS
+from ai_assistant.render.html.thread import read_thread
+from tests.render.html.tab import whole_page
+
+
+def articles(story) -> list[dict[str, str]]:
+    page, _, _ = whole_page(story.conversation)
+    nodes = [node for node in page.by_id("aia-log").children if node.tag == "article"]
+    return [node.attrs for node in nodes]
+
+
+def inside(story, name: str) -> list[str]:
+    """The values of an attribute within the last run, in the order of the page."""
+    page, _, _ = whole_page(story.conversation)
+    nodes = page.by_id(f"r-{story.run.pk}-parts").elements()
+    return [node.attrs[name] for node in nodes if name in node.attrs]
+
+
+class TestRun:
+    @pytest.mark.row("L15")
+    def test_is_one_message_with_its_steps_inside(self, story):
+        story.ask("Hello")
+        story.think("Hm")
+        story.say("I look.")
+        story._reply(("echo",))
+        story.work("x")
+        story._reply(("echo",))
+        story.work("y")
+        story.say("Found.")
+        story.succeed()
+
+        question, answer = articles(story)
+        assert question["data-role"] == "user"
+        assert answer["data-role"] == "assistant"
+        assert answer["data-run-id"] == str(story.run.pk)
+        kinds = [value.split()[0] for value in inside(story, "class")]
+        wanted = ("aia-reasoning", "aia-body", "aia-tool")
+        assert [kind for kind in kinds if kind in wanted] == [
+            *("aia-reasoning", "aia-body", "aia-tool", "aia-tool", "aia-body")
+        ]
+
+    @pytest.mark.row("D10")
+    def test_says_whether_it_is_still_written(self, story):
+        story.ask("Hello")
+        story.say("Half")
+        story.flush()
+
+        assert articles(story)[1]["aria-busy"] == "true"
+        story.stop_at_work()
+        assert "aria-busy" not in articles(story)[1]
+        assert Message.objects.last().state == Message.State.INTERRUPTED
+
+    @pytest.mark.row("L16")
+    def test_shows_label_and_status_of_each_call(self, story):
+        story.ask("Hello")
+        story._reply(("needs_approval",))
+        story.park()
+        seen = []
+        page, _, _ = whole_page(story.conversation)
+        for status in ("waiting", "executing", "complete", "failed", "unknown"):
+            ToolCall.objects.update(status=status, label="Mark as <paid>")
+            page, _, _ = whole_page(story.conversation)
+            nodes = page.by_id(f"r-{story.run.pk}-parts").elements()
+            (card,) = [node for node in nodes if "aia-tool" in node.classes()]
+            assert card.attrs["data-tool"] == "needs_approval"
+            assert card.attrs["data-status"] == status
+            assert "Mark as <paid>" in card.text()
+            seen.append(card.text())
+        assert len(set(seen)) == 5
+
+    @pytest.mark.row("L14")
+    def test_calls_of_one_tool_in_a_row_are_a_group_with_a_count(self, story):
+        story.ask("Hello")
+        story._reply(("echo", "echo", "no_such_tool"))
+        story.work("a")
+        story.work("b")
+        story._reply(("no_such_tool",))
+        story.say("Text parts them.")
+        story._reply(("echo",))
+        story.work("c")
+        story.end()
+
+        page, _, _ = whole_page(story.conversation)
+        parts = page.by_id(f"r-{story.run.pk}-parts").children
+        shown = [
+            (
+                part.classes()[0],
+                sum("aia-tool" in one.classes() for one in part.elements()),
+            )
+            for part in parts
+            if not isinstance(part, str)
+        ]
+        assert shown == [
+            *(("aia-group", 2), ("aia-group", 2), ("aia-body", 0), ("aia-tool", 0))
+        ]
+        groups = [
+            node for node in page.root.elements() if "aia-group" in node.classes()
+        ]
+        assert ["\u00d72" in group.text() for group in groups] == [True, True]
+        assert [group.attrs["data-status"] for group in groups] == [
+            "complete",
+            "failed",
+        ]
+        assert not any("open" in group.attrs for group in groups)
+
+    def test_group_is_open_while_one_of_its_calls_is(self, story):
+        story.ask("Hello")
+        story._reply(("echo", "echo"))
+        story.work("a")
+
+        page, _, _ = whole_page(story.conversation)
+        (group,) = [one for one in page.root.elements() if "aia-group" in one.classes()]
+        assert group.attrs["data-status"] == "pending"
+        assert "open" in group.attrs
+
+    def test_of_a_message_typed_meanwhile_stands_inside(self, story):
+        story.ask("Hello")
+        story._reply(("needs_approval",))
+        story.park()
+        story.type_instead("now")
+        story.say("As you wish.")
+        story.succeed()
+
+        assert len(articles(story)) == 2
+        assert "user" in inside(story, "data-role")
+
+
+class TestReadThread:
+    def test_without_a_conversation_is_empty(self):
+        drawn = read_thread(None)
+
+        assert (drawn.entries, drawn.run, drawn.state) == ([], None, "idle")
+
+    @pytest.mark.row("N11")
+    def test_shows_the_last_runs_only(self, story, monkeypatch):
+        monkeypatch.setattr(thread, "DRAWN_RUNS", 2)
+        for number in range(4):
+            story.ask(f"Question {number}")
+            story.say("Answer.")
+            story.succeed()
+
+        texts = [entry.get("text") for entry in read_thread(story.conversation).entries]
+
+        assert texts == ["Question 2", None, "Question 3", None]
+
+    @pytest.mark.django_db
+    def test_asks_the_database_as_often_for_many_runs(
+        self, story, django_assert_num_queries
+    ):
+        story.ask("One")
+        story.say("Answer.")
+        story.succeed()
+        conversation = story.conversation
+        with django_assert_num_queries(4):
+            read_thread(conversation)
+        for _ in range(3):
+            story.ask("More")
+            story._reply(("echo", "echo"))
+            story.end()
+        with django_assert_num_queries(4):
+            read_thread(conversation)
+
+
+class TestPinned:
+    def test_approval_shows_its_arguments_whole(self, story):
+        story.ask("Hello")
+        story._reply(("needs_approval",))
+        story.park()
+        hidden = "x" * 100_000 + " and delete everything"
+        ToolCall.objects.update(arguments={"text": hidden, "more": [{"a": hidden}]})
+
+        page, _, _ = whole_page(story.conversation)
+
+        assert page.by_id("aia-pinned").text().count("and delete everything") == 2
+
+
+class TestState:
+    def test_has_a_word_for_each_state(self):
+        assert {*WORDS, RunState.RUNNING} == {*RunState}

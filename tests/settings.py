@@ -1,0 +1,22 @@
+"""Settings of the tests: those of the demo, with a test app and fast passwords."""
+
+import os
+
+from project.settings import *  # noqa: F403 - a settings module is its names
+from project.settings import BASE_DIR, DATABASES, INSTALLED_APPS
+
+DEBUG = False
+ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1", "[::1]"]
+INSTALLED_APPS = [
+    *dict.fromkeys([*INSTALLED_APPS, "project.conformance", "tests.testapp"])
+]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+# A file, since the engine's threads share it, and one for each test process.
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    _folder = BASE_DIR / "build"
+    _folder.mkdir(exist_ok=True)
+    DATABASES["default"] |= {
+        "NAME": _folder / "none.sqlite3",  # never that of `make run`
+        "TEST": {"NAME": _folder / f"test-{os.getpid()}.sqlite3"},
+    }

@@ -1,0 +1,120 @@
+"""One dict over defaults, read when used."""
+
+import re
+
+import pytest
+
+from ai_assistant import conf
+from ai_assistant.exceptions import ImproperlyConfiguredAssistant
+
+
+@pytest.fixture
+def site(settings):
+    def configure(**options):
+        settings.AI_ASSISTANT = options
+
+    return configure
+
+
+class TestGet:
+    def test_default(self, site):
+        site()
+
+        assert conf.get("MAX_STEPS") == 10
+
+    def test_own(self, site):
+        site(MAX_STEPS=3)
+
+        assert conf.get("MAX_STEPS") == 3
+
+    def test_without_the_setting(self, settings):
+        del settings.AI_ASSISTANT
+
+        assert conf.get("MAX_STEPS") == 10
+
+    def test_unknown_name_in_the_settings(self, site):
+        site(MAX_STEP=3)
+
+        expected = (
+            "AI_ASSISTANT has no setting 'MAX_STEP'. Remove it, or see "
+            "docs/settings.md for the names."
+        )
+        with pytest.raises(ImproperlyConfiguredAssistant, match=re.escape(expected)):
+            conf.get("MAX_STEPS")
+
+    def test_other_settings_change_nothing(self, site, settings):
+        site(MAX_STEPS=3)
+        settings.DEBUG = True
+
+        assert conf.get("MAX_STEPS") == 3
+
+
+@pytest.mark.row("M13")
+class TestEnabled:
+    def test_off_by_default(self, site):
+        site()
+
+        assert not conf.enabled()
+
+    def test_on(self, site):
+        site(ENABLED=True)
+
+        assert conf.enabled()
+
+
+class TestTimes:
+    def test_scale_with_the_lease(self, site):
+        site(LEASE_S=10)
+
+        assert (conf.heartbeat_s(), conf.sweep_s()) == (3.0, 2.0)
+
+
+class TestProfile:
+    @pytest.mark.row("V01")
+    def test_key_comes_from_the_environment(self, site, monkeypatch):
+        monkeypatch.setenv("OUR_KEY", "k")
+        site(PROFILES={"default": {"MODEL": "m", "API_KEY_ENV": "OUR_KEY"}})
+
+        assert conf.profile() == {"MODEL": "m", "API_KEY": "k"}
+
+    def test_own_key_goes_first(self, site, monkeypatch):
+        monkeypatch.setenv("OUR_KEY", "k")
+        site(PROFILES={"default": {"API_KEY_ENV": "OUR_KEY", "API_KEY": "own"}})
+
+        assert conf.profile() == {"API_KEY": "own"}
+
+    def test_missing_variable(self, site, monkeypatch):
+        monkeypatch.delenv("OUR_KEY", raising=False)
+        site(PROFILES={"default": {"API_KEY_ENV": "OUR_KEY"}})
+
+        assert conf.profile() == {"API_KEY": ""}
+
+    def test_is_a_copy(self, site):
+        site(PROFILES={"default": {"MODEL": "m"}})
+
+        conf.profile()["MODEL"] = "other"
+
+        assert conf.profile() == {"MODEL": "m"}
+
+    def test_unknown(self, site):
+        site(PROFILES={"b": {}, "a": {}})
+
+        expected = (
+            "AI_ASSISTANT['PROFILES'] has no profile 'default'. Add it, or use one of "
+            "['a', 'b']."
+        )
+        with pytest.raises(ImproperlyConfiguredAssistant, match=re.escape(expected)):
+            conf.profile()
+
+
+class TestLoad:
+    def test_imports(self):
+        assert conf.load("PROFILES", "ai_assistant.conf.get") is conf.get
+
+    @pytest.mark.parametrize("path", ["no.such.Thing", "ai_assistant.conf.nothing", ""])
+    def test_names_setting_and_path(self, path):
+        with pytest.raises(
+            ImproperlyConfiguredAssistant,
+            match=re.escape(f"AI_ASSISTANT['PROFILES'] names {path!r}, which cannot"),
+        ):
+            conf.load("PROFILES", path)

@@ -1,0 +1,1 @@
+"""A host app of the tests: tools whose effects can be counted."""

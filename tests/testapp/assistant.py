@@ -1,0 +1,116 @@
+"""
+Tools for tests of the engine and of faults.
+
+`write_effect` and `background_steps` write `Effect` rows; `write_external` appends
+a line to the file that TESTAPP_EXTERNAL_FILE names, as a mail server would take a
+letter: outside of any transaction.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import ai_assistant
+from ai_assistant import RunContext, ToolFailed
+from tests.testapp.models import Effect
+
+EXTERNAL_FILE = "TESTAPP_EXTERNAL_FILE"
+
+
+@ai_assistant.tool(effect="write")
+def write_effect(context: RunContext, key: str, value: str = "") -> dict[str, str]:
+    """Write one effect with this key and value."""
+    Effect.objects.create(key=key, value=value, run=context.run_id)
+    return {"key": key, "value": value}
+
+
+@ai_assistant.tool(effect="read")
+async def slow_read(seconds: float) -> dict[str, float]:
+    """Take so many seconds and change nothing."""
+    await asyncio.sleep(seconds)
+    return {"seconds": seconds}
+
+
+@ai_assistant.tool(effect="write", external=True)
+async def write_external(
+    context: RunContext, key: str, seconds: float = 0
+) -> dict[str, str]:
+    """Write the key to the outside, then take so many seconds."""
+    name = os.environ.get(EXTERNAL_FILE, "")
+    if not name:
+        raise ToolFailed(f"{EXTERNAL_FILE} is not set. Set it to the path of a file.")
+    line = f"{key}\t{context.idempotency_key}\n"
+    await asyncio.to_thread(_append, Path(name), line)
+    await asyncio.sleep(seconds)
+    return {"key": key}
+
+
+@ai_assistant.tool(effect="read")
+def read_big(chars: int) -> dict[str, str]:
+    """Return a text of so many characters."""
+    return {"text": "x" * chars}
+
+
+@ai_assistant.tool(effect="read")
+def boom() -> None:
+    """Raise an error that no tool should raise."""
+    raise ZeroDivisionError("division by zero in boom()")
+
+
+@ai_assistant.tool(effect="write", background=True, resumable=True, timeout_s=300)
+def background_steps(
+    context: RunContext, n: int, seconds: float = 0.1
+) -> dict[str, int]:
+    """Write n effects, `step-0` and on, each in a piece of so many seconds."""
+    for step in range(context.mark or 0, n):
+        time.sleep(seconds)
+        with context.transaction(mark=step + 1):
+            Effect.objects.create(
+                key=f"step-{step}", value=context.idempotency_key, run=context.run_id
+            )
+        context.progress((step + 1) / n, f"{step + 1} of {n}")
+    return {"written": n}
+
+
+if os.environ.get("TESTS_PAGES"):
+    import tests.testapp.pages  # noqa: F401 - registers
+
+
+def _append(path: Path, line: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line)
+
+
+@ai_assistant.tool(effect="read", icon="chart", label="Measure")
+async def measure(
+    context: RunContext, place: str, seconds: float = 0
+) -> AsyncGenerator[dict[str, object], None]:
+    """Measure a place in three steps; each tells what was found so far."""
+    found: list[int] = []
+    for number, step in enumerate(("Reading", "Comparing", "Summing up"), 1):
+        context.step(step)
+        context.progress(number / 3, step)
+        found.append(number * 10)
+        yield {"place": place, "values": [*found], "sum": sum(found)}
+        await asyncio.sleep(seconds)
+
+
+@ai_assistant.tool(effect="ui", renders_only=True, label="Map of the place")
+def map_card(place: str) -> None:
+    """Show a place on a map."""
+
+
+@ai_assistant.tool(effect="read")
+def locate(context: RunContext, place: str) -> dict[str, str]:
+    """Find a place, and show it."""
+    context.step("Looking it up")
+    context.show("map_card", place=place)
+    return {"place": place}
+
+
+@ai_assistant.tool(effect="read")
+def torn(text: str) -> dict[str, str]:
+    """Return the text; its card has a template that fails."""
+    return {"text": text}

@@ -1,0 +1,106 @@
+"""What a model sent as arguments becomes an object or a sentence, never a guess."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ai_assistant import ModelRetry
+from ai_assistant.tools.parse import MAX_ARGUMENTS_CHARS, digest, parsed
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda inner: st.lists(inner) | st.dictionaries(texts, inner),
+    max_leaves=10,
+)
+
+
+@pytest.mark.row("L04")
+class TestParsed:
+    @pytest.mark.parametrize("text", ["", " ", "\n", "{}"])
+    def test_nothing_is_none(self, text):
+        assert parsed("tool", text) == {}
+
+    @given(st.dictionaries(texts, values))
+    def test_any_object(self, value):
+        assert parsed("tool", json.dumps(value)) == value
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "{",
+            '{"a": 1',
+            '{"a": 1}}',
+            '{"a": 1} {"b": 2}',
+            "{'a': 1}",
+            '{"a": 1,}',
+            '{"a": }',
+            "{a: 1}",
+            '{"a": NaN}',
+            '{"a": Infinity}',
+            '{"a": -Infinity}',
+            '{"a": 1e400}',
+            '{"a": -1e400}',
+            '{"a": ' + "9" * 5000 + "}",
+            '{"a": 1, "a": 2}',
+            '{"b": {"a": 1, "a": 1}}',
+            '{"a": "\x00"}',
+            '{"a": "\n"}',
+            '{"a": "\\x"}',
+            '{"a": "\\ud8"}',
+            "\ufeff{}",
+            '```json\n{"a": 1}\n```',
+            "// a comment\n{}",
+            '{"a":' + "[" * 100_000 + "]" * 100_000 + "}",
+            "<tool>a</tool>",
+            "undefined",
+        ],
+        ids=lambda text: text[:20].encode("unicode_escape").decode(),
+    )
+    def test_broken(self, text):
+        with pytest.raises(ModelRetry, match="not valid JSON .*Send one JSON object"):
+            parsed("tool", text)
+
+    @pytest.mark.parametrize(
+        ("text", "kind"),
+        [("[1]", "list"), ("1", "int"), ('"a"', "str"), ("null", "NoneType")],
+    )
+    def test_no_object(self, text, kind):
+        with pytest.raises(ModelRetry, match=f"are a JSON {kind}"):
+            parsed("tool", text)
+
+    @pytest.mark.parametrize(
+        "text", ['{"a": "\\ud800"}', '{"a": ["x\\u0000"]}', '{"\\udfff": 1}']
+    )
+    def test_no_characters(self, text):
+        with pytest.raises(ModelRetry, match="NUL or half a character"):
+            parsed("tool", text)
+
+    def test_pair_of_halves_is_one(self):
+        assert parsed("tool", '{"a": "\\ud83d\\ude00"}') == {"a": "\U0001f600"}
+
+    def test_two_megabytes(self):
+        text = json.dumps({"a": "x" * 2_000_000})
+
+        with pytest.raises(ModelRetry, match="at most 1000000"):
+            parsed("tool", text)
+
+    def test_as_much_as_allowed(self):
+        text = json.dumps({"a": "x" * (MAX_ARGUMENTS_CHARS - 9)})
+
+        assert len(text) == MAX_ARGUMENTS_CHARS
+        assert len(parsed("tool", text)["a"]) == MAX_ARGUMENTS_CHARS - 9
+
+
+class TestDigest:
+    def test_is_of_the_exact_arguments(self):
+        assert digest("t", {"a": 1, "b": 2}) == digest("t", {"b": 2, "a": 1})
+        assert digest("t", {"a": 1}) != digest("t", {"a": "1"})
+        assert digest("t", {"a": 1}) != digest("t", {"a": True})
+        assert digest("t", {"a": 1}) != digest("u", {"a": 1})
+        assert digest("t", {"a": "é"}) != digest("t", {"a": "e\u0301"})
+
+    def test_fits_its_column(self):
+        assert len(digest("t", {})) == 64

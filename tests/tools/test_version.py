@@ -1,0 +1,47 @@
+"""The hash of a tool changes with what it is, and with nothing else."""
+
+from dataclasses import replace
+
+import pytest
+
+from ai_assistant.tools.version import manifest, version_of
+from ai_assistant.types import ToolDefinition
+
+
+def handler(amount: int) -> None: ...
+def other(amount: int, note: str = "") -> None: ...
+
+
+TOOL = ToolDefinition(
+    name="pay", handler=handler, effect="write", description="Pay.", label="Pay"
+)
+
+
+class TestVersion:
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"name": "pay_now"},
+            {"effect": "destructive"},
+            {"policy": "allow"},
+            {"handler": other},
+            {"schema": {"properties": {"amount": {"type": "string"}}}},
+        ],
+    )
+    def test_changes(self, fields):
+        assert version_of(replace(TOOL, **fields)) != version_of(TOOL)
+
+    @pytest.mark.parametrize(
+        "fields", [{"label": "Pay now"}, {"description": "x"}, {"icon": "coin"}]
+    )
+    def test_stays(self, fields):
+        assert version_of(replace(TOOL, **fields)) == version_of(TOOL)
+
+    def test_manifest_is_sorted_and_whole(self):
+        second = replace(TOOL, name="a")
+
+        found = manifest([TOOL, second])
+
+        assert list(found) == ["a", "pay"]
+        assert found["pay"]["version"] == version_of(TOOL)
+        assert found["pay"]["schema"]["required"] == ["amount"]

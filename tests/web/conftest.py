@@ -1,0 +1,109 @@
+"""Users of every kind, and conversations of theirs in every state."""
+
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group, Permission
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from ai_assistant.engine.start import Submission, accept
+from ai_assistant.models import Conversation, Interrupt, Run
+
+PERMISSIONS = {
+    "ada": ("view_assistant", "use_assistant"),
+    "bob": ("view_assistant", "use_assistant"),
+    "viewer": ("view_assistant",),
+    "nobody": (),
+}
+
+
+@pytest.fixture
+def committed_db(django_db_setup, django_db_blocker):
+    """
+    The database without a transaction around the test: other threads see its rows.
+
+    Faster than `transactional_db`, which makes all permissions anew: what a test of
+    the door leaves behind hangs on its users.
+    """
+    with django_db_blocker.unblock():
+        _clear()  # a test that was cut off may have left something
+        yield
+        _clear()
+
+
+def _clear():
+    for model in (Conversation, Session, get_user_model(), Group):
+        model.objects.all().delete()
+
+
+@pytest.fixture
+def people(committed_db):
+    """Staff of four kinds, by name: ada and bob may all, viewer looks, nobody not."""
+    users = {}
+    for name, codenames in PERMISSIONS.items():
+        user = get_user_model().objects.create_user(name, password=name, is_staff=True)
+        user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+        users[name] = user
+    return users
+
+
+@pytest.fixture
+def quiet(settings):
+    """No run is executed: what is queued stays queued."""
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXECUTOR": "worker"}
+
+
+@pytest.fixture
+def browser(people):
+    """Return a signed-in browser of a user, `browser("ada")`, or one without."""
+
+    def make(name: str = "", **options) -> Client:
+        client = Client(**options)
+        if name:
+            client.force_login(people[name])
+        return client
+
+    return make
+
+
+def ask(user, text="Hello", *, conversation=None, owner="", key="", stamp=None) -> Run:
+    """Store a message as the door does; the run is queued, or held by `owner`."""
+    accepted = accept(
+        Submission(
+            user_id=user.pk,
+            conversation_id=conversation or uuid4(),
+            key=key or str(uuid4()),
+            text=text,
+        ),
+        owner=owner,
+    )
+    return Run.objects.get(pk=accepted.run_id)
+
+
+def asked_to_approve(user) -> Interrupt:
+    """Return an approval that waits for `user`."""
+    from tests.render.html.story import Story
+
+    story = Story(user)
+    story.ask("Do it")
+    story._reply(("needs_approval",))
+    story.park()
+    return Interrupt.objects.get(run=story.run)
+
+
+def asked_a_question(user) -> Interrupt:
+    """Return a question for `user` that takes several answers."""
+    from ai_assistant.engine.waits import question
+    from ai_assistant.exceptions import Ask
+    from tests.render.html.story import Story
+
+    story = Story(user)
+    story.ask("Do it")
+    story._reply(("echo",))
+    options = ({"id": "r", "label": "Red"}, {"id": "b", "label": "Blue"})
+    asked = Ask("Which colours?", kind="multi_select", options=options)
+    story._commit(lambda: question(story.open_calls()[0], asked))
+    story.park()
+    return Interrupt.objects.get(run=story.run)

@@ -1,0 +1,141 @@
+"""Sample data for the templates, with every field a template may read."""
+
+from datetime import UTC, datetime
+
+from django.utils.safestring import mark_safe
+
+TIME = datetime(2026, 3, 1, 14, 2, tzinfo=UTC)
+CONVERSATION = "0b8a9f1e-0000-4000-8000-000000000001"
+ROUTES = [
+    "send",
+    "stop",
+    "retry",
+    "answer",
+    "conversations",
+    "new",
+    "frames",
+    "context",
+    "ws",
+    "page",
+    "full",
+]
+BLOCKS = ("<p>One <strong>bold</strong> word.</p>", "<pre><code>a  b\n</code></pre>")
+
+
+def call(said: str = "x", **changes) -> dict:
+    return {
+        "id": "c1",
+        "name": said,
+        "label": said,
+        "status": "complete",
+        "reason": said,
+        "arguments": said,
+        "result": said,
+        "error": said,
+        "suggestion": said,
+        "seconds": 0.84,
+        "started_at": TIME,
+        "progress": 0.5,
+        "progress_text": said,
+        "background": True,
+        **changes,
+    }
+
+
+def text_part(message_id: str = "m1", blocks: tuple[str, ...] = BLOCKS) -> dict:
+    safe = [mark_safe(html) for html in blocks]  # noqa: S308 - written above
+    return {"kind": "text", "message_id": message_id, "blocks": safe, "complete": True}
+
+
+def reasoning(said: str = "x", **changes) -> dict:
+    sample = {"kind": "reasoning", "message_id": "m1", "text": said}
+    return {**sample, "seconds": 6.2, "done": True, **changes}
+
+
+def user(said: str = "x", **changes) -> dict:
+    return {
+        "kind": "user",
+        "id": "1",
+        "key": said,
+        "text": said,
+        "time": TIME,
+        **changes,
+    }
+
+
+def run(said: str = "x", **changes) -> dict:
+    parts = [
+        reasoning(said),
+        {"kind": "tool", "call": call(said)},
+        text_part(),
+        user(said, kind="said", id="2"),
+    ]
+    sample = {"kind": "run", "run_id": "r1", "state": "failed", "parts": parts}
+    end = {"error": said, "error_code": said, "can_retry": True, "can_continue": True}
+    return {**sample, **end, "duration_s": 2.0, "busy": True, **changes}
+
+
+def approval(said: str = "x", **changes) -> dict:
+    sample = {"kind": "approval", "id": "i1", "nonce": said, "call": call(said)}
+    shown = {"label": said, "arguments": [(said, said)], "destructive": True}
+    return {**sample, **shown, **changes}
+
+
+def question(said: str = "x", **changes) -> dict:
+    sample = {"kind": "question", "id": "i2", "nonce": said, "call": call(said)}
+    option = {"id": said, "label": said, "description": said, "proposed": True}
+    asked = {"question": "select", "strict": False, "proposed": said}
+    return {**sample, **asked, "text": said, "options": [option], **changes}
+
+
+def chip(said: str = "x", **changes) -> dict:
+    texts = dict.fromkeys(("id", "title", "description", "text"), said)
+    return {**texts, "auto": True, "error": "", **changes}
+
+
+def panel(said: str = "x", **changes) -> dict:
+    return {
+        "open": True,
+        "mode": "dock",
+        "width": 400,
+        "conversation": CONVERSATION,
+        "title": said,
+        "run": "r1",
+        "seq": 1234,
+        "state": "idle",
+        "readonly": False,
+        "chips": {"items": [chip(said)], "room": 12_000},
+        "origin": {"label": said, "route": "/admin/"},
+        "thread": [user(said), run(said)],
+        "pinned": [approval(said), question(said)],
+        "model_label": said,
+        "user_name": said,
+        "key": "k1",
+        "path": said,
+        "urls": {name: f"/assistant/{name}/" for name in ROUTES},
+        "can_use": True,
+        "max_chars": 100_000,
+        "notice": said,
+        "htmx": "auto",
+        **changes,
+    }
+
+
+def context(said: str = "x", **changes) -> dict:
+    """Return what any of the templates could ask for."""
+    listed = {"id": "c9", "title": said, "time": TIME, "url": "/assistant/"}
+    return {
+        "panel": panel(said, **changes),
+        "entry": run(said),
+        "part": reasoning(said),
+        "call": call(said),
+        "item": approval(said),
+        "chip": chip(said, error=said),
+        "number": 1,
+        "conversations": [listed],
+        "notice": said,
+        "next": "/admin/",
+        "name": "close",
+        "how": "retry",
+        "csrf_token": "t" * 64,
+    }

@@ -1,0 +1,100 @@
+import pytest
+from django.db import OperationalError
+
+from ai_assistant.providers import warmup
+from ai_assistant.web import health
+
+ADDRESS = "/assistant/health/"
+
+
+def away(*_args, **_kwargs):
+    raise OperationalError("the database is away")
+
+
+@pytest.mark.usefixtures("quiet")
+class TestHealth:
+    @pytest.mark.parametrize("name", ["", "nobody"])
+    def test_tells_strangers_no_more_than_the_status(self, browser, name):
+        response = browser(name).get(ADDRESS)
+
+        assert response.status_code == 200
+        assert response["Content-Type"] == "application/json"
+        assert "no-store" in response["Cache-Control"]
+        assert response.json() == {"status": "ok"}
+
+    def test_tells_who_may_see_the_assistant_the_reasons(self, browser):
+        assert browser("viewer").get(ADDRESS).json() == {"status": "ok", "reasons": []}
+
+    @pytest.mark.parametrize("name", ["", "ada"])
+    def test_says_so_while_the_database_is_away(self, browser, name, monkeypatch):
+        client = browser(name)
+        monkeypatch.setattr(
+            "django.db.backends.base.base.BaseDatabaseWrapper.cursor", away
+        )
+
+        response = client.get(ADDRESS)
+
+        assert response.status_code == 503
+        assert response.json()["status"] == "failed"
+        monkeypatch.undo()
+        assert client.get(ADDRESS).status_code == 200
+
+    def test_names_the_database_as_the_reason(self, browser, monkeypatch):
+        monkeypatch.setattr(health, "database_now", away)
+
+        body = browser("ada").get(ADDRESS).json()
+
+        assert body["reasons"] == ["database: OperationalError"]
+
+    @pytest.mark.parametrize(
+        ("layers", "reason"),
+        [
+            ({}, "layer: none is configured"),
+            (
+                {"default": {"BACKEND": "tests.servers.deaf_layer.DeafLayer"}},
+                "layer: TimeoutError",
+            ),
+        ],
+    )
+    def test_names_a_layer_that_does_not_deliver(
+        self, browser, settings, monkeypatch, layers, reason
+    ):
+        settings.CHANNEL_LAYERS = layers
+        monkeypatch.setattr(health, "TIMEOUT_S", 0.05)
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == 503
+        assert response.json()["reasons"] == [reason]
+
+    def test_web_executor_that_does_not_run_is_a_fault(self, browser, settings):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXECUTOR": "web"}
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == 503
+        assert response.json()["reasons"][0].startswith("executor: not running")
+
+    def test_warming_is_no_fault(self, browser, monkeypatch):
+        monkeypatch.setattr(warmup, "state", lambda: "warming")
+
+        response = browser("").get(ADDRESS)
+
+        assert (response.status_code, response.json()) == (200, {"status": "warming"})
+
+    def test_library_that_cannot_be_loaded_is_one(self, browser, monkeypatch):
+        monkeypatch.setattr(warmup, "state", lambda: "failed")
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == 503
+        assert response.json()["reasons"] == ["the model library cannot be loaded"]
+
+    def test_missing_key_is_no_fault(self, browser, settings):
+        profile = {"PROVIDER": "x.Y", "MODEL": "openai/x", "API_KEY_ENV": "NO_SUCH_KEY"}
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "PROFILES": {"default": profile},
+        }
+
+        assert browser("ada").get(ADDRESS).status_code == 200

@@ -1,0 +1,96 @@
+from urllib.parse import urlencode
+from uuid import UUID, uuid4
+
+import pytest
+from django.http import HttpResponse
+from django.test import RequestFactory
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ai_assistant.web.layout import (
+    COOKIE,
+    MAX_CHARS,
+    MODES,
+    WIDTHS,
+    Layout,
+    read_layout,
+    write_layout,
+)
+
+
+def read(said: str) -> Layout:
+    request = RequestFactory().get("/")
+    request.COOKIES[COOKIE] = said
+    return read_layout(request)
+
+
+class TestReadLayout:
+    def test_reads_what_the_browser_writes(self):
+        conversation = str(uuid4())
+
+        layout = read(f"o=1&m=float&w=520&c={conversation}")
+
+        assert layout == Layout(
+            is_open=True, mode="float", width=520, conversation=conversation
+        )
+
+    def test_without_a_cookie_is_closed(self):
+        assert read_layout(RequestFactory().get("/")) == Layout()
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "o=true",
+            "m=page",
+            "w=401",
+            "w=-400",
+            "w=\uff14\uff10\uff10",
+            "w=9999999999999999999",
+            "w=300",
+            "c=1",
+            "c=../../admin",
+            "c=00000000-0000-0000-0000-00000000000g",
+            "o[]=1",
+            "=",
+            "&&&",
+            "%",
+            "%zz=%ff",
+            "o=1" + "&x=1" * MAX_CHARS,
+        ],
+    )
+    def test_nonsense_counts_as_not_said(self, said):
+        assert read(said) == Layout()
+
+    def test_one_bad_value_spoils_no_other(self):
+        assert read("o=1&m=float&w=banana&c=no") == Layout(is_open=True, mode="float")
+
+    @given(
+        said=st.one_of(
+            st.text(max_size=300),
+            st.dictionaries(
+                st.sampled_from(["o", "m", "w", "c", "x"]), st.text(max_size=60)
+            ).map(urlencode),
+        )
+    )
+    def test_takes_any_text_and_gives_good_values(self, said):
+        layout = read(said)
+
+        assert layout.mode in MODES
+        assert layout.width in WIDTHS
+        assert isinstance(layout.is_open, bool)
+        assert not layout.conversation or UUID(layout.conversation)
+
+
+class TestWriteLayout:
+    def test_is_read_as_it_was_written(self):
+        layout = Layout(
+            is_open=True, mode="float", width=640, conversation=str(uuid4())
+        )
+        response = HttpResponse()
+
+        write_layout(response, layout)
+
+        request = RequestFactory().get("/")
+        request.COOKIES[COOKIE] = response.cookies[COOKIE].value
+        assert read_layout(request) == layout
+        assert len(response.cookies[COOKIE].value) <= MAX_CHARS

@@ -1,0 +1,99 @@
+import pytest
+
+from ai_assistant.web.origin import is_own_origin
+
+
+def asked(origin: str | None, host: str = "testserver", **more: str) -> bool:
+    headers = [(b"host", host.encode())]
+    if origin is not None:
+        headers.append((b"origin", origin.encode()))
+    headers += [
+        (name.replace("_", "-").encode(), value.encode())
+        for name, value in more.items()
+    ]
+    return is_own_origin(headers)
+
+
+@pytest.mark.row("X05")
+class TestOrigin:
+    @pytest.mark.parametrize(
+        ("origin", "host"),
+        [
+            ("http://testserver", "testserver"),
+            ("https://testserver", "testserver"),
+            ("http://testserver:80", "testserver"),
+            ("http://TestServer", "testserver"),
+            ("HTTP://testserver", "TESTSERVER"),
+            ("http://localhost:8000", "localhost:8000"),
+            ("http://[::1]:8000", "[::1]:8000"),
+        ],
+    )
+    def test_of_this_site_is_own(self, origin, host):
+        assert asked(origin, host)
+
+    @pytest.mark.parametrize(
+        "origin",
+        [
+            None,
+            "",
+            "null",
+            "file://",
+            "http://evil.example",
+            "http://evil.example/testserver",
+            "http://testserver.evil.example",
+            "http://evil.testserver",
+            "http://testserver:8000",
+            "http://testserver@evil.example",
+            "http://evil.example#testserver",
+            "http://testserver/",
+            "http://testserver:99999999",
+            "http://testserver:x",
+            "http://[::1",
+            "ftp://testserver",
+            "testserver",
+            "//testserver",
+            "http://",
+            "http://testserver\x00.evil.example",
+        ],
+    )
+    def test_of_another_site_is_not(self, origin):
+        assert not asked(origin)
+
+    @pytest.mark.parametrize("host", ["", "evil.example", "testserver:x", "a b"])
+    def test_needs_a_host_that_the_site_allows(self, host):
+        assert not asked(f"http://{host}", host)
+
+    @pytest.mark.parametrize(
+        ("option", "value"),
+        [
+            ("SESSION_COOKIE_SECURE", True),
+            ("SECURE_SSL_REDIRECT", True),
+            ("SECURE_PROXY_SSL_HEADER", ("HTTP_X_FORWARDED_PROTO", "https")),
+        ],
+    )
+    def test_plain_page_of_a_secure_site_is_not(self, settings, option, value):
+        secure = {"x_forwarded_proto": "https"}
+
+        assert asked("http://testserver", **secure)
+        setattr(settings, option, value)
+        assert not asked("http://testserver", **secure)
+        assert asked("https://testserver", **secure)
+
+    def test_may_be_named_by_the_site(self, settings):
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "ALLOWED_ORIGINS": ["https://portal.example"],
+        }
+        settings.CSRF_TRUSTED_ORIGINS = ["https://trusted.example"]
+
+        assert asked("https://portal.example")
+        assert asked("https://trusted.example")
+        assert not asked("http://portal.example")
+
+    def test_behind_a_proxy_is_the_public_one(self, settings):
+        public = {"x_forwarded_host": "localhost"}
+
+        assert not asked("https://localhost", "testserver", **public)
+        settings.USE_X_FORWARDED_HOST = True
+        assert asked("https://localhost", "testserver", **public)
+        assert not asked("https://testserver", "testserver", **public)
