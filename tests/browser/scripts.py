@@ -112,11 +112,17 @@ SCRIPTS: dict[str, list[Any]] = {
         [call("rename_section", {"section_id": 2, "title": "Welcome"})],
         [text("Renaming was tried.")],
     ],
+    # thinks until the test lets it answer
     "think": [
         [
-            reasoning("Weighing one thing against another, slowly.", rate=8),
-            text("The answer is short.", rate=8),
+            reasoning("Weighing one thing against another."),
+            {"op": "hold", "name": "thought"},
+            text("The answer is short."),
         ]
+    ],
+    "held-progress": [
+        [call("held_task", {"name": "progress", "pieces": 3})],
+        [text("The long task is done.")],
     ],
 }
 

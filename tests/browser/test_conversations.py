@@ -6,6 +6,7 @@ import pytest
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
 from tests.servers.oracle import Oracle
 
@@ -76,12 +77,15 @@ class TestConversation:
 
 class TestReasoning:
     @pytest.mark.row("Z03")
-    def test_folds_away_when_the_answer_begins(self, panel: Panel) -> None:
+    def test_folds_away_when_the_answer_begins(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.ask("[[script:think]]")
         fold = panel.log.locator(".aia-reasoning")
         fold.wait_for()
         assert fold.get_attribute("open") is not None
 
+        model.release("thought")
         panel.wait_done()
         assert fold.get_attribute("open") is None
         assert "Thought" in fold.inner_text()
@@ -95,12 +99,15 @@ class TestReasoning:
         assert fold.get_attribute("open") is None
         assert "Thought" in fold.inner_text()
 
-    def test_stays_as_the_person_left_it(self, panel: Panel) -> None:
+    def test_stays_as_the_person_left_it(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.ask("[[script:think]]")
         fold = panel.log.locator(".aia-reasoning")
         fold.locator("summary").click()  # shut, while it grows
         fold.locator("summary").click()  # and open again
 
+        model.release("thought")
         panel.wait_done()
         assert fold.get_attribute("open") is not None
 
@@ -120,21 +127,22 @@ class TestCard:
 
 
 class TestProgress:
-    def test_long_task_shows_how_far_it_is(self, panel: Panel) -> None:
-        panel.ask("[[script:progress]]")
-        bar = panel.card("slow").locator("progress")
-        bar.wait_for()
-        seen = set()
+    def test_long_task_shows_how_far_it_is(
+        self, panel: Panel, server: DemoServer
+    ) -> None:
+        panel.ask("[[script:held-progress]]")
+        bar = panel.card("held_task").locator("progress")
 
-        def is_over() -> bool:
-            # At one moment: the card may go on between two questions.
-            seen.update(bar.evaluate_all("bars => bars.map((bar) => bar.value)"))
-            return panel.state == "idle"
+        for piece in (1, 2, 3):
+            shown = panel.card("held_task").get_by_text(f"{piece} of 3")
+            shown.wait_for()
+            assert float(bar.get_attribute("value") or 0) == pytest.approx(
+                piece / 3, abs=0.001
+            )
+            server.let(f"progress-{piece}")
 
-        panel.wait(is_over, "the end of the task")
-        assert len(seen) >= 3
-        assert all(0 <= value <= 1 for value in seen)
-        assert panel.answer().parts[-1].text.strip() == "The long task is done."
+        answer = panel.wait_done()
+        assert answer.parts[-1].text.strip() == "The long task is done."
 
     def test_task_goes_on_on_another_page(self, panel: Panel) -> None:
         panel.ask("[[script:progress]]")

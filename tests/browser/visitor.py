@@ -61,17 +61,23 @@ class Visitor:
         return tab
 
     def start_over(self) -> Panel:
-        """Close all tabs and forget all but the session; open a tab, panel open."""
-        pages = self.context.pages
-        kept = pages[0] if pages else self.context.new_page()
-        for page in pages[1:]:
+        """
+        Close all tabs and forget all but the session; open a tab, panel open.
+
+        The tab is a new one: what a test did to its page (a route, a script) ends
+        with it.
+        """
+        old = self.context.pages
+        for page in old:
+            if page.url.startswith(self.url):
+                page.evaluate(FORGET)
+        fresh = self.context.new_page()
+        for page in old:
             page.close()
-        if kept.url.startswith(self.url):
-            kept.evaluate(FORGET)
         self.context.add_cookies(
             [{"name": "aia_ui", "value": "o=1&m=dock&w=400&c=", "url": self.url}]
         )
-        return Panel(kept, self.url)
+        return Panel(fresh, self.url)
 
     def leave(self) -> list[str]:
         """Close everything; return what must not have happened."""

@@ -9,6 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.model_server import marker, scripts
+from tests.model_server.holds import Holds
 from tests.model_server.player import Player
 from tests.model_server.record import Record
 from tests.model_server.whole import whole
@@ -22,13 +23,15 @@ class ModelApp:
 
     POST /v1/chat/completions answers as the marker says; any other POST plays the
     marker found anywhere in its body, for recordings of other wire formats.
-    POST /script {name, steps} registers, GET and DELETE /log read and clear,
+    POST /script {name, steps} registers, POST /release {name} ends a hold,
+    GET and DELETE /log read and clear,
     GET /health answers.
     """
 
     def __init__(self) -> None:
         self.scripts: dict[str, scripts.Script] = {}
         self.record = Record()
+        self.holds = Holds()
 
     def register(self, name: str, steps: list[Any]) -> None:
         """Register a script; `steps` are replies, or the operations of one."""
@@ -41,6 +44,7 @@ class ModelApp:
         app.router.add_get("/log", self.log)
         app.router.add_delete("/log", self.forget)
         app.router.add_post("/script", self.script)
+        app.router.add_post("/release", self.release)
         app.router.add_post("/v1/chat/completions", self.chat)
         app.router.add_post("/{path:.*}", self.other)
         return app
@@ -65,6 +69,10 @@ class ModelApp:
         self.register(body["name"], body["steps"])
         return web.json_response({"ok": True})
 
+    async def release(self, request: web.Request) -> web.Response:
+        self.holds.release((await request.json())["name"])
+        return web.json_response({"ok": True})
+
     async def chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         asked = marker.read(body.get("messages", []))
@@ -85,7 +93,7 @@ class ModelApp:
         key = (asked.name, asked.tag, asked.step, fingerprint)
         entry = self.record.open(key, body)
         entry.authorization = request.headers.get("Authorization", "")
-        return await Player(request, body, entry).play(
+        return await Player(request, body, entry, self.holds).play(
             scripts.find(asked, self.scripts)
         )
 

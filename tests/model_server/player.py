@@ -7,7 +7,7 @@ tokens (of `size` characters, else words) at `rate` a second, 0 for at once; sto
 pieces, fields}; tool_calls {calls, interleave, pieces}; delta {delta}; usage
 {prompt, completion, cached, reasoning}; finish {reason}; cut {how}: end without
 finish reason, "clean" or "abort"; drop {}: close before any byte; hang {seconds};
-status {status, message, code, retry_after}; page {type, body}; raw {data} or
+hold {name}: wait until the test releases it; status {status, message, code, retry_after}; page {type, body}; raw {data} or
 {base64} or {file}; bad_utf8 {}; empty_choices {}.
 
 Any operation may have `times`: it is then left out from the telling after that on.
@@ -25,6 +25,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.model_server import chunks, scripts
+from tests.model_server.holds import Holds
 from tests.model_server.record import Entry
 
 RECORDINGS = Path(__file__).parent.parent / "providers" / "recordings"
@@ -43,11 +44,16 @@ class Player:
     """Plays one reply to one request."""
 
     def __init__(
-        self, request: web.Request, body: dict[str, Any], entry: Entry
+        self,
+        request: web.Request,
+        body: dict[str, Any],
+        entry: Entry,
+        holds: Holds | None = None,
     ) -> None:
         self.request = request
         self.body = body
         self.entry = entry
+        self.holds = holds or Holds()
         self.wire = chunks.Wire(str(body.get("model", "")), f"chatcmpl-{entry.number}")
         self.response: web.StreamResponse = web.StreamResponse(
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
@@ -100,6 +106,9 @@ class Player:
 
     async def op_hang(self, op: scripts.Op) -> None:
         await asyncio.sleep(op.get("seconds", FOREVER_S))
+
+    async def op_hold(self, op: scripts.Op) -> None:
+        await self.holds.wait(op["name"])
 
     async def op_text(self, op: scripts.Op) -> None:
         await self._tokens("content", op)

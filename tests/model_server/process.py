@@ -29,6 +29,10 @@ class ModelServerProcess:
     def script(self, name: str, steps: list[Any]) -> None:
         self._ask("POST", "/script", {"name": name, "steps": steps})
 
+    def release(self, name: str) -> None:
+        """Let one reply pass the hold `name`."""
+        self._ask("POST", "/release", {"name": name})
+
     def log(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self._ask("GET", "/log")
         return rows

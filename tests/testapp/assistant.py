@@ -3,7 +3,8 @@ Tools for tests of the engine and of faults.
 
 `write_effect` and `background_steps` write `Effect` rows; `write_external` appends
 a line to the file that TESTAPP_EXTERNAL_FILE names, as a mail server would take a
-letter: outside of any transaction.
+letter: outside of any transaction. Tools that are held go on when the test has made
+a file beside it.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from ai_assistant import RunContext, ToolFailed
 from tests.testapp.models import Effect
 
 EXTERNAL_FILE = "TESTAPP_EXTERNAL_FILE"
+GATE_S = 0.02
 
 
 @ai_assistant.tool(effect="write")
@@ -78,6 +80,11 @@ if os.environ.get("TESTS_PAGES"):
     import tests.testapp.pages  # noqa: F401 - registers
 
 
+def _is_let(name: str) -> bool:
+    """Tell whether the test has made the file `name` beside EXTERNAL_FILE."""
+    return Path(os.environ[EXTERNAL_FILE]).with_name(name).exists()
+
+
 def _append(path: Path, line: str) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write(line)
@@ -85,7 +92,7 @@ def _append(path: Path, line: str) -> None:
 
 @ai_assistant.tool(effect="read", icon="chart", label="Measure")
 async def measure(
-    context: RunContext, place: str, seconds: float = 0
+    context: RunContext, place: str, held: str = ""
 ) -> AsyncGenerator[dict[str, object], None]:
     """Measure a place in three steps; each tells what was found so far."""
     found: list[int] = []
@@ -94,7 +101,18 @@ async def measure(
         context.progress(number / 3, step)
         found.append(number * 10)
         yield {"place": place, "values": [*found], "sum": sum(found)}
-        await asyncio.sleep(seconds)
+        while held and not _is_let(f"{held}-{number}"):
+            await asyncio.sleep(GATE_S)
+
+
+@ai_assistant.tool(effect="read", background=True, timeout_s=300)
+def held_task(context: RunContext, name: str, pieces: int) -> dict[str, int]:
+    """Work in pieces; each waits for the file `name`-`piece` of the test."""
+    for piece in range(1, pieces + 1):
+        context.progress(piece / pieces, f"{piece} of {pieces}")
+        while not _is_let(f"{name}-{piece}"):
+            time.sleep(GATE_S)
+    return {"pieces": pieces}
 
 
 @ai_assistant.tool(effect="ui", renders_only=True, label="Map of the place")
