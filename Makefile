@@ -19,7 +19,6 @@ endif
 
 BIN := $(VENV)/bin
 PY := $(BIN)/python
-PYTEST := $(BIN)/coverage run -m pytest
 FRAGMENTS := find ai_assistant project templates tests -name '*.html' 2>/dev/null
 
 # What must be covered whole.
@@ -66,7 +65,8 @@ migrations: venv
 
 .PHONY: unit browser kills
 unit: venv ## unit and integration tests, with coverage
-	$(PYTEST) -m "not browser and not faults"
+	$(BIN)/pytest -m "not browser and not faults" -n auto --maxprocesses 4 \
+	  --dist loadfile --cov --cov-report=
 	$(BIN)/coverage report
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
 browser: system ## tests in a real browser

@@ -1,6 +1,7 @@
 """Whatever a tool returns or raises is one clear result."""
 
 import json
+import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -64,7 +65,7 @@ class TestFromValue:
             {(1, 2): 3},
             ToolResult(ok=True, data=object()),
         ],
-        ids=repr,
+        ids=lambda value: re.sub(r"0x[0-9a-f]+", "", repr(value)),
     )
     def test_without_a_json_form(self, value):
         result = from_value("tool", value)
