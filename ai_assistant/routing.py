@@ -48,7 +48,7 @@ def assistant_application(
         elif scope["type"] == "channel":
             await _to_worker(scope, receive, send)
         elif scope["type"] == "http" and _outlives_its_browser(scope):
-            await http(scope, _without_disconnect(receive), send)
+            await _at_one_go(http)(scope, _without_disconnect(receive), send)
         else:
             await http(scope, receive, send)
 
@@ -77,6 +77,17 @@ def _outlives_its_browser(scope: Scope) -> bool:
     if scope["method"] != "POST" or not conf.enabled():
         return False
     return any(_is_at(scope, name) for name in ACTIONS)
+
+
+@cache
+def _at_one_go(http: Application) -> Application:
+    """Return Django's handler in the form that is quick for us; any other as it is."""
+    from django.core.handlers.asgi import ASGIHandler
+
+    from ai_assistant.web.handler import OneThreadHandler
+
+    is_plain = type(http) is ASGIHandler
+    return cast("Application", OneThreadHandler()) if is_plain else http
 
 
 def _without_disconnect(receive: Receive) -> Receive:

@@ -22,6 +22,7 @@ from ai_assistant.providers.litellm_errors import (
     model_error,
     without_key,
 )
+from ai_assistant.providers.litellm_stream import iterate_once
 from ai_assistant.providers.warmup import Warmup
 from ai_assistant.types import ModelChunk, ModelRequest, ReplyEnd
 
@@ -76,6 +77,7 @@ class LiteLLMProvider:
         spoke = False
         try:
             answer = await litellm.acompletion(**arguments)
+            iterate_once(answer)
             async with contextlib.aclosing(answer):
                 async for chunk in _all_of(answer, reader):
                     for piece in reader.read(chunk):

@@ -42,6 +42,20 @@ class TestAnswers:
         assert len([c for c in chunks if isinstance(c, TextDelta)]) == 7
         assert [c for c in chunks if isinstance(c, ReplyEnd)] == chunks[-1:]
 
+    async def test_source_is_iterated_once(self, monkeypatch, provider, ask):
+        from openai import AsyncStream
+
+        begun = []
+        iterate = AsyncStream.__aiter__
+        monkeypatch.setattr(
+            AsyncStream, "__aiter__", lambda self: begun.append(1) or iterate(self)
+        )
+
+        reply = await whole(provider.stream(ask("[[script:hello]]")))
+
+        assert reply.text == "Hello there, how can this help you?"
+        assert begun == [1]
+
     async def test_every_character_is_kept(self, server, provider, ask):
         text = "Zürich 🏔️\n\n    code\t|x|\r\n<b>&amp;</b> \\ \u2028 end  "
         server.script("odd", [{"op": "text", "text": text, "size": 3}])
