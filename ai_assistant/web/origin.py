@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
+from django.utils.http import is_same_domain
 
 from ai_assistant import conf
 
@@ -22,7 +23,8 @@ def is_own_origin(headers: list[tuple[bytes, bytes]], *, scheme: str = "ws") -> 
         host = values.get(b"x-forwarded-host", host)
     if not origin or not _is_allowed_host(host):
         return False
-    if origin in (*conf.get("ALLOWED_ORIGINS"), *settings.CSRF_TRUSTED_ORIGINS):
+    named = (*conf.get("ALLOWED_ORIGINS"), *settings.CSRF_TRUSTED_ORIGINS)
+    if any(_is_named(origin, one) for one in named):
         return True
     try:
         parts = urlsplit(origin)
@@ -36,6 +38,21 @@ def is_own_origin(headers: list[tuple[bytes, bytes]], *, scheme: str = "ws") -> 
     wanted_host, wanted_port = split_domain_port(host.lower())
     own_port = int(wanted_port) if wanted_port else DEFAULT_PORTS[parts.scheme]
     return _bare(parts.hostname) == _bare(wanted_host) and port == own_port
+
+
+def _is_named(origin: str, name: str) -> bool:
+    """Tell whether the site's setting `name` means `origin`; it may be a pattern."""
+    if "*" not in name:
+        return origin == name
+    # As Django reads CSRF_TRUSTED_ORIGINS: "https://*.example.com".
+    try:
+        said, meant = urlsplit(origin), urlsplit(name)
+    except ValueError:
+        return False
+    if origin != f"{said.scheme}://{said.netloc}" or "@" in said.netloc:
+        return False
+    below = is_same_domain(said.netloc.lower(), meant.netloc.lower().lstrip("*"))
+    return said.scheme == meant.scheme and below
 
 
 def _is_https(scheme: str, headers: dict[bytes, str]) -> bool:

@@ -90,6 +90,26 @@ class TestOrigin:
         assert asked("https://trusted.example")
         assert not asked("http://portal.example")
 
+    @pytest.mark.parametrize(
+        ("origin", "is_named"),
+        [
+            ("https://one.trusted.example", True),
+            ("https://a.b.Trusted.example", True),
+            ("http://one.trusted.example", False),
+            ("https://one.trusted.example:8000", False),
+            ("https://nottrusted.example", False),
+            ("https://trusted.example.evil.example", False),
+            ("https://evil.example/.trusted.example", False),
+            ("https://evil.example#.trusted.example", False),
+            ("https://a@one.trusted.example", False),
+            ("https://[::1.trusted.example", False),
+        ],
+    )
+    def test_may_be_named_by_a_pattern(self, settings, origin, is_named):
+        settings.CSRF_TRUSTED_ORIGINS = ["https://*.trusted.example"]
+
+        assert asked(origin) is is_named
+
     def test_behind_a_proxy_is_the_public_one(self, settings):
         public = {"x_forwarded_host": "localhost"}
 
