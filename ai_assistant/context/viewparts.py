@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from functools import wraps
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from django.urls import get_resolver
 
 from ai_assistant.types import RunContext
 
 View = TypeVar("View", bound=Callable[..., Any])
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 ATTRIBUTE = "assistant_parts"
 _of_views: set[str] = set()  # names of tools that belong to views
 
@@ -22,6 +25,24 @@ class ViewParts:
     suggestions: tuple[str, ...] = ()
 
 
+def _says_what_to_write(decorator: Callable[Given, Made]) -> Callable[Given, Made]:
+    """Tell of missing parentheses and of arguments that are given without a name."""
+
+    @wraps(decorator)
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+        if args:
+            view = getattr(args[0], "__name__", args[0])
+            raise TypeError(
+                f"View {view!r} is decorated without saying what it lends. Write "
+                "@assistant_view(context=[...], tools=[...], suggestions=[...]), or "
+                "one of them; all arguments are given by name."
+            )
+        return decorator(*args, **kwargs)
+
+    return called
+
+
+@_says_what_to_write
 def assistant_view(
     *,
     context: Sequence[Callable[[RunContext], Any]] = (),
@@ -34,13 +55,17 @@ def assistant_view(
     Both hold on pages of this view only. Tools are functions decorated with
     `ai_assistant.tool`, or their names.
     """
+    given = {"context": context, "tools": tools, "suggestions": suggestions}
+    for name, value in given.items():
+        _check_is_list(value, f"The argument {name!r} of assistant_view", name)
+    names = _names(tools, "An assistant_view")
 
     def decorate(view: View) -> View:
         parts = ViewParts(
             context=tuple(context), tools=tuple(tools), suggestions=tuple(suggestions)
         )
         setattr(view, ATTRIBUTE, parts)
-        _of_views.update(map(_name, tools))
+        _of_views.update(names)
         return view
 
     return decorate
@@ -59,7 +84,11 @@ class AssistantMixin:
 
     def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401
         super().__init_subclass__(**options)
-        _of_views.update(map(_name, cls.__dict__.get("assistant_tools", ())))
+        for name in ("assistant_tools", "assistant_suggestions"):
+            given = cls.__dict__.get(name, ())
+            _check_is_list(given, f"{cls.__name__}.{name}", name)
+        own = cls.__dict__.get("assistant_tools", ())
+        _of_views.update(_names(own, f"{cls.__name__}.assistant_tools"))
 
     def assistant_context(self, context: RunContext, opened: Any = None) -> Any:  # noqa: ANN401
         """Return what the page shows; nothing by default."""
@@ -97,8 +126,34 @@ def names_of_views() -> set[str]:
     return set(_of_views)
 
 
-def _name(tool: Any) -> str:  # noqa: ANN401 - a name or a tool function
-    return tool if isinstance(tool, str) else str(tool.assistant_tool)
+def _check_is_list(given: Any, subject: str, name: str) -> None:  # noqa: ANN401
+    if isinstance(given, str):
+        raise TypeError(
+            f"{subject} is the text {given!r}: each letter would count as one. Write "
+            f"{name}=[{given!r}]."
+        )
+    if callable(given):
+        own = getattr(given, "__name__", repr(given))
+        raise TypeError(
+            f"{subject} is {own!r} itself and not a list. Write {name}=[{own}]."
+        )
+
+
+def _names(tools: Sequence[Any], subject: str) -> list[str]:
+    return [_name(tool, subject) for tool in tools]
+
+
+def _name(tool: Any, subject: str) -> str:  # noqa: ANN401 - a name or a tool function
+    if isinstance(tool, str):
+        return tool
+    name = getattr(tool, "assistant_tool", None)
+    if name is None:
+        own = getattr(tool, "__name__", tool)
+        raise TypeError(
+            f"{subject} has the tool {own!r}, which is not registered. Decorate it "
+            "with ai_assistant.tool."
+        )
+    return str(name)
 
 
 def _holder(view: Any, model_admin: Any) -> AssistantMixin | None:  # noqa: ANN401

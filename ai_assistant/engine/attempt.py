@@ -212,8 +212,8 @@ def is_async(handler: Callable[..., Any]) -> bool:
 async def _run_async(attempt: Attempt) -> Outcome:
     name = attempt.call.name
     try:
-        context = await in_tool_thread(context_for, attempt)
         async with asyncio.timeout(attempt.timeout_s) as limit:
+            context = await in_tool_thread(context_for, attempt)
             value = invoke(attempt, attempt.tool.handler, context)
             if inspect.isasyncgen(value):
                 return await _drained(attempt, value)

@@ -7,13 +7,13 @@ its result are one transaction; an external effect is claimed before it happens.
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -23,22 +23,31 @@ from ai_assistant.engine.attempt import (
     TIMEOUT,
     Attempt,
     Outcome,
-    context_for,
     guarded,
     invoke,
     run_tool,
     stop_if_asked,
-    timed_out,
 )
-from ai_assistant.engine.db import in_db, in_tool_thread, in_write_thread
+from ai_assistant.engine.db import (
+    in_db,
+    in_tool_thread,
+    in_write_thread,
+)
 from ai_assistant.engine.finish import outcome_unknown
 from ai_assistant.engine.loop import CallOutcome
 from ai_assistant.engine.offer import tool_of
 from ai_assistant.engine.park import park
+from ai_assistant.engine.ready import made_ready, rechecked
 from ai_assistant.engine.records import call_moved, record_result
 from ai_assistant.engine.report import REPORT_S, heard
-from ai_assistant.engine.upgrade import has_changed, upgrade
+from ai_assistant.engine.upgrade import (
+    arguments_now,
+    has_changed,
+    outdated,
+    upgrade,
+)
 from ai_assistant.engine.waits import page, question
+from ai_assistant.engine.write_limit import within_limit
 from ai_assistant.engine.writer import RunWriter
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, ToolFailed
@@ -46,7 +55,7 @@ from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.run import Run
 from ai_assistant.safety.identity import Revoked
 from ai_assistant.tools.result import from_exception, from_value
-from ai_assistant.types import WRITING, ToolResult
+from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
 
 logger = logging.getLogger("ai_assistant")
 
@@ -105,7 +114,7 @@ class DurableCalls:
             )
         if has_changed(call, tool):
             # It goes on in the next round, if it does not wait by then.
-            return await self.writer.commit(lambda: upgrade(call, tool))
+            return await self._upgrade(call, tool)
         attempt = Attempt(run=self.run_row, call=call, tool=tool)
         if tool.external:
             return await self._external(attempt)
@@ -149,16 +158,24 @@ class DurableCalls:
     async def _send(self, call: ToolCall) -> None:
         tool = tool_of(self.run_row, call.name)
         if tool is not None and has_changed(call, tool):
-            await self.writer.commit(lambda: upgrade(call, tool))
+            await self._upgrade(call, tool)
         else:
             await background.send(call.pk)
 
+    async def _upgrade(self, call: ToolCall, tool: ToolDefinition) -> None:
+        told = await _arguments_now(Attempt(run=self.run_row, call=call, tool=tool))
+        await self.writer.commit(lambda: upgrade(call, tool, told))
+
     async def _external(self, attempt: Attempt) -> None:
         call = attempt.call
+        ready = await made_ready(attempt)
+        if not isinstance(ready, RunContext):
+            await self._record(attempt, ready)
+            return
         begun: list[bool] = []
 
         def begin() -> Sequence[Event]:
-            refused = guarded(call.name, lambda: bool(context_for(attempt)))
+            refused = guarded(call.name, lambda: bool(rechecked(attempt, ready)))
             begun[:] = [isinstance(refused, ToolResult) and refused.ok]
             return _claim(call) if begun[0] else _record(attempt, refused)
 
@@ -169,16 +186,13 @@ class DurableCalls:
             await self.writer.commit(lambda: _record_external(attempt, outcome))
 
     async def _write(self, attempt: Attempt) -> None:
-        prepared: object = None
-        if attempt.tool.prepare is not None:
-            done = await _prepare(attempt)
-            if isinstance(done, ToolResult | Ask):
-                return await self._record(attempt, done)
-            prepared = done[0]
+        ready = await made_ready(attempt)
+        if not isinstance(ready, RunContext):
+            return await self._record(attempt, ready)
 
         def work() -> Sequence[Event]:
             own = replace(attempt, report=attempt.report.branch())
-            return _record(own, _effect(own, prepared))
+            return _record(own, _effect(own, ready))
 
         try:
             await self.writer.commit(work, runner=in_write_thread)
@@ -237,36 +251,24 @@ def _record_external(attempt: Attempt, outcome: Outcome) -> Sequence[Event]:
     return _record(attempt, outcome)
 
 
-async def _prepare(attempt: Attempt) -> Outcome | tuple[object]:
-    """Do the slow part, outside the transaction. A tuple holds what it returned."""
-    prepared: list[object] = []
-
-    def work() -> Outcome:
-        assert attempt.tool.prepare is not None  # noqa: S101 - for the type checker
-        prepare = attempt.tool.prepare
-        return guarded(
-            attempt.call.name,
-            lambda: prepared.append(invoke(attempt, prepare, context_for(attempt))),
-        )
-
+async def _arguments_now(attempt: Attempt) -> dict[str, Any] | ToolResult:
+    """Let the tool bring the arguments of a call up to date, within its time."""
     try:
         async with asyncio.timeout(attempt.timeout_s):
-            outcome = await in_tool_thread(work)
-    except TimeoutError:
-        return timed_out(attempt)
-    return (prepared[0],) if prepared else outcome
+            return await in_tool_thread(arguments_now, attempt.call, attempt.tool)
+    except TimeoutError as error:
+        return outdated(attempt.call, error)
 
 
-def _effect(attempt: Attempt, prepared: object) -> Outcome:
+def _effect(attempt: Attempt, ready: RunContext) -> Outcome:
     """Write, inside the transaction that records the result."""
 
     def write() -> ToolResult:
         # Behind the fence: what the person has stopped by now does not happen.
         if Run.objects.filter(pk=attempt.run.pk, stop_requested=True).exists():
             raise Revoked("stopped", "")
-        context = context_for(attempt)
-        context.prepared = prepared
-        with transaction.atomic(), _within_limit():
+        context = rechecked(attempt, ready)
+        with transaction.atomic(), within_limit():
             value = invoke(attempt, attempt.tool.handler, context)
             result = from_value(attempt.call.name, value)
             if not result.ok:
@@ -274,31 +276,3 @@ def _effect(attempt: Attempt, prepared: object) -> Outcome:
         return result
 
     return guarded(attempt.call.name, write)
-
-
-class _within_limit:  # noqa: N801 - reads as a word of the sentence above
-    """Undo a write phase that held the database for too long."""
-
-    def __enter__(self) -> None:
-        default_s = 1.0 if connection.vendor == "sqlite" else 5.0
-        self.limit_s = float(conf.get("WRITE_TIMEOUT_S") or default_s)
-        self.started_at = time.monotonic()
-        if connection.vendor == "postgresql":
-            self._limit_statements(int(self.limit_s * 1000))
-
-    @staticmethod
-    def _limit_statements(limit_ms: int) -> None:
-        """Let the server end a statement that waits for a lock of the host's."""
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL statement_timeout = {limit_ms:d}")
-
-    def __exit__(self, kind: object, *_rest: object) -> None:
-        took_s = time.monotonic() - self.started_at
-        if kind is None and took_s > self.limit_s:
-            raise ToolFailed(
-                _("The change took %(took).1f s (at most %(limit)g s) and was undone.")
-                % {"took": took_s, "limit": self.limit_s},
-                suggestion=_("Change less at once."),
-            )
-        if kind is None and connection.vendor == "postgresql":
-            self._limit_statements(0)

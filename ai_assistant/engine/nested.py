@@ -1,14 +1,12 @@
 """
 A tool that calls another: the child is a call of its own, with its own result.
 
-It runs under the parent's approval and inside its transaction, and is stored when
-it has ended, together with the children of its own: none is ever left open. The
+It runs under the parent's approval and inside its transaction, if it has one. The
 model is told of the parent's result only.
 """
 
 import asyncio
 import hashlib
-import json
 import re
 import threading
 from collections.abc import Callable, Mapping
@@ -16,45 +14,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
-from django.db.models import Max
-from django.utils import timezone
-from django.utils.translation import gettext as _
 
-from ai_assistant.engine.db import unit
-from ai_assistant.engine.eventlog import append
-from ai_assistant.engine.fence import pass_by_state
-from ai_assistant.engine.records import record_result
+from ai_assistant.engine.async_child import in_time
+from ai_assistant.engine.child_rules import child_tool, refusal
+from ai_assistant.engine.family import Family, child_call, keep
 from ai_assistant.engine.report import Report
-from ai_assistant.engine.versions import remember
-from ai_assistant.events import CallArguments, CallEnd, CallStart, Event
-from ai_assistant.exceptions import Ask, LostLease, ToolFailed
-from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
-from ai_assistant.models.run import UNFINISHED
-from ai_assistant.registry import registry
-from ai_assistant.safety.policy import decide
-from ai_assistant.safety.rate import rate_limit
-from ai_assistant.tools.parse import digest
-from ai_assistant.tools.result import REFUSALS, from_value, rate_limited
-from ai_assistant.tools.version import version_of
-from ai_assistant.types import (
-    EFFECTS,
-    JSON,
-    WRITING,
-    RunContext,
-    ToolDefinition,
-    ToolResult,
-)
+from ai_assistant.exceptions import Ask, ToolFailed
+from ai_assistant.models.call import ToolCall
+from ai_assistant.types import JSON, WRITING, RunContext, ToolDefinition, ToolResult
 
 if TYPE_CHECKING:
     from ai_assistant.engine.attempt import Attempt
 
-MAX_DEPTH = 3
-FIRST_POSITION = 1000  # of children, after those that the model asked for
-FACTS = 4  # of one child: start, arguments, end, result
+__all__ = ["Family", "Ordinals", "call_child", "is_of_child"]
+
 KEY_CHARS = 100  # of an answer, as it is stored
 OF_CHILD = re.compile(r"@[0-9a-f]{12}/")  # before the key of a child's answer
 
-Family = list[tuple[ToolCall, ToolResult]]
 CarryOut = Callable[["Attempt", RunContext, str], "ToolResult | Ask"]
 
 
@@ -91,14 +67,14 @@ def call_child(
     asks: then the parent is called again, with the answer.
     """
     _off_the_loop()
-    tool = _child_tool(parent, name)
-    call = _child_call(parent, tool, arguments)
+    tool = child_tool(parent, name)
+    call = child_call(parent, tool, arguments)
     ordinal = parent.ordinals.take()
     asked_by = _asked_by(call, ordinal)
     child = replace(
         parent,
         call=call,
-        tool=tool,
+        tool=in_time(tool),
         report=Report(above=parent.report),
         above=parent,
         family=[],
@@ -108,11 +84,11 @@ def call_child(
     key = f"{context.idempotency_key}/{ordinal}"
 
     def work() -> ToolResult | Ask:
-        outcome = _refusal(parent, tool) or _undone_if_failed(
+        outcome = refusal(parent, tool) or _undone_if_failed(
             tool, lambda: carry_out(child, context, key)
         )
         if isinstance(outcome, ToolResult):
-            _keep(parent, child, outcome)
+            keep(parent, child, outcome)
         return outcome
 
     writes = tool.effect in WRITING and not tool.external
@@ -162,7 +138,7 @@ def _named(asked: Ask, asked_by: str) -> Ask:
     return copy
 
 
-# --- whether it may be called ---
+# --- how it is carried out ---
 
 
 def _off_the_loop() -> None:
@@ -174,58 +150,6 @@ def _off_the_loop() -> None:
         "context.call_tool() blocks, and cannot be called in an 'async def'. Make the "
         "tool a 'def', or await asyncio.to_thread(context.call_tool, ...)."
     )
-
-
-def _child_tool(parent: "Attempt", name: str) -> ToolDefinition:
-    """Return the tool of that name. Raise ToolFailed if it is not for this parent."""
-    tool = registry.tool(name)
-    above = parent.tool.name
-    if tool is None:
-        raise ToolFailed(f"Tool {above!r} calls {name!r}, which is not registered.")
-    if parent.call.depth >= MAX_DEPTH:
-        raise ToolFailed(
-            f"Tool {above!r} calls {name!r} too deeply: {MAX_DEPTH} calls may stand "
-            "below each other."
-        )
-    if name in _names_above(parent):
-        raise ToolFailed(f"Tool {above!r} calls {name!r}, which has called it.")
-    if EFFECTS.index(tool.effect) > EFFECTS.index(parent.tool.effect):
-        raise ToolFailed(
-            f"Tool {above!r} has the effect {parent.tool.effect!r} and calls {name!r} "
-            f"with {tool.effect!r}. Give it at least that effect."
-        )
-    if tool.background or tool.browser or (tool.external and not parent.tool.external):
-        raise ToolFailed(
-            f"Tool {above!r} calls {name!r}, which cannot be part of another call. "
-            "Let the model call it."
-        )
-    return tool
-
-
-def _names_above(attempt: "Attempt | None") -> set[str]:
-    names = set()
-    while attempt is not None:
-        names.add(attempt.tool.name)
-        attempt = attempt.above
-    return names
-
-
-def _refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
-    """Return why the site does not let it be a part of its parent, if so."""
-    if decide(tool) == "ask" and not parent.call.approved:
-        text = _(
-            "“%(name)s” asks for an approval of its own, and “%(above)s” had none."
-        )
-        return ToolResult(
-            ok=False,
-            error=text % {"name": tool.name, "above": parent.tool.name},
-            error_type="policy",
-        )
-    opens_at = rate_limit(parent.run.user_id, tool)
-    return rate_limited(tool.name, opens_at) if opens_at else None
-
-
-# --- how it is carried out ---
 
 
 def _undone_if_failed(
@@ -255,92 +179,3 @@ def _in_transaction(
         )
     with transaction.atomic():
         return work()
-
-
-# --- how it is stored ---
-
-
-def _child_call(
-    parent: "Attempt", tool: ToolDefinition, arguments: dict[str, Any]
-) -> ToolCall:
-    plain = from_value(tool.name, arguments)
-    if not plain.ok:
-        raise ToolFailed(
-            f"Tool {parent.tool.name!r} calls {tool.name!r} with arguments that have "
-            "no JSON form."
-        )
-    above = parent.call
-    return ToolCall(
-        run_id=above.run_id,
-        step_id=above.step_id,
-        parent=above,
-        depth=above.depth + 1,
-        version=version_of(tool),
-        name=tool.name,
-        label=str(tool.label)[:200],
-        effect=tool.effect,
-        arguments=plain.data,
-        arguments_digest=digest(tool.name, plain.data),
-        approved=above.approved,
-        status=CallStatus.EXECUTING,
-        started_at=timezone.now(),
-    )
-
-
-def _keep(parent: "Attempt", child: "Attempt", result: ToolResult) -> None:
-    """Store an ended child and its own; below another child that is done later."""
-    is_undone = not result.ok and child.tool.effect in WRITING
-    family = [(child.call, result), *([] if is_undone else child.family)]
-    parent.family.extend(family)
-    if parent.above is not None:
-        return
-    if connection.in_atomic_block:
-        _store(parent, family)
-    else:
-        unit(_store)(parent, family)
-
-
-def _store(parent: "Attempt", family: Family) -> None:
-    run = parent.run
-    events = FACTS * len(family)
-    first = pass_by_state(run.pk, tuple(UNFINISHED), events=events)
-    message_id = str(_still_open(parent).step.message_id)
-    siblings = ToolCall.objects.filter(run_id=run.pk, step_id=parent.call.step_id)
-    last = siblings.aggregate(last=Max("position"))["last"] or 0
-    facts: list[Event] = []
-    for position, (call, result) in enumerate(family, max(last + 1, FIRST_POSITION)):
-        call.position = position
-        call.save(force_insert=True)
-        facts += _facts(call, message_id)
-        is_refused = result.error_type in REFUSALS
-        facts += record_result(
-            call,
-            result,
-            status=CallStatus.DENIED if is_refused else "",
-            reason=result.error_type if is_refused else "",
-        )
-    remember(registry.tool(call.name) for call, _result in family)
-    append(run.pk, facts, first_seq=first, epoch=run.epoch)
-
-
-def _still_open(parent: "Attempt") -> ToolCall:
-    """Return the row of the parent. Raise LostLease if it is not ours any more."""
-    own = ToolCall.objects.filter(pk=parent.call.pk, status__in=OPEN_CALL)
-    if parent.call.background:
-        own = own.filter(epoch=parent.call.epoch)
-    else:
-        own = own.filter(run__epoch=parent.run.epoch)
-    found = own.select_related("step").first()
-    if found is None:
-        raise LostLease(f"Call {parent.call.pk} is no longer carried out by us.")
-    return found
-
-
-def _facts(call: ToolCall, message_id: str) -> list[Event]:
-    call_id = str(call.pk)
-    said = json.dumps(call.arguments, ensure_ascii=False)
-    return [
-        CallStart(call_id=call_id, name=call.name, message_id=message_id),
-        CallArguments(call_id=call_id, delta=said),
-        CallEnd(call_id=call_id),
-    ]

@@ -23,24 +23,41 @@ def has_changed(call: ToolCall, tool: ToolDefinition) -> bool:
     return bool(call.version) and call.version != version_of(tool)
 
 
-def upgrade(call: ToolCall, tool: ToolDefinition) -> list[Event]:
+def arguments_now(call: ToolCall, tool: ToolDefinition) -> dict[str, Any] | ToolResult:
+    """
+    Return the arguments of the call for the tool as it is now.
+
+    They go through the tool's `upgrade_args`, code of the site that may take long:
+    call it before the fence. Return the call's result if they do not fit.
+    """
+    try:
+        arguments = _upgraded(call, tool)
+        validated(tool, arguments)
+    except Exception as error:  # noqa: BLE001 - the site's code, and what it returns
+        return outdated(call, error)
+    return arguments
+
+
+def upgrade(
+    call: ToolCall,
+    tool: ToolDefinition,
+    arguments: dict[str, Any] | ToolResult | None = None,
+) -> list[Event]:
     """
     Let a call be one of the tool as it is now; return the facts.
 
-    Its arguments go through the tool's `upgrade_args`. An approval was for the
-    tool as it was: it lapses, and the person is asked again. Call it behind the
-    fence.
+    `arguments` is what `arguments_now` has returned. An approval was for the tool
+    as it was: it lapses, and the person is asked again. Call it behind the fence.
     """
     row = ToolCall.objects.get(pk=call.pk)
-    if not row.is_open:
+    if not row.is_open or row.version != call.version:
         return []
+    if arguments is None:
+        arguments = arguments_now(row, tool)
     tasks = row.interrupts.filter(kind=Interrupt.Kind.TASK)
     facts = list(close_interrupts(tasks, Interrupt.Status.CANCELLED))
-    try:
-        arguments = _upgraded(row, tool)
-        validated(tool, arguments)
-    except Exception as error:  # noqa: BLE001 - the site's code, and what it returns
-        return [*facts, *record_result(row, _outdated(row, error))]
+    if isinstance(arguments, ToolResult):
+        return [*facts, *record_result(row, arguments)]
     asks = row.approved or decide(tool) == "ask"
     _update(row, tool, arguments)
     remember([tool])
@@ -82,7 +99,8 @@ def _update(call: ToolCall, tool: ToolDefinition, arguments: dict[str, Any]) -> 
     )
 
 
-def _outdated(call: ToolCall, error: Exception) -> ToolResult:
+def outdated(call: ToolCall, error: Exception) -> ToolResult:
+    """Return the result of a call that its tool cannot carry out any more."""
     return ToolResult(
         ok=False,
         error=_("“%(name)s” has changed since it was called, and was not carried out.")

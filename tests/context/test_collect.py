@@ -12,6 +12,7 @@ from django.views import View
 import ai_assistant
 from ai_assistant import ContextItem, PageInfo
 from ai_assistant.context import collect
+from ai_assistant.context.bulkhead import HANGING
 from ai_assistant.context.collect import Kept, chosen, from_browser, see
 from ai_assistant.context.viewparts import AssistantMixin, assistant_view, parts_of
 from project.questionnaires.models import Questionnaire
@@ -20,11 +21,51 @@ from tests.context.conftest import context_of, seen
 pytestmark = pytest.mark.django_db
 
 LIST = "/admin/questionnaires/questionnaire/"
+THREADS = collect._providers  # each test gets its own thread instead
 
 
 @pytest.fixture
 def questionnaire(user):
     return Questionnaire.objects.create(title="Weekly", owner=user)
+
+
+@pytest.fixture
+def options(settings):
+    def change(**changed):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **changed}
+
+    return change
+
+
+class Hanging:
+    """Registers providers that return when they are let go, and counts their calls."""
+
+    def __init__(self):
+        self.asked = {}
+        self.go_on = threading.Event()
+
+    def __call__(self, *names):
+        for name in names:
+            self.asked[name] = 0
+            ai_assistant.context(name=name)(self.one(name))
+        return self.asked
+
+    def one(self, name):
+        def wait(context):
+            self.asked[name] += 1
+            self.go_on.wait(60)
+            return "done"
+
+        return wait
+
+
+@pytest.fixture
+def hanging(monkeypatch):
+    """Make providers that hang, in the threads in which a site's are asked."""
+    monkeypatch.setattr(collect, "_providers", THREADS)
+    hanging = Hanging()
+    yield hanging
+    hanging.go_on.set()
 
 
 @pytest.mark.row("C01")
@@ -224,6 +265,46 @@ class TestProviders:
 
         assert found["slow"].error == "It took too long."
         assert "page" in found
+
+    def test_those_that_hang_cost_the_others_nothing(self, user, hanging, options):
+        asked = hanging("a", "b", "c", "d")
+        ai_assistant.context(name="well")(lambda context: 1)
+
+        options(CONTEXT_TIMEOUT_S=0.05)
+        while min(asked.values()) < HANGING:
+            assert seen(user, LIST)["d"].error
+        options(CONTEXT_TIMEOUT_S=5.0)
+        found = seen(user, LIST)
+
+        assert found["well"].value == 1
+        for name in asked:
+            assert found[name].error.startswith("It hangs, and is not asked")
+        assert asked == dict.fromkeys("abcd", HANGING)
+
+    def test_one_that_hung_is_asked_when_it_has_returned(
+        self, user, hanging, options, caplog
+    ):
+        asked = hanging("slow")
+        options(CONTEXT_TIMEOUT_S=0.05)
+        while asked["slow"] < HANGING:
+            seen(user, LIST)
+        assert "'slow' took too long" in caplog.text
+        assert seen(user, LIST)["slow"].error.startswith("It hangs")
+        assert "'slow' hangs, and is not asked" in caplog.text
+
+        hanging.go_on.set()
+        options(CONTEXT_TIMEOUT_S=5.0)
+        while (found := seen(user, LIST)["slow"]).error:
+            assert found.error.startswith("It hangs")
+
+        assert found.value == "done"
+
+    def test_one_that_raises_a_timeout_of_its_own(self, user):
+        @ai_assistant.context()
+        def away(context):
+            raise TimeoutError
+
+        assert seen(user, LIST)["away"].error == "TimeoutError"
 
     def test_is_not_asked_where_the_page_is_not_the_users(self, staff, questionnaire):
         asked = []

@@ -1,5 +1,6 @@
 """A tool that calls another: one approval, one transaction, a result for each."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -414,3 +415,81 @@ class TestAtOnce:
         keys = play().calls.get(parent=None).result["data"]
 
         assert [one.rpartition("/")[2] for one in keys] == ["2", "3"]
+
+
+async def waiting() -> str:
+    async with asyncio.timeout(20):
+        await asyncio.Event().wait()
+    return "It came."
+
+
+async def drawing():
+    yield "Nothing yet."
+    yield await waiting()
+
+
+async def pausing() -> str:
+    for _ in range(20):
+        await asyncio.sleep(0)
+    return "It came."
+
+
+class TestAsyncChild:
+    @pytest.mark.parametrize("child", [waiting, drawing])
+    def test_has_what_is_left_of_the_parents_transaction(
+        self, play, script, offer, options, child
+    ):
+        told = []
+
+        def parent(context: RunContext) -> None:
+            Effect.objects.create(key="a", run=context.run_id)
+            told.append(context.call_tool("child"))
+
+        options(WRITE_TIMEOUT_S=0.05)
+        offer(child, name="child")
+        offer(parent, effect="write", policy="allow")
+        script.add(reply("", call("parent")), "I see.")
+
+        run = play()
+
+        assert "“Child” took longer than the 0.0 s that were left" in told[0].error
+        assert (run.state, statuses(run)) == ("succeeded", ["failed"])
+        assert not Effect.objects.exists()  # the parent was too slow with it
+
+    def test_two_share_it(self, play, script, offer, options):
+        told = []
+
+        def parent(context: RunContext) -> None:
+            told.extend(context.call_tool("child", n=n) for n in range(2))
+
+        async def child(n: int) -> str:
+            return await (waiting() if n == 0 else pausing())
+
+        options(WRITE_TIMEOUT_S=0.05)
+        offer(child, name="child")
+        offer(parent, effect="write", policy="allow")
+        script.add(reply("", call("parent")), "I see.")
+
+        play()
+
+        assert [result.ok for result in told] == [False, False]
+
+    @pytest.mark.parametrize("where", ["read", "prepare"])
+    def test_where_no_transaction_is_open(self, play, script, offer, options, where):
+        told = []
+
+        def ask(context: RunContext) -> None:
+            told.append(context.call_tool("pausing"))
+
+        options(WRITE_TIMEOUT_S=1e-9)
+        offer(pausing)
+        if where == "read":
+            offer(ask, name="parent")
+        else:
+            offer(lambda context: None, name="parent", effect="write", prepare=ask)
+            options(POLICY={"parent": "allow"})
+        script.add(reply("", call("parent")), "Done.")
+
+        play()
+
+        assert told[0].data == "It came."

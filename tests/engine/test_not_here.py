@@ -45,6 +45,7 @@ def test_tool_of_a_module_is_there_on_its_pages(play, script, modules):
     assert run.calls.get().status == "complete"
 
 
+@pytest.mark.row("T06")
 @pytest.mark.row("T14")
 def test_tool_of_a_module_is_not_there_elsewhere(play, script, modules):
     script.add(reply("", call("light")), "Oh.")
@@ -53,7 +54,11 @@ def test_tool_of_a_module_is_not_there_elsewhere(play, script, modules):
 
     refused = run.calls.get()
     assert (refused.status, refused.reason) == ("denied", "not_here")
-    assert "not available now" in script.requests[1].messages[-1]["content"]
+    said = script.requests[1].messages[-1]["content"]
+    assert "not available on this page now" in said
+    names = said.partition("Tools of this page: ")[2]
+    assert "navigate_to" in names
+    assert "light" not in names.replace("highlight", "")
 
 
 def test_write_on_a_read_only_page_asks_nobody(play, script, modules):

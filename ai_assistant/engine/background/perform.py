@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, connection, connections
@@ -28,9 +29,10 @@ from ai_assistant.engine.background.claim import (
 from ai_assistant.engine.db import enter_unit, unit, unknown_commit, with_connections
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import pass_by_state
+from ai_assistant.engine.ready import rechecked
 from ai_assistant.engine.records import close_interrupts, record_result, settle_wait
 from ai_assistant.engine.report import Report
-from ai_assistant.engine.upgrade import has_changed, upgrade
+from ai_assistant.engine.upgrade import arguments_now, has_changed, upgrade
 from ai_assistant.engine.waits import question
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, LostLease
@@ -102,10 +104,11 @@ class _Work:
     @contextmanager
     def piece(self, attempt: Attempt, mark: JSON) -> Iterator[None]:
         """One transaction of the tool: fence, permission, its writes, its mark."""
+        ready = context_for(attempt)  # code of the site: no lock is held yet
 
         def begin() -> None:
             pass_call_fence(self.hold)
-            context_for(attempt)
+            rechecked(attempt, ready)
 
         with ExitStack() as stack:
             stack.enter_context(unknown_commit())
@@ -179,7 +182,11 @@ class _Work:
         renew(self.hold)
 
     def finish(self, outcome: Outcome) -> None:
-        _finish(self.hold, self.call, outcome, self.report)
+        call, tool = self.call, registry.tool(self.call.name)
+        told = None
+        if call.approved and tool is not None and has_changed(call, tool):
+            told = arguments_now(call, tool)
+        _finish(self.hold, call, outcome, self.report, told)
 
     def ring(self) -> None:
         live.ring_from_thread(self.group, self.run.pk)
@@ -194,12 +201,19 @@ def _store_report(hold: CallHold, call: ToolCall, report: Report) -> None:
 
 
 @unit
-def _finish(hold: CallHold, call: ToolCall, outcome: Outcome, report: Report) -> None:
+def _finish(
+    hold: CallHold,
+    call: ToolCall,
+    outcome: Outcome,
+    report: Report,
+    upgraded: dict[str, Any] | ToolResult | None,
+) -> None:
     pass_call_fence(hold)
     facts: list[Event] = [*report.store(call), *end_task(call)]
     tool = registry.tool(call.name)
     if call.approved and tool is not None and has_changed(call, tool):
-        facts += upgrade(call, tool)  # nothing was done: another tool was approved
+        # Nothing was done: another tool was approved.
+        facts += upgrade(call, tool, upgraded)
     elif isinstance(outcome, Ask):
         facts += question(call, outcome)
     else:

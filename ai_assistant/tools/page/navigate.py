@@ -10,16 +10,20 @@ from django.utils.translation import gettext_lazy
 from ai_assistant import conf
 from ai_assistant.context.opened import admits
 from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.viewparts import ViewParts, parts_of
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.registry import registry
 from ai_assistant.types import RunContext
 
 NAVIGATE_TO = "navigate_to"
-# Of the name of a URL, without its namespace; those of the admin are known better.
-REFUSED = re.compile(
-    r"(^|_|-)(log(out|in)|password|delete|jsi18n|autocomplete|view_on_site)($|_|-)"
+# Of the name of a URL, without its namespace; whatever the site allows.
+NEVER = re.compile(
+    r"(^|_|-)(log(out|in)|password|jsi18n|autocomplete|view_on_site)($|_|-)"
 )
-FORMS = ("index", "app_list", "changelist", "add", "change", "history")
+DELETES = re.compile(r"(^|_|-)delete($|_|-)")
+# Pages of the admin that only show something when they are opened.
+SAFE = ("index", "app_list", "changelist", "add", "change", "history")
 
 
 @tool(
@@ -42,19 +46,21 @@ def navigate_to(
     admin:APP_MODEL_changelist, admin:APP_MODEL_add or admin:APP_MODEL_change
     arguments: of the URL, for example {"object_id": "1"}
     """
-    namespace, _colon, url_name = view_name.rpartition(":")
-    if namespace not in conf.get("NAVIGATE_TO"):
-        allowed = ", ".join(map(repr, conf.get("NAVIGATE_TO"))) or _("none")
-        raise ToolFailed(
-            _("“%(name)s” is not among the pages that may be opened.")
-            % {"name": view_name},
-            suggestion=_("Allowed are the namespaces %(names)s.") % {"names": allowed},
-        )
+    _check_allowed(view_name)
     path = _path(view_name, arguments or {})
     page = find_page(path)
-    if page is None or not _is_harmless(page, url_name):
+    # Another view may stand at this path, before the one that was named.
+    opened = page.info.view_name if page else ""
+    if page is None or _is_never_opened(page, opened):
         raise ToolFailed(
             _("“%(name)s” is never opened by a tool.") % {"name": view_name}
+        )
+    _check_allowed(opened)
+    if not _is_harmless(page, opened):
+        raise ToolFailed(
+            _("“%(name)s” is a page of this site's own, which a tool may not open.")
+            % {"name": view_name},
+            suggestion=_("Tell the person where to find it instead."),
         )
     if not admits(page, context.user):
         raise ToolFailed(
@@ -62,6 +68,20 @@ def navigate_to(
             % {"path": path}
         )
     return {"path": path}
+
+
+def _check_allowed(view_name: str) -> None:
+    """Raise ToolFailed unless the site names the view or its namespace."""
+    namespace, _colon, _name = view_name.rpartition(":")
+    allowed = conf.get("NAVIGATE_TO")
+    if namespace in allowed or _is_named(view_name):
+        return
+    raise ToolFailed(
+        _("“%(name)s” is not among the pages that may be opened.")
+        % {"name": view_name},
+        suggestion=_("Allowed are the namespaces and pages %(names)s.")
+        % {"names": ", ".join(map(repr, allowed)) or _("none")},
+    )
 
 
 def _path(view_name: str, arguments: dict[str, str | int]) -> str:
@@ -80,8 +100,33 @@ def _path(view_name: str, arguments: dict[str, str | int]) -> str:
         ) from error
 
 
-def _is_harmless(page: Page, url_name: str) -> bool:
-    """Tell whether to open the page changes nothing and leaves the site nowhere."""
-    if page.info.action in FORMS:
-        return True
-    return page.info.action != "delete" and not REFUSED.search(url_name)
+def _is_never_opened(page: Page, view_name: str) -> bool:
+    """Tell whether the view ends the visit, changes a password, or shows no page."""
+    if page.info.action in SAFE:
+        return False
+    name = view_name.rpartition(":")[2]
+    return bool(
+        NEVER.search(name) or (DELETES.search(name) and not _is_named(view_name))
+    )
+
+
+def _is_harmless(page: Page, view_name: str) -> bool:
+    """
+    Tell whether to open the page changes nothing, as far as can be known.
+
+    A view that the site has added to an admin may do anything by GET: the site has
+    to name it, or to have declared it to the assistant.
+    """
+    is_of_admin = page.match is not None and "admin" in page.match.app_names
+    return (
+        not is_of_admin
+        or page.info.action in SAFE
+        or _is_named(view_name)
+        or parts_of(page.view) != ViewParts()
+        or any(view_name in one.matches for one in registry.modules().values())
+    )
+
+
+def _is_named(view_name: str) -> bool:
+    """Tell whether the site allows this very view, not only its namespace."""
+    return ":" in view_name and view_name in conf.get("NAVIGATE_TO")

@@ -91,6 +91,22 @@ class TestDeclared:
 
         assert play().calls.get().result["error_type"] == "unknown_tool"
 
+    @pytest.mark.row("T06")
+    def test_after_its_page_it_is_said_to_have_gone(self, play, script):
+        script.add(reply("", call("pick", {"row": 3})), "Picked.")
+        first = play(context={"tools": [PICK]})
+        claim(said(first))
+        finish_call(said(first, value="the third"))
+        resume(first)
+        script.add(reply("", call("pick", {"row": 4})), "Oh.")
+
+        run = play(conversation_id=first.conversation_id)
+
+        result = run.calls.get().result
+        assert (result["ok"], result["error_type"]) == (False, "not_here")
+        assert "“pick” is not available on this page now" in result["error"]
+        assert "highlight" in result["suggestion"]
+
     def test_can_be_switched_off(self, play, script, options):
         options(CLIENT_TOOLS=False)
         script.add("Hello.")

@@ -1,10 +1,20 @@
 """Where a run may take the person, and what it is told there."""
 
-import pytest
-from django.contrib.auth.models import Group, Permission
+from types import ModuleType
 
+import pytest
+from django.contrib.admin import site
+from django.contrib.auth.models import Group, Permission
+from django.http import HttpResponse
+from django.urls import include, path
+from django.views import View
+
+from ai_assistant import AssistantMixin, ContextModule
+from ai_assistant.context.viewparts import assistant_view
 from ai_assistant.engine.browser import claim, finish_call, with_page
+from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
+from project import urls as project_urls
 from tests.engine.browser.conftest import said
 from tests.engine.conftest import resume
 
@@ -54,7 +64,9 @@ class TestWhere:
             ("admin:logout", None),
             ("admin:login", None),
             ("admin:password_change", None),
+            ("admin:password_change_done", None),
             ("admin:jsi18n", None),
+            ("admin:autocomplete", None),
             ("admin:auth_user_delete", {"object_id": 1}),
             ("admin:auth_user_password_change", {"id": 1}),
             ("admin:view_on_site", {"content_type_id": 1, "object_id": 1}),
@@ -91,6 +103,95 @@ class TestWhere:
         run = going("admin:auth_group_changelist", user_id=staff.pk)
 
         assert run.state == "waiting_browser"
+
+
+def approve(request):
+    return HttpResponse("All are approved.")
+
+
+@assistant_view(tools=["look_at_report"])
+def report(request):
+    return HttpResponse("12")
+
+
+class Board(AssistantMixin, View):
+    pass
+
+
+# URLs that a site has put into the admin's own namespace.
+OWN = [
+    path("approve/", approve, name="shop_order_approve"),
+    path("report/", report, name="shop_report"),
+    path("board/", Board.as_view(), name="shop_board"),
+    path("logout-all/", approve, name="shop_logout"),
+    path("delete-all/", approve, name="shop_delete_all"),
+    # Stands before the page of the admin that has the same path.
+    path("auth/group/", approve, name="shop_shadow"),
+]
+
+
+class TestViewsOfTheSite:
+    """A custom view may change something by GET, whoever may open it."""
+
+    @pytest.fixture(autouse=True)
+    def _urls(self, settings):
+        module = ModuleType("urls_of_the_site")
+        module.urlpatterns = [
+            path("admin/", include(([*OWN, *site.get_urls()], "admin"))),
+            *project_urls.urlpatterns,
+        ]
+        settings.ROOT_URLCONF = module
+
+    def test_is_refused(self, going):
+        run = going("admin:shop_order_approve")
+
+        assert error(run) == "failed"
+        assert "a page of this site's own" in run.calls.get().result["error"]
+
+    def test_that_stands_in_the_place_of_another(self, going):
+        assert error(going("admin:auth_group_changelist")) == "failed"
+
+    def test_that_the_site_names(self, going, options):
+        options(NAVIGATE_TO=["admin:shop_order_approve"])
+
+        assert going("admin:shop_order_approve").state == "waiting_browser"
+
+    def test_name_allows_no_other(self, going, options):
+        options(NAVIGATE_TO=["admin:shop_order_approve"])
+
+        assert error(going("admin:index")) == "failed"
+
+    @pytest.mark.parametrize("name", ["admin:shop_report", "admin:shop_board"])
+    def test_that_declares_itself(self, going, name):
+        assert going(name).state == "waiting_browser"
+
+    @pytest.mark.parametrize(
+        ("match", "state"),
+        [
+            ("admin:shop_order_approve", "waiting_browser"),
+            ("admin:shop_order_*", "succeeded"),
+        ],
+    )
+    def test_that_a_module_names(self, going, match, state):
+        class OrderModule(ContextModule):
+            matches = (match,)
+
+        with registry.restored():
+            registry.add_module(OrderModule())
+
+            assert going("admin:shop_order_approve").state == state
+
+    def test_that_ends_the_visit_is_refused_always(self, going, options):
+        options(NAVIGATE_TO=["admin", "admin:shop_logout", "admin:logout"])
+
+        assert error(going("admin:shop_logout")) == "failed"
+        assert error(going("admin:logout")) == "failed"
+
+    def test_that_deletes_has_to_be_named(self, going, options):
+        assert error(going("admin:shop_delete_all")) == "failed"
+
+        options(NAVIGATE_TO=["admin:shop_delete_all"])
+        assert going("admin:shop_delete_all").state == "waiting_browser"
 
 
 class TestThere:

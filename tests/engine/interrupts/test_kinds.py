@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.db.models import TextChoices
 
-from ai_assistant import RunContext
+from ai_assistant import Ask, RunContext
 from ai_assistant.engine.interrupts import answer
 from ai_assistant.engine.start import accept
 from ai_assistant.models.interrupt import Interrupt
@@ -24,7 +24,6 @@ SIZES = (
 @pytest.fixture
 def asked(play, script, offer):
     """Return a run that waits for the answer to a question with these fields."""
-    from ai_assistant import Ask
 
     def ask(**fields):
         def asker(context: RunContext) -> object:
@@ -130,6 +129,49 @@ class TestOptions:
         options = run.interrupts.get().options
         assert [option["label"] for option in options] == ["Editors", "Readers"]
         assert told(run, text="Readers") == str(groups[1].pk)
+
+    @pytest.mark.row("L11")
+    def test_one_that_has_gone_is_asked_again(self, play, script, offer):
+        def asker(context: RunContext) -> str:
+            groups = Group.objects.order_by("name")
+            asked = Ask("Which?", options=groups, strict=True, key="group")
+            return asked.answer(context.answers)
+
+        offer(asker)
+        script.add(reply("", call("asker")), "Thanks.")
+        gone, stays = (Group.objects.create(name=name) for name in ("Old", "Readers"))
+        run = play()
+        answer(given(run, text=str(gone.pk)))
+        gone.delete()
+
+        run = resume(run)
+
+        again = run.interrupts.get(status="open")
+        assert again.question == "What was chosen is not there any more. Which?"
+        assert [option["label"] for option in again.options] == ["Readers"]
+        assert told(run, text="Readers") == str(stays.pk)
+
+    @pytest.mark.parametrize(
+        ("fields", "given_before", "is_asked"),
+        [
+            ({"options": ["a", "b"], "strict": True}, "a", False),
+            ({"options": ["a", "b"], "strict": True}, "c", True),
+            ({"options": ["a", "b"]}, "c", False),
+            ({"options": ["a"], "strict": True, "kind": "multi_select"}, ["a"], False),
+            ({"options": ["a"], "strict": True, "kind": "multi_select"}, ["b"], True),
+            ({"kind": "confirm", "strict": True}, False, False),
+            ({}, "any", False),
+        ],
+    )
+    def test_answer_holds_while_its_option_is_there(
+        self, fields, given_before, is_asked
+    ):
+        asked = Ask("Which?", key="which", **fields)
+        if is_asked:
+            with pytest.raises(Ask):
+                asked.answer({"which": given_before})
+        else:
+            assert asked.answer({"which": given_before}) == given_before
 
     def test_of_an_enumeration(self, asked):
         size = TextChoices("Size", [("S", ("s", "Small"))])

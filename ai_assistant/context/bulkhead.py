@@ -1,0 +1,98 @@
+"""
+Code of the site that may hang, kept from filling the threads that all share.
+
+A thread cannot be stopped. So whoever waits for one goes on after its time, and
+what is known to hang is not begun again before it has returned.
+"""
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any, TypeVar
+
+AT_ONCE = 4  # calls that somebody waits for; those that were given up do not count
+HANGING = 2  # calls of one key after which a further one is not begun
+
+T = TypeVar("T")
+
+
+class TookTooLong(Exception):
+    """The code has not returned in time. It may go on in its thread."""
+
+
+class StillHanging(Exception):
+    """The code was not called: too many earlier calls have not returned yet."""
+
+
+class Bulkhead:
+    """
+    What is at work for each key, and which of that was given up.
+
+    One key costs at most AT_ONCE threads, however many ask for it.
+    """
+
+    def __init__(self) -> None:
+        self._room = threading.BoundedSemaphore(AT_ONCE)
+        self._lock = threading.Lock()
+        # For each key what is at work, and whether it was given up.
+        self._calls: dict[str, dict[Future[Any], bool]] = defaultdict(dict)
+
+    def hangs(self, key: str) -> bool:
+        """Tell whether a call of that key was given up and has not returned."""
+        with self._lock:
+            return any(self._calls.get(key, {}).values())
+
+    def ask(
+        self, pool: Executor, key: str, work: Callable[[], T], *, timeout_s: float
+    ) -> T:
+        """
+        Return what `work` returns, or raise what it raises.
+
+        Raise TookTooLong after `timeout_s` in all, and StillHanging at once.
+        """
+        until = time.monotonic() + timeout_s
+        with self._lock:
+            self._check(key)
+        if timeout_s <= 0 or not self._room.acquire(timeout=timeout_s):
+            raise TookTooLong(key)
+        try:
+            call = self._begin(pool, key, work)
+            return self._waited_for(call, key, until - time.monotonic())
+        finally:
+            self._room.release()
+
+    def _check(self, key: str) -> None:
+        calls = self._calls.get(key, {})
+        if len(calls) >= HANGING and any(calls.values()):
+            raise StillHanging(key)
+
+    def _begin(self, pool: Executor, key: str, work: Callable[[], T]) -> Future[T]:
+        with self._lock:
+            # Again, and with no other in between: it may have been given up while
+            # there was no room.
+            self._check(key)
+            call = pool.submit(work)
+            self._calls[key][call] = False
+        call.add_done_callback(lambda done: self._ended(key, done))
+        return call
+
+    def _waited_for(self, call: Future[T], key: str, left_s: float) -> T:
+        try:
+            return call.result(timeout=max(0.0, left_s))
+        except TimeoutError:
+            # The code itself may have raised one.
+            if call.done() and not call.cancelled():
+                return call.result()
+            call.cancel()
+        with self._lock:
+            if call in self._calls.get(key, {}):
+                self._calls[key][call] = True
+        raise TookTooLong(key)
+
+    def _ended(self, key: str, call: Future[T]) -> None:
+        with self._lock:
+            self._calls[key].pop(call, None)
+            if not self._calls[key]:
+                del self._calls[key]

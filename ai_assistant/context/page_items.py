@@ -1,0 +1,95 @@
+"""The items of every page: what it is, and the object that is opened there."""
+
+from typing import Any
+
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from ai_assistant.context.opened import held_permissions, summary
+from ai_assistant.context.page import Page
+from ai_assistant.context.plain import plain
+from ai_assistant.safety.sensitive import is_sensitive_model
+from ai_assistant.types import ContextItem
+
+OBJECT_CHARS = 2000  # of the text of an object
+PAGE, OBJECT = "page", "object"  # ids of the items of every page
+
+
+def page_item(page: Page, user: Any) -> ContextItem:  # noqa: ANN401
+    """Return what is known of the page from its address."""
+    info = page.info
+    said: dict[str, Any] = {
+        "path": info.path,
+        "title": info.title,
+        "view": info.view_name,
+        "arguments": dict(info.arguments),
+        "app": info.app_label,
+        "model": info.model_name,
+        "action": info.action,
+        "filters": dict(info.filters),
+        "search": info.search,
+        "page": info.page_number,
+        "language": get_language() or "",
+    }
+    if page.model_admin is not None:
+        said["you may"] = held_permissions(page, user, None)
+    return ContextItem(
+        id=PAGE,
+        description=describe(page),
+        value={key: value for key, value in said.items() if value},
+        title=page_title(page),
+        priority=100,
+        label="user",
+    )
+
+
+def describe(page: Page) -> str:
+    """Return what the page is, in words."""
+    info = page.info
+    if page.model_admin is None:
+        words = {
+            "index": _("The start page of the administration."),
+            "app_list": _("The list of models of an app in the administration."),
+        }
+        return words.get(info.action) or _("A page of this site.")
+    names = {
+        "one": page.model_admin.opts.verbose_name,
+        "many": page.model_admin.opts.verbose_name_plural,
+    }
+    words = {
+        "changelist": _("The list of %(many)s in the administration."),
+        "add": _("The form to add a %(one)s."),
+        "change": _("The form of one %(one)s."),
+        "delete": _("The confirmation before a %(one)s is deleted."),
+        "history": _("The history of one %(one)s."),
+    }
+    return words.get(info.action, _("A page of %(many)s.")) % names
+
+
+def page_title(page: Page) -> str:
+    """Return the word for the page's chip."""
+    if page.model_admin is not None:
+        options = page.model_admin.opts
+        many = page.info.action in ("changelist", "")
+        return str(options.verbose_name_plural if many else options.verbose_name)
+    return page.info.title or _("This page")
+
+
+def object_item(page: Page, user: Any, opened: Any) -> ContextItem:  # noqa: ANN401
+    """Return what the admin shows of the object. May ask the database."""
+    text = "" if is_sensitive_model(type(opened)) else str(opened)[:OBJECT_CHARS]
+    value = {
+        "id": opened.pk,
+        "text": text,
+        "fields": summary(page, user, opened),
+        "you may": held_permissions(page, user, opened),
+    }
+    return ContextItem(
+        id=OBJECT,
+        description=_("The %(model)s that the user has opened.")
+        % {"model": page.model_admin.opts.verbose_name},
+        value=plain(value),
+        title=text[:80] or page_title(page),
+        priority=90,
+        label="data",
+    )

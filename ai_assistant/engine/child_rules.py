@@ -1,0 +1,66 @@
+"""Which tools another one may call, and whether the site lets it just now."""
+
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+
+from ai_assistant.exceptions import ToolFailed
+from ai_assistant.registry import registry
+from ai_assistant.safety.policy import decide
+from ai_assistant.safety.rate import rate_limit
+from ai_assistant.tools.result import rate_limited
+from ai_assistant.types import EFFECTS, ToolDefinition, ToolResult
+
+if TYPE_CHECKING:
+    from ai_assistant.engine.attempt import Attempt
+
+MAX_DEPTH = 3
+
+
+def child_tool(parent: "Attempt", name: str) -> ToolDefinition:
+    """Return the tool of that name. Raise ToolFailed if it is not for this parent."""
+    tool = registry.tool(name)
+    above = parent.tool.name
+    if tool is None:
+        raise ToolFailed(f"Tool {above!r} calls {name!r}, which is not registered.")
+    if parent.call.depth >= MAX_DEPTH:
+        raise ToolFailed(
+            f"Tool {above!r} calls {name!r} too deeply: {MAX_DEPTH} calls may stand "
+            "below each other."
+        )
+    if name in _names_above(parent):
+        raise ToolFailed(f"Tool {above!r} calls {name!r}, which has called it.")
+    if EFFECTS.index(tool.effect) > EFFECTS.index(parent.tool.effect):
+        raise ToolFailed(
+            f"Tool {above!r} has the effect {parent.tool.effect!r} and calls {name!r} "
+            f"with {tool.effect!r}. Give it at least that effect."
+        )
+    if tool.background or tool.browser or (tool.external and not parent.tool.external):
+        raise ToolFailed(
+            f"Tool {above!r} calls {name!r}, which cannot be part of another call. "
+            "Let the model call it."
+        )
+    return tool
+
+
+def _names_above(attempt: "Attempt | None") -> set[str]:
+    names = set()
+    while attempt is not None:
+        names.add(attempt.tool.name)
+        attempt = attempt.above
+    return names
+
+
+def refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
+    """Return why the site does not let it be a part of its parent, if so."""
+    if decide(tool) == "ask" and not parent.call.approved:
+        text = _(
+            "“%(name)s” asks for an approval of its own, and “%(above)s” had none."
+        )
+        return ToolResult(
+            ok=False,
+            error=text % {"name": tool.name, "above": parent.tool.name},
+            error_type="policy",
+        )
+    opens_at = rate_limit(parent.run.user_id, tool)
+    return rate_limited(tool.name, opens_at) if opens_at else None

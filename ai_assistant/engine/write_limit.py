@@ -1,0 +1,57 @@
+"""How long the write phase of a tool may hold the database."""
+
+import threading
+import time
+
+from django.db import connection
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.exceptions import ToolFailed
+
+_thread = threading.local()
+
+
+def limit_s() -> float:
+    """Return the seconds that a write phase may take: WRITE_TIMEOUT_S."""
+    default_s = 1.0 if connection.vendor == "sqlite" else 5.0
+    return float(conf.get("WRITE_TIMEOUT_S") or default_s)
+
+
+def left_s() -> float:
+    """
+    Return the seconds that are left of the write phase in this thread, 0 at least.
+
+    All of them where no phase has begun: in a piece of a background tool.
+    """
+    ends_at = getattr(_thread, "ends_at", None)
+    return limit_s() if ends_at is None else max(0.0, ends_at - time.monotonic())
+
+
+class within_limit:  # noqa: N801 - reads as a word of the sentence in which it stands
+    """Undo a write phase that held the database for too long."""
+
+    def __enter__(self) -> None:
+        self.limit_s = limit_s()
+        self.started_at = time.monotonic()
+        _thread.ends_at = self.started_at + self.limit_s
+        if connection.vendor == "postgresql":
+            self._limit_statements(int(self.limit_s * 1000))
+
+    @staticmethod
+    def _limit_statements(limit_ms: int) -> None:
+        """Let the server end a statement that waits for a lock of the host's."""
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {limit_ms:d}")
+
+    def __exit__(self, kind: object, *_rest: object) -> None:
+        _thread.ends_at = None
+        took_s = time.monotonic() - self.started_at
+        if kind is None and took_s > self.limit_s:
+            raise ToolFailed(
+                _("The change took %(took).1f s (at most %(limit)g s) and was undone.")
+                % {"took": took_s, "limit": self.limit_s},
+                suggestion=_("Change less at once."),
+            )
+        if kind is None and connection.vendor == "postgresql":
+            self._limit_statements(0)
