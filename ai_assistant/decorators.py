@@ -2,7 +2,9 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from difflib import get_close_matches
+from functools import wraps
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from ai_assistant.registry import registry
 from ai_assistant.types import (
@@ -10,39 +12,77 @@ from ai_assistant.types import (
     ContextProvider,
     Decision,
     Effect,
+    Importance,
     RunContext,
     ToolDefinition,
 )
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
 Module = TypeVar("Module", bound=type)
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 
 
-def tool(  # noqa: PLR0913 - each is one word of the vocabulary
+class ToolOptions(TypedDict, total=False):
+    """What else may be said of a tool; the defaults are those of ToolDefinition."""
+
+    label_plural: Any  # a text, perhaps lazily translated
+    background: bool
+    external: bool
+    resumable: bool
+    prepare: Callable[..., object] | None
+    timeout_s: float | None
+    policy: Decision | None
+    importance: Importance | None
+    icon: str
+    template: str
+    renders_only: bool
+    is_enabled: Callable[[RunContext], bool] | None
+    prompt_hint: str
+    shared: bool
+    browser: bool
+    timeout_browser_s: float
+    rate: str
+    page_size: int
+    schema: Mapping[str, Any] | None
+    upgrade_args: Callable[[str, dict[str, Any]], dict[str, Any]] | None
+
+
+def _says_what_to_write(decorator: Callable[Given, Made]) -> Callable[Given, Made]:
+    """Tell of missing parentheses, of a missing effect and of misspelt arguments."""
+    own = inspect.signature(decorator).parameters
+    known = [*own, *ToolOptions.__annotations__]
+
+    @wraps(decorator)
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+        if args or "effect" not in kwargs:
+            named = getattr(args[0], "__name__", args[0]) if args else ""
+            subject = f"Tool {named!r}" if named else "A tool"
+            raise TypeError(
+                f"{subject} is registered without its effect, which says what it does "
+                "at most. Write @ai_assistant.tool(effect='read'), or 'ui', 'write' or "
+                "'destructive'; all arguments are given by name."
+            )
+        for name in kwargs:
+            if name not in known:
+                near = get_close_matches(name, known, n=1) or ["one of docs/tools.md"]
+                raise TypeError(
+                    f"@ai_assistant.tool has no argument {name!r}. Use {near[0]}."
+                )
+        return decorator(*args, **kwargs)
+
+    return called
+
+
+@_says_what_to_write
+def tool(
     *,
     effect: Effect,
     name: str = "",
     permission: str = "",
     label: Any = "",  # noqa: ANN401 - a text, perhaps lazily translated
-    background: bool = False,
-    external: bool = False,
-    resumable: bool = False,
-    prepare: Callable[..., object] | None = None,
-    timeout_s: float | None = None,
-    policy: Decision | None = None,
-    icon: str = "",
-    template: str = "",
-    renders_only: bool = False,
-    is_enabled: Callable[[RunContext], bool] | None = None,
-    prompt_hint: str = "",
-    shared: bool = False,
-    browser: bool = False,
-    timeout_browser_s: float = 60.0,
-    rate: str = "",
-    page_size: int = 0,
-    schema: Mapping[str, Any] | None = None,
-    upgrade_args: Callable[[str, dict[str, Any]], dict[str, Any]] | None = None,
     replace: bool = False,
+    **options: Unpack[ToolOptions],
 ) -> Callable[[Handler], Handler]:
     """
     Register a function, sync or async, as a tool of the model.
@@ -56,45 +96,29 @@ def tool(  # noqa: PLR0913 - each is one word of the vocabulary
     dict that it returns, if any, takes the place of the arguments. See docs/tools.md.
     """
 
-    def register(handler: Handler) -> Handler:
+    def register_tool(handler: Handler) -> Handler:
         own = name or handler.__name__
-        registry.offer_tool(
-            ToolDefinition(
-                name=own,
-                handler=handler,
-                effect=effect,
-                description=inspect.getdoc(handler) or "",
-                label=label or own.replace("_", " ").capitalize(),
-                permission=permission,
-                background=background,
-                external=external,
-                resumable=resumable,
-                prepare=prepare,
-                timeout_s=timeout_s,
-                policy=policy,
-                origin=handler.__module__,
-                icon=icon,
-                template=template,
-                renders_only=renders_only,
-                is_enabled=is_enabled,
-                prompt_hint=prompt_hint,
-                shared=shared,
-                browser=browser,
-                timeout_browser_s=timeout_browser_s,
-                rate=rate,
-                page_size=page_size,
-                schema=schema,
-                upgrade_args=upgrade_args,
-            ),
-            replace=replace,
+        definition = ToolDefinition(
+            name=own,
+            handler=handler,
+            effect=effect,
+            description=inspect.getdoc(handler) or "",
+            label=label or own.replace("_", " ").capitalize(),
+            permission=permission,
+            origin=handler.__module__,
+            **options,
         )
+        registry.offer_tool(definition, replace=replace)
         handler.assistant_tool = own  # type: ignore[attr-defined] # for modules and views
         return handler
 
-    return register
+    return register_tool
 
 
-def context(  # noqa: PLR0913 - each is one word of the vocabulary
+@overload
+def context(model: Handler, /) -> Handler: ...
+@overload
+def context(
     model: str = "",
     *,
     view: str = "",
@@ -104,7 +128,18 @@ def context(  # noqa: PLR0913 - each is one word of the vocabulary
     auto: bool = True,
     priority: int = 0,
     convert: Callable[[Any], JSON] | None = None,
-) -> Callable[[Handler], Handler]:
+) -> Callable[[Handler], Handler]: ...
+def context(  # noqa: PLR0913 - each is one word of the vocabulary
+    model: Any = "",
+    *,
+    view: str = "",
+    name: str = "",
+    description: str = "",
+    title: str = "",
+    auto: bool = True,
+    priority: int = 0,
+    convert: Callable[[Any], JSON] | None = None,
+) -> Any:
     """
     Register a function that describes a page, by its `model` and `view`.
 
@@ -112,8 +147,17 @@ def context(  # noqa: PLR0913 - each is one word of the vocabulary
     or the name of a view; without them it is asked on every page. It gets a
     RunContext and, if it has a second argument, the object of the page or None. It
     returns a JSON value, a ContextItem, a list of them, or None for nothing;
-    `convert` makes a JSON value of what it returns. See docs/context.md.
+    `convert` makes a JSON value of what it returns. Without parentheses it is asked
+    on every page. See docs/context.md.
     """
+    if inspect.isfunction(model):
+        return context()(model)
+    if not isinstance(model, str):
+        own = getattr(model, "_meta", None)
+        raise TypeError(
+            f"@ai_assistant.context got {model!r}. Write the model as a text: "
+            f"@ai_assistant.context({own.label_lower if own else 'app.model'!r})."
+        )
 
     def register_provider(function: Handler) -> Handler:
         own = name or function.__name__
@@ -137,7 +181,25 @@ def context(  # noqa: PLR0913 - each is one word of the vocabulary
     return register_provider
 
 
-def register(module: Module) -> Module:
-    """Register a ContextModule. It is made once; nothing is kept on it."""
+@overload
+def register(module: Module, /) -> Module: ...
+@overload
+def register() -> Callable[[Module], Module]: ...
+
+
+def register(module: Any = None, /) -> Any:
+    """
+    Register a ContextModule. It is made once; nothing is kept on it.
+
+    Works with empty parentheses too.
+    """
+    if module is None:
+        return register
+    if not (isinstance(module, type) and hasattr(module, "matches")):
+        raise TypeError(
+            f"@ai_assistant.register got {module!r}, which is no ContextModule. Put it "
+            "above a class that is one; functions take @ai_assistant.tool or "
+            "@ai_assistant.context."
+        )
     registry.add_module(module())
     return module

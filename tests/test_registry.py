@@ -1,10 +1,14 @@
 """What an `assistant.py` registers is found by its name, once."""
 
+import dataclasses
 import re
 
 import pytest
+from django.contrib.auth.models import User
 
 import ai_assistant
+from ai_assistant import ContextModule
+from ai_assistant.decorators import ToolOptions
 from ai_assistant.exceptions import AlreadyRegistered, NotRegistered
 from ai_assistant.registry import Registry, registry
 from ai_assistant.types import ToolDefinition
@@ -108,5 +112,91 @@ class TestToolDecorator:
 
     @pytest.mark.row("T19")
     def test_effect_is_required(self):
-        with pytest.raises(TypeError, match="effect"):
+        expected = (
+            "A tool is registered without its effect, which says what it does at most. "
+            "Write @ai_assistant.tool(effect='read'), or 'ui', 'write' or "
+            "'destructive'; all arguments are given by name."
+        )
+        with pytest.raises(TypeError, match=re.escape(expected)):
             ai_assistant.tool()
+
+    @pytest.mark.row("T19")
+    def test_without_parentheses(self):
+        def list_orders() -> None: ...
+
+        with pytest.raises(TypeError, match="Tool 'list_orders' is registered without"):
+            ai_assistant.tool(list_orders)
+        assert registry.tool("list_orders") is None
+
+    def test_name_in_the_place_of_the_effect(self):
+        with pytest.raises(TypeError, match="Tool 'orders' is registered without"):
+            ai_assistant.tool("orders", effect="read")
+
+    @pytest.mark.parametrize(
+        ("wrong", "told"),
+        [("permision", "permission"), ("timeout", "timeout_s"), ("icons", "icon")],
+    )
+    def test_misspelt_argument(self, wrong, told):
+        expected = f"@ai_assistant.tool has no argument {wrong!r}. Use {told}."
+        with pytest.raises(TypeError, match=re.escape(expected)):
+            ai_assistant.tool(effect="read", **{wrong: "x"})
+
+    @pytest.mark.parametrize("wrong", ["handler", "origin", "xyz"])
+    def test_unknown_argument(self, wrong):
+        with pytest.raises(TypeError, match=f"has no argument {wrong!r}"):
+            ai_assistant.tool(effect="read", **{wrong: print})
+
+    def test_every_option_is_one_of_the_definition(self):
+        known = {field.name for field in dataclasses.fields(ToolDefinition)}
+
+        assert set(ToolOptions.__annotations__) < known
+
+
+class TestContextDecorator:
+    @pytest.fixture(autouse=True)
+    def _clean(self):
+        with registry.restored():
+            yield
+
+    @pytest.mark.parametrize(
+        "decorator", [ai_assistant.context, ai_assistant.context()]
+    )
+    def test_parentheses_may_be_left_out(self, decorator):
+        def season(context) -> str:
+            """What season it is."""
+            return "summer"
+
+        assert decorator(season) is season
+        found = registry.contexts()["season"]
+        assert (found.function, found.model) == (season, "")
+        assert found.description == "What season it is."
+
+    def test_model_is_named_by_a_text(self):
+        expected = "Write the model as a text: @ai_assistant.context('auth.user')."
+        with pytest.raises(TypeError, match=re.escape(expected)):
+            ai_assistant.context(User)
+
+
+class TestRegisterDecorator:
+    @pytest.fixture(autouse=True)
+    def _clean(self):
+        with registry.restored():
+            yield
+
+    @pytest.mark.parametrize(
+        "decorator", [ai_assistant.register, ai_assistant.register()]
+    )
+    def test_parentheses_may_be_there(self, decorator):
+        class OrderModule(ContextModule):
+            pass
+
+        assert decorator(OrderModule) is OrderModule
+        assert isinstance(registry.modules()["order"], OrderModule)
+
+    def test_takes_classes_of_modules_only(self):
+        class Order:
+            pass
+
+        for given in (Order, ContextModule(), print):
+            with pytest.raises(TypeError, match="which is no ContextModule. Put it"):
+                ai_assistant.register(given)

@@ -9,6 +9,8 @@ from django.core.checks import CheckMessage, register
 from ai_assistant import conf
 from ai_assistant.checks.asgi import check_asgi
 from ai_assistant.checks.background import check_background
+from ai_assistant.checks.cards import check_cards
+from ai_assistant.checks.context import check_context
 from ai_assistant.checks.database import check_database
 from ai_assistant.checks.layer import check_layer
 from ai_assistant.checks.manifest import check_manifest
@@ -33,6 +35,8 @@ CHECKS = (
     check_database,
     check_policy,
     check_tools,
+    check_cards,
+    check_context,
     check_modules,
     check_manifest,
 )

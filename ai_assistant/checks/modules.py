@@ -1,14 +1,27 @@
 """The registered modules: what they name and is not there, and who wins unseen."""
 
+import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
 from ai_assistant.checks.tools import place
-from ai_assistant.modules.base import FEATURES, NOT_BUILT, ContextModule, tool_name
+from ai_assistant.checks.views import site_views
+from ai_assistant.modules.base import (
+    FEATURES,
+    NOT_BUILT,
+    PROMPT_CHARS,
+    ContextModule,
+    tool_name,
+)
 from ai_assistant.modules.resolve import ambiguous
 from ai_assistant.registry import registry
+
+SEQUENCES = ("matches", "tools", "suggestions")
+KNOWN = [name for name in vars(ContextModule) if not name.startswith("_")]
+NEAR = 0.82  # of difflib: 'tool' is near to 'tools', 'table' not to 'label'
 
 
 def check_modules() -> list[CheckMessage]:
@@ -16,10 +29,10 @@ def check_modules() -> list[CheckMessage]:
     found = [
         message
         for module in registry.modules().values()
-        for check in (_tools, _hidden_tools, _overrides, _features)
+        for check in CHECKS
         for message in check(module)
     ]
-    return [*_ambiguous(), *found, *_replaced()]
+    return [*_ambiguous(), *found, *_unmatched(), *_replaced()]
 
 
 def _place(module: Any) -> str:  # noqa: ANN401 - a ContextModule
@@ -28,6 +41,8 @@ def _place(module: Any) -> str:  # noqa: ANN401 - a ContextModule
 
 def _ambiguous() -> Iterator[CheckMessage]:
     for pattern, first, second in ambiguous():
+        if isinstance(first.matches, str) or isinstance(second.matches, str):
+            continue  # its letters; E109 tells
         yield Error(
             f"{_place(second)} matches {pattern!r} as {_place(first)} does.",
             hint="Give one of them a more specific match, or leave it out.",
@@ -35,7 +50,64 @@ def _ambiguous() -> Iterator[CheckMessage]:
         )
 
 
+def _unmatched() -> Iterator[CheckMessage]:
+    modules = [one for one in registry.modules().values() if one.matches]
+    names = site_views() if modules else []
+    for module in modules if names else ():
+        # E109 tells of a text.
+        patterns = () if isinstance(module.matches, str) else module.matches
+        for pattern in patterns:
+            yield from _matches_nothing(module, pattern, names)
+
+
+def _matches_nothing(
+    module: ContextModule, pattern: str, names: list[str]
+) -> Iterator[CheckMessage]:
+    wanted = re.compile(".*".join(map(re.escape, pattern.split("*"))))
+    if any(map(wanted.fullmatch, names)):
+        return
+    near = get_close_matches(pattern, names, n=1)
+    meant = f"Did you mean {near[0]!r}? " if near else ""
+    yield Warning(
+        f"{_place(module)} matches {pattern!r}, and no view has such a name.",
+        hint=f"{meant}Give the name of a view with its namespace.",
+        id="ai_assistant.W111",
+    )
+
+
+def _texts(module: ContextModule) -> Iterator[CheckMessage]:
+    for name in SEQUENCES:
+        value: object = getattr(module, name)
+        if isinstance(value, str):
+            yield Error(
+                f"{_place(module)} gives {name!r} as a text: each letter counts as "
+                "one of them.",
+                hint=f"Write {name} = [{value!r}].",
+                id="ai_assistant.E109",
+            )
+
+
+def _misspelt(module: ContextModule) -> Iterator[CheckMessage]:
+    own = (one for one in type(module).__mro__ if issubclass(one, ContextModule))
+    names = [name for one in own if one is not ContextModule for name in vars(one)]
+    for name in dict.fromkeys(names):
+        if name.startswith("_") or name in KNOWN:
+            continue
+        near = get_close_matches(name, KNOWN, n=1, cutoff=NEAR)
+        if near:
+            yield Warning(
+                f"{_place(module)} has {name!r}, which nothing reads.",
+                hint=(
+                    f"Write {near[0]!r}, if that is meant; or give it a name of its "
+                    "own."
+                ),
+                id="ai_assistant.W110",
+            )
+
+
 def _tools(module: ContextModule) -> Iterator[CheckMessage]:
+    if isinstance(module.tools, str):
+        return  # E109 tells
     for name in map(tool_name, module.tools):
         if registry.tool(name) is None:
             yield Error(
@@ -90,6 +162,23 @@ def _features(module: ContextModule) -> Iterator[CheckMessage]:
                 hint="Leave it out; nothing comes of it.",
                 id="ai_assistant.W104",
             )
+
+
+def _prompt(module: ContextModule) -> Iterator[CheckMessage]:
+    size = len(str(module.prompt))
+    if size > PROMPT_CHARS:
+        yield Warning(
+            f"{_place(module)} has a prompt of {size:,} characters: the model is told "
+            f"the first {PROMPT_CHARS:,}.",
+            hint="Shorten it, and let the model read large parts by a tool.",
+            id="ai_assistant.W112",
+        )
+
+
+CHECKS = (
+    *(_texts, _misspelt, _tools, _hidden_tools),
+    *(_overrides, _features, _prompt),
+)
 
 
 def _replaced() -> Iterator[CheckMessage]:

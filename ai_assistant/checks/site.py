@@ -95,13 +95,13 @@ def _position(classes: list[object], wanted: type) -> int | None:
 def _addresses() -> Iterator[CheckMessage]:
     if not getattr(settings, "ROOT_URLCONF", None):
         return
-    if not _has_address("ai_assistant:health"):
+    if not has_address("ai_assistant:health"):
         yield Error(
             "The URLconf does not include 'ai_assistant.urls'.",
             hint="Add path('assistant/', include('ai_assistant.urls')) to urlpatterns.",
             id="ai_assistant.E028",
         )
-    if not _has_address("admin:login"):
+    if not has_address("admin:login"):
         yield Error(
             "The URLconf has no address 'admin:login', where people sign in.",
             hint="Add path('admin/', admin.site.urls) to urlpatterns.",
@@ -109,7 +109,8 @@ def _addresses() -> Iterator[CheckMessage]:
         )
 
 
-def _has_address(name: str) -> bool:
+def has_address(name: str) -> bool:
+    """Tell whether the site has an address of that name, which takes no arguments."""
     try:
         reverse(name)
     except NoReverseMatch:

@@ -28,6 +28,18 @@ def assert_tool_not_called(played: Played, name: str, /, **arguments: JSON) -> N
             )
 
 
+def assert_script_is_used_up(played: Played) -> None:
+    """Raise AssertionError if replies that a test has listed were never played."""
+    script, asked = played.recording.script, len(played.requests)
+    if script is None or asked >= script:
+        return
+    raise AssertionError(
+        f"Of {script} replies {script - asked} were not played: the model was asked "
+        f"{asked} times. Take them away, or find out why it was not asked again. "
+        f"{_told(played)}"
+    )
+
+
 def _has(call: PlayedCall, arguments: dict[str, JSON]) -> bool:
     return all(
         key in call.arguments and call.arguments[key] == value

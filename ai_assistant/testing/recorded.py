@@ -13,11 +13,13 @@ class Recording:
     """
     Who plays the model, and what it was asked.
 
-    `broken` is an AssertionError of the one who plays. A run makes a sentence of
-    every error; this one is the test's own and is raised there.
+    `broken` is an AssertionError of the one who plays, or of a context provider. A
+    run makes a sentence of every error; this one is the test's own and is raised
+    there. `script` is how many replies there are, if the test has listed them.
     """
 
     provider: Provider
+    script: int | None = None
     requests: list[ModelRequest] = field(default_factory=list)
     broken: AssertionError | None = None
 

@@ -30,21 +30,22 @@ def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who an
     `provider` may be any provider, or an async function that plays the model.
     `context` is what the page tells and the person has kept: `browser` items,
     `mentioned` and `dropped`. With the `conversation_id` of an earlier run it is
-    the next message there.
+    the next message there. Raise AssertionError if the page, a key of `context` or
+    an item does not exist, if a context provider fails, and if the run has
+    succeeded and `replies` are left over.
     """
     # Here, since a settings module may import this package before the models are.
     from ai_assistant.testing import stage  # noqa: PLC0415
 
-    return stage.play(
-        stage.Message(
-            user=user,
-            path=path,
-            text=text,
-            context=context or {},
-            conversation_id=conversation_id or uuid4(),
-        ),
-        Recording(provider=_provider(provider, replies)),
+    message = stage.Message(
+        user=user,
+        path=path,
+        text=text,
+        context=context or {},
+        conversation_id=conversation_id or uuid4(),
     )
+    stage.check(message)
+    return stage.play(message, _recording(provider, tuple(replies)))
 
 
 def answer_interrupt(
@@ -69,9 +70,11 @@ def answer_interrupt(
     return stage.go_on(played, said)
 
 
-def _provider(given: Provider | Plays | None, replies: Iterable[Reply]) -> Provider:
+def _recording(given: Provider | Plays | None, replies: tuple[Reply, ...]) -> Recording:
     if given is None:
-        return ScriptedProvider(replies)
+        return Recording(provider=ScriptedProvider(replies), script=len(replies))
+    if replies:
+        raise TypeError("run_assistant takes 'replies' or a 'provider', not both.")
     if hasattr(given, "stream"):
-        return cast("Provider", given)
-    return FunctionProvider(given)
+        return Recording(provider=cast("Provider", given))
+    return Recording(provider=FunctionProvider(given))

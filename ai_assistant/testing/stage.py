@@ -20,14 +20,18 @@ from ai_assistant.engine.fence import Hold, claim
 from ai_assistant.engine.flush import Flusher
 from ai_assistant.engine.interrupts import Answer, answer
 from ai_assistant.engine.owner import this_process
+from ai_assistant.engine.scope import RunScope
 from ai_assistant.engine.start import Submission, accept
 from ai_assistant.engine.sweep import give_out_calls
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
+from ai_assistant.testing.assertions import assert_script_is_used_up
 from ai_assistant.testing.one_thread import CallersThread, one_thread
+from ai_assistant.testing.page import check_context, check_ids, check_path
 from ai_assistant.testing.played import Played, PlayedCall
 from ai_assistant.testing.recorded import Recording
+from ai_assistant.testing.watched import watched_providers
 from ai_assistant.types import JSON
 
 PROVIDER = "ai_assistant.testing.recorded.RecordedProvider"
@@ -56,6 +60,12 @@ class Said:
     value: JSON = None
 
 
+def check(message: Message) -> None:
+    """Raise AssertionError if no page could send `message`."""
+    check_context(message.context)
+    check_path(message.path)
+
+
 def play(message: Message, recording: Recording) -> Played:
     """Send a message and execute its run until it ends or waits."""
     with _stage(recording) as stage:
@@ -71,6 +81,7 @@ def play(message: Message, recording: Recording) -> Played:
             owner=this_process(),
         )
         stage.execute(accepted.run_id, accepted.hold)
+        check_ids(RunScope(Run.objects.get(pk=accepted.run_id), message.user))
     return _told(accepted.run_id, recording)
 
 
@@ -166,6 +177,7 @@ def _stage(recording: Recording) -> Iterator[_Stage]:
     with (
         override_settings(AI_ASSISTANT=options, CHANNEL_LAYERS=layers),
         one_thread() as thread,
+        watched_providers(recording),
     ):
         stage = _Stage(thread)
         with patch.object(long_tools, "_pool", lambda: stage):
@@ -187,7 +199,7 @@ def _told(run_id: UUID, recording: Recording) -> Played:
     said = [one.text for one in messages if one.role == "assistant" and one.text]
     calls = run.calls.select_related("step").order_by("step__index", "position")
     waits = run.interrupts.filter(status=Interrupt.Status.OPEN)
-    return Played(
+    played = Played(
         run=run,
         state=run.state,
         text="\n\n".join(said),
@@ -197,6 +209,9 @@ def _told(run_id: UUID, recording: Recording) -> Played:
         recording=recording,
         error=" ".join(filter(None, [run.error_text, run.error_detail])),
     )
+    if played.state == RunState.SUCCEEDED:
+        assert_script_is_used_up(played)
+    return played
 
 
 def _call(call: ToolCall) -> PlayedCall:

@@ -71,5 +71,19 @@ def with_tool(request):
     return register
 
 
+@pytest.fixture
+def site_templates(settings, tmp_path):
+    """Write a template of the site: `site_templates("shop/card.html", "...")`."""
+
+    def write(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        (engine,) = settings.TEMPLATES
+        settings.TEMPLATES = [{**engine, "DIRS": [tmp_path, *engine.get("DIRS", ())]}]
+
+    return write
+
+
 def _line(handler):
     return handler.__code__.co_firstlineno

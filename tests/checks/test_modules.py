@@ -29,13 +29,13 @@ def module(name="Shop", **fields):
 class TestModules:
     @pytest.mark.row("M03")
     def test_equal_matches(self, only):
-        module("One", matches=["shop:a"])
-        module("Two", matches=["shop:a"])
+        module("One", matches=["admin:index"])
+        module("Two", matches=["admin:index"])
 
         assert only() == (
             "ai_assistant.E100",
-            f"Module 'two' ({__name__}) matches 'shop:a' as Module 'one' ({__name__}) "
-            "does. | Give one of them a more specific match, or leave it out.",
+            f"Module 'two' ({__name__}) matches 'admin:index' as Module 'one' "
+            f"({__name__}) does. | Give one of them a more specific match, or leave it out.",
         )
 
     @pytest.mark.row("T12")
@@ -54,6 +54,16 @@ class TestModules:
 
         assert ids() == [f"ai_assistant.{check_id}"]
 
+    @pytest.mark.row("M11")
+    def test_prompt_that_will_be_cut(self, only):
+        module("Short", prompt="x" * 8000)
+        module("Long", prompt="x" * 8001)
+
+        check_id, said = only()
+        assert check_id == "ai_assistant.W112"
+        assert "Module 'long'" in said
+        assert "8,001 characters" in said
+
     def test_get_tools_without_tools(self):
         module(get_tools=lambda self, context: ["read_big"])
 
@@ -61,6 +71,83 @@ class TestModules:
 
     def test_get_tools_of_some(self):
         module(tools=["read_big"], get_tools=lambda self, context: [])
+
+        assert ids() == []
+
+    @pytest.mark.row("M01")
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("matches", "admin:shop_order_change"),
+            ("tools", "read_big"),
+            ("suggestions", "How many?"),
+        ],
+    )
+    def test_text_in_the_place_of_a_list(self, only, name, value):
+        module(**{name: value})
+
+        assert only() == (
+            "ai_assistant.E109",
+            f"Module 'shop' ({__name__}) gives {name!r} as a text: each letter counts "
+            f"as one of them. | Write {name} = [{value!r}].",
+        )
+
+    @pytest.mark.row("M03")
+    @pytest.mark.parametrize(
+        ("pattern", "hint"),
+        [
+            ("admin:auth_grup_change", "Did you mean 'admin:auth_group_change'? "),
+            ("auth_group_change", "Did you mean 'admin:auth_group_change'? "),
+            ("nowhere:*", ""),
+        ],
+    )
+    def test_matches_no_view(self, only, pattern, hint):
+        module(matches=["admin:auth_group_*", pattern])
+
+        assert only() == (
+            "ai_assistant.W111",
+            f"Module 'shop' ({__name__}) matches {pattern!r}, and no view has such a "
+            f"name. | {hint}Give the name of a view with its namespace.",
+        )
+
+    def test_letters_are_no_matches(self):
+        module("One", matches="shop:a")
+        module("Two", matches="shop:b")
+
+        assert ids() == ["ai_assistant.E109", "ai_assistant.E109"]
+
+    @pytest.mark.row("M01")
+    @pytest.mark.parametrize(
+        ("name", "near"),
+        [
+            ("tool", "tools"),
+            ("match", "matches"),
+            ("promt", "prompt"),
+            ("readonly", "read_only"),
+            ("feature", "features"),
+            ("get_tool", "get_tools"),
+        ],
+    )
+    def test_misspelt(self, only, name, near):
+        module(**{name: ()})
+
+        assert only() == (
+            "ai_assistant.W110",
+            f"Module 'shop' ({__name__}) has {name!r}, which nothing reads. | "
+            f"Write {near!r}, if that is meant; or give it a name of its own.",
+        )
+
+    def test_misspelt_in_a_base_class(self):
+        base = type("Base", (ContextModule,), {"tool": ()})
+        ai_assistant.register(type("ShopModule", (base,), {}))
+
+        assert ids() == ["ai_assistant.W110"]
+
+    @pytest.mark.parametrize(
+        "name", ["table", "model", "currency", "_tool", "open_order", "get_order"]
+    )
+    def test_own_attributes_are_free(self, name):
+        module(**{name: ()})
 
         assert ids() == []
 

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w+)\n(?P<code>.*?)^ *```$", re.M | re.S
 )
-NAMED = re.compile(r"# (\S+\.py)\n")
+NAMED = re.compile(r"(?:# (\S+\.py)|\{# (\S+\.html) #\})\n")
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Block:
     @property
     def file(self):
         named = NAMED.match(self.code)
-        return named[1] if named else ""
+        return (named[1] or named[2]) if named else ""
 
 
 def page(name):

@@ -65,7 +65,9 @@ class Site:
                 self.give(*block.code.splitlines())
 
     def write(self, block):
-        with (self.folder / block.file).open("a", encoding="utf-8") as file:
+        path = self.folder / block.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
             file.write(f"\n{block.code}")
 
     def give(self, *lines):

@@ -44,6 +44,26 @@ class TestPages:
 
 
 class TestTutorial:
+    @pytest.mark.row("N03")
+    def test_what_it_says_that_one_sees(self, shop_site, tmp_path):
+        site = shop_site.copy(tmp_path)
+        (site.folder / "shop" / "tests.py").write_text("")
+        for block in python("docs/tutorial-module.md"):
+            site.write(block)
+        told = ROOT / "tests" / "docs" / "seen_in_panel.py"
+        (site.folder / "shop" / "test_seen.py").write_text(told.read_text())
+
+        site.give("test shop.test_seen")
+
+    @pytest.mark.parametrize("name", ["READ_ONLY", "ABOUT"])
+    def test_words_of_the_panel_are_those_of_the_page(self, name):
+        (words,) = re.findall(
+            rf'^{name} = "(.+)"$', page("tests/docs/seen_in_panel.py"), re.M
+        )
+
+        told = " ".join(page("docs/tutorial-module.md").split())
+        assert f"*{words}*" in told
+
     def test_is_short(self):
         code = "".join(block.code for block in python("docs/tutorial-module.md"))
         lines = [one for one in code.splitlines() if one and not one.startswith("# ")]

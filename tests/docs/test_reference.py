@@ -7,7 +7,7 @@ import re
 import pytest
 
 from ai_assistant.conf import DEFAULTS
-from ai_assistant.decorators import tool
+from ai_assistant.decorators import ToolOptions, tool
 from ai_assistant.models.call import CallStatus
 from ai_assistant.models.run import RunState
 from ai_assistant.render.html.state import WORDS
@@ -94,9 +94,11 @@ class TestChecks:
 
 class TestTools:
     def test_every_argument_has_its_row(self):
-        arguments = {"effect", *(tool.__kwdefaults__ or {})}
+        own = set(inspect.signature(tool).parameters) - {"options"}
+        arguments = own | set(ToolOptions.__annotations__)
 
-        assert arguments <= set(names_of("docs/tools.md"))
+        told = {*names_of("docs/tools.md"), *names_of("docs/tool-cards.md")}
+        assert {"effect", "replace", "icon"} <= arguments <= told
 
     @pytest.mark.parametrize(
         "name",

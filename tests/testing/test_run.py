@@ -1,15 +1,18 @@
 """A run in the process of a test, as a site's own tests have it."""
 
+import logging
+import re
 import uuid
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from django.test import TestCase
 
 import ai_assistant
 from ai_assistant import Ask, ModelRetry, RunContext
 from ai_assistant.exceptions import ModelError, NotRegistered, Refused
+from ai_assistant.models import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import (
     ScriptedProvider,
@@ -181,6 +184,121 @@ class TestRunAssistant:
         run_assistant(user, "/", "x", replies=["."])
 
         assert settings.AI_ASSISTANT is before
+
+
+class TestWhatIsNotThere:
+    """Mistakes of a test, which a run would pass over."""
+
+    def test_key_of_the_context(self, user):
+        with pytest.raises(AssertionError) as failed:
+            run_assistant(user, "/", "x", replies=["."], context={"mention": ["a"]})
+
+        assert str(failed.value) == (
+            "context has the key 'mention', which no page sends. Did you mean "
+            "'mentioned'? Known are: browser, mentioned, dropped, tools."
+        )
+
+    @pytest.mark.parametrize(
+        ("context", "told"),
+        [
+            ({"mentioned": "page"}, "context['mentioned'] is 'page'. Give a list."),
+            (
+                {"browser": [{"label": "A"}]},
+                "context['browser'] has {'label': 'A'}. Give dicts, each with an 'id'.",
+            ),
+            (
+                {"browser": [{"id": "a", "lable": "A"}]},
+                "Item 'a' of context['browser'] has the key 'lable', which no page "
+                "sends. Did you mean 'label'? Known are: id, description, value, "
+                "label, auto.",
+            ),
+        ],
+    )
+    def test_form_of_the_context(self, user, context, told):
+        with pytest.raises(AssertionError, match=f"^{re.escape(told)}$"):
+            run_assistant(user, "/", "x", replies=["."], context=context)
+
+    @pytest.mark.parametrize("key", ["mentioned", "dropped"])
+    def test_id_of_an_item(self, user, key):
+        item = {"id": "ticked", "description": "Ticked rows", "value": [1, 2]}
+        context = {"browser": [item], key: ["ticked"]}
+
+        with pytest.raises(AssertionError) as failed:
+            run_assistant(user, "/admin/", "x", replies=["."], context=context)
+
+        assert str(failed.value) == (
+            "context mentions or drops 'ticked', and the page has no such item. It "
+            "has: page, browser.ticked. What the browser tells has 'browser.' before "
+            "its id."
+        )
+        context[key] = ["browser.ticked"]
+        run_assistant(user, "/admin/", "x", replies=["."], context=context)
+
+    @pytest.mark.parametrize(
+        "path", ["/nowhere/", "//other.example/admin/", "/admin/auth/grup/", "admin/"]
+    )
+    def test_page(self, user, path):
+        with pytest.raises(AssertionError) as failed:
+            run_assistant(user, path, "x", replies=["."])
+
+        assert str(failed.value) == (
+            f"path is {path!r}, where the site has no page. Give the address as the "
+            "browser shows it, for example "
+            "reverse('admin:shop_order_change', args=[order.pk])."
+        )
+        assert not Run.objects.exists()
+
+    def test_page_that_only_leads_on(self, user):
+        group = Group.objects.create(name="A")
+
+        with pytest.raises(AssertionError, match="where the site has no page"):
+            run_assistant(user, f"/admin/auth/group/{group.pk}/", "x", replies=["."])
+
+    @pytest.mark.parametrize("pk", ["77", "abc"])
+    def test_object_of_the_page(self, user, pk):
+        with pytest.raises(AssertionError, match=f"no group with the id '{pk}'"):
+            run_assistant(user, f"/admin/auth/group/{pk}/change/", "x", replies=["."])
+
+    def test_no_page_at_all(self, user):
+        assert run_assistant(user, "", "x", replies=["Hi."]).text == "Hi."
+
+    def test_replies_that_are_left_over(self, user):
+        replies = [reply("", call("read_big", {"chars": 1})), "Done.", "More.", "More."]
+
+        with pytest.raises(AssertionError) as failed:
+            run_assistant(user, "/", "x", replies=replies)
+
+        assert str(failed.value) == (
+            "Of 4 replies 2 were not played: the model was asked 2 times. Take them "
+            "away, or find out why it was not asked again. Called were: "
+            "read_big(chars=1): complete. The run is 'succeeded'."
+        )
+
+    def test_replies_that_are_left_over_after_an_answer(self, user):
+        replies = [reply("", write()), "Done.", "More."]
+        played = run_assistant(user, "/", "x", replies=replies)
+
+        with pytest.raises(AssertionError, match="Of 3 replies 1 were not played"):
+            answer_interrupt(played, "approve")
+
+    def test_replies_and_a_provider(self, user):
+        with pytest.raises(TypeError, match="not both"):
+            run_assistant(user, "/", "x", replies=["."], provider=ScriptedProvider())
+
+    def test_provider_of_context_that_fails(self, user):
+        @ai_assistant.context()
+        def stock(context):
+            return {}["gone"]
+
+        with pytest.raises(AssertionError) as failed:
+            run_assistant(user, "/admin/", "x", replies=["."])
+
+        assert str(failed.value) == (
+            "Context provider 'stock' failed: KeyError: 'gone'. On the site the message "
+            "is sent without what it tells."
+        )
+        assert isinstance(failed.value.__cause__, KeyError)
+        assert logging.getLogger("ai_assistant").handlers == []
 
 
 class TestAnswerInterrupt:
