@@ -103,6 +103,24 @@ class Ask(AssistantError):
             ]
         self._check()
 
+    def answer(self, answers: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of any kind
+        """
+        Return the answer in `answers`, which are `context.answers`; ask if it lacks.
+
+        Asks again if only the options may be answered, and the chosen one has gone
+        meanwhile.
+        """
+        if self.key not in answers or self.has_lost(answers[self.key]):
+            raise self
+        return answers[self.key]
+
+    def has_lost(self, answer: Any) -> bool:  # noqa: ANN401
+        """Tell whether `answer`, taken earlier, is no option of this question now."""
+        if not self.strict or self.kind == "confirm":
+            return False
+        ids = {choice["id"] for choice in self.choices}
+        return not {*(answer if isinstance(answer, list) else [answer])} <= ids
+
     def _check(self) -> None:
         ids = [choice["id"] for choice in self.choices]
         if self.kind not in self.KINDS:

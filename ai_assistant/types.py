@@ -12,11 +12,13 @@ Source = Literal["server", "browser", "user"]  # who delivered a piece of contex
 Label = Literal["site", "data", "user"]  # what its words may cause
 QuestionKind = Literal["text", "confirm", "select", "multi_select"]
 Decision = Literal["allow", "ask", "deny"]
+Importance = Literal["low", "medium", "high", "critical"]  # of an approval
 JSON = Any  # what json.dumps takes
 UserKey = Any  # the primary key of the site's own user model
 
 EFFECTS: tuple[Effect, ...] = ("read", "ui", "write", "destructive")
 WRITING: tuple[Effect, ...] = ("write", "destructive")
+IMPORTANCES: tuple[Importance, ...] = ("low", "medium", "high", "critical")
 
 
 # --- what the assistant sees ---
@@ -198,6 +200,7 @@ class ToolDefinition:
     effect: Effect
     description: str
     label: str  # what the card says; may be lazily translated
+    label_plural: str = ""  # of a group of cards
     permission: str = ""
     background: bool = False
     external: bool = False
@@ -205,6 +208,7 @@ class ToolDefinition:
     prepare: Callable[..., Any] | None = None
     timeout_s: float | None = None
     policy: Decision | None = None
+    importance: Importance | None = None  # said on the card that asks for approval
     origin: str = ""  # dotted module that registered it
     icon: str = ""  # a name of icon.html
     template: str = ""  # of the card; else ai_assistant/tools/<name>.html

@@ -23,6 +23,8 @@ from ai_assistant.types import WRITING, ToolDefinition, ToolResult
 
 logger = logging.getLogger("ai_assistant")
 
+MOST_NAMES = 30  # of tools, in a sentence to the model
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offer:
@@ -58,18 +60,30 @@ def is_here(tool: ToolDefinition, scope: RunScope) -> bool:
     return _belonging(scope, _own_names(scope))(tool) and is_open(tool, scope)
 
 
-def not_here(name: str, *, writes: bool, read_only: bool) -> ToolResult:
-    """Return the result of a call to a tool that is not to be had on this page."""
+def not_here(
+    name: str, *, writes: bool, read_only: bool, names: Collection[str] = ()
+) -> ToolResult:
+    """
+    Return the result of a call to a tool that is not to be had on this page.
+
+    `names` are the tools that are.
+    """
     if writes and read_only:
         error = _("Nothing can be changed on this page.")
     else:
-        error = _("“%(name)s” is not available now.") % {"name": name}
+        error = _("“%(name)s” is not available on this page now.") % {"name": name}
     return ToolResult(
-        ok=False,
-        error=error,
-        error_type="not_here",
-        suggestion=_("Use one of the tools that were offered."),
+        ok=False, error=error, error_type="not_here", suggestion=use_one_of(names)
     )
+
+
+def use_one_of(names: Collection[str]) -> str:
+    """Return the sentence that says which tools are there."""
+    if not names:
+        return _("Use one of the tools that were offered.")
+    shown = sorted(names)[:MOST_NAMES]
+    more = ", …" if len(names) > MOST_NAMES else ""
+    return _("Tools of this page: %(names)s.") % {"names": ", ".join(shown) + more}
 
 
 def _belonging(

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.finish import store_message
 from ai_assistant.engine.interrupts import task_interrupt
-from ai_assistant.engine.offer import Offer, not_here, tool_of
+from ai_assistant.engine.offer import Offer, not_here, tool_of, use_one_of
 from ai_assistant.engine.records import open_interrupt, record_result
 from ai_assistant.engine.versions import remember
 from ai_assistant.engine.waits import approval
@@ -144,7 +144,7 @@ def _store_call(
         problem = _problem(call, tool, user, offer)
     call.save(force_insert=True)
     if problem is not None or tool is None:
-        return facts + _not_carried_out(call, problem or _unknown_tool(call.name))
+        return facts + _not_carried_out(call, problem or _unknown_tool(call, offer))
     return facts + _waits(call, tool)
 
 
@@ -183,15 +183,22 @@ def _problem(
         )
     if offer is not None and tool.name not in offer.names:
         writes = tool.effect in WRITING
-        return not_here(tool.name, writes=writes, read_only=offer.read_only)
+        return not_here(
+            tool.name, writes=writes, read_only=offer.read_only, names=offer.names
+        )
     opens_at = rate_limit(user.pk, tool)
     return rate_limited(call.name, opens_at) if opens_at else None
 
 
-def _unknown_tool(name: str) -> ToolResult:
+def _unknown_tool(call: ToolCall, offer: Offer | None) -> ToolResult:
+    names = offer.names if offer else ()
+    conversation = call.run.conversation_id
+    earlier = ToolCall.objects.filter(run__conversation_id=conversation, name=call.name)
+    if earlier.exclude(effect="").exists():  # it left with the page that declared it
+        return not_here(call.name, writes=False, read_only=False, names=names)
     return ToolResult(
         ok=False,
-        error=_("There is no tool “%(name)s”.") % {"name": name},
+        error=_("There is no tool “%(name)s”.") % {"name": call.name},
         error_type="unknown_tool",
-        suggestion=_("Use one of the tools that were offered."),
+        suggestion=use_one_of(names),
     )

@@ -11,13 +11,11 @@ from ai_assistant.context.page import Page, find_page, page_info
 from ai_assistant.context.viewparts import ViewParts, parts_of
 from ai_assistant.models.run import Run
 from ai_assistant.modules.admission import is_page_open
-from ai_assistant.modules.base import ContextModule
+from ai_assistant.modules.base import PROMPT_CHARS, ContextModule
 from ai_assistant.modules.resolve import DEFAULT, module_by_id, module_for
 from ai_assistant.types import ContextItem, RunContext
 
 logger = logging.getLogger("ai_assistant")
-
-MODULE_PROMPT_CHARS = 8000  # large parts are read by tools
 
 
 @dataclass(frozen=True)
@@ -87,10 +85,14 @@ class RunScope:
 def module_prompt(scope: RunScope) -> str:
     """Return what the module tells the model; nothing if its code fails."""
     try:
-        return str(scope.module.get_prompt(scope.context))[:MODULE_PROMPT_CHARS]
+        prompt = str(scope.module.get_prompt(scope.context))
     except Exception:
         logger.exception("the prompt of module %r failed", scope.module.id)
         return ""
+    if len(prompt) > PROMPT_CHARS:
+        said = "the prompt of module %r has %s characters, and is cut at %s"
+        logger.warning(said, scope.module.id, len(prompt), PROMPT_CHARS)
+    return prompt[:PROMPT_CHARS]
 
 
 def module_id_for(page_path: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine.questions import ENDED_AS, storable_default, unanswered
@@ -37,7 +38,7 @@ def question(call: ToolCall, asked: Ask) -> Sequence[Event]:
 
     One that was left without an answer is not asked again for the same call.
     """
-    text = whole(str(asked.question))
+    text = whole(_again(call, asked) + str(asked.question))
     if left := _left_before(call, text):
         status, reason = ENDED_AS[left.status]
         return record_result(call, unanswered(left), status=status, reason=reason)
@@ -72,6 +73,16 @@ def page(call: ToolCall, tool: ToolDefinition, request: JSON) -> Event:
             expires_at=timezone.now() + timedelta(seconds=tool.timeout_browser_s),
         )
     )
+
+
+def _again(call: ToolCall, asked: Ask) -> str:
+    """Return why a question that was answered is asked again, if that is known."""
+    answered = call.interrupts.filter(
+        key=asked.key, status=Interrupt.Status.ANSWERED
+    ).last()
+    if answered is None or not asked.has_lost(answered.answer):
+        return ""
+    return _("What was chosen is not there any more.") + " "
 
 
 def _left_before(call: ToolCall, text: str) -> Interrupt | None:

@@ -15,6 +15,7 @@ FEATURES: Mapping[str, bool] = {
     "lock": False,
     "attachments": False,
 }
+PROMPT_CHARS = 8000  # of a module's prompt; large parts are read by tools
 NOT_BUILT = frozenset({"rollback", "lock", "attachments"})
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from django.utils import timezone
+
 from ai_assistant import conf
 from ai_assistant.context.block import context_block
 from ai_assistant.context.collect import PAGE
@@ -22,7 +24,8 @@ the tool, and the user sees what would change.
 - Say what you did and what you did not do. Answer in the language of the user.
 - Write short Markdown. No images, no HTML."""
 
-
+ROLES = (("is_superuser", "superuser"), ("is_staff", "staff"))
+MAX_GROUPS = 20
 READ_ONLY = "Nothing can be changed on this page. Say so if the user asks for it."
 
 
@@ -54,10 +57,28 @@ def _hints(tools: Iterable[ToolDefinition]) -> str:
 
 
 def _situation(run: Run, user: Any) -> str:  # noqa: ANN401
-    lines = [f"Signed-in user: {user.get_username()!r}"]
-    if PAGE in run.context.get("dropped", ()):
-        return lines[0]  # the person has taken the page back
+    lines = [f"Signed-in user: {user.get_username()!r}{_role(user)}"]
     # Its title and query are said by whoever made the link: they are data, below.
-    if path := run.page_path.partition("#")[0].partition("?")[0]:
+    path = run.page_path.partition("#")[0].partition("?")[0]
+    # A page that the person has taken back is not told of.
+    if path and PAGE not in run.context.get("dropped", ()):
         lines.append(f"Page of the user: {path}")
-    return "\n".join(lines)
+    return "\n".join([*lines, _moment(run)])
+
+
+def _role(user: Any) -> str:  # noqa: ANN401
+    """Return what the user is on this site, as far as the user model knows it."""
+    role = next((word for name, word in ROLES if getattr(user, name, False)), "")
+    groups = getattr(user, "groups", None)
+    names = groups.order_by("name").values_list("name", flat=True) if groups else ()
+    said = ", ".join(map(repr, names[:MAX_GROUPS]))
+    return (f", {role}" if role else "") + (f", in the groups {said}" if said else "")
+
+
+def _moment(run: Run) -> str:
+    """Return when the user asked: the same in each step, so that caches hold."""
+    asked = run.created_at
+    if timezone.is_aware(asked):  # it is not where the site has USE_TZ off
+        asked = timezone.localtime(asked, timezone.get_default_timezone())
+    zone = timezone.get_default_timezone_name()
+    return f"Asked at: {asked:%A, %Y-%m-%d %H:%M} (time zone {zone})"

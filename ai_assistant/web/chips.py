@@ -30,6 +30,7 @@ class Chip:
     title: str
     description: str = ""
     text: str = ""
+    chars: int = 0  # that it takes of the prompt
     auto: bool = True
     error: str = ""
 
@@ -70,7 +71,7 @@ def chips_of(context: RunContext) -> Chips:
     for item in items:
         size = 0 if item.error else len(line_of(item))
         fits = size <= left
-        chips.append(_chip(item, fits=fits))
+        chips.append(_chip(item, size, fits=fits))
         left -= size if fits and item.auto else 0
     return Chips(items=chips, room=min(left, int(conf.get("BROWSER_CONTEXT_CHARS"))))
 
@@ -85,7 +86,7 @@ def is_read_only(context: RunContext) -> bool:
         return True  # what may be changed is not known
 
 
-def _chip(item: ContextItem, *, fits: bool) -> Chip:
+def _chip(item: ContextItem, size: int, *, fits: bool) -> Chip:
     error = item.error or ("" if fits else _("It is too large."))
     if error.isidentifier():  # of an exception, for whoever wrote the code
         error = _("It could not be read (%(error)s).") % {"error": error}
@@ -94,6 +95,7 @@ def _chip(item: ContextItem, *, fits: bool) -> Chip:
         title=capfirst(item.title or item.description or item.id),
         description=item.description,
         text=readable(item.value),
+        chars=size,
         auto=item.auto,
         error=error,
     )

@@ -251,11 +251,13 @@ class TestBrowserItems:
             field.fill("hunter2-hunter2")
         panel.page.evaluate(
             """() => {
-              const field = document.createElement("input");
-              Object.assign(field, {name: "api_key", value: "hunter2"});
-              document.querySelector("#user_form").append(field);
-              field.defaultValue = "";
-              field.value = "hunter2";
+              for (const name of ["api_key", "form-0-cardPin", "passphrase", "iban"]) {
+                const field = document.createElement("input");
+                Object.assign(field, {name, value: "hunter2"});
+                document.querySelector("#user_form").append(field);
+                field.defaultValue = "";
+                field.value = "hunter2";
+              }
             }"""
         )
         wait_chip(panel, "Unsaved fields: 1")

@@ -1,5 +1,7 @@
 """What a run is bound to, and which tools it may call: also when they are called."""
 
+from uuid import uuid4
+
 import pytest
 from django.contrib.auth import get_user_model
 
@@ -10,12 +12,15 @@ from ai_assistant.engine.scope import RunScope, kept_of, module_id_for, module_p
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import (
+    ScriptedProvider,
     answer_interrupt,
     assert_tool_called,
     call,
     reply,
     run_assistant,
+    stage,
 )
+from ai_assistant.testing.recorded import Recording
 from project.questionnaires.models import Questionnaire
 
 pytestmark = pytest.mark.django_db
@@ -277,10 +282,12 @@ class TestModulePrompt:
 
         assert module_prompt(scope(user)) == ""
 
-    def test_is_bounded(self, user):
-        register(prompt="x" * 20_000)
+    @pytest.mark.row("M11")
+    def test_is_bounded_and_says_so_in_the_log(self, user, caplog):
+        register(get_prompt=lambda self, context: "x" * 20_000)
 
         assert len(module_prompt(scope(user))) == 8000
+        assert "'own' has 20000 characters, and is cut at 8000" in caplog.text
 
     @pytest.mark.row("T13")
     def test_hints_of_the_tools_that_are_offered(self, user):
@@ -326,13 +333,21 @@ class TestItems:
     def test_provider_that_raises_ends_no_run(self, user):
         ai_assistant.context(name="broken")(lambda context: 1 / 0)
 
-        played = run_assistant(user, LIST, "x", replies=["Fine."])
+        with pytest.raises(AssertionError, match="Context provider 'broken' failed"):
+            run_assistant(user, LIST, "x", replies=["Fine."])
 
-        assert played.text == "Fine."
+        run = Run.objects.get()
+        assert run.state == "succeeded"
+        assert run.messages.get(role="assistant").text == "Fine."
 
     @pytest.mark.parametrize("path", ["//[/", "//other.example/admin/", "/nowhere/"])
     def test_path_of_no_page_ends_no_run(self, user, path):
-        played = run_assistant(user, path, "x", replies=["Fine."])
+        played = stage.play(
+            stage.Message(
+                user=user, path=path, text="x", context={}, conversation_id=uuid4()
+            ),
+            Recording(provider=ScriptedProvider(["Fine."])),
+        )
 
         assert (played.text, played.run.module) == ("Fine.", "default")
 

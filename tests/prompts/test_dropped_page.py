@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from django.utils import timezone
 
 from ai_assistant.models.run import Run
 from ai_assistant.prompts.system import system_prompt
@@ -11,6 +12,14 @@ from ai_assistant.prompts.system import system_prompt
 @pytest.mark.row("C16")
 def test_path_and_title_go_with_the_chip_of_the_page():
     user = SimpleNamespace(get_username=lambda: "ada")
-    run = Run(page_path="/admin/", page_title="Start", context={"dropped": ["page"]})
+    run = Run(
+        page_path="/admin/",
+        page_title="Start",
+        context={"dropped": ["page"]},
+        created_at=timezone.now(),
+    )
 
-    assert system_prompt(run, user).endswith("Signed-in user: 'ada'")
+    prompt = system_prompt(run, user)
+
+    assert "Signed-in user: 'ada'\nAsked at: " in prompt
+    assert "/admin/" not in prompt

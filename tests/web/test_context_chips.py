@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 import ai_assistant
+from ai_assistant.context.block import line_of
 from ai_assistant.models.run import RunState
 from ai_assistant.registry import registry
 from ai_assistant.types import ContextItem
@@ -70,6 +71,16 @@ class TestChips:
 
         assert "hidden" in chip
         assert "data-manual" in chip
+
+    @pytest.mark.row("C08")
+    def test_tell_how_much_of_the_prompt_an_item_takes(self, client):
+        told = ai_assistant.context(title="Notes", name="notes", description="Notes")
+        told(lambda _: "n" * 700)
+        size = len(line_of(ContextItem(description="Notes", value="n" * 700)))
+
+        html = look(client)
+
+        assert f"{size} characters</p>" in html.partition('data-item="notes"')[2]
 
     def test_failed_item_says_why(self, client):
         @ai_assistant.context(title="Stock")

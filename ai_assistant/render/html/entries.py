@@ -12,7 +12,9 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.registry import registry
+from ai_assistant.render.html.answers import answers_of
 from ai_assistant.render.html.bodies import draw_body
 from ai_assistant.render.markdown import render
 from ai_assistant.tools.preview import pretty, short
@@ -48,11 +50,12 @@ def run_entry(
     """
     parts: list[Entry] = []
     kin = kin_of(calls.values())
+    reasoning = shows_reasoning(run)
     for message in messages:
         if message.role == Message.Role.USER:
             parts.append({**user_entry(message), "kind": "said"})
         else:
-            parts += message_parts(message, calls, kin)
+            parts += message_parts(message, calls, kin, reasoning=reasoning)
     is_open = run.state in UNFINISHED
     return {
         "kind": "run",
@@ -65,6 +68,11 @@ def run_entry(
         "can_continue": run.state in AGAIN and run.state != RunState.FAILED,
         "busy": is_open,
     }
+
+
+def shows_reasoning(run: Run) -> bool:
+    """Tell whether the run's module has what the model thinks drawn."""
+    return module_by_id(run.module).has("reasoning")
 
 
 def text_part(message_id: str, blocks: Iterable[str], *, complete: bool) -> Entry:
@@ -118,6 +126,7 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
         "steps": _steps(call),
         "partial": pretty(call.partial) if call.is_open else "",
         "background": call.background,
+        "answers": answers_of(call),
     }
     stored = call.__dict__.get("result") or {}  # not asked for, if it was deferred
     values = {
@@ -151,7 +160,7 @@ def draft_entry(card_id: str, name: str, arguments: dict[str, Any]) -> Entry:
 
 def with_body(entry: Entry, values: dict[str, Any]) -> Entry:
     """Return `entry` with what the tool's own template makes of it, if it has one."""
-    told = ("status", "error", "label", "progress", "progress_text", "steps")
+    told = ("status", "error", "label", "progress", "progress_text", "steps", "answers")
     shown: dict[str, Any] = {
         "result": None,
         "partial": None,
@@ -187,7 +196,13 @@ def pinned_entry(interrupt: Interrupt) -> Entry:
             (_words(name), _whole(value)) for name, value in call.arguments.items()
         ],
         "destructive": call.effect == "destructive",
+        "importance": _importance(call.name),
     }
+
+
+def _importance(tool_name: str) -> str:
+    tool = registry.tool(tool_name)
+    return (tool.importance or "") if tool else ""
 
 
 def _question(interrupt: Interrupt) -> Entry:
@@ -208,7 +223,11 @@ def _question(interrupt: Interrupt) -> Entry:
 
 
 def message_parts(
-    message: Message, calls: Mapping[UUID, ToolCall], kin: Kin | None = None
+    message: Message,
+    calls: Mapping[UUID, ToolCall],
+    kin: Kin | None = None,
+    *,
+    reasoning: bool = True,
 ) -> list[Entry]:
     """Return the parts of a stored message of the assistant, in order."""
     parts = []
@@ -217,17 +236,17 @@ def message_parts(
             blocks = render(part["text"])
             parts.append(text_part(str(message.pk), blocks, complete=True))
         elif part["type"] == "reasoning":
-            parts.append(
-                reasoning_part(
-                    str(message.pk),
-                    part["text"],
-                    done=True,
-                    seconds=part.get("seconds", 0),
-                )
-            )
+            if reasoning:
+                parts.append(_thought(message, part))
         elif call := calls.get(UUID(part["call_id"])):
             parts.append({"kind": "tool", "call": call_entry(call, kin)})
     return parts
+
+
+def _thought(message: Message, part: Entry) -> Entry:
+    return reasoning_part(
+        str(message.pk), part["text"], done=True, seconds=part.get("seconds", 0)
+    )
 
 
 def _whole(value: object) -> str:

@@ -4,9 +4,13 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
+from ai_assistant.registry import registry
+from ai_assistant.render.html.answers import with_answers
 from ai_assistant.render.html.bodies import load_results, template_name
 from ai_assistant.render.html.entries import Entry, Kin, call_entry, kin_of
 
@@ -30,6 +34,11 @@ def grouped(parts: Iterable[Entry]) -> list[Entry]:
     return found
 
 
+def light_calls() -> QuerySet[ToolCall]:
+    """Return the calls as their cards need them."""
+    return with_answers(ToolCall.objects.defer(*UNDRAWN))
+
+
 def cards(run: Run, wanted: set[UUID]) -> dict[UUID, Entry]:
     """Return for each of the `wanted` calls the part of the run that shows it."""
     if not wanted:
@@ -37,8 +46,7 @@ def cards(run: Run, wanted: set[UUID]) -> dict[UUID, Entry]:
     parents = dict(run.calls.values_list("pk", "parent_id"))
     tops = {call_id: _top(call_id, parents) for call_id in wanted}
     rows = [ids for ids in _rows_of_calls(run) if {*tops.values()} & {*ids}]
-    light = ToolCall.objects.defer(*UNDRAWN)
-    calls = light.in_bulk([call_id for ids in rows for call_id in ids])
+    calls = light_calls().in_bulk([call_id for ids in rows for call_id in ids])
     kin = _kin(run) if any(parents.values()) else {}
     load_results([*calls.values(), *(call for below in kin.values() for call in below)])
     found = {}
@@ -57,8 +65,7 @@ def _top(call_id: UUID, parents: Mapping[UUID, UUID | None]) -> UUID:
 
 
 def _kin(run: Run) -> Kin:
-    light = ToolCall.objects.filter(run=run, parent__isnull=False).defer(*UNDRAWN)
-    return kin_of(light)
+    return kin_of(light_calls().filter(run=run, parent__isnull=False))
 
 
 def _rows_of_calls(run: Run) -> list[list[UUID]]:
@@ -94,10 +101,11 @@ def _group(calls: list[Entry]) -> Entry:
     statuses = {call["status"] for call in calls}
     status = next((one for one in NEWS if one in statuses), CallStatus.COMPLETE)
     shown = next(call for call in calls if call["status"] == status)
+    tool = registry.tool(calls[-1]["name"])
     return {
         "kind": "group",
         "id": calls[0]["id"],
-        "label": calls[-1]["label"],
+        "label": str(tool.label_plural if tool else "") or calls[-1]["label"],
         "calls": calls,
         "call": shown,  # whose status is told
         "is_open": any(call["status"] in NEWS[:3] for call in calls),

@@ -23,13 +23,15 @@ class Growing:
     One growing message.
 
     `text` and `reasoning` are what is known, from rows and live frames alike;
-    pieces say where they belong, so repeats and overlaps do no harm.
+    pieces say where they belong, so repeats and overlaps do no harm. Without
+    `shows_reasoning` the reasoning is known and never drawn.
     """
 
     message_id: str
     text: str = ""
     reasoning: str = ""
     epoch: int = 0
+    shows_reasoning: bool = True
     _stream: BlockStream = field(default_factory=BlockStream)
     _fed: int = 0  # characters of `text` given to the stream
     _text_drawn: bool = False
@@ -65,8 +67,8 @@ class Growing:
     def parts(self) -> list[Entry]:
         """Return the whole message for drawing; from here on `ops` tells the rest."""
         parts = []
-        if self.reasoning:
-            self._reasoning_drawn = len(self.reasoning)
+        if self._fold:
+            self._reasoning_drawn = len(self._fold)
             self._reasoning_closed = bool(self.text)
             parts.append(self._reasoning_part())
         if self.text:
@@ -82,7 +84,7 @@ class Growing:
     def end_reasoning(self, parent: str) -> list[Op]:
         """Return what the end of the reasoning changes."""
         ops = self.ops(parent)
-        if self.reasoning and not self._reasoning_closed:
+        if self._fold and not self._reasoning_closed:
             self._reasoning_closed = True
             ops.append(["append", parent, self._reasoning_html()])
         return ops
@@ -99,7 +101,7 @@ class Growing:
         """Return what is to be drawn so that the page shows the stored message."""
         is_whole = self.text == message.text
         ops = self.finish(parent) if is_whole else self.remove()
-        for part in message_parts(message, {}):
+        for part in message_parts(message, {}, reasoning=self.shows_reasoning):
             if part["kind"] == "reasoning" or not is_whole:
                 ops.append(["append", parent, part_html(part, None)])
         return ops
@@ -107,6 +109,11 @@ class Growing:
     def remove(self) -> list[Op]:
         """Return how the message is taken off the page."""
         return [["remove", f"m-{self.message_id}"], ["remove", f"t-{self.message_id}"]]
+
+    @property
+    def _fold(self) -> str:
+        """The reasoning as far as it is drawn."""
+        return self.reasoning if self.shows_reasoning else ""
 
     def _changes(self) -> list[tuple[int, str]]:
         self._stream.feed(self.text[self._fed :])
@@ -135,14 +142,14 @@ class Growing:
 
     def _reasoning_ops(self, parent: str) -> list[Op]:
         ops: list[Op] = []
-        new = self.reasoning[self._reasoning_drawn :]
+        new = self._fold[self._reasoning_drawn :]
         if new and not self._reasoning_drawn:
             ops.append(["append", parent, self._reasoning_html()])
             ops += self._below()
         elif new:
             ops.append(["text", f"t-{self.message_id}-text", new])
-        self._reasoning_drawn = len(self.reasoning)
-        if self.reasoning and self.text and not self._reasoning_closed:
+        self._reasoning_drawn = len(self._fold)
+        if self._fold and self.text and not self._reasoning_closed:
             self._reasoning_closed = True
             ops.append(["append", parent, self._reasoning_html()])
         return ops
@@ -160,7 +167,7 @@ class Growing:
     def _reasoning_part(self) -> Entry:
         return reasoning_part(
             self.message_id,
-            self.reasoning,
+            self._fold,
             done=self._reasoning_closed,
             seconds=time.monotonic() - self._since,
         )

@@ -20,6 +20,7 @@ class Texts:
     def __init__(self) -> None:
         self.parent = ""  # the element that holds the parts of the run
         self.epoch = 0
+        self.shows_reasoning = True
         self.is_behind = False  # a live frame was ahead of what is known
         self.growing: dict[str, Growing] = {}
         self._done: set[str] = set()
@@ -28,6 +29,7 @@ class Texts:
     def restart(self, parent: str, drawn: Drawn, epoch: int) -> None:
         """Go on from a conversation that was drawn whole."""
         self.parent, self.epoch, self.growing = parent, epoch, drawn.growing
+        self.shows_reasoning = drawn.shows_reasoning
         self._done.update(drawn.stored)
         self._unsettled.clear()
         for growing in self.growing.values():
@@ -147,6 +149,8 @@ class Texts:
         return ops
 
     def _begin(self, message_id: str, epoch: int) -> Growing:
-        growing = Growing(message_id=message_id, epoch=epoch)
+        growing = Growing(
+            message_id=message_id, epoch=epoch, shows_reasoning=self.shows_reasoning
+        )
         self.growing[message_id] = growing
         return growing

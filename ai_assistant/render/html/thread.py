@@ -13,9 +13,10 @@ from ai_assistant.render.html.entries import (
     Entry,
     pinned_entry,
     run_entry,
+    shows_reasoning,
     user_entry,
 )
-from ai_assistant.render.html.groups import UNDRAWN, grouped
+from ai_assistant.render.html.groups import UNDRAWN, grouped, light_calls
 from ai_assistant.render.html.growth import Growing
 from ai_assistant.render.html.state import panel_state
 
@@ -37,6 +38,7 @@ class Drawn:
     run: Run | None = None
     seq: int = 0
     state: str = "idle"
+    shows_reasoning: bool = True  # of `run`
     growing: dict[str, Growing] = field(default_factory=dict)
     stored: set[str] = field(default_factory=set)  # messages that grow no more
 
@@ -59,6 +61,7 @@ def read_thread(
     if drawn.run is not None:
         # First the number, then the rows: what comes in between is drawn twice.
         drawn.seq = drawn.run.next_seq - 1
+        drawn.shows_reasoning = shows_reasoning(drawn.run)
     working = False
     for run, messages, calls in _with_rows(shown):
         drawn.entries += _entries(run, messages, calls, drawn)
@@ -93,7 +96,10 @@ def read_growing(run: Run, messages: list[Message]) -> dict[str, Growing]:
     for message_id in open_messages(run.pk, known):
         text, reasoning = partial_texts(run.pk, message_id)
         growing[message_id] = Growing(
-            message_id=message_id, text=text, reasoning=reasoning
+            message_id=message_id,
+            text=text,
+            reasoning=reasoning,
+            shows_reasoning=shows_reasoning(run),
         )
     return growing
 
@@ -104,7 +110,7 @@ def _with_rows(runs: list[Run]) -> list[Rows]:
     for message in Message.objects.filter(run_id__in=ids).order_by("position"):
         messages.setdefault(message.run_id, []).append(message)
     calls: dict[UUID, Calls] = {}
-    light = list(ToolCall.objects.filter(run_id__in=ids).defer(*UNDRAWN))
+    light = list(light_calls().filter(run_id__in=ids))
     load_results(light)
     for call in light:
         calls.setdefault(call.run_id, {})[call.pk] = call

@@ -2,8 +2,12 @@
 import { isChanged } from "./changed.js";
 import { root, word } from "./root.js";
 
-const SECRET =
-  /passw|pwd|secret|token|api.?key|credential|(^|[_ -])(otp|pin|cvc|cvv|iban|cc)([_ -]|$)/i;
+// Both are those of safety/sensitive.py, word for word.
+const SECRET_WORDS =
+  /(^|_)(password|passwd|passphrase|pwd|(client_?)?secret|(auth|access)?_?token|credential|(api|private|access|signing|session)_?key|session_?data|salt|hash|otp|pin)(e?s)?\d*($|_)/i;
+const WORD_BREAKS = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g;
+// What else a person types: passwords in other words and languages, means to pay.
+const TYPED = /passw|secret|token|(^|_)(one_time_code|cvc|cvv|csc|iban|cc)($|_)/i;
 const NO_VALUE = ["password", "hidden", "file", "submit", "button", "image", "reset"];
 const NOT_FIELDS =
   "#changelist-search *, #toolbar *, .actions *, .action-select, #action-toggle, .empty-form *, .selector *";
@@ -49,11 +53,16 @@ const valueOf = (field) => {
   return [...field.selectedOptions].map(({ value, text }) => ({ value, text }));
 };
 
+const isSecret = ({ name, id, autocomplete }) => {
+  const said = `${name} ${id} ${autocomplete}`.replace(WORD_BREAKS, "_");
+  return [SECRET_WORDS, TYPED].some((words) => words.test(said.replace(/\W+/g, "_")));
+};
+
 const isReported = (field) =>
   field.name &&
   outside(field) &&
   !NO_VALUE.includes(field.type) &&
-  !SECRET.test(`${field.name} ${field.id} ${field.autocomplete}`) &&
+  !isSecret(field) &&
   !field.matches(NOT_FIELDS);
 
 const unsavedFields = () => {

@@ -131,7 +131,8 @@ def _function(
     found = model_admin.get_actions(request).get(action)
     if not site.has_permission(request) or not may_see or found is None:
         raise PermissionDenied
-    function: Callable[..., Any] = found[0]
+    # A tuple up to Django 6.0, an object with attributes from 6.1 on.
+    function: Callable[..., Any] = getattr(found, "func", None) or found[0]
     return function
 
 

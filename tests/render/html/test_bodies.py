@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+import ai_assistant
 from ai_assistant.models import Message, ToolCall
 from ai_assistant.registry import registry
 from ai_assistant.render.html.bodies import template_name
@@ -161,7 +162,8 @@ def test_without_a_template_arguments_and_result_are_folded(call):
     ],
 )
 def test_what_became_of_an_approval(call, fields, said):
-    assert said in card(call("echo", **fields))
+    for name in ("echo", "measure"):  # with the body of the app, and with its own
+        assert said in card(call(name, **fields))
 
 
 @pytest.mark.row("T15")
@@ -234,6 +236,18 @@ class TestChildren:
 
 
 class TestGroups:
+    @pytest.mark.row("T15")
+    def test_say_the_plural(self, story, call):
+        with registry.restored():
+            tool = ai_assistant.tool(effect="read", label_plural="Orders")
+            tool(look_up)
+            stored(story, *[call("look_up", label="Order") for _ in range(2)])
+
+            html = thread(story)
+
+        assert '"aia-label">Orders</span> <span class="aia-count">×2' in html
+        assert html.count("Order</span>") == 2
+
     def test_cards_with_a_template_stand_alone(self, story, call):
         stored(story, *[call("map_card", arguments={"place": p}) for p in ("a", "b")])
 
@@ -244,6 +258,11 @@ class TestGroups:
 
 
 # --- what the tests above use ---
+
+
+def look_up(text: str) -> str:
+    """Look an order up."""
+    return text
 
 
 @pytest.fixture

@@ -1,10 +1,14 @@
+from dataclasses import replace
+
 import pytest
 
 from ai_assistant.models import Message, ToolCall
 from ai_assistant.models.run import RunState
+from ai_assistant.registry import registry
 from ai_assistant.render.html import thread
 from ai_assistant.render.html.state import WORDS
 from ai_assistant.render.html.thread import read_thread
+from ai_assistant.types import IMPORTANCES
 from tests.render.html.tab import whole_page
 
 
@@ -153,16 +157,16 @@ class TestReadThread:
         self, story, django_assert_num_queries
     ):
         story.ask("One")
-        story.say("Answer.")
-        story.succeed()
+        story._reply(("echo",))
+        story.end()
         conversation = story.conversation
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             read_thread(conversation)
         for _ in range(3):
             story.ask("More")
             story._reply(("echo", "echo"))
             story.end()
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             read_thread(conversation)
 
 
@@ -177,6 +181,21 @@ class TestPinned:
         page, _, _ = whole_page(story.conversation)
 
         assert page.by_id("aia-pinned").text().count("and delete everything") == 2
+
+    @pytest.mark.row("T24")
+    @pytest.mark.parametrize("importance", [None, *IMPORTANCES])
+    def test_approval_says_how_important_it_is(self, story, importance):
+        story.ask("Hello")
+        story._reply(("needs_approval",))
+        story.park()
+        tool = replace(registry.tool("needs_approval"), importance=importance)
+
+        with registry.temporarily(tool):
+            page, _, _ = whole_page(story.conversation)
+
+        said = page.by_id("aia-pinned").text()
+        assert said.count(f"Importance: {importance}") == bool(importance)
+        assert said.count("Importance") == bool(importance)
 
 
 class TestState:
