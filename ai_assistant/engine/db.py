@@ -138,6 +138,22 @@ def enter_unit(stack: ExitStack, begin: Callable[[], object]) -> None:
             return
 
 
+def read_again(work: Callable[[], T]) -> T:
+    """
+    Return what `work` reads, outside any transaction.
+
+    Repeated while the database is busy or away, like a unit.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return work()
+        except (OperationalError, InterfaceError) as error:
+            if attempt == ATTEMPTS or not is_transient(error):
+                raise
+            _recover(attempt)
+    raise AssertionError
+
+
 def is_transient(error: BaseException) -> bool:
     """Tell whether the same transaction may well succeed the next time."""
     if not isinstance(error, OperationalError | InterfaceError):

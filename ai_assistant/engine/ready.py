@@ -20,7 +20,7 @@ from ai_assistant.engine.attempt import (
     outcome_of,
     timed_out,
 )
-from ai_assistant.engine.db import in_tool_thread, is_transient
+from ai_assistant.engine.db import in_tool_thread, is_transient, read_again
 from ai_assistant.exceptions import Refused
 from ai_assistant.safety.identity import Revoked, check_may_write, check_user
 from ai_assistant.safety.permissions import fresh_user, may_call
@@ -63,7 +63,7 @@ def _prepared(attempt: Attempt) -> Outcome | RunContext:
 def _asked(attempt: Attempt) -> Outcome | RunContext:
     """Return the context of the call, or what came of it if it is refused."""
     try:
-        return context_for(attempt)
+        return read_again(lambda: context_for(attempt))
     except Exception as error:
         if isinstance(error, Revoked) or is_transient(error):
             raise  # no matter of this call alone

@@ -1,12 +1,14 @@
 """Code of the site that may hang is asked outside of the transaction of a write."""
 
 import threading
+from importlib import import_module
 
 import pytest
 from django.contrib.auth.models import Permission
-from django.db import connection
+from django.db import OperationalError, connection
 
 from ai_assistant import ContextModule, RunContext
+from ai_assistant.engine.attempt import context_for
 from ai_assistant.engine.background import perform
 from ai_assistant.engine.interrupts import Answer, answer
 from ai_assistant.models.call import ToolCall
@@ -98,6 +100,33 @@ class TestOutside:
         assert Effect.objects.count() == 1
         assert asked
         assert not any(asked)
+
+    def test_piece_waits_for_a_database_that_is_away(
+        self, play, script, offer, given_out, monkeypatch
+    ):
+        def long(context: RunContext) -> None:
+            for _piece in range(2):
+                with context.transaction():
+                    save()
+
+        looks = []
+
+        def looked(attempt):
+            looks.append(attempt)
+            if len(looks) == 2:
+                raise OperationalError("the connection is closed")
+            return context_for(attempt)
+
+        offer(long, effect="write", policy="allow", background=True)
+        script.add(reply("", call("long")), "Done.")
+        play()
+        at_work = import_module("ai_assistant.engine.background.perform")
+        monkeypatch.setattr(at_work, "context_for", looked)
+
+        perform(given_out.pop())
+
+        assert Effect.objects.count() == 2
+        assert len(looks) == 4
 
     def test_upgrade_args(self, play, script, offer, asked):
         def upgrade(version, arguments):

@@ -10,6 +10,7 @@ from tests.faults.scripts import marker, telling_of
 from tests.faults.site import Site
 from tests.faults.watching import (
     assert_whole,
+    freeze,
     shown_tellings,
     wait_call,
     wait_resumed,
@@ -123,7 +124,7 @@ class TestFrozenExecutor:
         run = person.ask(marker("slow-write", uuid4().hex))
         wait_call(site, run, "executing")
         (holder,) = site.holders()
-        holder.pause()
+        freeze(site, holder)
         wait_resumed(site, run, epoch=1, begin=time.monotonic())
         holder.resume()  # it has waited enough, and tries to write before the other
 
@@ -137,7 +138,7 @@ class TestFrozenExecutor:
         run = person.ask(marker("story", tag, rate=12, tokens=24))
         wait_text(site, run)
         (holder,) = site.holders()
-        holder.pause()
+        freeze(site, holder)
         wait_resumed(site, run, epoch=1, begin=time.monotonic())
         holder.resume()
 

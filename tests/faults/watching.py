@@ -6,6 +6,7 @@ import time
 from tests.faults.scripts import telling_of
 from tests.faults.site import Site
 from tests.servers.client import Person
+from tests.servers.process import Process
 
 WORD = re.compile(r"\b[a-z]+(\d+)\b")
 
@@ -29,6 +30,19 @@ def wait_call(site: Site, run: str, status: str, *, timeout_s: float = 20) -> No
         return bool(calls) and calls[-1]["status"] == status
 
     site.oracle.wait(seen, timeout_s, f"a call of {run} that is {status}")
+
+
+def freeze(site: Site, part: Process) -> None:
+    """
+    Freeze a process in a moment in which it holds no lock of SQLite's.
+
+    With one it would hold up the whole site, and nobody could take its run over.
+    """
+    part.pause()
+    while site.oracle.is_locked():
+        part.resume()
+        time.sleep(0.05)
+        part.pause()
 
 
 def wait_resumed(site: Site, run: str, *, epoch: int, begin: float) -> float:

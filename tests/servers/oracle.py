@@ -45,6 +45,19 @@ class Oracle:
                     raise
                 time.sleep(0.02)
 
+    def is_locked(self) -> bool:
+        """Tell whether somebody keeps SQLite's lock; another database has no such."""
+        if not self.url.startswith("sqlite"):
+            return False
+        path = self.url.removeprefix("sqlite:///")
+        with closing(sqlite3.connect(path, timeout=0.5)) as connection:
+            try:
+                connection.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError:
+                return True
+            connection.rollback()
+        return False
+
     def _sqlite(self, statement: str, arguments: tuple[object, ...]) -> list[Row]:
         path = self.url.removeprefix("sqlite:///")
         with closing(sqlite3.connect(path, timeout=30)) as connection:

@@ -26,7 +26,13 @@ from ai_assistant.engine.background.claim import (
     pass_call_fence,
     renew,
 )
-from ai_assistant.engine.db import enter_unit, unit, unknown_commit, with_connections
+from ai_assistant.engine.db import (
+    enter_unit,
+    read_again,
+    unit,
+    unknown_commit,
+    with_connections,
+)
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import pass_by_state
 from ai_assistant.engine.ready import rechecked
@@ -104,7 +110,8 @@ class _Work:
     @contextmanager
     def piece(self, attempt: Attempt, mark: JSON) -> Iterator[None]:
         """One transaction of the tool: fence, permission, its writes, its mark."""
-        ready = context_for(attempt)  # code of the site: no lock is held yet
+        # Code of the site: no lock is held yet.
+        ready = read_again(lambda: context_for(attempt))
 
         def begin() -> None:
             pass_call_fence(self.hold)
