@@ -6,6 +6,7 @@ The way in for an ASGI server.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any, cast
@@ -19,6 +20,8 @@ from django.urls import (
 )
 
 from ai_assistant import conf
+
+logger = logging.getLogger("ai_assistant")
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -39,6 +42,7 @@ def assistant_application(
     first scope of any type this process begins to execute runs, to look for
     those that others left behind, and to load the model library.
     """
+    to_the_end = _AtOneGo(http)
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if conf.enabled():
@@ -48,7 +52,7 @@ def assistant_application(
         elif scope["type"] == "channel":
             await _to_worker(scope, receive, send)
         elif scope["type"] == "http" and _outlives_its_browser(scope):
-            await _at_one_go(http)(scope, _without_disconnect(receive), send)
+            await to_the_end(scope, _without_disconnect(receive), send)
         else:
             await http(scope, receive, send)
 
@@ -79,15 +83,32 @@ def _outlives_its_browser(scope: Scope) -> bool:
     return any(_is_at(scope, name) for name in ACTIONS)
 
 
-@cache
-def _at_one_go(http: Application) -> Application:
-    """Return Django's handler in the form that is quick for us; any other as it is."""
-    from django.core.handlers.asgi import ASGIHandler
+class _AtOneGo:
+    """Django's handler in the form that is quick for us; any other as it is."""
 
-    from ai_assistant.web.handler import OneThreadHandler
+    def __init__(self, http: Application) -> None:
+        self._http = http
+        self._quick: Application | None = None
 
-    is_plain = type(http) is ASGIHandler
-    return cast("Application", OneThreadHandler()) if is_plain else http
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._quick is None:
+            # The site's middleware is made once more: that may take a while.
+            self._quick = await asyncio.to_thread(self._make)
+        await self._quick(scope, receive, send)
+
+    def _make(self) -> Application:
+        from django.core.handlers.asgi import ASGIHandler
+
+        from ai_assistant.web.handler import OneThreadHandler
+
+        http: object = self._http
+        if type(http) is not ASGIHandler:
+            return self._http
+        try:
+            return cast("Application", OneThreadHandler())
+        except Exception:
+            logger.exception("the middleware cannot be made twice, so messages wait")
+            return self._http
 
 
 def _without_disconnect(receive: Receive) -> Receive:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, TypeVar
 
+from ai_assistant.ambient import as_here
+
 AT_ONCE = 4  # calls that somebody waits for; those that were given up do not count
 HANGING = 2  # calls of one key after which a further one is not begun
 
@@ -73,7 +75,7 @@ class Bulkhead:
             # Again, and with no other in between: it may have been given up while
             # there was no room.
             self._check(key)
-            call = pool.submit(work)
+            call = pool.submit(as_here(work))
             self._calls[key][call] = False
         call.add_done_callback(lambda done: self._ended(key, done))
         return call

@@ -9,6 +9,11 @@ from django.conf import settings
 from django.contrib.admin.utils import unquote
 from django.http import QueryDict
 from django.urls import Resolver404, ResolverMatch, get_script_prefix, resolve
+from django.utils.translation import (
+    get_language,
+    get_language_from_path,
+    override,
+)
 
 from ai_assistant.types import PageInfo
 
@@ -53,16 +58,28 @@ def page_info(path: str, title: str = "") -> PageInfo:
     return page.info if page else PageInfo(path=path, title=title)
 
 
+def language_of(path: str) -> str | None:
+    """Return the language that `path` names, as `i18n_patterns` do; else the active."""
+    return get_language_from_path(_below_prefix(path) or "") or get_language()
+
+
 def _match(path: str) -> ResolverMatch | None:
+    own = _below_prefix(path)
+    if own is None:
+        return None
+    try:
+        with override(language_of(path)):
+            return resolve(own)
+    except Resolver404:
+        return None
+
+
+def _below_prefix(path: str) -> str | None:
+    """Return `path` without the prefix of the site; None if it is not below it."""
     # A thread of the engine does not know the prefix of any request.
     prefix = (settings.FORCE_SCRIPT_NAME or "").rstrip("/") + "/"
     prefix = prefix if prefix != "/" else get_script_prefix()
-    if not path.startswith(prefix):
-        return None
-    try:
-        return resolve("/" + path[len(prefix) :])
-    except Resolver404:
-        return None
+    return "/" + path[len(prefix) :] if path.startswith(prefix) else None
 
 
 def _info(

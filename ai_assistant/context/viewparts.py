@@ -104,7 +104,10 @@ def parts_of(view: Any, model_admin: Any = None) -> ViewParts:  # noqa: ANN401
     def described(context: RunContext, opened: Any = None) -> Any:  # noqa: ANN401
         return holder.assistant_context(context, opened)
 
-    described.__name__ = type(holder).__name__
+    # Its name in chips and logs, and one of its own for those that count its calls.
+    kind = type(holder)
+    described.__name__ = kind.__name__
+    described.__module__, described.__qualname__ = kind.__module__, kind.__qualname__
     return ViewParts(
         context=(*own.context, described),
         tools=(*own.tools, *holder.assistant_tools),

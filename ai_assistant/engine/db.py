@@ -19,6 +19,7 @@ from typing import ParamSpec, TypeVar
 
 from django.db import InterfaceError, OperationalError, connections, transaction
 
+from ai_assistant.ambient import as_here
 from ai_assistant.exceptions import LostLease
 
 logger = logging.getLogger("ai_assistant")
@@ -40,19 +41,19 @@ _thread = threading.local()
 async def in_db(work: Callable[..., T], *args: object) -> T:
     """Run `work(*args)` in the engine's pool and return what it returns."""
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_pool, with_connections, work, *args)
+    return await loop.run_in_executor(_pool, with_connections, as_here(work), *args)
 
 
 async def in_tool_thread(work: Callable[..., T], *args: object) -> T:
     """Run a sync tool where a slow one cannot hold up the engine."""
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_tools, with_connections, work, *args)
+    return await loop.run_in_executor(_tools, with_connections, as_here(work), *args)
 
 
 async def in_write_thread(work: Callable[..., T], *args: object) -> T:
     """Run the write phase of a tool, which is short."""
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_writes, with_connections, work, *args)
+    return await loop.run_in_executor(_writes, with_connections, as_here(work), *args)
 
 
 def with_connections(work: Callable[..., T], *args: object) -> T:

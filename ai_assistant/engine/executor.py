@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError, connections
 
 from ai_assistant import conf
+from ai_assistant.ambient import of_no_request
 from ai_assistant.engine import live
 from ai_assistant.engine.db import in_db, unit, with_connections
 from ai_assistant.engine.execute import execute
@@ -68,7 +69,7 @@ class Executor:
     def launch(self, hold: Hold) -> None:
         """Execute a run that this process holds. Call it on the event loop."""
         task = asyncio.get_running_loop().create_task(
-            execute(hold, self.flusher), context=contextvars.Context()
+            execute(hold, self.flusher), context=of_no_request()
         )
         self._tasks[hold.run_id] = task
         task.add_done_callback(lambda done: self._ended(hold, done))

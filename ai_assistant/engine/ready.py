@@ -2,8 +2,9 @@
 A call that writes: made ready outside its transaction, looked at again inside.
 
 Outside is code of the site that may hang (`is_enabled`, the module of the page, the
-tool's `prepare`): there it holds no lock. Inside is what is ours, and quick: what
-has been revoked by then does not happen.
+tool's `prepare`): there it holds no lock. Inside is what is ours, and quick: the
+account, its permission, the policy, the tool's version and the session. What has been
+revoked by then does not happen.
 """
 
 import asyncio

@@ -26,6 +26,8 @@ class OnceIterated:
         return self._iterator.__anext__()
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        if name in ("_stream", "_iterator"):  # a copy that has nothing yet
+            raise AttributeError(name)
         return getattr(self._stream, name)
 
 

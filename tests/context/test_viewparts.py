@@ -3,7 +3,7 @@
 import pytest
 
 from ai_assistant import AssistantMixin, assistant_view
-from ai_assistant.context.viewparts import names_of_views
+from ai_assistant.context.viewparts import names_of_views, parts_of
 
 
 def lend():
@@ -35,8 +35,20 @@ class TestAssistantView:
             assistant_view(context=orders)
 
 
+def holder_of(module):
+    """A ModelAdmin class `OrderAdmin` in `module`, with its provider."""
+    kind = type("OrderAdmin", (AssistantMixin,), {"__module__": module})
+    return parts_of(orders, kind()).context[0]
+
+
 @pytest.mark.row("C02")
 class TestMixin:
+    def test_classes_of_one_name_are_told_apart(self):
+        shop, crm = holder_of("shop.admin"), holder_of("crm.admin")
+
+        assert shop.__name__ == crm.__name__ == "OrderAdmin"
+        assert shop.__module__ != crm.__module__
+
     def test_tools_as_a_text(self):
         with pytest.raises(TypeError, match=r"Orders.assistant_tools is the text 'le"):
             type("Orders", (AssistantMixin,), {"assistant_tools": "lend"})

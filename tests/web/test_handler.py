@@ -1,5 +1,7 @@
 """Our POSTs go through the site's middleware in one thread, at one go."""
 
+from dataclasses import dataclass
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -103,3 +105,48 @@ async def test_application_of_the_sites_own_is_left_alone(people):
     assert answered["status"] == 303
     assert seen == ["/assistant/send/"]
     assert [way for _, way in ways] == ["async"]
+
+
+@dataclass
+class Unhashable:
+    """A site's own application: equal by value, and so without a hash."""
+
+    inner: Any
+
+    async def __call__(self, scope, receive, send):
+        await self.inner(scope, receive, send)
+
+
+async def test_application_may_be_anything(people):
+    application = assistant_application(Unhashable(get_asgi_application()))
+    body = f"text=Hello&key={uuid4().hex}&conversation={uuid4()}".encode()
+
+    answered = await answer(application, people["ada"], "/assistant/send/", body)
+
+    assert answered["status"] == 303
+
+
+class Once(MiddlewareMixin):
+    """A middleware that cannot be made twice."""
+
+    made = 0
+
+    def __init__(self, get_response):
+        super().__init__(get_response)
+        Once.made += 1
+        if Once.made > 1:
+            raise ValueError("This metric is registered already.")
+
+
+async def test_middleware_that_cannot_be_made_twice(people, settings, caplog):
+    Once.made = 0
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.Once"]
+    application = assistant_application(get_asgi_application())
+
+    for _message in range(2):
+        body = f"text=Hello&key={uuid4().hex}&conversation={uuid4()}".encode()
+        answered = await answer(application, people["ada"], "/assistant/send/", body)
+        assert answered["status"] == 303
+
+    assert Once.made == 2
+    assert "cannot be made twice" in caplog.text

@@ -27,6 +27,7 @@ HARMLESS = (
 )
 TYPED = (
     "passwort mypassword cvc card_cvv cc-number cc-csc iban account-iban one-time-code "
+    "userpwd smtppwd stripeapikey awscredentials mycredential "
 )
 
 

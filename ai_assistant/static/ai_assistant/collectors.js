@@ -7,10 +7,10 @@ const SECRET_WORDS =
   /(^|_)(password|passwd|passphrase|pwd|(client_?)?secret|(auth|access)?_?token|credential|(api|private|access|signing|session)_?key|session_?data|salt|hash|otp|pin)(e?s)?\d*($|_)/i;
 const WORD_BREAKS = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g;
 // What else a person types: passwords in other words and languages, means to pay.
-const TYPED = /passw|secret|token|(^|_)(one_time_code|cvc|cvv|csc|iban|cc)($|_)/i;
+const TYPED = /p(assw|wd)|secret|token|api_?key|credential|(^|_)(one_time_code|cv[cv]|csc|iban|cc)($|_)/i;
 const NO_VALUE = ["password", "hidden", "file", "submit", "button", "image", "reset"];
 const NOT_FIELDS =
-  "#changelist-search *, #toolbar *, .actions *, .action-select, #action-toggle, .empty-form *, .selector *";
+  "#changelist-search *, .actions *, .action-select, #action-toggle, .empty-form *, .selector *";
 const MAX_ROWS = 100;
 const FIELD_CHARS = 1000;
 const SELECTION_CHARS = 2000;

@@ -2,14 +2,15 @@
 
 import re
 
+from django.contrib.admin.sites import all_sites
 from django.contrib.admin.utils import quote
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, override
 
 from ai_assistant import conf
 from ai_assistant.context.opened import admits
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import Page, find_page, language_of
 from ai_assistant.context.viewparts import ViewParts, parts_of
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry, ToolFailed
@@ -19,7 +20,7 @@ from ai_assistant.types import RunContext
 NAVIGATE_TO = "navigate_to"
 # Of the name of a URL, without its namespace; whatever the site allows.
 NEVER = re.compile(
-    r"(^|_|-)(log(out|in)|password|jsi18n|autocomplete|view_on_site)($|_|-)"
+    r"(^|_|-)((log|sign)_?(out|in|off)|password|jsi18n|autocomplete|view_on_site)($|_|-)"
 )
 DELETES = re.compile(r"(^|_|-)delete($|_|-)")
 # Pages of the admin that only show something when they are opened.
@@ -47,7 +48,8 @@ def navigate_to(
     arguments: of the URL, for example {"object_id": "1"}
     """
     _check_allowed(view_name)
-    path = _path(view_name, arguments or {})
+    with override(language_of(context.page_path)):
+        path = _path(view_name, arguments or {})
     page = find_page(path)
     # Another view may stand at this path, before the one that was named.
     opened = page.info.view_name if page else ""
@@ -55,7 +57,8 @@ def navigate_to(
         raise ToolFailed(
             _("“%(name)s” is never opened by a tool.") % {"name": view_name}
         )
-    _check_allowed(opened)
+    if not _is_in_app(page, view_name):
+        _check_allowed(opened)
     if not _is_harmless(page, opened):
         raise ToolFailed(
             _("“%(name)s” is a page of this site's own, which a tool may not open.")
@@ -68,6 +71,17 @@ def navigate_to(
             % {"path": path}
         )
     return {"path": path}
+
+
+def _is_in_app(page: Page, view_name: str) -> bool:
+    """
+    Tell whether the view is the one that was named by its application.
+
+    "admin:index" names the index of an AdminSite that has a name of its own, too.
+    """
+    match = page.match
+    apps = ":".join(match.app_names) if match is not None else ""
+    return match is not None and view_name == f"{apps}:{match.url_name}"
 
 
 def _check_allowed(view_name: str) -> None:
@@ -86,7 +100,7 @@ def _check_allowed(view_name: str) -> None:
 
 def _path(view_name: str, arguments: dict[str, str | int]) -> str:
     """Return the path of this site. Raise ModelRetry if there is none."""
-    is_admin = view_name.startswith("admin:")
+    is_admin = view_name.partition(":")[0] in ("admin", *_names_of_admins())
     values = {
         name: quote(str(value)) if is_admin and name == "object_id" else value
         for name, value in arguments.items()
@@ -98,6 +112,10 @@ def _path(view_name: str, arguments: dict[str, str | int]) -> str:
             f"There is no URL {view_name!r} with the arguments {sorted(arguments)}. "
             "Give the name and the arguments as Django knows them."
         ) from error
+
+
+def _names_of_admins() -> set[str]:
+    return {site.name for site in all_sites}
 
 
 def _is_never_opened(page: Page, view_name: str) -> bool:

@@ -3,10 +3,12 @@
 from types import ModuleType
 
 import pytest
-from django.contrib.admin import site
+from django.conf.urls.i18n import i18n_patterns
+from django.contrib.admin import AdminSite, site
+from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group, Permission
 from django.http import HttpResponse
-from django.urls import include, path
+from django.urls import base, include, path
 from django.views import View
 
 from ai_assistant import AssistantMixin, ContextModule
@@ -105,6 +107,53 @@ class TestWhere:
         assert run.state == "waiting_browser"
 
 
+class TestWhereTheAdminIs:
+    @pytest.fixture
+    def _own_admin(self, settings):
+        own = AdminSite(name="back")
+        own.register(Group, GroupAdmin)
+        settings.ROOT_URLCONF = urls("own", path("back/", own.urls))
+
+    @pytest.mark.usefixtures("_own_admin")
+    def test_admin_with_a_name_of_its_own(self, going):
+        Group.objects.create(pk=7, name="editors")
+
+        run = going("admin:auth_group_change", {"object_id": 7})
+
+        path_ = run.interrupts.get().request["arguments"]["path"]
+        assert path_ == "/back/auth/group/7/change/"
+
+    @pytest.mark.usefixtures("_own_admin")
+    def test_that_name_is_to_be_allowed(self, going):
+        assert error(going("back:index")) == "failed"
+
+    def test_language_of_the_page(self, going, settings):
+        settings.ROOT_URLCONF = urls(
+            "translated", *i18n_patterns(path("admin/", site.urls))
+        )
+
+        run = going("admin:index", page_path="/de/admin/auth/group/")
+
+        path_ = run.interrupts.get().request["arguments"]["path"]
+        assert path_ == "/de/admin/"
+
+    def test_prefix_of_the_site(self, going, settings, monkeypatch):
+        settings.FORCE_SCRIPT_NAME = "/app"
+        monkeypatch.setattr(base._prefixes, "value", "/app/", raising=False)
+
+        run = going("admin:index", page_path="/app/admin/auth/group/")
+
+        path_ = run.interrupts.get().request["arguments"]["path"]
+        assert path_ == "/app/admin/"
+
+
+def urls(name, *patterns):
+    module = ModuleType(f"urls_{name}")
+    assistant = path("assistant/", include("ai_assistant.urls"))
+    module.urlpatterns = [*patterns, assistant]
+    return module
+
+
 def approve(request):
     return HttpResponse("All are approved.")
 
@@ -124,6 +173,7 @@ OWN = [
     path("report/", report, name="shop_report"),
     path("board/", Board.as_view(), name="shop_board"),
     path("logout-all/", approve, name="shop_logout"),
+    path("sign-out/", approve, name="shop_sign_out"),
     path("delete-all/", approve, name="shop_delete_all"),
     # Stands before the page of the admin that has the same path.
     path("auth/group/", approve, name="shop_shadow"),
