@@ -44,8 +44,12 @@ DEAF = {
     "deaf-web": Layout(database="sqlite", layer="deaf", executor="web"),
     "deaf-worker": Layout(database="sqlite", layer="deaf", executor="worker"),
 }
-# Runs are interrupted here more often than anywhere: none is to be given up.
-PATIENT = {"TESTS_MAX_ATTEMPTS": "1000"}
+# Runs are interrupted here more often than anywhere: none is to be given up. Nor is a
+# write whose process was frozen in its middle, which would be undone and told as failed.
+PATIENT = {
+    "TESTS_MAX_ATTEMPTS": "1000",
+    "TESTS_SETTINGS": '{"WRITE_TIMEOUT_S": 30}',
+}
 
 
 @dataclass(kw_only=True)
