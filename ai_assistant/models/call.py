@@ -50,6 +50,8 @@ class ToolCall(models.Model):
     arguments_digest = models.CharField(max_length=64, blank=True)
     background = models.BooleanField(default=False)
     approved = models.BooleanField(default=False)
+    asks = models.BooleanField(default=False)  # it has to be approved
+    asks_because = models.CharField(max_length=300, blank=True)  # for its card
 
     status = models.CharField(
         _("status"), max_length=16, choices=CallStatus, default=CallStatus.PENDING

@@ -51,6 +51,8 @@ class Interrupt(models.Model):
     status = models.CharField(max_length=16, choices=Status, default=Status.OPEN)
     nonce = models.CharField(max_length=64, default=new_nonce)
     arguments_digest = models.CharField(max_length=64, blank=True)
+    # What a person is shown before a change: changes.values.Changes, as JSON.
+    proposal = models.JSONField(null=True, blank=True)
     question = models.TextField(blank=True)
     question_kind = models.CharField(
         max_length=16, choices=QuestionKind, default=QuestionKind.TEXT

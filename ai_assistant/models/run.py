@@ -65,6 +65,7 @@ class Run(models.Model):
     context = models.JSONField(default=dict, blank=True)
     loaded_tools = models.JSONField(default=list, blank=True)  # by find_tools
     tool_versions = models.JSONField(default=dict, blank=True)  # name -> hash
+    look_only = models.BooleanField(default=False)  # the person wants no changes
 
     state = models.CharField(
         _("state"), max_length=20, choices=RunState, default=RunState.QUEUED
@@ -72,6 +73,7 @@ class Run(models.Model):
     error_code = models.CharField(max_length=64, blank=True)
     error_text = models.TextField(blank=True)  # a sentence for the person
     error_detail = models.TextField(blank=True)  # for the operator
+    opens_at = models.DateTimeField(null=True, blank=True)  # when a limit is over
 
     owner = models.CharField(max_length=200, blank=True)  # a process; see engine.owner
     epoch = models.PositiveIntegerField(default=0)  # grows at each takeover
@@ -95,6 +97,9 @@ class Run(models.Model):
         indexes = (
             models.Index(fields=["state", "lease_until"], name="aia_run_sweep"),
             models.Index(fields=["conversation", "created_at"], name="aia_run_conv"),
+            # How many were begun in the last minute, of one user and of all.
+            models.Index(fields=["user", "created_at"], name="aia_run_user"),
+            models.Index(fields=["created_at"], name="aia_run_time"),
         )
         constraints = (
             models.UniqueConstraint(

@@ -1,0 +1,97 @@
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class ChangeSet(models.Model):
+    """
+    What one tool call changed, with images from which it can be undone.
+
+    It is written in the transaction of the change itself. `is_partial` says that
+    something happened of which there is no image; `gaps` says what.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(
+        "ai_assistant.Run", on_delete=models.CASCADE, related_name="change_sets"
+    )
+    call = models.ForeignKey(
+        "ai_assistant.ToolCall", on_delete=models.CASCADE, related_name="change_sets"
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+    )
+    is_partial = models.BooleanField(_("partial"), default=False)
+    gaps = models.JSONField(default=list, blank=True)  # of {table, kind, count}
+    created_at = models.DateTimeField(_("time"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("change")
+        verbose_name_plural = _("changes")
+        ordering = ("created_at",)
+
+    def __str__(self) -> str:
+        return f"{self.run_id} {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class RowChange(models.Model):
+    """
+    One row as it was and as it became.
+
+    An image is a dict of all concrete fields by attname, in JSON; None where there
+    is no row. The images of a many-to-many row hold its two keys.
+    """
+
+    class Kind(models.TextChoices):
+        CREATE = "create", _("created")
+        UPDATE = "update", _("changed")
+        DELETE = "delete", _("deleted")
+        M2M_ADD = "m2m_add", _("link added")
+        M2M_REMOVE = "m2m_remove", _("link removed")
+
+    change_set = models.ForeignKey(
+        ChangeSet, on_delete=models.CASCADE, related_name="rows"
+    )
+    order = models.PositiveIntegerField()  # in which they happened, 0-based
+    alias = models.CharField(max_length=100, default="default")  # of the database
+    model = models.CharField(_("model"), max_length=200)  # app.model
+    object_id = models.CharField(_("object id"), max_length=255)
+    text = models.CharField(_("object"), max_length=200, blank=True)
+    kind = models.CharField(_("kind"), max_length=16, choices=Kind)
+    before = models.JSONField(null=True, blank=True)
+    after = models.JSONField(null=True, blank=True)
+    fields = models.JSONField(default=list, blank=True)  # attnames that differ
+    after_digest = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        verbose_name = _("changed row")
+        verbose_name_plural = _("changed rows")
+        ordering = ("change_set", "order")
+        indexes = (models.Index(fields=["model", "object_id"], name="aia_row_object"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.model} {self.object_id}"
+
+
+class FileChange(models.Model):
+    """A file of a changed row, of which the old content is stashed."""
+
+    row = models.ForeignKey(RowChange, on_delete=models.CASCADE, related_name="files")
+    field = models.CharField(max_length=100)
+    storage = models.CharField(max_length=200)  # dotted class
+    name = models.CharField(max_length=500)
+    sha256_before = models.CharField(max_length=64, blank=True)
+    sha256_after = models.CharField(max_length=64, blank=True)
+    stash = models.CharField(max_length=500, blank=True)  # empty: not kept
+
+    class Meta:
+        verbose_name = _("changed file")
+        verbose_name_plural = _("changed files")
+
+    def __str__(self) -> str:
+        return self.name

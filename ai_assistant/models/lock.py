@@ -1,0 +1,34 @@
+from django.conf import settings
+from django.contrib.contenttypes.models import ContentType
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class ObjectLock(models.Model):
+    """
+    A run works on this object: nobody else saves it meanwhile.
+
+    It holds as long as its run is `running` and has its lease, which a heartbeat
+    renews; see `ai_assistant.safety.locks`.
+    """
+
+    content_type = models.ForeignKey(ContentType, on_delete=models.CASCADE)
+    object_id = models.CharField(max_length=255)
+    run = models.ForeignKey(
+        "ai_assistant.Run", on_delete=models.CASCADE, related_name="locks"
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+
+    class Meta:
+        verbose_name = _("object lock")
+        verbose_name_plural = _("object locks")
+        constraints = (
+            models.UniqueConstraint(
+                fields=["content_type", "object_id"], name="aia_lock_object"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.content_type_id} {self.object_id}"

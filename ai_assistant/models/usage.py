@@ -1,0 +1,157 @@
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+
+class UsageLedger(models.Model):
+    """
+    One model call: what was reserved for it, and what it took.
+
+    `tokens` and `usd` are what counts against budgets: the estimate while the call
+    is under way, then what it took, and nothing once it is given back. The row
+    outlives its run and its user.
+    """
+
+    class State(models.TextChoices):
+        RESERVED = "reserved", _("reserved")
+        SETTLED = "settled", _("settled")
+        RELEASED = "released", _("given back")
+
+    run = models.ForeignKey(
+        "ai_assistant.Run",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="usage",
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        verbose_name=_("user"),
+    )
+    step_index = models.PositiveIntegerField(default=0)
+    epoch = models.PositiveIntegerField(default=0)  # a call repeated after a crash
+    profile = models.CharField(max_length=100, blank=True)
+    model = models.CharField(_("model"), max_length=200, blank=True)
+    state = models.CharField(max_length=16, choices=State, default=State.RESERVED)
+    tokens = models.PositiveIntegerField(_("tokens"), default=0)
+    usd = models.DecimalField(max_digits=14, decimal_places=8, default=0)
+    input_tokens = models.PositiveIntegerField(_("tokens in"), default=0)
+    output_tokens = models.PositiveIntegerField(_("tokens out"), default=0)
+    cached_tokens = models.PositiveIntegerField(default=0)
+    reasoning_tokens = models.PositiveIntegerField(default=0)
+    cost_usd = models.DecimalField(
+        _("cost in USD"), max_digits=14, decimal_places=8, null=True, blank=True
+    )  # None: no price is known
+    created_at = models.DateTimeField(_("time"), auto_now_add=True)
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("model call")
+        verbose_name_plural = _("usage")
+        ordering = ("-created_at",)
+        # The sums of a window are read from the index alone.
+        indexes = (
+            models.Index(fields=["created_at", "tokens", "usd"], name="aia_usage_time"),
+            models.Index(
+                fields=["user", "created_at", "tokens", "usd"], name="aia_usage_user"
+            ),
+            models.Index(
+                fields=["run"],
+                condition=models.Q(state="reserved"),
+                name="aia_usage_open",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.input_tokens}+{self.output_tokens}"
+
+
+class Budget(models.Model):
+    """How much may be used, of tokens and of money, by whom, in what time."""
+
+    class Scope(models.TextChoices):
+        SITE = "site", _("the whole site")
+        GROUP = "group", _("a group, together")
+        USER = "user", _("each user")
+        RUN = "run", _("each answer")
+
+    class Window(models.TextChoices):
+        MINUTE = "minute", _("a minute")
+        DAY = "day", _("a day")
+        MONTH = "month", _("a month")
+        RUN = "run", _("one answer")
+
+    scope = models.CharField(_("of"), max_length=8, choices=Scope)
+    group = models.ForeignKey(
+        Group, null=True, blank=True, on_delete=models.CASCADE, verbose_name=_("group")
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        verbose_name=_("only this user"),
+    )
+    window = models.CharField(_("in"), max_length=8, choices=Window)
+    tokens = models.PositiveBigIntegerField(_("tokens"), null=True, blank=True)
+    usd = models.DecimalField(
+        _("US dollars"), max_digits=12, decimal_places=4, null=True, blank=True
+    )
+
+    class Meta:
+        verbose_name = _("budget")
+        verbose_name_plural = _("budgets")
+
+    def __str__(self) -> str:
+        return f"{self.get_scope_display()}, {self.get_window_display()}"
+
+    def clean(self) -> None:
+        """Refuse what would limit nothing, or limits nobody can tell of."""
+        if problem := budget_problem(self.as_setting()):
+            raise ValidationError(problem)
+
+    def as_setting(self) -> dict[str, Any]:
+        """Return the budget as AI_ASSISTANT['BUDGETS'] would have it."""
+        fields: dict[str, Any] = {"scope": self.scope, "window": self.window}
+        optional = {
+            "tokens": self.tokens,
+            "usd": self.usd,
+            "group": self.group.name if self.group else None,
+            "user": self.user.get_username() if self.user else None,
+        }
+        return fields | {
+            name: value for name, value in optional.items() if value is not None
+        }
+
+
+def budget_problem(budget: Mapping[str, Any]) -> str:
+    """Return why a budget makes no sense, as a sentence; empty if it does."""
+    scope, window = budget.get("scope"), budget.get("window")
+    if scope not in Budget.Scope or window not in Budget.Window:
+        return gettext("A budget needs a scope and a window that exist.")
+    if (scope == Budget.Scope.RUN) != (window == Budget.Window.RUN):
+        return gettext("One answer has a budget as a whole, and nothing else has.")
+    if (scope == Budget.Scope.GROUP) != bool(budget.get("group")):
+        return gettext("Name a group for the budget of a group, and for no other.")
+    if budget.get("user") and scope != Budget.Scope.USER:
+        return gettext("Only a budget of users can be for one user.")
+    amounts = [budget[name] for name in ("tokens", "usd") if name in budget]
+    if not amounts or any(not _is_amount(amount) for amount in amounts):
+        return gettext("Give tokens, US dollars or both, above 0.")
+    return ""
+
+
+def _is_amount(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return False
+    return value > 0
