@@ -1,0 +1,1 @@
+"""What a tool changes: shown before, captured while, kept after."""

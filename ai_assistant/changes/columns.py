@@ -1,0 +1,138 @@
+"""
+The JSON of one column's value.
+
+What JSON has no form for is a text that the field reads back (`to_python`), or a
+dict with one key that begins with "$":
+
+    {"$base64": "..."}   bytes
+    {"$float": "nan"}    floats that are not finite, and -0.0
+    {"$json": ...}       a value of a JSON field: `null`, or one that looks like these
+    {"$text": "..."}     of a field of the site's own, by its value_to_string
+    {"$sealed": "..."}   a sensitive value, see `sealed`
+
+None is NULL.
+"""
+
+import base64
+import datetime
+import decimal
+import json
+import math
+import uuid
+from typing import Any
+
+from django.db import models
+from django.db.backends.utils import format_number
+from django.db.models.expressions import Value
+from django.db.models.fields.files import FieldFile
+from django.utils.duration import duration_iso_string
+
+from ai_assistant.changes.sealed import seal
+from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
+
+
+def raw(field: Any, value: Any) -> Any:  # noqa: ANN401 - a field, its value; JSON
+    """
+    Return the JSON of what the column of `field` holds for `value`.
+
+    `value` is what a cleaned form or an instance has for it: a related object
+    counts as its key, a local time as UTC. A sensitive value is sealed.
+    """
+    clear = plain(field, value)
+    return seal(clear) if clear is not None and is_sealed_column(field) else clear
+
+
+def is_sealed_column(field: Any) -> bool:  # noqa: ANN401 - a model field
+    """Tell whether the values of this column are kept sealed."""
+    if is_sensitive_field(field):
+        return True
+    readable_key = field.primary_key and isinstance(
+        field, models.IntegerField | models.UUIDField
+    )
+    return is_sensitive_model(field.model) and not readable_key
+
+
+def plain(field: Any, value: Any) -> Any:  # noqa: ANN401 - JSON; one line a type
+    """Return the JSON of `value` without sealing it."""
+    if isinstance(value, models.Model):
+        value = getattr(value, _target(field).attname)
+    if isinstance(field, models.ForeignKey):
+        return plain(_target(field), value)
+    if isinstance(field, models.JSONField):
+        return _json(field, value)
+    if value is None:
+        return None
+    if isinstance(field, models.DecimalField):
+        return _decimal(field, value)
+    if isinstance(value, FieldFile):
+        return value.name or ""
+    known, found = _by_type(value)
+    return found if known else {"$text": _by_field(field, value)}
+
+
+def _by_type(value: Any) -> tuple[bool, Any]:  # noqa: ANN401
+    for types, convert in CONVERSIONS:
+        if isinstance(value, types):
+            return True, convert(value)
+    return False, None
+
+
+def _by_field(field: Any, value: Any) -> str:  # noqa: ANN401
+    """Return the text that fixtures would hold, which any field can make."""
+    holder = field.model()
+    setattr(holder, field.attname, value)
+    return str(field.value_to_string(holder))
+
+
+def _target(field: Any) -> Any:  # noqa: ANN401
+    return field.target_field if field.is_relation else field
+
+
+def _json(field: Any, value: Any) -> Any:  # noqa: ANN401
+    if value is None:
+        return None
+    if isinstance(value, Value):  # the only way to say null instead of NULL
+        value = value.value
+    found = json.loads(json.dumps(value, cls=field.encoder))
+    marked = isinstance(found, dict) and any(key.startswith("$") for key in found)
+    return {"$json": found} if found is None or marked else found
+
+
+def _decimal(field: Any, value: Any) -> str:  # noqa: ANN401
+    number = decimal.Decimal(str(value))
+    try:
+        shown = format_number(number, field.max_digits, field.decimal_places)
+    except decimal.DecimalException:  # more places than the column has
+        shown = None
+    return shown if shown is not None else str(number)
+
+
+def _float(value: float) -> Any:  # noqa: ANN401
+    signed_zero = value == 0 and math.copysign(1, value) < 0
+    if math.isfinite(value) and not signed_zero:
+        return float(value)
+    return {"$float": repr(value)}
+
+
+def _datetime(value: datetime.datetime) -> str:
+    if value.tzinfo is None:
+        return value.isoformat()
+    return value.astimezone(datetime.UTC).isoformat()
+
+
+# The first that fits: bool is an int, datetime is a date.
+CONVERSIONS: tuple[tuple[Any, Any], ...] = (
+    (bool, bool),
+    (int, int),
+    (float, _float),
+    (str, str.__str__),  # not what a subclass, as an enumeration, makes of it
+    (decimal.Decimal, str),
+    (datetime.datetime, _datetime),
+    ((datetime.date, datetime.time), lambda value: value.isoformat()),
+    (datetime.timedelta, duration_iso_string),
+    (uuid.UUID, str),
+    (
+        (bytes, bytearray, memoryview),
+        lambda value: {"$base64": base64.b64encode(bytes(value)).decode()},
+    ),
+)

@@ -1,0 +1,183 @@
+"""
+Files of the rows of a recording.
+
+The old content is kept when a row gets another file, or goes, or when a new file
+is written over the old one under the same name. Files are not in the database: a
+file that was written or deleted before its row was touched is a gap, noticed by
+its time.
+"""
+
+import hashlib
+import logging
+import tempfile
+import time
+import weakref
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+
+from ai_assistant import conf
+from ai_assistant.changes.meta import columns, meta
+from ai_assistant.changes.rowimage import FileImage, RowImage
+from ai_assistant.changes.sealed import unseal
+from ai_assistant.changes.sqltext import UNCLEAR
+
+if TYPE_CHECKING:
+    from ai_assistant.changes.recorder import Recorder
+
+logger = logging.getLogger("ai_assistant")
+
+CLOCK_S = 0.01  # by which the times of a file system may lag behind
+IN_MEMORY_BYTES = 1024**2  # larger ones are kept in temporary files
+
+Key = tuple[str, Any, Any, str]  # alias, model, key, attname
+
+
+class Files:
+    """What one recording keeps of files."""
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self.size_bytes = 0  # of what is kept
+        self._recorder = recorder
+        self._began_at = time.time() - CLOCK_S
+        self._kept: dict[Key, FileImage] = {}
+        # What was only tried out is never stored: nobody closes it then.
+        self._opened: list[Any] = []
+        weakref.finalize(self, _close_all, self._opened)
+
+    def before_save(self, instance: Any, alias: str) -> None:  # noqa: ANN401
+        """Keep the files of the row that `instance` is about to write over."""
+        for field in meta(instance).concrete_fields:
+            if not isinstance(field, models.FileField):
+                continue
+            file = field.value_from_object(instance)
+            pk = getattr(instance, meta(field.model).pk.attname)
+            if not file or getattr(file, "_committed", True) or pk is None:
+                continue
+            self._recorder.meet(field.model, alias, [pk])
+            row = self._recorder.row(field.model, alias, pk)
+            if row is not None:
+                self._keep(row, field)
+
+    def before_update(self, met: list[RowImage], assigned: dict[str, Any]) -> None:
+        """Keep the files of rows that get another one, by the columns of an UPDATE."""
+        for row in met:
+            for field in _fields(row.model):
+                if field.column in assigned:
+                    new = assigned[field.column]
+                    if new is UNCLEAR or new != _name(row.before, field):
+                        self._keep(row, field)
+
+    def keep_all(self, met: list[RowImage]) -> None:
+        """Keep the files of rows that go."""
+        for row in met:
+            for field in _fields(row.model):
+                self._keep(row, field)
+
+    def finish(self, rows: list[RowImage]) -> None:
+        """Give each row the files of it that have changed."""
+        for row in rows:
+            for field in _fields(row.model):
+                before, after = _name(row.before, field), _name(row.after, field)
+                if before and before == after:
+                    self._finish_same(row, field)
+                elif before or after:
+                    self._finish_other(row, field, after)
+
+    def close(self) -> None:
+        """Forget what is kept."""
+        _close_all(self._opened)
+        self._kept.clear()
+
+    def _finish_same(self, row: RowImage, field: Any) -> None:  # noqa: ANN401
+        file = self._kept.get(_key(row, field))
+        name = _name(row.after, field)
+        if file is None:
+            if self._may_be_new(field.storage, name):
+                self._recorder.gap(meta(row.model).db_table, "file", 1)
+            return
+        file.sha256_after = _digest(field.storage, name)
+        if file.sha256_after != file.sha256_before:
+            row.files.append(file)
+
+    def _finish_other(self, row: RowImage, field: Any, after: str) -> None:  # noqa: ANN401
+        self._keep(row, field)
+        file = self._kept.get(_key(row, field))
+        if file is None:
+            file = FileImage(
+                field=field.attname, storage=_path(field.storage), name=after
+            )
+        file.sha256_after = _digest(field.storage, after) if after else ""
+        row.files.append(file)
+
+    def _keep(self, row: RowImage, field: Any) -> None:  # noqa: ANN401
+        name, key = _name(row.before, field), _key(row, field)
+        if not name or key in self._kept:
+            return
+        file = FileImage(field=field.attname, storage=_path(field.storage), name=name)
+        self._kept[key] = file
+        try:
+            self._read(file, field.storage)
+        except Exception as error:  # noqa: BLE001 - storages raise what they like
+            logger.warning("the file %r cannot be kept: %s", name, error)
+        if file.content is None:
+            self._recorder.gap(meta(row.model).db_table, "file", 1)
+
+    def _read(self, file: FileImage, storage: Any) -> None:  # noqa: ANN401
+        size_bytes = storage.size(file.name)
+        if self.size_bytes + size_bytes > conf.get("CHANGES_MAX_BYTES"):
+            return
+        digest = hashlib.sha256()
+        content = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - open until it is stashed
+        self._opened.append(content)
+        with storage.open(file.name, "rb") as opened:
+            for chunk in opened.chunks():
+                digest.update(chunk)
+                content.write(chunk)
+        content.seek(0)
+        self.size_bytes += size_bytes
+        file.sha256_before, file.content = digest.hexdigest(), content
+
+    def _may_be_new(self, storage: Any, name: str) -> bool:  # noqa: ANN401
+        try:
+            changed_at = storage.get_modified_time(name)
+        except Exception:  # noqa: BLE001 - gone, or a storage that keeps no times
+            return True
+        if changed_at.tzinfo is None:
+            return bool(changed_at.timestamp() >= self._began_at)
+        return bool(changed_at.astimezone(UTC).timestamp() >= self._began_at)
+
+
+def _close_all(opened: list[Any]) -> None:
+    while opened:
+        opened.pop().close()
+
+
+def _fields(model: Any) -> list[Any]:  # noqa: ANN401
+    return [field for field in columns(model) if isinstance(field, models.FileField)]
+
+
+def _name(image: dict[str, Any] | None, field: Any) -> str:  # noqa: ANN401
+    return unseal((image or {}).get(field.attname)) or ""
+
+
+def _key(row: RowImage, field: Any) -> Key:  # noqa: ANN401
+    return row.alias, row.model, row.pk, field.attname
+
+
+def _path(storage: Any) -> str:  # noqa: ANN401
+    kind = storage.__class__  # of a lazy one, that behind it
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _digest(storage: Any, name: str) -> str:  # noqa: ANN401
+    """Return the SHA-256 of a stored file, "" if it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with storage.open(name, "rb") as opened:
+            for chunk in opened.chunks():
+                digest.update(chunk)
+    except Exception:  # noqa: BLE001 - storages raise what they like
+        return ""
+    return digest.hexdigest()

@@ -1,0 +1,82 @@
+"""
+What a recording did, as one digest.
+
+The same call gives the same, whenever it is made on the same rows: keys of new
+rows, times of writing and names of new files do not count.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from django.db import models
+
+from ai_assistant.changes.images import digest
+from ai_assistant.changes.meta import columns, meta
+from ai_assistant.changes.recorder import Recorder
+from ai_assistant.changes.rowimage import RowImage
+from ai_assistant.changes.volatile import is_side, is_volatile
+
+NEW = "$new"
+
+
+def fingerprint(recorder: Recorder) -> str:
+    """Return the digest of all that was changed, as hex."""
+    rows = [row for row in recorder.rows if not is_side(row.model)]
+    new = _new_keys(rows)
+    lines = sorted(json.dumps(_line(row, new), sort_keys=True) for row in rows)
+    gaps = sorted(json.dumps(gap, sort_keys=True) for gap in recorder.gaps)
+    return hashlib.sha256(json.dumps([lines, gaps]).encode()).hexdigest()
+
+
+def _new_keys(rows: list[RowImage]) -> dict[str, set[str]]:
+    """Return the keys of new rows by their table."""
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        if row.before is None:
+            found.setdefault(row.label, set()).add(str(row.pk))
+    return found
+
+
+def _line(row: RowImage, new: dict[str, set[str]]) -> list[Any]:
+    is_new = row.before is None
+    image = row.after or {}
+    values = {
+        field.attname: _value(field, row, new)
+        for field in columns(row.model)
+        if field.attname in image
+        and (is_new or field.attname in row.fields)
+        and not is_volatile(field)
+        and not (is_new and field.primary_key and not field.is_relation)
+    }
+    files = sorted((file.field, file.sha256_after) for file in row.files)
+    key = "" if is_new else row.object_id
+    return [row.kind, row.label, key, digest(values), files]
+
+
+def _value(field: Any, row: RowImage, new: dict[str, set[str]]) -> Any:  # noqa: ANN401
+    value = (row.after or {})[field.attname]
+    if isinstance(field, models.FileField):
+        return bool(value)
+    target = _target(field, row)
+    return NEW if target and str(value) in new.get(target, ()) else value
+
+
+def _target(field: Any, row: RowImage) -> str:  # noqa: ANN401
+    """Return the table that the column points to, "" if it does not."""
+    if field.is_relation and field.related_model is not None:
+        return str(meta(meta(field.related_model).concrete_model).label_lower)
+    for generic in meta(row.model).private_fields:
+        if getattr(generic, "fk_field", "") == field.name:
+            type_id = meta(row.model).get_field(generic.ct_field).attname
+            return _generic_target((row.after or {}).get(type_id))
+    return ""
+
+
+def _generic_target(type_id: Any) -> str:  # noqa: ANN401
+    from django.contrib.contenttypes.models import ContentType  # noqa: PLC0415 - optional
+
+    try:
+        return ContentType.objects.get_for_id(type_id).model_class()._meta.label_lower  # type: ignore[union-attr] # noqa: SLF001
+    except (ContentType.DoesNotExist, AttributeError):
+        return ""

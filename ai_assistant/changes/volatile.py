@@ -1,0 +1,59 @@
+"""Columns and rows that change by themselves, of which nobody has to be asked."""
+
+from functools import cache
+from typing import Any
+
+from django.db import models
+
+from ai_assistant import conf
+from ai_assistant.changes.meta import concrete, meta
+
+STANDARD = {
+    models.Field.pre_save,
+    models.DateField.pre_save,
+    models.DateTimeField.pre_save,
+    models.TimeField.pre_save,
+    models.FileField.pre_save,
+}
+CLOCKS = (models.DateField, models.TimeField)  # a DateTimeField is a DateField
+SIDES = ("width_field", "height_field")
+HISTORY_APPS = frozenset({"reversion"})
+
+
+@cache
+def is_volatile(field: Any) -> bool:  # noqa: ANN401 - a model field
+    """Tell whether the column is filled in by the field or by the database."""
+    if isinstance(field, CLOCKS) and (field.auto_now or field.auto_now_add):
+        return True
+    if getattr(field, "generated", False) or _is_measured(field):
+        return True
+    # A field that makes its value when it is saved, as slugs and positions do.
+    return type(field).pre_save not in STANDARD
+
+
+def is_side(model: Any) -> bool:  # noqa: ANN401 - a model class
+    """
+    Tell whether rows of this table are written along with others.
+
+    Tables of django-reversion and django-simple-history are, and SIDE_MODELS.
+    """
+    options = meta(concrete(model))
+    if options.label_lower in {name.lower() for name in conf.get("SIDE_MODELS")}:
+        return True
+    is_historical = hasattr(model, "history_type") or (
+        model.__name__.startswith("Historical") and _has(model, "history_type")
+    )
+    return options.app_label in HISTORY_APPS or is_historical
+
+
+def _is_measured(field: Any) -> bool:  # noqa: ANN401
+    """Tell whether an image field writes its width or height here."""
+    return any(
+        field.name in (getattr(other, side, None) for side in SIDES)
+        for other in meta(field.model).fields
+        if isinstance(other, models.ImageField)
+    )
+
+
+def _has(model: Any, name: str) -> bool:  # noqa: ANN401
+    return name in {field.name for field in meta(model).get_fields()}

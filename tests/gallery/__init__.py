@@ -1,0 +1,1 @@
+"""A host app of the tests: rows in all the relations and with all kinds of fields."""

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class GalleryConfig(AppConfig):
+    name = "tests.gallery"
+    default_auto_field = "django.db.models.BigAutoField"
