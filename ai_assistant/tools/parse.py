@@ -5,10 +5,9 @@ import json
 import math
 from typing import Any
 
+from ai_assistant import conf
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.tools.characters import whole_json
-
-MAX_ARGUMENTS_CHARS = 1_000_000
 
 
 def parsed(name: str, text: str) -> dict[str, Any]:
@@ -17,10 +16,10 @@ def parsed(name: str, text: str) -> dict[str, Any]:
 
     Raise ModelRetry if the text is no JSON object: it is never guessed at.
     """
-    if len(text) > MAX_ARGUMENTS_CHARS:
+    if len(text) > (most := most_characters()):
         raise ModelRetry(
             f"The arguments of {name!r} have {len(text)} characters (at most "
-            f"{MAX_ARGUMENTS_CHARS}). Send less at once."
+            f"{most}). Send less at once."
         )
     if not text.strip():
         return {}
@@ -47,6 +46,11 @@ def parsed(name: str, text: str) -> dict[str, Any]:
             "characters."
         )
     return value
+
+
+def most_characters() -> int:
+    """Return how many characters the arguments of one call may have."""
+    return int(conf.get("MAX_ARGUMENTS_CHARS"))
 
 
 def digest(name: str, arguments: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.safety.redaction import redact, redact_json
 from ai_assistant.tools.characters import whole, whole_json
 from ai_assistant.types import ToolResult
 
@@ -52,17 +53,21 @@ def from_value(name: str, value: object) -> ToolResult:
 
 
 def storable(result: ToolResult) -> ToolResult:
-    """Return `result` in characters and a size that every database takes."""
+    """Return `result` redacted, in characters and a size that every database takes."""
     return replace(
         result,
-        data=whole_json(result.data),
-        error=whole(str(result.error))[:STORED_CHARS],
+        data=redact_json(whole_json(result.data)),
+        error=_stored(result.error),
         error_type=whole(str(result.error_type)),
-        suggestion=whole(str(result.suggestion))[:STORED_CHARS],
-        message=whole(str(result.message))[:STORED_CHARS],
-        schema_hint=whole_json(result.schema_hint),
-        changed=tuple(whole_json(result.changed)),
+        suggestion=_stored(result.suggestion),
+        message=_stored(result.message),
+        schema_hint=redact_json(whole_json(result.schema_hint)),
+        changed=tuple(redact_json(whole_json(result.changed))),
     )
+
+
+def _stored(text: object) -> str:
+    return redact(whole(str(text)))[:STORED_CHARS]
 
 
 def from_exception(name: str, error: BaseException) -> ToolResult:

@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.messages import ERROR, WARNING
-from django.contrib.messages.storage.base import BaseStorage
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
@@ -22,6 +21,7 @@ from ai_assistant.exceptions import (
 )
 from ai_assistant.tools.adapters.functions import from_function
 from ai_assistant.tools.adapters.request import user_request
+from ai_assistant.tools.adapters.told import Told
 from ai_assistant.types import Effect, RunContext, ToolDefinition, ToolResult
 
 MOST_IDS = 1000
@@ -85,29 +85,40 @@ def _handler(
     def run_action(context: RunContext, ids: list[str]) -> ToolResult:
         # Looked up at each call: a test or a late app may have replaced it.
         model_admin = site._registry[model]  # noqa: SLF001
-        request = _request(context.user, model_admin, action, ids)
-        function = _function(site, model_admin, request, action)
-        chosen = _chosen(model_admin, request, ids)
-        response = function(model_admin, request, chosen)
-        if response is not None and not isinstance(response, HttpResponseRedirect):
-            raise ToolFailed(
-                _("This action shows a page of its own, and was not carried out."),
-                suggestion=_("Tell the person to do it in the list."),
-            )
-        return _result(request)
+        request = action_request(context.user, model_admin, action, ids)
+        function = find_action(site, model_admin, request, action)
+        chosen = chosen_objects(model_admin, request, ids)
+        return carry_out(function, model_admin, request, chosen)
 
     return run_action
 
 
-def _request(
+def carry_out(
+    function: Callable[..., Any],
+    model_admin: Any,  # noqa: ANN401
+    request: HttpRequest,
+    chosen: QuerySet[Any],
+) -> ToolResult:
+    """Carry an action out. Raise ToolFailed if it answers with a page of its own."""
+    response = function(model_admin, request, chosen)
+    if response is not None and not isinstance(response, HttpResponseRedirect):
+        raise ToolFailed(
+            _("This action shows a page of its own, and was not carried out."),
+            suggestion=_("Tell the person to do it in the list."),
+        )
+    return _result(request)
+
+
+def action_request(
     user: Any,  # noqa: ANN401
     model_admin: Any,  # noqa: ANN401
     action: str,
     ids: list[str],
 ) -> HttpRequest:
+    """Return the request with which the list of the admin starts an action."""
     form = {"action": action, ACTION_CHECKBOX_NAME: ids}
     request = user_request(user, "POST", _path(model_admin), form=form)
-    request._messages = _Told(request)  # type: ignore[attr-defined] # noqa: SLF001
+    request._messages = Told(request)  # type: ignore[attr-defined] # noqa: SLF001
     return request
 
 
@@ -120,7 +131,7 @@ def _path(model_admin: Any) -> str:  # noqa: ANN401
         return "/"
 
 
-def _function(
+def find_action(
     site: admin.AdminSite,
     model_admin: Any,  # noqa: ANN401
     request: HttpRequest,
@@ -136,7 +147,7 @@ def _function(
     return function
 
 
-def _chosen(
+def chosen_objects(
     model_admin: Any,  # noqa: ANN401
     request: HttpRequest,
     ids: list[str],
@@ -153,16 +164,6 @@ def _chosen(
     if missing := [pk for pk in wanted if pk not in there]:
         raise ModelRetry(f"There is no object with the id {', '.join(missing[:10])}.")
     return chosen  # type: ignore[no-any-return]
-
-
-class _Told(BaseStorage):
-    """Keeps what the action says to the person, for the result."""
-
-    def _get(self, *_args: Any, **_kwargs: Any) -> tuple[list[Any], bool]:  # noqa: ANN401
-        return [], True
-
-    def _store(self, messages: Any, *_args: Any, **_kwargs: Any) -> list[Any]:  # noqa: ANN401
-        return list(messages)
 
 
 def _result(request: HttpRequest) -> ToolResult:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, QueryDict
+from django.urls import get_script_prefix
 
 JSON_TYPE = "application/json"
 
@@ -29,6 +30,7 @@ def user_request(
     request.META = {
         "REQUEST_METHOD": method,
         "PATH_INFO": path,
+        "SCRIPT_NAME": get_script_prefix().rstrip("/"),
         "SERVER_NAME": host,
         "SERVER_PORT": port or "80",
         "HTTP_ACCEPT": JSON_TYPE,

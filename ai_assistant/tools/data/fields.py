@@ -1,0 +1,133 @@
+"""The fields of a model that the pages of its ModelAdmin show to the user."""
+
+import logging
+from typing import Any
+
+from django.contrib.admin.utils import flatten_fieldsets
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import Model
+
+from ai_assistant.safety.sensitive import is_sensitive_field
+from ai_assistant.tools.data.access import Door, at_add, at_object, is_closed
+
+logger = logging.getLogger("ai_assistant")
+
+FIELDS = "fields"  # of the memo of a door
+# Where a ModelAdmin says which fields a page has, perhaps of the object.
+SAYS = ("get_fieldsets", "get_fields", "get_form", "get_readonly_fields", "get_exclude")
+
+
+def shown_fields(door: Door, obj: Model) -> list[Any]:
+    """
+    Return the fields of `obj` that its page or the list shows, in their order.
+
+    Model fields only, many-to-many ones too; sensitive ones are left out.
+    """
+    if not says_by_object(door.model_admin):
+        return model_fields(door)
+    there = at_object(door, obj.pk)
+    return _open_fields(door, [*_form_names(there, obj), *list_names(door)])
+
+
+def model_fields(door: Door) -> list[Any]:
+    """
+    Return the fields that the pages show of an object of which nothing is known.
+
+    For names in filters and the like. A ModelAdmin that decides by the object is
+    asked with an empty one; if it fails, only the columns of the list count.
+    """
+    if FIELDS not in door.memo:
+        names = [*_blank_names(door), *list_names(door)]
+        door.memo[FIELDS] = _open_fields(door, names)
+    found: list[Any] = door.memo[FIELDS]
+    return found
+
+
+def added_fields(door: Door) -> list[Any]:
+    """Return the fields of the page that adds an object; none if the user may not."""
+    there = at_add(door)
+    if not there.model_admin.has_add_permission(there.request):
+        return []
+    return _open_fields(door, _form_names(there, None))
+
+
+def list_fields(door: Door) -> list[Any]:
+    """Return the plain columns of the list that are fields of the model."""
+    return _open_fields(door, list_names(door))
+
+
+def list_names(door: Door) -> list[str]:
+    """Return the columns of the list that are named by a text."""
+    columns = door.model_admin.get_list_display(door.request)
+    return [name for name in columns if isinstance(name, str)]
+
+
+def says_by_object(model_admin: Any) -> bool:  # noqa: ANN401
+    """Tell whether the ModelAdmin has code of its own that says what is shown."""
+    own = (getattr(type(model_admin), name) for name in SAYS)
+    return any(not method.__module__.startswith("django.") for method in own)
+
+
+def is_open_field(field: Any) -> bool:  # noqa: ANN401 - a model field
+    """Tell whether a tool may show the field, if the page of the admin does."""
+    if is_sensitive_field(field):
+        return False
+    if not field.is_relation:
+        return True
+    related = field.related_model
+    if not isinstance(related, type) or is_closed(related):
+        return False
+    target = getattr(field, "target_field", None)
+    return target is None or not is_sensitive_field(target)
+
+
+def inline_fields(inline: Any, door: Door, obj: Model, formset: Any) -> list[Any]:  # noqa: ANN401
+    """Return the fields that an inline shows on the page of `obj`, if it is `door`'s."""
+    names = flatten_fieldsets(inline.get_fieldsets(door.request, obj))
+    hidden = set(inline.get_exclude(door.request, obj) or ())
+    if link := getattr(formset, "fk", None):  # to the object itself
+        hidden.add(link.name)
+    return _open_of(inline.opts, names, hidden)
+
+
+def _blank_names(door: Door) -> list[str]:
+    try:
+        return _form_names(at_object(door, ""), door.model())
+    except Exception:  # the code of a site may need more than an empty object
+        logger.exception("%s does not tell the fields of an empty object", door.label)
+        return []
+
+
+def _form_names(door: Door, obj: Model | None) -> list[str]:
+    admin, request = door.model_admin, door.request
+    names = flatten_fieldsets(admin.get_fieldsets(request, obj))
+    hidden = set(admin.get_exclude(request, obj) or ())
+    return [name for name in names if name not in hidden]
+
+
+def _open_fields(door: Door, names: list[str]) -> list[Any]:
+    return _open_of(door.options, names)
+
+
+def _open_of(options: Any, names: list[Any], hidden: Any = None) -> list[Any]:  # noqa: ANN401
+    found: dict[str, Any] = {}
+    for name in names:
+        field = _field(options, name)
+        wanted = field is not None and name not in (hidden or ())
+        if field is not None and wanted and is_open_field(field):
+            found.setdefault(field.name, field)
+    return list(found.values())
+
+
+def _field(options: Any, name: Any) -> Any:  # noqa: ANN401
+    """Return the field of that name that the model itself has, or None."""
+    if not isinstance(name, str):
+        return None
+    try:
+        field = options.pk if name == "pk" else options.get_field(name)
+    except FieldDoesNotExist:
+        return None
+    # Neither a relation from elsewhere nor one without a column.
+    if field.auto_created and not field.concrete:
+        return None
+    return field if field.concrete else None

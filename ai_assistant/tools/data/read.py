@@ -1,0 +1,117 @@
+"""Read one object: its page in the admin as a tool."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from django.db.models import Model
+from django.utils.translation import gettext_lazy as _
+from pydantic import Field
+
+from ai_assistant.decorators import tool
+from ai_assistant.tools.data.access import (
+    Door,
+    at_object,
+    find_door,
+    find_object,
+    is_closed_on,
+    is_opted_out,
+)
+from ai_assistant.tools.data.arguments import Names, ObjectId
+from ai_assistant.tools.data.enabled import are_enabled
+from ai_assistant.tools.data.fields import inline_fields, shown_fields
+from ai_assistant.tools.data.guard import wrong_values
+from ai_assistant.tools.data.paths import unknown_path
+from ai_assistant.tools.data.values import text_of, value_of, with_related
+from ai_assistant.tools.data.version import version_from
+from ai_assistant.types import JSON, RunContext
+
+FIELD_CHARS = 4000
+CHOSEN_CHARS = 30_000  # of a field that was asked for by name
+INLINE_CHARS = 500
+MOST_INLINE_ROWS = 50
+Chosen = Annotated[Names, Field(description="only these, long texts whole")]
+
+
+@tool(
+    effect="read",
+    label=_("Read"),
+    label_plural=_("Read"),
+    icon="file",
+    shared=True,
+    is_enabled=are_enabled,
+)
+def get_object(
+    context: RunContext,
+    model: str,
+    id: ObjectId,  # noqa: A002 - the word of the model
+    fields: Chosen = [],  # noqa: B006 - never changed
+) -> dict[str, JSON]:
+    """Read an object with all that its page shows, and its `version`."""
+    door = find_door(context, model)
+    obj = find_object(door, id)
+    shown = shown_fields(door, obj)
+    wanted = _wanted(door, shown, fields)
+    chars = CHOSEN_CHARS if fields else FIELD_CHARS
+    told: dict[str, JSON] = {
+        "model": door.label,
+        "id": obj.pk,
+        "text": text_of(obj),
+        "version": version_from(shown, obj),
+        "fields": {own.name: value_of(own, obj, chars) for own in wanted},
+        "may": _may(door, obj),
+    }
+    if not fields and (inlines := list(_inlines(door, obj))):
+        told["inlines"] = inlines
+    return told
+
+
+def open_inlines(door: Door, obj: Model | None) -> list[Any]:
+    """Return the inlines of the page of `obj` that a tool may know of."""
+    found = door.model_admin.get_inline_instances(door.request, obj)
+    return [inline for inline in found if _is_open(door, inline)]
+
+
+def _is_open(door: Door, inline: Any) -> bool:  # noqa: ANN401
+    return not (
+        is_closed_on(door.site, inline.model) or is_opted_out(inline.model, inline)
+    )
+
+
+def _wanted(door: Door, shown: list[Any], names: list[str]) -> list[Any]:
+    known = {own.name: own for own in shown}
+    if wrong := [name for name in names if name not in known]:
+        raise unknown_path(door, wrong[0])
+    return [known[name] for name in dict.fromkeys(names)] if names else shown
+
+
+def _may(door: Door, obj: Model) -> list[str]:
+    admin, request = door.model_admin, at_object(door, obj.pk).request
+    asked = {
+        "change": admin.has_change_permission,
+        "delete": admin.has_delete_permission,
+    }
+    return [name for name, may in asked.items() if may(request, obj)]
+
+
+def _inlines(door: Door, obj: Model) -> Iterator[dict[str, JSON]]:
+    there = at_object(door, obj.pk)
+    for inline in open_inlines(there, obj):
+        formset = inline.get_formset(there.request, obj)
+        fields = inline_fields(inline, there, obj, formset)
+        of_object = formset(
+            instance=obj, queryset=inline.get_queryset(there.request)
+        ).get_queryset()
+        with wrong_values():
+            total = of_object.count()
+            rows = list(with_related(of_object, fields)[:MOST_INLINE_ROWS])
+        yield {
+            "model": inline.opts.label_lower,
+            "name": str(inline.verbose_name_plural),
+            "total": total,
+            "rows": [_inline_row(row, fields) for row in rows],
+        }
+
+
+def _inline_row(row: Model, fields: list[Any]) -> dict[str, JSON]:
+    told = {own.name: value_of(own, row, INLINE_CHARS) for own in fields}
+    return {"id": row.pk, "text": text_of(row), "fields": told}

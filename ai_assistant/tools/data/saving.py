@@ -1,0 +1,103 @@
+"""Saving a page as the admin does, with an entry in the history that says who did."""
+
+from collections.abc import Iterable, Sequence
+
+from django.contrib.admin.models import LogEntry
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes import recorder
+from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.tools.data.access import Door, at_object
+from ai_assistant.tools.data.differences import changed_rows, removed_inlines
+from ai_assistant.tools.data.pages import is_own_page, post_page
+from ai_assistant.tools.data.signature import own_entries, sign
+from ai_assistant.tools.data.submission import Submission, with_post
+from ai_assistant.types import RunContext
+
+
+def save(context: RunContext, submitted: Submission) -> Model:
+    """
+    Save a valid page and return its object, with an entry in its history.
+
+    The same calls of the ModelAdmin in the same order as its own page makes them.
+    Raise ModelRetry if its code finds a value wrong only now.
+    """
+    try:
+        return _save(context, submitted)
+    except ValidationError as error:
+        raise ModelRetry(f"It cannot be saved: {' '.join(error.messages)}") from error
+
+
+def _save(context: RunContext, submitted: Submission) -> Model:
+    model_admin, request = submitted.door.model_admin, submitted.door.request
+    form, formsets = submitted.form, submitted.formsets
+    changes, adds = not submitted.adds, submitted.adds
+    cover(changed_rows(submitted), removed_inlines(submitted))
+    if submitted.is_whole_page and is_own_page(
+        submitted.door, "add" if adds else "change"
+    ):
+        return _post(context, submitted)
+    saved = model_admin.save_form(request, form, change=changes)
+    model_admin.save_model(request, saved, form, changes)
+    model_admin.save_related(request, form, formsets, changes)
+    message = model_admin.construct_change_message(request, form, formsets, adds)
+    log = model_admin.log_addition if adds else model_admin.log_change
+    sign(context, log(request, saved, message), [saved])
+    return saved  # type: ignore[no-any-return]
+
+
+def _post(context: RunContext, submitted: Submission) -> Model:
+    """Save by the page itself, which is code of the site."""
+    last = LogEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    post_page(submitted.door)
+    found = list(own_entries(context, submitted.door.model, after=last))
+    sign(context, found, ())
+    if submitted.obj is not None:
+        return submitted.obj
+    made = next((entry.object_id for entry in found if entry.is_addition()), None)
+    if made is None:
+        raise ToolFailed(_("The page has not told what it added."))
+    return submitted.door.model._base_manager.get(pk=made)  # noqa: SLF001
+
+
+def delete(context: RunContext, door: Door, objects: Sequence[Model]) -> None:
+    """Delete objects as the admin does: one by its page, several by its list."""
+    cover((), objects)
+    pages = [(one, at_object(door, one.pk, "delete")) for one in objects]
+    if any(is_own_page(page, "delete") for _one, page in pages):
+        for one, page in pages:
+            _post_deletion(context, page, one)
+        return
+    model_admin, request = door.model_admin, door.request
+    entries = model_admin.log_deletions(request, objects)
+    sign(context, entries, objects)
+    in_list = "delete_selected" in model_admin.get_actions(request)
+    if len(objects) == 1 or not in_list or is_own_page(door, "changelist"):
+        for one in objects:
+            model_admin.delete_model(request, one)
+        return
+    pks = [one.pk for one in objects]
+    chosen = model_admin.get_queryset(request).filter(pk__in=pks)
+    model_admin.delete_queryset(request, chosen)
+
+
+def _post_deletion(context: RunContext, page: Door, obj: Model) -> None:
+    last = LogEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    data = QueryDict(mutable=True)
+    data["post"] = "yes"
+    post_page(with_post(page, data))
+    sign(context, list(own_entries(context, type(obj), after=last)), ())
+
+
+def cover(changed: Iterable[Model], deleted: Iterable[Model]) -> None:
+    """Let the recorder of this call, if there is one, keep the rows as they are."""
+    current = recorder.current()
+    if current is None:
+        return
+    if rows := list(changed):
+        current.cover(rows)
+    if gone := list(deleted):
+        current.cover_delete(gone)

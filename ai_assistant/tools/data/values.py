@@ -1,0 +1,80 @@
+"""What a field of an object holds, as JSON that a model reads."""
+
+import json
+import logging
+import math
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model, QuerySet
+
+from ai_assistant.tools.characters import whole_json
+
+logger = logging.getLogger("ai_assistant")
+
+MAX_LINKED = 100  # objects of a many-to-many field
+TEXT_CHARS = 200  # of what an object is called
+
+
+def value_of(field: Any, obj: Model, chars: int) -> Any:  # noqa: ANN401 - JSON
+    """
+    Return the value of `field`, texts cut to `chars`.
+
+    A related object is told by id and text, as the admin's own form shows it also
+    to those who may not open it.
+    """
+    if field.many_to_many:
+        return _linked(field, obj)
+    value = field.value_from_object(obj)
+    if field.is_relation:
+        return None if value is None else {"id": value, "text": _text(field, obj)}
+    if isinstance(value, bytes | memoryview):
+        return f"({len(value)} bytes)"
+    return short(value, chars)
+
+
+def short(value: Any, chars: int) -> Any:  # noqa: ANN401 - any value, any JSON
+    """Return `value` in a form that JSON can hold, cut to `chars`."""
+    if isinstance(value, list | dict):
+        text = json.dumps(value, cls=DjangoJSONEncoder, default=str)
+        return whole_json(value) if len(text) <= chars else _cut(text, chars)
+    if isinstance(value, bool | int | None):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return _cut(str(value), chars)
+
+
+def text_of(obj: Model) -> str:
+    """Return what the site calls the object; its `__str__` may fail."""
+    try:
+        return _cut(str(obj), TEXT_CHARS)
+    except Exception:  # the code of a site may raise anything
+        logger.exception("%s %r has no text", obj._meta.label, obj.pk)  # noqa: SLF001
+        return f"{obj._meta.verbose_name} {obj.pk}"  # noqa: SLF001
+
+
+def with_related(rows: QuerySet[Any], fields: list[Any]) -> QuerySet[Any]:
+    """Return `rows` that load the objects of these relations at once."""
+    names = [field.name for field in fields if field.is_relation]
+    return rows.prefetch_related(*names) if names else rows
+
+
+def _text(field: Any, obj: Model) -> str:  # noqa: ANN401
+    try:
+        return text_of(getattr(obj, field.name))
+    except ObjectDoesNotExist:  # a key without its row: no constraint in the database
+        return ""
+
+
+def _linked(field: Any, obj: Model) -> list[dict[str, Any]]:  # noqa: ANN401
+    if obj.pk is None:
+        return []
+    linked = getattr(obj, field.name).all()[:MAX_LINKED]
+    return [{"id": one.pk, "text": text_of(one)} for one in linked]
+
+
+def _cut(text: str, chars: int) -> str:
+    made: str = whole_json(text)
+    return made if len(made) <= chars else f"{made[:chars]}…"

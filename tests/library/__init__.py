@@ -1,0 +1,1 @@
+"""A host app of the tests: models and an admin with all that an admin may do."""

@@ -1,0 +1,121 @@
+"""The rows of inlines are changed as on the page of their parent."""
+
+import pytest
+
+from ai_assistant import ModelRetry
+from tests.tools.data.reading import staff
+from tests.tools.data.writing import columns, use
+from tests.warehouse.models import Part, Remark
+
+MODEL = "warehouse.product"
+
+
+def change(user, obj, inlines, values=None):
+    return use(
+        "change_object",
+        user,
+        model=MODEL,
+        id=obj.pk,
+        values=values or {},
+        inlines=inlines,
+    )
+
+
+class TestInlines:
+    @pytest.mark.parametrize("name", ["parts", "warehouse.part", "part", "Parts"])
+    def test_changes_adds_and_removes(self, boss, stock, name):
+        gone = Part.objects.create(product=stock.lamp, code="P-2")
+
+        result = change(
+            boss,
+            stock.lamp,
+            {
+                name: [
+                    {"id": stock.part.pk, "count": 9},
+                    {"id": gone.pk, "DELETE": "true"},
+                    {"code": "P-3", "count": 2},
+                ]
+            },
+        )
+
+        assert result.ok, result.error
+        found = set(stock.lamp.parts.values_list("code", "count", "pin"))
+        assert found == {("P-1", 9, "canary-pin"), ("P-3", 2, "")}
+
+    def test_other_rows_stay(self, boss, stock):
+        other = Part.objects.create(product=stock.chair, code=" odd ")
+        kept = Part.objects.create(product=stock.lamp, code=" odd ")
+        before = columns(other), columns(kept)
+
+        change(boss, stock.lamp, {"parts": [{"code": "P-3"}]}, {"note": "x"})
+
+        assert (columns(other), columns(kept)) == before
+
+    def test_errors_tell_the_row(self, boss, stock):
+        result = change(
+            boss, stock.lamp, {"parts": [{"code": "N"}, {"code": "M", "count": -1}]}
+        )
+
+        assert result.error_type == "validation"
+        rows = result.data["inlines"]["parts"]
+        assert [(row["row"], list(row["fields"])) for row in rows] == [(2, ["count"])]
+        assert stock.lamp.parts.count() == 1
+
+    def test_same_code_twice(self, boss, stock):
+        result = change(boss, stock.lamp, {"parts": [{"code": "N"}, {"code": "N"}]})
+
+        assert result.error_type == "validation"
+        assert stock.lamp.parts.count() == 1
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        "row", [{"pin": "1"}, {"product": 1}, {"nothing": 1}, {"code": "a", "pin": "x"}]
+    )
+    def test_fields(self, boss, stock, row):
+        for one in (row, {"id": stock.part.pk, **row}):
+            with pytest.raises(ModelRetry, match="cannot be given"):
+                change(boss, stock.lamp, {"parts": [one]})
+
+        assert columns(stock.part)["pin"] == "canary-pin"
+
+    def test_row_of_another_object(self, boss, stock):
+        other = Part.objects.create(product=stock.chair, code="C")
+
+        with pytest.raises(ModelRetry, match="There is no part with the id"):
+            change(boss, stock.lamp, {"parts": [{"id": other.pk, "count": 5}]})
+
+    def test_unknown_inline(self, boss, stock):
+        with pytest.raises(ModelRetry, match="Inlines: parts, remark_set"):
+            change(boss, stock.lamp, {"nothing": [{"code": "x"}]})
+
+    def test_too_many(self, boss, stock):
+        rows = [{"text": str(n)} for n in range(3)]
+
+        with pytest.raises(ModelRetry, match="2 can be there at most"):
+            change(boss, stock.lamp, {"remark_set": rows})
+        assert not Remark.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("codes", "row", "what"),
+        [
+            (("view_part",), {"code": "N"}, "add"),
+            (("view_part", "add_part"), {"id": 0, "count": 5}, "change"),
+            (("change_part",), {"id": 0, "DELETE": True}, "delete"),
+            (("change_part",), {"code": "N"}, "add"),
+        ],
+    )
+    def test_permissions_of_their_own(self, stock, codes, row, what):
+        user = staff("nora", "change_product", *codes)
+        row = {**row, "id": stock.part.pk} if "id" in row else row
+
+        with pytest.raises(ModelRetry, match=f"may not {what} 'part'"):
+            change(user, stock.lamp, {"parts": [row]})
+
+        assert stock.lamp.parts.count() == 1
+
+    def test_hidden_inline(self, stock):
+        with pytest.raises(ModelRetry, match="There is no inline 'parts'"):
+            change(
+                staff("nora", "change_product"), stock.lamp, {"parts": [{"code": "N"}]}
+            )

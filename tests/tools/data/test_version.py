@@ -1,0 +1,68 @@
+"""A version tells which fields have changed since an object was read."""
+
+import pytest
+
+from ai_assistant import ModelRetry
+from ai_assistant.tools.data.access import find_door, find_object
+from ai_assistant.tools.data.version import changed_since, version_of
+from tests.library.models import Book
+from tests.tools.data.reading import call, context_of
+
+
+@pytest.fixture
+def door(boss, shop):
+    return find_door(context_of(boss), "library.book")
+
+
+def test_nothing_has_changed(door, shop):
+    token = version_of(door, find_object(door, shop.sea.pk))
+
+    assert changed_since(door, find_object(door, shop.sea.pk), token) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("title", "Other"),
+        ("price", "12.51"),
+        ("published", "1995-03-02"),
+        ("data", {"a": [2]}),
+        ("is_sold", True),
+        ("rating", 0.1),
+        ("shelf", None),
+    ],
+)
+def test_names_what_has_changed(door, shop, name, value):
+    token = version_of(door, find_object(door, shop.sea.pk))
+    Book.objects.filter(pk=shop.sea.pk).update(**{name: value})
+
+    assert changed_since(door, find_object(door, shop.sea.pk), token) == [name]
+
+
+def test_hidden_fields_are_no_part_of_it(door, shop):
+    token = version_of(door, find_object(door, shop.sea.pk))
+    Book.objects.filter(pk=shop.sea.pk).update(margin=1, session_token="other")
+
+    assert changed_since(door, find_object(door, shop.sea.pk), token) == []
+
+
+def test_tools_tell_the_same(boss, door, shop):
+    obj = find_object(door, shop.sea.pk)
+    read = call("get_object", boss, model="library.book", id=obj.pk)
+    rows = call("search_objects", boss, model="library.book", search="leagues")["rows"]
+
+    assert read["version"] == rows[0]["version"] == version_of(door, obj)
+    assert len(read["version"]) < 100
+
+
+def test_of_other_fields(door, boss, shop):
+    tags = find_door(context_of(boss), "library.tag")
+    token = version_of(tags, shop.tags[0])
+
+    assert "title" in changed_since(door, shop.sea, token)
+
+
+@pytest.mark.parametrize("token", ["", "x", "====", "a b", "é" * 9, "x" * 100_001])
+def test_no_token(door, shop, token):
+    with pytest.raises(ModelRetry, match=r"^version .* Read the object again\."):
+        changed_since(door, shop.sea, token)
