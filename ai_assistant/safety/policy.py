@@ -1,30 +1,107 @@
-"""Whether a tool runs, asks first, or is refused."""
+"""
+Whether a tool runs, asks first, or is refused.
 
-from ai_assistant import conf
+All rules of the site that are for a tool are looked at: deny goes before ask, and
+ask before allow. Where there is none, the tool's own wish counts, then its effect.
+"""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
-from ai_assistant.types import Decision, ToolDefinition
+from ai_assistant.safety.rules import DECISIONS, Rule, site_rules
+from ai_assistant.types import Decision, ToolDefinition, Verdict
 
-DECISIONS: tuple[Decision, ...] = ("allow", "ask", "deny")
+__all__ = ["DECISIONS", "judge"]
+
+STRICTEST: tuple[Decision, ...] = ("deny", "ask", "allow")
 
 
-def decide(tool: ToolDefinition) -> Decision:
+def judge(tool: ToolDefinition, *, user: Any = None, module: str = "") -> Verdict:  # noqa: ANN401 - the site's user model
     """
-    Return what the site wants for `tool`.
+    Return what the site wants for `tool`, called by `user` on a page of `module`.
 
-    The site's AI_ASSISTANT['POLICY'] goes before the tool's own wish, and that
-    before the default: read and ui run, write and destructive ask. Destructive
-    always asks unless it is denied.
+    The reason is a sentence. What is destructive asks unless it is denied. Raise
+    ImproperlyConfiguredAssistant if the settings or the tool want something else
+    than allow, ask or deny.
     """
-    wished = conf.get("POLICY").get(tool.name, tool.policy)
-    if wished is not None and wished not in DECISIONS:
+    rules = [rule for rule in site_rules() if rule.is_of(tool.name, module)]
+    if any(rule.group_id is not None for rule in rules):
+        own = _groups_of(user)
+        rules = [one for one in rules if one.group_id is None or one.group_id in own]
+    rule = min(rules, key=_strictness, default=None)
+    wished = _by_rule(rule) if rule is not None else _by_tool(tool)
+    if wished.decision == "allow" and tool.effect == "destructive":
+        reason = _("Asks because it may remove data for good.")
+        return Verdict(decision="ask", reason=reason, source="default")
+    return wished
+
+
+def _strictness(rule: Rule) -> int:
+    return STRICTEST.index(rule.decision)
+
+
+def _by_rule(rule: Rule) -> Verdict:
+    said = {"group": rule.group, "reason": rule.reason.rstrip(" .")}
+    reasons = {
+        # decision, of a group, with a reason
+        ("deny", False, False): _("Denied by a rule of this site."),
+        ("deny", False, True): _("Denied by a rule of this site: %(reason)s."),
+        ("deny", True, False): _("Denied for group %(group)s."),
+        ("deny", True, True): _("Denied for group %(group)s: %(reason)s."),
+        ("ask", False, False): _("Asks because a rule of this site says so."),
+        ("ask", False, True): _(
+            "Asks because a rule of this site says so: %(reason)s."
+        ),
+        ("ask", True, False): _("Asks group %(group)s first."),
+        ("ask", True, True): _("Asks group %(group)s first: %(reason)s."),
+        ("allow", False, False): _("Allowed by a rule of this site."),
+        ("allow", False, True): _("Allowed by a rule of this site: %(reason)s."),
+        ("allow", True, False): _("Allowed for group %(group)s."),
+        ("allow", True, True): _("Allowed for group %(group)s: %(reason)s."),
+    }
+    is_of_group = rule.group_id is not None
+    reason = reasons[rule.decision, is_of_group, bool(said["reason"])] % said
+    source = "setting" if rule.row is None else "rule"
+    return Verdict(decision=rule.decision, reason=reason, source=source)
+
+
+def _by_tool(tool: ToolDefinition) -> Verdict:
+    if tool.policy is None:
+        return _by_effect(tool)
+    if tool.policy not in DECISIONS:
         raise ImproperlyConfiguredAssistant(
-            f"AI_ASSISTANT['POLICY'][{tool.name!r}] is {wished!r}. "
+            f"Tool {tool.name!r} has the policy {tool.policy!r}. "
             "Use 'allow', 'ask' or 'deny'."
         )
-    if wished == "deny":
-        return "deny"
-    if tool.effect == "destructive":
-        return "ask"
-    if wished is not None:
-        return wished  # type: ignore[no-any-return] # checked above
-    return "ask" if tool.effect == "write" else "allow"
+    reasons = {
+        "deny": _("Denied by the tool itself."),
+        "ask": _("Asks because the tool is made so."),
+        "allow": _("Allowed because the tool is made so."),
+    }
+    reason = reasons[tool.policy]
+    return Verdict(decision=tool.policy, reason=reason, source="tool")
+
+
+def _by_effect(tool: ToolDefinition) -> Verdict:
+    decision, reason = {
+        "read": ("allow", _("Allowed because it only reads.")),
+        "ui": ("allow", _("Allowed because it changes the page only.")),
+        "write": ("ask", _("Asks because it changes data.")),
+        "destructive": ("ask", _("Asks because it may remove data for good.")),
+    }[tool.effect]
+    return Verdict(decision=decision, reason=reason, source="default")  # type: ignore[arg-type] # as above
+
+
+def _groups_of(user: Any) -> frozenset[Any]:  # noqa: ANN401
+    """Return the keys of the user's groups; asked once for an instance."""
+    groups = getattr(user, "groups", None)
+    if user is None or groups is None or user.pk is None:
+        return frozenset()
+    kept: frozenset[Any] | None = getattr(user, "_assistant_groups", None)
+    if kept is None:
+        kept = frozenset(groups.values_list("pk", flat=True))
+        # As Django keeps permissions: an instance is loaded anew for each call.
+        user._assistant_groups = kept  # noqa: SLF001
+    return kept

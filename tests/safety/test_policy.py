@@ -1,41 +1,80 @@
-"""Deny goes before ask, and ask before allow."""
+"""All rules for a tool are looked at: deny goes before ask, and ask before allow."""
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.core.exceptions import ValidationError
+from django.db import transaction
 
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
-from ai_assistant.safety.policy import decide
+from ai_assistant.models.policy import PolicyRule
+from ai_assistant.safety import rules
+from ai_assistant.safety.policy import judge
 from ai_assistant.types import ToolDefinition
 
+pytestmark = pytest.mark.django_db
 
-def tool(effect, policy=None):
+
+def tool(effect="write", policy=None, name="tool"):
     return ToolDefinition(
-        name="tool",
-        handler=print,
-        effect=effect,
-        description="",
-        label="",
-        policy=policy,
+        name=name, handler=print, effect=effect, description="", label="", policy=policy
     )
+
+
+def decided(*arguments, **fields):
+    return judge(tool(*arguments), **fields).decision
+
+
+def rule(tools, decision, **fields):
+    return PolicyRule.objects.create(tools=tools, decision=decision, **fields)
 
 
 @pytest.fixture
 def site(settings):
-    def wish(**policy):
+    def wish(policy):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "POLICY": policy}
 
+    wish({})
     return wish
 
 
-class TestDecide:
+@pytest.fixture
+def editors():
+    return Group.objects.create(name="Editors")
+
+
+@pytest.fixture
+def ada(editors):
+    user = get_user_model().objects.create_user("ada")
+    user.groups.add(editors)
+    return user
+
+
+@pytest.mark.usefixtures("site")
+class TestDefault:
     @pytest.mark.parametrize(
-        ("effect", "expected"),
-        [("read", "allow"), ("ui", "allow"), ("write", "ask"), ("destructive", "ask")],
+        ("effect", "decision", "reason"),
+        [
+            ("read", "allow", "Allowed because it only reads."),
+            ("ui", "allow", "Allowed because it changes the page only."),
+            ("write", "ask", "Asks because it changes data."),
+            ("destructive", "ask", "Asks because it may remove data for good."),
+        ],
     )
-    def test_by_default(self, site, effect, expected):
-        site()
+    def test_by_effect(self, effect, decision, reason):
+        verdict = judge(tool(effect))
 
-        assert decide(tool(effect)) == expected
+        assert (verdict.decision, verdict.reason) == (decision, reason)
+        assert verdict.source == "default"
 
+    def test_unknown_wish_of_a_tool(self):
+        with pytest.raises(
+            ImproperlyConfiguredAssistant, match=r"Tool 'tool' has the policy 'never'\."
+        ):
+            judge(tool("read", "never"))
+
+
+class TestWished:
     @pytest.mark.parametrize(
         ("effect", "wished", "expected"),
         [
@@ -50,28 +89,193 @@ class TestDecide:
             ("destructive", "deny", "deny"),
         ],
     )
-    @pytest.mark.parametrize("by", ["tool", "site"])
-    def test_as_wished(self, site, effect, wished, expected, by):
-        site(**({"tool": wished} if by == "site" else {}))
-        own = tool(effect, wished if by == "tool" else None)
+    @pytest.mark.parametrize("by", ["tool", "setting", "rule"])
+    def test_by(self, site, effect, wished, expected, by):
+        site({"tool": wished} if by == "setting" else {})
+        if by == "rule":
+            rule("tool", wished)
 
-        assert decide(own) == expected
+        verdict = judge(tool(effect, wished if by == "tool" else None))
+
+        assert verdict.decision == expected
+        is_bent = wished != expected
+        assert verdict.source == ("default" if is_bent else by)
 
     def test_site_goes_before_the_tool(self, site):
-        site(tool="deny")
+        site({"tool": "deny"})
 
-        assert decide(tool("read", "allow")) == "deny"
+        assert decided("read", "allow") == "deny"
 
-    def test_other_tools_are_not_meant(self, site):
-        site(other="deny")
+    @pytest.mark.parametrize("name", ["other", "too", "tools", "TOOL", "a_tool"])
+    def test_other_tools_are_not_meant(self, site, name):
+        site({name: "deny"})
 
-        assert decide(tool("read")) == "allow"
+        assert decided("read") == "allow"
 
     def test_no_such_word(self, site):
-        site(tool="never")
+        site({"tool": "never"})
 
         with pytest.raises(
             ImproperlyConfiguredAssistant,
             match=r"AI_ASSISTANT\['POLICY'\]\['tool'\] is 'never'\. Use 'allow'",
         ):
-            decide(tool("read"))
+            judge(tool("read"))
+
+
+class TestAllRules:
+    @pytest.mark.parametrize("order", [1, -1])
+    def test_deny_before_ask_before_allow(self, site, order):
+        for wished in ["allow", "ask"][::order]:
+            rule("t.*", wished)
+        assert decided("read") == "ask"
+
+        rule(".*", "deny")
+        assert decided("read") == "deny"
+
+    def test_settings_and_rows_are_one_set(self, site):
+        site({"t.*": "ask"})
+        rule("tool", "allow")
+
+        assert decided("read") == "ask"
+
+    def test_of_a_module(self, site):
+        rule("tool", "deny", module="order")
+
+        assert decided("read", module="order") == "deny"
+        assert decided("read", module="admin-list") == "allow"
+
+    def test_of_a_group(self, site, editors, ada):
+        rule("tool", "deny", group=editors)
+        nora = get_user_model().objects.create_user("nora")
+
+        assert decided("read", user=ada) == "deny"
+        assert decided("read", user=nora) == "allow"
+        assert decided("read") == "allow"
+
+    def test_of_a_group_that_was_left(self, site, editors, ada):
+        rule("tool", "allow", group=editors)
+        assert decided("write", user=ada) == "allow"
+
+        ada.groups.clear()
+
+        again = get_user_model().objects.get(pk=ada.pk)
+        assert decided("write", user=again) == "ask"
+
+    @pytest.mark.parametrize(
+        ("decision", "of_group", "reason", "sentence"),
+        [
+            ("deny", True, "Not theirs.", "Denied for group Editors: Not theirs."),
+            ("deny", True, "", "Denied for group Editors."),
+            ("deny", False, "", "Denied by a rule of this site."),
+            (
+                "ask",
+                False,
+                "Money is moved",
+                "Asks because a rule of this site says so: Money is moved.",
+            ),
+            ("allow", True, "", "Allowed for group Editors."),
+        ],
+    )
+    def test_reason(self, site, editors, ada, decision, of_group, reason, sentence):
+        rule("tool", decision, group=editors if of_group else None, reason=reason)
+
+        assert judge(tool(), user=ada).reason == sentence
+
+
+@pytest.mark.usefixtures("site")
+class TestBrokenPattern:
+    @pytest.mark.parametrize(
+        ("tools", "error"),
+        [
+            ("(", "is no regular expression: missing )"),
+            ("[a-", "is no regular expression: unterminated character set"),
+            ("*", "is no regular expression: nothing to repeat"),
+            ("(a+)+", "repeats more than one character, which may take very long"),
+            ("(a|a)*", "repeats more than one character, which may take very long"),
+            ("a?a?a?a?aaaa", "has more than 3 repeats and groups"),
+            ("(a|a)(a|a)(a|a)(a|a)", "has more than 3 repeats and groups"),
+            ("a{1,100}", "holds more than a pattern may"),
+            ("(?:a)", "holds more than a pattern may"),
+            (r"(a)\1", "holds more than a pattern may"),
+            ("(?=a)a", "holds more than a pattern may"),
+            ("shop tool", "holds more than a pattern may"),
+            ("a" * 201, "is longer than 200 characters"),
+        ],
+    )
+    def test_is_refused_at_save(self, tools, error):
+        with pytest.raises(ValidationError) as refused:
+            rule(tools, "deny")
+
+        (sentence,) = refused.value.message_dict["tools"][-1:]
+        assert error in sentence or "at most 200 characters" in sentence
+        assert not PolicyRule.objects.exists()
+
+    @pytest.mark.parametrize(
+        "tools",
+        [
+            "tool",
+            "shop_.*",
+            "(add|change)_.+",
+            r"[a-z_]+\d",
+            ".*_a|.*_b|c.*d.*e.*",
+            "x-y",
+        ],
+    )
+    def test_good_one_is_taken(self, tools):
+        assert rule(tools, "deny").pk
+
+    @pytest.mark.parametrize(
+        ("decision", "expected"), [("deny", "deny"), ("ask", "ask"), ("allow", "ask")]
+    )
+    def test_that_is_there_all_the_same_is_on_the_safe_side(self, decision, expected):
+        PolicyRule.objects.bulk_create([PolicyRule(tools="(", decision=decision)])
+        rules.forget()
+
+        assert decided("write") == expected
+
+    def test_of_the_settings_is_on_the_safe_side(self, site):
+        site({"(": "deny"})
+
+        assert decided("read") == "deny"
+
+
+@pytest.mark.usefixtures("site")
+class TestKept:
+    def test_asks_the_database_once(self, django_assert_num_queries):
+        judge(tool())
+
+        with django_assert_num_queries(0):
+            judge(tool())
+
+    def test_change_counts_at_once(self):
+        assert decided("read") == "allow"
+
+        row = rule("tool", "deny")
+        assert decided("read") == "deny"
+
+        row.decision = "ask"
+        row.save()
+        assert decided("read") == "ask"
+
+        row.delete()
+        assert decided("read") == "allow"
+
+    def test_what_was_rolled_back_is_forgotten(self):
+        def fail():
+            with transaction.atomic():
+                rule("tool", "deny")
+                assert decided("read") == "deny"
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fail()
+
+        assert decided("read") == "allow"
+
+    def test_change_behind_our_back_counts_after_its_time(self, settings):
+        row = rule("tool", "deny")
+        PolicyRule.objects.update(decision="ask")
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "POLICY_TTL_S": 0.0}
+
+        assert decided("read") == "ask"
+        assert row.pk
