@@ -1,0 +1,64 @@
+"""Whether what is asked for still fits into every budget."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from ai_assistant.exceptions import Limited
+from ai_assistant.models.usage import Budget
+from ai_assistant.safety.budget_windows import window
+from ai_assistant.safety.budget_words import too_small, used_up
+from ai_assistant.safety.budgets import Allowance, Amount, Spender, used
+
+
+def check_budgets(
+    budgets: Iterable[Allowance],
+    spender: Spender,
+    needed: Amount,
+    *,
+    is_counted: bool,
+) -> None:
+    """
+    Raise Limited if `needed` is more than one of `budgets` has left.
+
+    `is_counted`: it is in the ledger already. The budget that opens last is named,
+    since waiting for another one would not help.
+    """
+    now = timezone.now()
+    more = Amount() if is_counted else needed
+    full = [
+        one
+        for one in budgets
+        if _exceeds(_sum(used(one, spender, now), more), one.most)
+    ]
+    if not full:
+        return
+    for one in full:
+        if _exceeds(needed, one.most):
+            raise Limited(too_small(one))
+    last = max(full, key=lambda one: _opens(one, now))
+    sentence = used_up(last)
+    if last.scope == Budget.Scope.RUN:
+        sentence = f"{sentence} {_('Ask to go on.')}"
+    raise Limited(sentence, window(last.window, now).opens_at)
+
+
+def _sum(one: Amount, other: Amount) -> Amount:
+    return Amount(
+        tokens=(one.tokens or 0) + (other.tokens or 0),
+        usd=(one.usd or Decimal(0)) + (other.usd or Decimal(0)),
+    )
+
+
+def _opens(budget: Allowance, now: datetime) -> float:
+    opens_at = window(budget.window, now).opens_at
+    return opens_at.timestamp() if opens_at else 0.0
+
+
+def _exceeds(amount: Amount, most: Amount) -> bool:
+    too_many = most.tokens is not None and (amount.tokens or 0) > most.tokens
+    too_much = most.usd is not None and (amount.usd or Decimal(0)) > most.usd
+    return too_many or too_much

@@ -1,0 +1,138 @@
+"""
+How much of tokens and money may be used, by whom, in what time.
+
+Budgets come from AI_ASSISTANT['BUDGETS'] and from the rows of `Budget`; all that
+are for a user hold at once. The ledger of the model calls is the count.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.db.models import Q, QuerySet, Sum
+
+from ai_assistant import conf
+from ai_assistant.models.usage import Budget, UsageLedger
+from ai_assistant.safety.budget_windows import window
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Amount:
+    """Tokens and money; of a budget, None is: not limited."""
+
+    tokens: int | None = None
+    usd: Decimal | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Allowance:
+    """A budget as it holds for one user: `most` in a window, of a scope."""
+
+    scope: str
+    window: str
+    most: Amount
+    group: str = ""
+    user: str = ""  # its name, if the budget is for this user alone
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spender:
+    """Who uses something, and in which run; before there is one, None."""
+
+    user: Any
+    run_id: UUID | None = None
+
+
+def allowances(user: Any) -> list[Allowance]:  # noqa: ANN401 - the site's user model
+    """
+    Return the budgets that hold for `user`; one query, if groups have none.
+
+    A budget for this user alone takes the place of that for each user in the same
+    time.
+    """
+    found = [*_of_setting(user), *map(_of_row, _rows(user))]
+    own = {one.window for one in found if one.user}
+    return [
+        one
+        for one in found
+        if one.scope != Budget.Scope.USER or one.user or one.window not in own
+    ]
+
+
+def used(allowance: Allowance, spender: Spender, now: datetime) -> Amount:
+    """Return what counts against a budget now, with what is reserved."""
+    total = _counted(allowance, spender, now).aggregate(
+        tokens=Sum("tokens"), usd=Sum("usd")
+    )
+    return Amount(tokens=total["tokens"] or 0, usd=Decimal(total["usd"] or 0))
+
+
+def limits_money(budgets: Iterable[Allowance]) -> bool:
+    """Tell whether one of `budgets` is about money."""
+    return any(one.most.usd is not None for one in budgets)
+
+
+def allowance_of(budget: dict[str, Any]) -> Allowance:
+    """Return one budget of AI_ASSISTANT['BUDGETS'], or of a row."""
+    tokens, usd = budget.get("tokens"), budget.get("usd")
+    return Allowance(
+        scope=str(budget["scope"]),
+        window=str(budget["window"]),
+        most=Amount(
+            tokens=None if tokens is None else int(tokens),
+            usd=None if usd is None else Decimal(str(usd)),
+        ),
+        group=str(budget.get("group", "")),
+        user=str(budget.get("user", "")),
+    )
+
+
+def _of_setting(user: Any) -> list[Allowance]:  # noqa: ANN401
+    found = [allowance_of(budget) for budget in conf.get("BUDGETS")]
+    name = user.get_username()
+    mine = [one for one in found if not one.user or one.user == name]
+    if any(one.group for one in mine):
+        groups = set(_groups(user).values_list("name", flat=True))
+        mine = [one for one in mine if not one.group or one.group in groups]
+    return mine
+
+
+def _rows(user: Any) -> QuerySet[Budget]:  # noqa: ANN401
+    whose = Q(group=None) | Q(group__in=_groups(user))
+    mine = whose & (Q(user=None) | Q(user_id=user.pk))
+    return Budget.objects.filter(mine).select_related("group", "user")
+
+
+def _groups(user: Any) -> QuerySet[Group]:  # noqa: ANN401
+    """Return the groups of a user; a site's own user model may have none."""
+    own = getattr(user, "groups", None)
+    return Group.objects.none() if own is None else own.all()
+
+
+def _of_row(row: Budget) -> Allowance:
+    return allowance_of(row.as_setting())
+
+
+def _counted(
+    allowance: Allowance, spender: Spender, now: datetime
+) -> QuerySet[UsageLedger]:
+    rows = UsageLedger.objects.order_by()
+    since = window(allowance.window, now).since
+    if since is not None:
+        rows = rows.filter(created_at__gte=since)
+    match allowance.scope:
+        case Budget.Scope.RUN:
+            return rows.filter(run_id=spender.run_id) if spender.run_id else rows.none()
+        case Budget.Scope.USER:
+            return rows.filter(user_id=spender.user.pk)
+        case Budget.Scope.GROUP:
+            users = get_user_model()._default_manager  # noqa: SLF001 - Django's API
+            members = users.filter(groups__name=allowance.group)
+            return rows.filter(user_id__in=members.values("pk"))
+        case _:
+            return rows

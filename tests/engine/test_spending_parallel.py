@@ -1,0 +1,130 @@
+"""Thirty runs at once on one budget: what they overspend, and what comes after."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.db.models import Sum
+
+from ai_assistant.engine.execute import execute
+from ai_assistant.engine.flush import Flusher
+from ai_assistant.engine.owner import this_process
+from ai_assistant.engine.spending import _reserve
+from ai_assistant.engine.start import accept
+from ai_assistant.exceptions import Limited
+from ai_assistant.models.run import Run
+from ai_assistant.models.usage import UsageLedger
+from ai_assistant.safety.budgets import Spender, allowance_of
+from ai_assistant.safety.ledger import CallCost
+from ai_assistant.testing import call, reply
+from ai_assistant.types import Usage
+from tests.engine.people import at_once
+
+RUNS = 30
+LIMIT = 200_000
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def race(options, function_model, submission):
+    """Begin runs that never end by themselves; return how often the model was asked."""
+
+    def begin(used):
+        asked = []
+
+        async def model(_request):
+            asked.append(1)
+            await asyncio.sleep(0.01)
+            usage = Usage(input_tokens=used, output_tokens=0)
+            return reply("", call("echo", {"text": f"{len(asked)}"}), usage=usage)
+
+        function_model(model)
+        options(
+            BUDGETS=[{"scope": "site", "window": "month", "tokens": LIMIT}],
+            RUNS_PER_USER=1000,
+            MAX_STEPS=100,
+        )
+        holds = [accept(submission(), owner=this_process()).hold for _ in range(RUNS)]
+        at_once(*[lambda hold=hold: asyncio.run(_execute(hold)) for hold in holds])
+        return asked
+
+    return begin
+
+
+async def _execute(hold):
+    await execute(hold, Flusher())
+
+
+def _spent():
+    return UsageLedger.objects.aggregate(sum=Sum("tokens"))["sum"]
+
+
+@pytest.mark.row("U02")
+class TestThirtyRuns:
+    @pytest.mark.parametrize("used", [2_000, 20_000], ids=["less", "more"])
+    def test_overspend(self, race, submission, used, record_property):
+        """A call takes less than was reserved, or more."""
+        asked = race(used)
+
+        over = _spent() - LIMIT
+        record_property("figures", f"{len(asked)} calls, {over} of {LIMIT} over")
+        assert len(asked) > RUNS / 2
+        assert set(Run.objects.values_list("error_code", flat=True)) == {"budget"}
+        assert over <= (RUNS * used if used > 10_000 else 0)
+        assert not UsageLedger.objects.filter(state="reserved").exists()
+        assert _calls_after_the_limit() == 0
+        before = len(asked)
+        if over >= 0:
+            with pytest.raises(Limited):
+                accept(submission())
+        assert len(asked) == before
+
+
+@pytest.mark.row("U02")
+def test_as_many_are_reserved_as_fit(submission, options):
+    """Thirty ask at the same moment, and the budget has room for ten."""
+    options(RUNS_PER_USER=1000)
+    run = Run.objects.get(pk=accept(submission()).run_id)
+    budget = allowance_of({"scope": "site", "window": "day", "tokens": 10_000})
+    cost = CallCost(
+        step_index=0, model="m", input_tokens=900, output_tokens=100, usd=None
+    )
+    spender = Spender(user=run.user, run_id=run.pk)
+
+    said = at_once(*[lambda: _reserve(run, cost, [budget], spender)] * RUNS)
+
+    assert said.count("limited") == RUNS - 10
+    assert _spent() == UsageLedger.objects.count() * 1000 == 10_000
+    run.conversation.delete()
+
+
+def _calls_after_the_limit():
+    """Return how many calls were reserved when the settled ones had used it all."""
+    rows = list(UsageLedger.objects.order_by("created_at"))
+    return sum(
+        sum(one.tokens for one in rows if one.settled_at < row.created_at) >= LIMIT
+        for row in rows
+    )
+
+
+@pytest.mark.faults
+def test_on_postgresql(postgres_server):
+    """The same in a process of its own, whose database is a PostgreSQL."""
+    if os.environ.get("DATABASE_URL", "").startswith("postgres"):
+        pytest.skip("This is that process.")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-k", "not postgresql", __file__],
+        env={**os.environ, "DATABASE_URL": postgres_server.new_database()},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    # Its pools keep their connections: the database goes with its server.
+    assert "3 passed" in done.stdout, done.stdout
+    assert " failed" not in done.stdout

@@ -1,0 +1,127 @@
+"""Windows, sentences and estimates of budgets."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from ai_assistant.models.usage import Budget
+from ai_assistant.safety.budget_estimate import input_tokens, output_tokens
+from ai_assistant.safety.budget_windows import window
+from ai_assistant.safety.budget_words import amount_words, opening
+from ai_assistant.safety.budgets import allowance_of
+from ai_assistant.types import ModelRequest
+
+
+def at(*parts):
+    return datetime(*parts, tzinfo=timezone.get_default_timezone())
+
+
+@pytest.fixture
+def berlin(settings):
+    settings.TIME_ZONE = "Europe/Berlin"
+
+
+@pytest.mark.usefixtures("berlin")
+class TestWindow:
+    @pytest.mark.parametrize(
+        ("kind", "since", "opens_at"),
+        [
+            ("minute", (2026, 12, 31, 23, 59), (2027, 1, 1)),
+            ("day", (2026, 12, 31), (2027, 1, 1)),
+            ("month", (2026, 12, 1), (2027, 1, 1)),
+        ],
+    )
+    def test_ends_of(self, kind, since, opens_at):
+        found = window(kind, at(2026, 12, 31, 23, 59, 30, 5))
+
+        assert (found.since, found.opens_at) == (at(*since), at(*opens_at))
+
+    def test_day_is_that_of_the_site(self):
+        found = window("day", datetime(2026, 6, 30, 22, 30, tzinfo=UTC))
+
+        assert found.since == at(2026, 7, 1)
+
+    @pytest.mark.parametrize("month", [1, 2, 4, 12])
+    def test_month_ends_where_the_next_begins(self, month):
+        found = window("month", at(2026, month, 28, 12))
+
+        assert window("month", found.opens_at).since == found.opens_at
+
+    def test_day_on_which_the_clock_is_changed(self):
+        found = window("day", at(2026, 10, 25, 12))
+
+        hours = (found.opens_at.astimezone(UTC) - found.since.astimezone(UTC)).seconds
+        assert hours == 3600  # and one day: 25 hours
+
+    def test_minute_in_the_hour_that_comes_twice(self):
+        twice = datetime(2026, 10, 25, 1, 10, 20, tzinfo=UTC)  # 2:10, again
+
+        found = window("minute", twice)
+
+        assert found.since <= twice < found.opens_at
+        assert (found.opens_at - found.since).total_seconds() == 60
+
+    def test_of_one_answer_has_no_ends(self):
+        found = window("run", at(2026, 1, 1))
+
+        assert (found.since, found.opens_at) == (None, None)
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("amounts", "words"),
+        [
+            ({"tokens": 50_000}, "50,000 tokens"),
+            ({"usd": 5}, "5.00 US dollars"),
+            ({"usd": Decimal("0.0250")}, "0.025 US dollars"),
+            ({"tokens": 1_000, "usd": 100}, "1,000 tokens and 100.00 US dollars"),
+        ],
+    )
+    def test_amounts(self, amounts, words):
+        budget = {"scope": "site", "window": "day", **amounts}
+
+        assert amount_words(allowance_of(budget)) == words
+
+    def test_opening_today(self):
+        now = timezone.localtime()
+        later = now.replace(hour=23, minute=59)
+
+        assert opening(later) == "Again at 23:59."
+
+    def test_opening_on_another_day(self):
+        assert opening(at(2031, 5, 2, 14, 5)) == "Again on 2 May at 14:05."
+
+    def test_no_opening(self):
+        assert opening(None) == ""
+
+
+class TestEstimate:
+    def test_of_a_request_is_more_than_of_its_words(self):
+        request = ModelRequest(
+            model="m",
+            messages=[{"role": "user", "content": "x" * 300}],
+            tools=[{"function": {"name": "y" * 300}}],
+        )
+
+        assert 200 < input_tokens(request) < 250
+
+    def test_of_a_reply_is_its_limit(self):
+        assert output_tokens({"max_tokens": 77}) == 77
+        assert output_tokens({"max_completion_tokens": 88, "max_tokens": 1}) == 88
+
+    def test_of_a_reply_without_one(self, settings):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "RESERVE_OUTPUT_TOKENS": 5}
+
+        assert output_tokens({"max_tokens": None}) == 5
+
+
+class TestBudgetRow:
+    def test_refuses_what_makes_no_sense(self):
+        with pytest.raises(ValidationError, match="Give tokens, US dollars or both"):
+            Budget(scope="site", window="day").clean()
+
+    def test_takes_what_does(self):
+        Budget(scope="site", window="day", usd=Decimal("1.5")).clean()
