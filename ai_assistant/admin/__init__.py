@@ -1,10 +1,25 @@
 """
-Plain lists of conversations and runs, for who has the admin's own permission.
+Plain lists of what the assistant has stored, for who has the admin's own permission.
 
-Nothing can be added or changed here; conversations can be deleted.
+Nothing can be added or changed here but budgets and rules; conversations can be deleted.
 """
 
+from ai_assistant.admin.audit import AuditEntryAdmin
+from ai_assistant.admin.budget import BudgetAdmin
+from ai_assistant.admin.call import ToolCallAdmin
+from ai_assistant.admin.change import ChangeSetAdmin
 from ai_assistant.admin.conversation import ConversationAdmin
+from ai_assistant.admin.policy import PolicyRuleAdmin
 from ai_assistant.admin.run import RunAdmin
+from ai_assistant.admin.usage import UsageAdmin
 
-__all__ = ["ConversationAdmin", "RunAdmin"]
+__all__ = [
+    "AuditEntryAdmin",
+    "BudgetAdmin",
+    "ChangeSetAdmin",
+    "ConversationAdmin",
+    "PolicyRuleAdmin",
+    "RunAdmin",
+    "ToolCallAdmin",
+    "UsageAdmin",
+]

@@ -33,8 +33,8 @@ class ReadOnlyAdmin(Base):
     def has_delete_permission(
         self, request: HttpRequest, obj: Model | None = None
     ) -> bool:
-        """Allow none, unless a subclass does."""
-        return False
+        """Allow none, but together with the conversation or user they belong to."""
+        return _goes_along(request, self.opts)
 
     def has_view_permission(
         self, request: HttpRequest, obj: Model | None = None
@@ -50,3 +50,24 @@ class ReadOnlyAdmin(Base):
         """Search by the name of the user too, whatever the site calls it."""
         name = get_user_model().USERNAME_FIELD
         return [*super().get_search_fields(request), f"{self.user_field}__{name}"]
+
+
+def _goes_along(request: HttpRequest, own: Any) -> bool:  # noqa: ANN401 - Options
+    """
+    Tell whether a page of another model is about to delete these rows too.
+
+    Django asks the admin of each table that a cascade reaches. Else nobody could
+    delete a user who has ever used the assistant.
+    """
+    match = request.resolver_match
+    name = (match.url_name or "") if match else ""
+    deletes = name.endswith("_delete") or (
+        name.endswith("_changelist") and request.method == "POST"
+    )
+    is_own_page = name.startswith(f"{own.app_label}_{own.model_name}_")
+    user: Any = request.user
+    return (
+        deletes
+        and not is_own_page
+        and user.has_perm("ai_assistant.delete_conversation")
+    )

@@ -1,6 +1,3 @@
-from collections.abc import Iterable
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
@@ -8,7 +5,6 @@ from django.http import HttpRequest
 from ai_assistant import conf
 from ai_assistant.admin.base import ReadOnlyAdmin
 from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.run import Run
 
 
 @admin.register(Conversation)
@@ -29,13 +25,3 @@ class ConversationAdmin(ReadOnlyAdmin):
         """Allow who has the permission to delete, while the assistant is on."""
         allowed = admin.ModelAdmin.has_delete_permission(self, request, obj)
         return conf.enabled() and allowed
-
-    def get_deleted_objects(
-        self,
-        objs: Iterable[Any],
-        request: HttpRequest,
-    ) -> tuple[list[Any], dict[str, int], set[str], list[str]]:
-        """Let the runs go with their conversation, which alone can be deleted."""
-        shown, counts, forbidden, protected = super().get_deleted_objects(objs, request)  # type: ignore[arg-type]
-        run = str(Run._meta.verbose_name)  # noqa: SLF001 - Django's public Meta API
-        return shown, counts, forbidden - {run}, protected

@@ -23,6 +23,7 @@ class RunAdmin(ReadOnlyAdmin):
         "error_code",
         "error_text",
         "error_detail",
+        "opens_at",
         "attempts",
         "running_s",
         "created_at",

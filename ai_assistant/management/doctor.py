@@ -16,6 +16,11 @@ from ai_assistant import conf
 from ai_assistant.checks import TAG
 from ai_assistant.engine.background import uses_celery
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
+from ai_assistant.management.budget_look import (
+    count_of_budgets,
+    profile_without_price,
+)
+from ai_assistant.management.policy_look import count_of_rules, idle_rules
 from ai_assistant.providers.base import DEFAULT
 from ai_assistant.registry import registry
 
@@ -223,10 +228,39 @@ def _model() -> str:
     return f"{model}, by {profile.get('PROVIDER', DEFAULT)}, key present: {key}"
 
 
+def _budgets() -> str:
+    try:
+        name, count = profile_without_price(), count_of_budgets()
+    except DatabaseError:
+        return "not known, see the database"
+    if name:
+        raise _Fault(
+            "doctor.price",
+            f"A budget limits money, and the price of profile {name!r} is not known: "
+            "its calls count as nothing.",
+            "Give it INPUT_USD_PER_MTOK and OUTPUT_USD_PER_MTOK, or limit tokens.",
+            blocks=False,
+        )
+    return count
+
+
+def _policy() -> str:
+    if idle := idle_rules():
+        raise _Fault(
+            "doctor.rules",
+            f"These policy rules mean no tool: {', '.join(idle)}.",
+            "Correct or remove them, in the admin's list of policy rules.",
+            blocks=False,
+        )
+    return count_of_rules()
+
+
 LOOKS: dict[str, Callable[[], str]] = {
     "model": _model,
     "database": _database,
     "channel layer": _layer,
     "executor": _executor,
     "long tools": _background,
+    "budgets": _budgets,
+    "policy": _policy,
 }

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Run
+from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.permissions import may_use
 
 SALT = "ai_assistant.session"
@@ -27,6 +28,7 @@ class SessionStamp:
     session_digest: str = ""
     password_digest: str = ""
     expires_at: datetime | None = None
+    ip: str = ""  # for the audit log, if the site wants it there
 
 
 class Revoked(Refused):
@@ -40,6 +42,7 @@ def stamp(request: HttpRequest) -> SessionStamp:
         session_digest=session_digest(session.session_key or ""),
         password_digest=password_digest(request.user),
         expires_at=session.get_expiry_date(),
+        ip=request_ip(request.META.get("REMOTE_ADDR") or ""),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from ai_assistant.management.doctor import Report, examine, registered
+from ai_assistant.management.policy_look import judged_tools, named_user
 
 
 class Command(BaseCommand):
@@ -16,6 +17,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="write one JSON object")
+        parser.add_argument(
+            "--user", default="", help="whose policy is shown, by the name to sign in"
+        )
+        parser.add_argument(
+            "--module", default="", help="the id of the module whose policy is shown"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
         report = examine()
@@ -23,6 +30,9 @@ class Command(BaseCommand):
             self._write_json(report)
         else:
             self._write_text(report)
+            self._write_policy(named_user(options["user"]), options["module"])
+            self.stdout.write("")
+            self.stdout.write(_verdict(report))
         if not report.ok:
             sys.exit(1)
 
@@ -45,8 +55,18 @@ class Command(BaseCommand):
             self.stdout.write("")
             self.stdout.write(style(f"{problem.id}: {problem.text}"))
             self.stdout.write(f"    {problem.hint}")
+
+    def _write_policy(self, user: Any, module: str) -> None:  # noqa: ANN401
+        judged = judged_tools(user, module)
+        if not judged:
+            return
+        whose = f" for {user.get_username()}" if user is not None else ""
+        where = f" on pages of {module}" if module else ""
         self.stdout.write("")
-        self.stdout.write(_verdict(report))
+        self.stdout.write(f"Policy{whose}{where}:")
+        width = max(len(one.name) for one in judged)
+        for one in judged:
+            self.stdout.write(f"  {one.name:{width}} {one.decision:5} {one.reason}")
 
 
 def _verdict(report: Report) -> str:

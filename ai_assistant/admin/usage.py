@@ -1,0 +1,93 @@
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, Model, QuerySet, Sum
+from django.db.models.functions import TruncDate
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from ai_assistant.admin.base import ReadOnlyAdmin
+from ai_assistant.models.usage import UsageLedger
+
+ROWS = 31  # of each table of totals
+
+
+@admin.register(UsageLedger)
+class UsageAdmin(ReadOnlyAdmin):
+    """Model calls: what they took, with totals of what the filters leave."""
+
+    list_display = (
+        "created_at",
+        "user",
+        "model",
+        "input_tokens",
+        "output_tokens",
+        "cost_usd",
+        "state",
+    )
+    list_filter = (
+        "created_at",
+        ("user", admin.RelatedOnlyFieldListFilter),
+        "model",
+        "state",
+    )
+    list_select_related = ("user",)
+    date_hierarchy = "created_at"
+    search_fields = ("model",)
+    fields = (
+        "run",
+        "user",
+        "profile",
+        "model",
+        "state",
+        "step_index",
+        "input_tokens",
+        "output_tokens",
+        "cached_tokens",
+        "reasoning_tokens",
+        "cost_usd",
+        "tokens",
+        "usd",
+        "created_at",
+        "settled_at",
+    )
+    user_field = "user"
+    change_list_template = "ai_assistant/admin/usage_list.html"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Add the totals by day, user and model to the list."""
+        response = super().changelist_view(request, extra_context)
+        data = getattr(response, "context_data", None) or {}
+        if "cl" in data:  # else the address has named a filter that does not exist
+            data["totals"] = totals(data["cl"].queryset)
+        return response
+
+
+def totals(rows: QuerySet[UsageLedger]) -> list[dict[str, Any]]:
+    """Return tables of sums, each with a title and rows of name, calls, tokens, cost."""
+    user = UsageLedger._meta.get_field("user").related_model  # noqa: SLF001 - Django's public Meta API
+    name = f"user__{_username_field(user)}"
+    plain = rows.order_by()
+    by_day = plain.annotate(name=TruncDate("created_at"))
+    return [
+        {"title": _("By day"), "rows": _sums(by_day, "name", "-name")},
+        {"title": _("By user"), "rows": _sums(plain, name, "-total")},
+        {"title": _("By model"), "rows": _sums(plain, "model", "-total")},
+    ]
+
+
+def _username_field(user: type[Model] | str | None) -> str:
+    return str(getattr(user, "USERNAME_FIELD", "pk"))
+
+
+def _sums(
+    rows: QuerySet[UsageLedger, Any], field: str, order: str
+) -> list[dict[str, Any]]:
+    grouped = rows.values(field).annotate(
+        calls=Count("pk"), total=Sum("tokens"), cost=Sum("cost_usd")
+    )
+    return [
+        {**row, "name": row[field] or "—"} for row in grouped.order_by(order)[:ROWS]
+    ]

@@ -1,0 +1,82 @@
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ai_assistant.models.audit import AuditEntry
+from ai_assistant.safety.audit import verify
+from ai_assistant.safety.audit.record import anchor_later
+
+
+class Command(BaseCommand):
+    """Verify the audit log, or show what it says."""
+
+    help = (
+        "Look for entries of the audit log that were altered, deleted, moved or cut "
+        "off, or show entries."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        does = parser.add_subparsers(dest="does", required=True)
+        verifies = does.add_parser("verify", help="exit 1 if the log is not whole")
+        verifies.add_argument(
+            "--anchor", metavar="N:HASH", help="the end of the log as it was noted"
+        )
+        shows = does.add_parser("show", help="one JSON object a line, oldest first")
+        shows.add_argument("--run", type=UUID, help="the id of a run")
+        shows.add_argument("--user", help="the name of a user")
+        shows.add_argument("--last", type=int, default=100, help="how many; 100")
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        if options["does"] == "verify":
+            self._verify(options["anchor"])
+        else:
+            self._show(options["run"], options["user"], options["last"])
+
+    def _verify(self, anchor: str | None) -> None:
+        found = verify(anchor=_anchor(anchor) if anchor else None)
+        for finding in found.findings:
+            self.stdout.write(self.style.ERROR(f"{finding.n}: {finding.text}"))
+        if found.findings:
+            self.stdout.write(f"The audit log of {found.count} entries is not whole.")
+            sys.exit(1)
+        anchor_later(found.n, found.hash)
+        self.stdout.write(f"All {found.count} entries are as they were written.")
+        if found.n:
+            self.stdout.write(f"Anchor: {found.n}:{found.hash}")
+
+    def _show(self, run: UUID | None, user: str | None, last: int) -> None:
+        entries = AuditEntry.objects.order_by("-n")
+        if run:
+            entries = entries.filter(run_id=run)
+        if user:
+            entries = entries.filter(user_name=user)
+        for entry in reversed(entries[:last]):
+            self.stdout.write(json.dumps(_told(entry), ensure_ascii=False))
+
+
+def _anchor(text: str) -> tuple[int, str]:
+    n, _, own_hash = text.partition(":")
+    if not n.isdecimal() or not own_hash:
+        raise CommandError(
+            f"--anchor is {text!r}, not a number and a hash. "
+            "Give what an earlier verify printed."
+        )
+    return int(n), own_hash
+
+
+def _told(entry: AuditEntry) -> dict[str, Any]:
+    return {
+        "n": entry.n,
+        "time": entry.created_at.isoformat(),
+        "user": entry.user_name,
+        "action": entry.action,
+        "tool": entry.tool,
+        "run": str(entry.run_id or ""),
+        "call": str(entry.call_id or ""),
+        "ip": entry.ip,
+        "details": entry.details,
+    }

@@ -1,0 +1,70 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ai_assistant import conf
+from ai_assistant.management.people import user_named
+from ai_assistant.management.retention import (
+    days_ago,
+    old_conversations,
+    purge_audit,
+    purge_conversations,
+)
+from ai_assistant.models.audit import AuditEntry
+from ai_assistant.types import UserKey
+
+
+class Command(BaseCommand):
+    """For cron: delete conversations and audit entries that are old enough."""
+
+    help = (
+        "Delete conversations unused for RETENTION_DAYS, with their runs and changes, "
+        "and audit entries older than AUDIT_RETENTION_DAYS."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--days", type=int, help="instead of RETENTION_DAYS")
+        parser.add_argument("--user", help="only the conversations of this user")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="delete nothing, tell how many"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        days, of_audit = options["days"], conf.get("AUDIT_RETENTION_DAYS")
+        days = conf.get("RETENTION_DAYS") if days is None else days
+        if days is None and of_audit is None:
+            raise CommandError(
+                "AI_ASSISTANT['RETENTION_DAYS'] is not set. Set it, or give --days."
+            )
+        if days is not None and days < 0:
+            raise CommandError(f"--days is {days}. Give 0 or more.")
+        user_id = user_named(options["user"]).pk if options["user"] else None
+        if days is not None:
+            self._conversations(days, user_id, dry=options["dry_run"])
+        if of_audit is not None and user_id is None:
+            self._audit(of_audit, dry=options["dry_run"])
+
+    def _conversations(self, days: int, user_id: UserKey | None, *, dry: bool) -> None:
+        before = days_ago(days)
+        if dry:
+            count = old_conversations(before, user_id).distinct().count()
+            self.stdout.write(f"{count} conversations would be deleted.")
+            return
+        count = purge_conversations(before, user_id)
+        self.stdout.write(f"{count} conversations deleted.")
+
+    def _audit(self, days: int, *, dry: bool) -> None:
+        before = days_ago(days)
+        if dry:
+            count = AuditEntry.objects.filter(created_at__lt=before).count()
+            self.stdout.write(f"{count} audit entries would be deleted.")
+            return
+        try:
+            count = purge_audit(before)
+        except ValueError as error:
+            raise CommandError(
+                f"The audit log is not whole, so it is kept. {error} "
+                "See manage.py assistant_audit verify."
+            ) from error
+        self.stdout.write(f"{count} audit entries deleted.")

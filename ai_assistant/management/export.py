@@ -1,0 +1,96 @@
+"""
+All that the assistant holds of one user, as JSON, a conversation at a time.
+
+Of changes it tells which rows and fields; their old and new values belong to the
+site's own tables, and may be about other people.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Model
+from django.utils import timezone
+
+from ai_assistant.models.audit import AuditEntry
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.change import ChangeSet
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run
+from ai_assistant.models.usage import UsageLedger
+
+MESSAGE = ("id", "run_id", "position", "role", "state", "parts", "created_at")
+RUN = (
+    *("id", "continues_id", "state", "error_code", "error_text", "profile", "module"),
+    *("page_path", "page_title", "context", "look_only", "created_at", "finished_at"),
+)
+CALL = (
+    *("id", "parent_id", "name", "label", "effect", "arguments", "arguments_text"),
+    *("approved", "status", "reason", "result", "error", "created_at"),
+    *("started_at", "finished_at"),
+)
+INTERRUPT = (
+    *("id", "call_id", "kind", "status", "question", "options", "answer", "proposal"),
+    *("decided_at", "created_at"),
+)
+USAGE = (
+    *("id", "run_id", "profile", "model", "state", "input_tokens", "output_tokens"),
+    *("cached_tokens", "reasoning_tokens", "cost_usd", "created_at"),
+)
+AUDIT = (
+    *("n", "created_at", "user_name", "action", "tool", "run_id", "call_id"),
+    *("details", "ip"),
+)
+ROW = ("order", "kind", "model", "object_id", "text", "fields")
+
+
+def head(user: Any) -> dict[str, Any]:  # noqa: ANN401 - the site's user model
+    """Return whose data follow, and as of when."""
+    return {
+        "user": {"id": str(user.pk), "name": user.get_username()},
+        "exported_at": timezone.now(),
+    }
+
+
+def parts(user: Any) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:  # noqa: ANN401
+    """Yield the lists of the export, each with its name."""
+    yield "conversations", _conversations(user)
+    usage = UsageLedger.objects.filter(user_id=user.pk).order_by("created_at")
+    yield "usage", (_fields(row, USAGE) for row in usage.iterator())
+    audit = AuditEntry.objects.filter(user_id=user.pk).order_by("n")
+    yield "audit", (_fields(row, AUDIT) for row in audit.iterator())
+
+
+def _conversations(user: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
+    own = Conversation.objects.filter(owner_id=user.pk).order_by("created_at")
+    for conversation in own.iterator():
+        messages = Message.objects.filter(conversation=conversation)
+        runs = Run.objects.filter(conversation=conversation).order_by("created_at")
+        yield {
+            **_fields(conversation, ("id", "title", "created_at", "updated_at")),
+            "messages": [_fields(one, MESSAGE) for one in messages],
+            "runs": [_run(run) for run in runs],
+        }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    calls = ToolCall.objects.filter(run=run)
+    waits = Interrupt.objects.filter(run=run)
+    changes = ChangeSet.objects.filter(run=run).prefetch_related("rows")
+    return {
+        **_fields(run, RUN),
+        "calls": [_fields(call, CALL) for call in calls],
+        "interrupts": [_fields(wait, INTERRUPT) for wait in waits],
+        "changes": [_change(change) for change in changes],
+    }
+
+
+def _change(change: ChangeSet) -> dict[str, Any]:
+    return {
+        **_fields(change, ("id", "call_id", "is_partial", "created_at")),
+        "rows": [_fields(row, ROW) for row in change.rows.all()],
+    }
+
+
+def _fields(row: Model, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}

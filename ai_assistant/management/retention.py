@@ -1,0 +1,80 @@
+"""Let go of old conversations, with all that belongs to them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.safety.audit import forget_before, record, verify
+from ai_assistant.types import UserKey
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Purged:
+    """How much went, or would go."""
+
+    conversations: int
+    audit_entries: int = 0
+
+
+def days_ago(days: int) -> datetime:
+    """Return the moment `days` before now."""
+    return timezone.now() - timedelta(days=days)
+
+
+def old_conversations(
+    before: datetime, user_id: UserKey | None = None
+) -> QuerySet[Conversation]:
+    """Return the conversations unused since `before`, none with an unfinished run."""
+    old = Conversation.objects.filter(updated_at__lt=before)
+    if user_id is not None:
+        old = old.filter(owner_id=user_id)
+    return old.exclude(runs__state__in=UNFINISHED)
+
+
+def purge_conversations(before: datetime, user_id: UserKey | None = None) -> int:
+    """
+    Delete the old conversations; return how many.
+
+    Runs, events, messages, calls and changes go with them; usage and audit stay.
+    """
+    count = sum(_delete(pk, before) for pk in _keys(before, user_id))
+    if count:
+        details = {"conversations": count, "before": before.isoformat()}
+        record("conversations.purged", user=user_id, details=details)
+    return count
+
+
+def _keys(before: datetime, user_id: UserKey | None) -> Iterator[UUID]:
+    rows = old_conversations(before, user_id).order_by("updated_at")
+    yield from list(rows.values_list("pk", flat=True).distinct())
+
+
+def _delete(pk: UUID, before: datetime) -> bool:
+    with transaction.atomic():
+        # A write first: it takes the lock, and a message that comes now waits.
+        own = Conversation.objects.filter(pk=pk, updated_at__lt=before)
+        if not own.update(title=F("title")):
+            return False
+        if Run.objects.filter(conversation_id=pk, state__in=UNFINISHED).exists():
+            return False
+        own.delete()
+        return True
+
+
+def purge_audit(before: datetime) -> int:
+    """
+    Delete audit entries from the start of the log up to `before`; return how many.
+
+    Raise ValueError if the log is not whole: what shows that must not go.
+    """
+    found = verify()
+    if found.findings:
+        raise ValueError(found.findings[0].text)
+    return forget_before(before)

@@ -1,0 +1,169 @@
+"""
+Add to the audit log, in the transaction of what is recorded.
+
+The head of the chain is one row for the whole site. So a unit of work gathers its
+entries and writes them last: nothing else is waited for while the row is locked,
+which keeps it short and rules out a deadlock.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.utils import timezone
+
+from ai_assistant import conf
+from ai_assistant.models.audit import AuditEntry
+from ai_assistant.safety.audit.chain import entry_hash
+from ai_assistant.safety.audit.details import storable_details
+from ai_assistant.safety.audit.head import keep, locked_head
+
+logger = logging.getLogger("ai_assistant.audit")
+
+ANCHOR_EVERY = 100  # entries between two lines in the log
+
+Details = Mapping[str, Any] | Callable[[], Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """What is to be recorded. `user` is a user or the key of one."""
+
+    action: str
+    user: Any = None
+    tool: str = ""
+    run_id: UUID | None = None
+    call_id: UUID | None = None
+    details: Details | None = None
+    ip: str = ""
+
+
+class _Unit(threading.local):
+    entries: list[Entry] | None = None
+    ip: str = ""
+
+
+_unit = _Unit()
+
+
+def record(  # noqa: PLR0913 - each is a column
+    action: str,
+    *,
+    user: Any,  # noqa: ANN401 - the site's user model, or the key of one
+    tool: str = "",
+    run_id: UUID | None = None,
+    call_id: UUID | None = None,
+    details: Details | None = None,
+    ip: str = "",
+) -> None:
+    """
+    Record that `user` did `action`, or was refused it.
+
+    `details` is any JSON, or a function that returns it, which is called when the
+    entry is written; if that returns None, what it tells of was taken back, and the
+    entry is left out. Outside of `gathered` it is written at once.
+    """
+    entry = Entry(
+        action=action,
+        user=user,
+        tool=tool,
+        run_id=run_id,
+        call_id=call_id,
+        details=details,
+        ip=ip,
+    )
+    if _unit.entries is not None:
+        _unit.entries.append(entry)
+        return
+    with transaction.atomic():
+        _write([entry])
+
+
+@contextmanager
+def gathered() -> Iterator[None]:
+    """Write at the end what is recorded inside. Call it in a transaction."""
+    if _unit.entries is not None:
+        yield
+        return
+    entries: list[Entry] = []
+    _unit.entries, _unit.ip = entries, ""
+    try:
+        yield
+        if entries:
+            _write(entries)
+    finally:
+        _unit.entries, _unit.ip = None, ""
+
+
+def came_from(ip: str) -> None:
+    """Name the address of the request in all entries of this unit."""
+    if _unit.entries is not None:
+        _unit.ip = ip
+
+
+def request_ip(remote: str) -> str:
+    """Return the address for the log: nothing, unless the site wants it."""
+    return remote[:45] if conf.get("AUDIT_IP") else ""
+
+
+def _write(entries: Sequence[Entry]) -> None:
+    names: dict[Any, tuple[Any, str]] = {}
+    # Made before the head is locked: they may ask the database.
+    rows = [row for entry in entries if (row := _row(entry, names)) is not None]
+    if not rows:
+        return
+    head, wrong = locked_head()
+    if wrong:
+        rows.insert(0, AuditEntry(created_at=timezone.now(), action=wrong))
+    for row in rows:
+        row.n, row.previous = head.n + 1, head.hash
+        row.hash = entry_hash(row)
+        head.n, head.hash = row.n, row.hash
+        if row.n % ANCHOR_EVERY == 0:
+            anchor_later(row.n, row.hash)
+    AuditEntry.objects.bulk_create(rows)
+    keep(head)
+
+
+def anchor_later(n: int, own_hash: str) -> None:
+    """Write the end of the chain to the log, where SQL does not reach it."""
+    transaction.on_commit(lambda: logger.info("audit anchor %s:%s", n, own_hash))
+
+
+def _row(entry: Entry, names: dict[Any, tuple[Any, str]]) -> AuditEntry | None:
+    details = entry.details() if callable(entry.details) else entry.details or {}
+    if details is None:
+        return None
+    user_id, user_name = _named(entry.user, names)
+    if user_id is not None:
+        details = {**details, "user_id": str(user_id)}
+    return AuditEntry(
+        created_at=timezone.now(),
+        user_id=user_id,
+        user_name=user_name[:200],
+        action=entry.action[:40],
+        tool=entry.tool[:200],
+        run_id=entry.run_id,
+        call_id=entry.call_id,
+        details=storable_details(details),
+        ip=entry.ip or _unit.ip,
+    )
+
+
+def _named(user: Any, names: dict[Any, tuple[Any, str]]) -> tuple[Any, str]:  # noqa: ANN401
+    """Return the key and the name of a user; no key if there is none any more."""
+    if user is None:
+        return None, ""
+    if hasattr(user, "get_username"):
+        return user.pk, user.get_username()
+    if user not in names:
+        model = get_user_model()
+        found = model._default_manager.filter(pk=user).first()  # noqa: SLF001
+        names[user] = (found.pk, found.get_username()) if found else (None, str(user))
+    return names[user]

@@ -1,0 +1,125 @@
+"""Look for what was altered, deleted, moved or cut off in the audit log."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ai_assistant.models.audit import AuditEntry, AuditHead
+from ai_assistant.safety.audit.chain import is_own_hash, is_own_head
+from ai_assistant.safety.audit.head import ALTERED, MISSING, PK
+
+CHUNK = 1000
+MOST = 20  # findings; one broken place may lead to others
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """What is wrong, and at which number."""
+
+    n: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verified:
+    """`n` and `hash` are the end of the log, to be kept somewhere else."""
+
+    count: int
+    n: int
+    hash: str
+    findings: tuple[Finding, ...]
+
+
+def verify(*, anchor: tuple[int, str] | None = None) -> Verified:
+    """
+    Return what is wrong with the log, at most MOST findings, in order.
+
+    `anchor` is a number and a hash that were noted earlier: they show what even the
+    head does not tell, an older state of the whole database put back.
+    """
+    head = AuditHead.objects.filter(pk=PK).first() or AuditHead(pk=PK)
+    found: list[Finding] = []
+    count = 0
+    expected = head.first
+    previous: str | None = head.first_previous  # None: not known
+    entries = AuditEntry.objects.filter(n__lte=head.n).order_by("n")
+    for entry in entries.iterator(chunk_size=CHUNK):
+        count += 1
+        is_own = is_own_hash(entry)
+        found += _looked_at(entry, expected, previous, is_own=is_own)
+        # Of an altered one nobody knows what the next one followed.
+        expected, previous = entry.n + 1, entry.hash if is_own else None
+        if len(found) >= MOST:
+            break
+    else:
+        found += _end(head, expected, previous)
+    if anchor is not None:
+        found += _anchored(*anchor, head)
+    return Verified(count=count, n=head.n, hash=head.hash, findings=tuple(found[:MOST]))
+
+
+def _looked_at(
+    entry: AuditEntry, expected: int, previous: str | None, *, is_own: bool
+) -> Iterator[Finding]:
+    n = entry.n
+    if n < expected:
+        yield Finding(n=n, text=f"Entry {n} lies before the log's first entry.")
+        return
+    if n > expected:
+        yield _missing(expected, n - 1)
+    if not is_own:
+        yield Finding(n=n, text=_altered(entry))
+        return
+    if n == expected and previous not in (None, entry.previous):
+        yield Finding(n=n, text=f"Entry {n} does not follow the one before it.")
+    if entry.action in (ALTERED, MISSING):
+        yield Finding(
+            n=n,
+            text=f"Before entry {n} the end of the log was tampered with: "
+            "entries may be missing there.",
+        )
+    user_id = entry.details.get("user_id") if isinstance(entry.details, dict) else None
+    if entry.user_id is not None and str(entry.user_id) != user_id:
+        yield Finding(n=n, text=f"Entry {n} names another user than it was made for.")
+
+
+def _altered(entry: AuditEntry) -> str:
+    """Say what became of an entry whose hash is not its own."""
+    before = AuditEntry.objects.filter(hash=entry.previous).first()
+    # Of a moved one the hash is right for the place where it was.
+    places = [before.n + 1, before.n] if before is not None else []
+    near = range(max(1, entry.n - MOST), entry.n + MOST + 1)
+    for n in [*places, *near]:
+        if n != entry.n and is_own_hash(entry, n=n):
+            return f"Entry {entry.n} was moved: it was written as entry {n}."
+    return f"Entry {entry.n} was altered."
+
+
+def _missing(first: int, last: int) -> Finding:
+    if first == last:
+        return Finding(n=first, text=f"Entry {first} is missing.")
+    return Finding(n=first, text=f"Entries {first} to {last} are missing.")
+
+
+def _end(head: AuditHead, expected: int, previous: str | None) -> Iterator[Finding]:
+    if head.n and expected <= head.n:
+        yield _missing(expected, head.n)
+    elif head.n and previous not in (None, head.hash):
+        yield Finding(n=head.n, text=f"Entry {head.n} is not the one that was written.")
+    if head.mac and not is_own_head(head):
+        yield Finding(n=head.n, text="The end of the log was altered.")
+    beyond = AuditEntry.objects.filter(n__gt=head.n).order_by("n").first()
+    now = AuditHead.objects.filter(pk=PK).values_list("n", flat=True).first() or 0
+    if beyond is not None and now < beyond.n:
+        yield Finding(
+            n=beyond.n,
+            text=f"Entry {beyond.n} lies behind the end of the log, which is {now}.",
+        )
+
+
+def _anchored(n: int, own_hash: str, head: AuditHead) -> Iterator[Finding]:
+    if n > head.n:
+        yield Finding(n=n, text=f"The log ends at {head.n}, but entry {n} was written.")
+        return
+    entry = AuditEntry.objects.filter(n=n).first()
+    if entry is not None and entry.hash != own_hash:
+        yield Finding(n=n, text=f"Entry {n} is not the one that was noted.")

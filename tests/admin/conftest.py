@@ -1,0 +1,3 @@
+from tests.management.conftest import people, told
+
+__all__ = ["people", "told"]

@@ -1,0 +1,78 @@
+"""Rules are kept in the admin, by its own permissions."""
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.urls import reverse
+
+from ai_assistant.models.policy import PolicyRule
+
+pytestmark = pytest.mark.django_db
+
+LIST = reverse("admin:ai_assistant_policyrule_changelist")
+ADD = reverse("admin:ai_assistant_policyrule_add")
+
+
+@pytest.fixture
+def staff(client):
+    """Sign in a staff user with these permissions of rules."""
+
+    def sign_in(*names):
+        user = get_user_model().objects.create_user("ada", is_staff=True)
+        codenames = [f"{name}_policyrule" for name in names]
+        user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+        client.force_login(user)
+        return client
+
+    return sign_in
+
+
+def posted(**fields):
+    return {"tools": "find_.*", "decision": "ask", "module": "", "reason": "", **fields}
+
+
+class TestRules:
+    def test_is_added(self, staff):
+        answer = staff("add", "view").post(ADD, posted())
+
+        assert answer.status_code == 302
+        assert str(PolicyRule.objects.get()) == "find_.*: ask"
+        assert LogEntry.objects.get().object_repr == "find_.*: ask"
+
+    @pytest.mark.parametrize(
+        ("tools", "sentence"),
+        [
+            ("(", "Pattern “(” is no regular expression: missing )"),
+            ("(a+)+", "repeats more than one character, which may take very long"),
+        ],
+    )
+    def test_broken_pattern_is_refused_with_a_sentence(self, staff, tools, sentence):
+        answer = staff("add").post(ADD, posted(tools=tools))
+
+        assert answer.status_code == 200
+        assert sentence in answer.content.decode()
+        assert not PolicyRule.objects.exists()
+
+    def test_list_says_what_fits(self, staff):
+        PolicyRule.objects.create(tools="find_tools", decision="deny")
+        PolicyRule.objects.create(tools="none_such", decision="deny")
+
+        page = staff("view").get(LIST).content.decode()
+
+        assert '<td class="field-fitting">find_tools</td>' in page
+        assert '<td class="field-fitting">-</td>' in page
+
+    @pytest.mark.parametrize("held", [(), ("view",)])
+    def test_permission_is_asked(self, staff, held):
+        client = staff(*held)
+
+        assert client.post(ADD, posted()).status_code == 403
+        assert client.get(LIST).status_code == (200 if held else 403)
+
+    def test_off_hides_them(self, staff, settings):
+        client = staff("view", "add", "change", "delete")
+        settings.AI_ASSISTANT = {"ENABLED": False}
+
+        assert client.get(LIST).status_code == 403
+        assert client.get(ADD).status_code == 403

@@ -1,0 +1,221 @@
+"""The lists of calls, changes and the audit log."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.urls import reverse
+
+from ai_assistant.admin.difference import difference
+from ai_assistant.models import AuditEntry, Budget, ChangeSet, RowChange, ToolCall
+from ai_assistant.safety.audit import verify
+
+pytestmark = pytest.mark.django_db
+
+LISTS = {"toolcall": ToolCall, "changeset": ChangeSet, "auditentry": AuditEntry}
+
+
+@pytest.fixture
+def staff(client):
+    """Sign in a staff user with these permissions of the app."""
+
+    def sign_in(*codenames):
+        user = get_user_model().objects.create_user("grace", is_staff=True)
+        user.user_permissions.set(
+            Permission.objects.filter(
+                content_type__app_label="ai_assistant", codename__in=codenames
+            )
+        )
+        client.force_login(user)
+        return client
+
+    return sign_in
+
+
+def address(name, page="changelist", *arguments):
+    return reverse(f"admin:ai_assistant_{name}_{page}", args=arguments)
+
+
+class TestLists:
+    @pytest.mark.parametrize("name", LISTS)
+    def test_use_of_the_assistant_shows_none(self, staff, name):
+        client = staff("view_assistant", "use_assistant", "view_run")
+
+        assert client.get(address(name)).status_code == 403
+
+    @pytest.mark.parametrize("name", LISTS)
+    def test_view_shows_list_and_page(self, staff, told, name):
+        told("ada")
+        client = staff(f"view_{name}")
+        row = LISTS[name].objects.order_by("pk")[0]
+
+        for query in ({}, {"q": "ada"}):
+            response = client.get(address(name), query)
+            assert response.status_code == 200
+            assert "ada" in response.content.decode()
+        response = client.get(address(name, "change", row.pk))
+        assert response.status_code == 200
+
+    @pytest.mark.parametrize("name", LISTS)
+    def test_superuser_adds_changes_and_deletes_none(self, admin_client, told, name):
+        told("ada")
+        row = LISTS[name].objects.order_by("pk")[0]
+
+        assert admin_client.get(address(name, "add")).status_code == 403
+        for page in ("change", "delete"):
+            there = address(name, page, row.pk)
+            assert admin_client.post(there, {"post": "yes"}).status_code == 403
+        assert b"delete_selected" not in admin_client.get(address(name)).content
+
+    @pytest.mark.parametrize("name", LISTS)
+    def test_off_hides_them(self, admin_client, settings, name):
+        settings.AI_ASSISTANT = {"ENABLED": False}
+
+        assert admin_client.get(address(name)).status_code == 403
+
+    @pytest.mark.parametrize("name", LISTS)
+    def test_queries_do_not_grow_with_the_rows(
+        self, admin_client, told, name, django_assert_max_num_queries
+    ):
+        for _ in range(12):
+            told("ada")
+
+        with django_assert_max_num_queries(16):
+            admin_client.get(address(name))
+
+    def test_conversation_takes_them_along(self, admin_client, told):
+        conversation = told("ada")
+        page = address("conversation", "delete", conversation.pk)
+
+        assert admin_client.post(page, {"post": "yes"}).status_code == 302
+        assert not ToolCall.objects.exists()
+        assert not ChangeSet.objects.exists()
+        assert verify().findings == ()
+
+
+class TestUser:
+    def test_can_still_be_deleted(self, admin_client, told, people):
+        told("ada")
+        page = reverse("admin:auth_user_delete", args=[people["ada"].pk])
+
+        assert admin_client.post(page, {"post": "yes"}).status_code == 302
+        assert not get_user_model().objects.filter(username="ada").exists()
+        assert AuditEntry.objects.get().user_name == "ada"
+        assert verify().findings == ()
+
+    def test_not_by_who_may_delete_no_conversations(self, client, told, people):
+        told("ada")
+        boss = get_user_model().objects.create_user("boss", is_staff=True)
+        names = ("delete_user", "view_user")
+        boss.user_permissions.set(Permission.objects.filter(codename__in=names))
+        client.force_login(boss)
+        page = reverse("admin:auth_user_delete", args=[people["ada"].pk])
+
+        client.post(page, {"post": "yes"})
+
+        assert get_user_model().objects.filter(username="ada").exists()
+
+
+def row(**fields):
+    return RowChange(model="testapp.effect", object_id="1", kind="update", **fields)
+
+
+class TestDifference:
+    def test_old_and_new_by_the_label(self):
+        told = difference(
+            row(
+                before={"key": "a", "value": "x"},
+                after={"key": "a", "value": "<b>"},
+                fields=["value"],
+            )
+        )
+
+        assert '<th scope="row">value</th>' in told
+        assert "<del>x</del>" in told
+        assert "<ins>&lt;b&gt;</ins>" in told
+        assert ">key<" not in told
+
+    def test_of_a_new_row_all_that_it_has(self):
+        new = RowChange(
+            model="testapp.effect", kind="create", after={"key": "a", "value": ""}
+        )
+
+        told = difference(new)
+
+        assert "<ins>a</ins>" in told
+        assert "<del>" not in told
+        assert "value" not in told
+
+    def test_hidden_characters_are_seen(self):
+        told = difference(
+            row(before={"value": "a"}, after={"value": "a\u200b"}, fields=["value"])
+        )
+
+        assert "\u200b" not in told
+
+    @pytest.mark.parametrize("value", ["pbkdf2_sha256$1$x", {"$sealed": "abc"}])
+    def test_secrets_are_not_shown(self, value):
+        changed = RowChange(
+            model="auth.user",
+            kind="update",
+            before={"password": value},
+            after={"password": "other"},
+            fields=["password"],
+        )
+
+        told = difference(changed)
+
+        assert "pbkdf2" not in told
+        assert "abc" not in told
+        assert "other" not in told
+
+    def test_secret_tables_are_not_shown(self):
+        changed = RowChange(model="sessions.session", kind="delete", before={"a": "bc"})
+
+        assert "bc" not in difference(changed)
+
+    def test_table_that_is_gone(self):
+        changed = RowChange(model="gone.model", kind="delete", before={"a": "bc"})
+
+        assert "<del>bc</del>" in difference(changed)
+
+
+@pytest.mark.row("X03")
+class TestAudited:
+    def test_settings_that_are_rows(self, admin_client, admin_user):
+        fields = {"scope": "site", "window": "day", "tokens": "1000"}
+        admin_client.post(address("budget", "add"), fields)
+        own = Budget.objects.get()
+        fields["tokens"] = "5"
+        admin_client.post(address("budget", "change", own.pk), fields)
+        admin_client.post(address("budget", "delete", own.pk), {"post": "yes"})
+
+        entries = AuditEntry.objects.order_by("n")
+        assert [one.action for one in entries] == [
+            "settings.added",
+            "settings.changed",
+            "settings.deleted",
+        ]
+        assert {one.user for one in entries} == {admin_user}
+        assert [one.details["values"]["tokens"] for one in entries] == [1000, 5, 5]
+
+    def test_rules_of_the_policy(self, admin_client):
+        fields = {"tools": "shop_.*", "decision": "deny"}
+        admin_client.post(address("policyrule", "add"), fields)
+
+        details = AuditEntry.objects.get(action="settings.added").details
+        assert details["values"]["tools"] == "shop_.*"
+        assert details["values"]["decision"] == "deny"
+
+    def test_several_at_once(self, admin_client):
+        budgets = [
+            Budget.objects.create(scope="site", window=window, tokens=1)
+            for window in ("day", "month")
+        ]
+        fields = {
+            "action": "delete_selected",
+            "_selected_action": [one.pk for one in budgets],
+            "post": "yes",
+        }
+        admin_client.post(address("budget"), fields)
+
+        assert AuditEntry.objects.filter(action="settings.deleted").count() == 2

@@ -1,0 +1,136 @@
+"""The ledger with its totals, and budgets, in the admin."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.urls import reverse
+from django.utils import timezone
+
+from ai_assistant.models import Budget, UsageLedger
+
+pytestmark = pytest.mark.django_db
+
+USAGE = "admin:ai_assistant_usageledger_changelist"
+BUDGETS = "admin:ai_assistant_budget_changelist"
+ADD = "admin:ai_assistant_budget_add"
+
+
+@pytest.fixture
+def used():
+    """Three calls of two users and two models, one of them yesterday."""
+    users = [get_user_model().objects.create_user(name) for name in ("bob", "eve")]
+    calls = [
+        (users[0], "small", 100, "0.1"),
+        (users[0], "large", 200, "0.2"),
+        (users[1], "large", 400, None),
+    ]
+    for user, model, tokens, cost in calls:
+        UsageLedger.objects.create(
+            user=user,
+            model=model,
+            tokens=tokens,
+            cost_usd=cost and Decimal(cost),
+            state="settled",
+        )
+    yesterday = timezone.now() - timedelta(days=1)
+    UsageLedger.objects.filter(model="small").update(created_at=yesterday)
+    return users
+
+
+@pytest.fixture
+def staff(client):
+    def sign_in(*codenames):
+        user = get_user_model().objects.create_user("ada", is_staff=True)
+        user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+        client.force_login(user)
+        return client
+
+    return sign_in
+
+
+def totals(response):
+    return {
+        table["title"]: [
+            (str(row["name"]), row["calls"], row["total"], row["cost"])
+            for row in table["rows"]
+        ]
+        for table in response.context_data["totals"]
+    }
+
+
+@pytest.mark.row("U07")
+class TestUsage:
+    def test_is_for_who_has_the_permission(self, staff, used):
+        assert staff("use_assistant").get(reverse(USAGE)).status_code == 403
+
+    def test_has_totals(self, staff, used):
+        response = staff("view_usageledger").get(reverse(USAGE))
+
+        today = timezone.localdate()
+        assert totals(response) == {
+            "By day": [
+                (str(today), 2, 600, Decimal("0.2")),
+                (str(today - timedelta(days=1)), 1, 100, Decimal("0.1")),
+            ],
+            "By user": [
+                ("eve", 1, 400, None),
+                ("bob", 2, 300, Decimal("0.3")),
+            ],
+            "By model": [
+                ("large", 2, 600, Decimal("0.2")),
+                ("small", 1, 100, Decimal("0.1")),
+            ],
+        }
+        html = response.content.decode()
+        assert "<td>unknown</td>" in html
+        assert "<td>0.3000</td>" in html
+
+    def test_totals_follow_the_filters(self, staff, used):
+        response = staff("view_usageledger").get(reverse(USAGE), {"model": "small"})
+
+        assert totals(response)["By user"] == [("bob", 1, 100, Decimal("0.1"))]
+
+    def test_filter_that_does_not_exist(self, staff, used):
+        response = staff("view_usageledger").get(reverse(USAGE), {"nothing": "1"})
+
+        assert response.status_code == 302
+
+    def test_changes_nothing(self, admin_client, used):
+        row = UsageLedger.objects.first()
+        page = reverse("admin:ai_assistant_usageledger_change", args=[row.pk])
+
+        assert admin_client.get(page).status_code == 200
+        assert admin_client.post(page, {"tokens": 0}).status_code == 403
+
+
+class TestBudgets:
+    def test_are_not_for_everybody(self, staff):
+        assert staff("use_assistant").get(reverse(BUDGETS)).status_code == 403
+
+    def test_are_made_with_the_permission(self, staff):
+        client = staff("add_budget", "view_budget")
+
+        response = client.post(
+            reverse(ADD), {"scope": "user", "window": "day", "tokens": "5000"}
+        )
+
+        assert response.status_code == 302
+        budget = Budget.objects.get()
+        assert (budget.scope, budget.window, budget.tokens) == ("user", "day", 5000)
+
+    def test_that_make_no_sense_are_refused(self, staff):
+        client = staff("add_budget", "view_budget")
+
+        response = client.post(reverse(ADD), {"scope": "run", "window": "day"})
+
+        assert "One answer has a budget as a whole" in response.content.decode()
+        assert not Budget.objects.exists()
+
+    def test_are_gone_while_the_assistant_is_off(self, admin_client, settings):
+        settings.AI_ASSISTANT = {"ENABLED": False}
+
+        assert admin_client.get(reverse(BUDGETS)).status_code == 403
+        assert admin_client.get(reverse(ADD)).status_code == 403

@@ -1,0 +1,103 @@
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from ai_assistant.models import AuditEntry, Run
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("X03")]
+
+
+def audit(capsys, *arguments):
+    """Return the exit code and the lines of the command."""
+    code = 0
+    try:
+        call_command("assistant_audit", *arguments)
+    except SystemExit as ended:
+        code = ended.code
+    return code, capsys.readouterr().out.splitlines()
+
+
+def sql(statement):
+    with connection.cursor() as cursor:
+        cursor.execute(statement.replace("LOG", AuditEntry._meta.db_table))
+
+
+@pytest.fixture
+def log(told):
+    for name in ("ada", "bob", "ada", "bob", "ada"):
+        told(name)
+
+
+class TestVerify:
+    def test_whole(self, log, capsys):
+        code, lines = audit(capsys, "verify")
+
+        last = AuditEntry.objects.get(n=5)
+        assert code == 0
+        assert lines == [
+            "All 5 entries are as they were written.",
+            f"Anchor: 5:{last.hash}",
+        ]
+
+    def test_empty(self, capsys):
+        assert audit(capsys, "verify") == (
+            0,
+            ["All 0 entries are as they were written."],
+        )
+
+    @pytest.mark.parametrize(
+        ("statements", "says"),
+        [
+            (["UPDATE LOG SET user_name = 'x' WHERE n = 3"], "3: Entry 3 was altered."),
+            (["DELETE FROM LOG WHERE n = 3"], "3: Entry 3 is missing."),
+            (
+                [
+                    "UPDATE LOG SET n = 99 WHERE n = 2",
+                    "UPDATE LOG SET n = 2 WHERE n = 3",
+                    "UPDATE LOG SET n = 3 WHERE n = 99",
+                ],
+                "2: Entry 2 was moved: it was written as entry 3.",
+            ),
+            (["DELETE FROM LOG WHERE n = 5"], "5: Entry 5 is missing."),
+        ],
+        ids=["altered", "deleted", "reordered", "truncated"],
+    )
+    def test_names_the_broken_place(self, log, capsys, statements, says):
+        for statement in statements:
+            sql(statement)
+
+        code, lines = audit(capsys, "verify")
+
+        assert code == 1
+        assert lines[0] == says
+        assert lines[-1].endswith("entries is not whole.")
+
+    def test_anchor_of_before(self, log, capsys):
+        anchor = audit(capsys, "verify")[1][-1].removeprefix("Anchor: ")
+        sql("DELETE FROM LOG")
+        sql("DELETE FROM ai_assistant_audithead")
+
+        assert audit(capsys, "verify")[0] == 0
+        assert audit(capsys, "verify", "--anchor", anchor)[0] == 1
+
+    def test_anchor_in_the_wrong_form(self):
+        with pytest.raises(CommandError, match="not a number and a hash"):
+            call_command("assistant_audit", "verify", "--anchor", "x")
+
+
+class TestShow:
+    def test_of_a_run(self, log, capsys):
+        run = Run.objects.filter(user__username="bob")[0]
+
+        _code, lines = audit(capsys, "show", "--run", str(run.pk))
+
+        (entry,) = map(json.loads, lines)
+        assert (entry["action"], entry["user"]) == ("run.started", "bob")
+        assert entry["run"] == str(run.pk)
+
+    def test_of_a_user_the_last_ones(self, log, capsys):
+        _code, lines = audit(capsys, "show", "--user", "ada", "--last", "2")
+
+        assert [json.loads(line)["n"] for line in lines] == [3, 5]

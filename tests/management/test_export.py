@@ -1,0 +1,59 @@
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+pytestmark = pytest.mark.django_db
+
+
+def exported(capsys, name):
+    call_command("assistant_export", user=name)
+    return json.loads(capsys.readouterr().out)
+
+
+class TestExport:
+    def test_all_of_one_user(self, told, capsys):
+        told("ada")
+
+        found = exported(capsys, "ada")
+
+        assert found["user"]["name"] == "ada"
+        (conversation,) = found["conversations"]
+        assert conversation["messages"][0]["parts"][0]["text"] == "I am ada."
+        (run,) = conversation["runs"]
+        assert run["calls"][0]["arguments"] == {"order": 1}
+        assert run["changes"][0]["rows"][0]["fields"] == ["paid"]
+        assert found["usage"][0]["input_tokens"] == 7
+        assert found["audit"][0]["action"] == "run.started"
+
+    def test_nothing_of_others(self, told, capsys):
+        told("ada")
+        told("bob")
+
+        assert "bob" not in json.dumps(exported(capsys, "ada"))
+
+    def test_no_values_of_the_site_and_no_secrets(self, told, capsys):
+        told("ada")
+
+        text = json.dumps(exported(capsys, "ada"))
+
+        assert "Grace" not in text
+        assert "digest" not in text
+        assert "nonce" not in text
+
+    def test_user_without_anything(self, people, capsys):
+        found = exported(capsys, "bob")
+
+        assert (found["conversations"], found["usage"], found["audit"]) == ([], [], [])
+
+    def test_to_a_file(self, told, tmp_path):
+        told("ada")
+        path = tmp_path / "ada.json"
+
+        call_command("assistant_export", user="ada", output=path)
+
+        assert json.loads(path.read_text())["user"]["name"] == "ada"
+
+    def test_unknown_user(self):
+        with pytest.raises(CommandError, match="User 'nobody' does not exist"):
+            call_command("assistant_export", user="nobody")

@@ -1,0 +1,158 @@
+from datetime import timedelta
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from ai_assistant.changes.stash import stash, stash_storage
+from ai_assistant.models import (
+    AuditEntry,
+    ChangeSet,
+    Conversation,
+    FileChange,
+    RowChange,
+    Run,
+    ToolCall,
+    UsageLedger,
+)
+from ai_assistant.models.run import UNFINISHED
+from ai_assistant.safety.audit import verify
+
+pytestmark = pytest.mark.django_db
+
+
+def purge(capsys, **options):
+    call_command("assistant_purge", **options)
+    return capsys.readouterr().out.splitlines()
+
+
+def owners():
+    return sorted(Conversation.objects.values_list("owner__username", flat=True))
+
+
+@pytest.fixture
+def setting(settings):
+    def change(**changed):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **changed}
+
+    return change
+
+
+class TestConversations:
+    def test_old_ones_go_with_all_that_is_theirs(self, told, capsys):
+        told("ada", days=40)
+
+        assert purge(capsys, days=30) == ["1 conversations deleted."]
+        for model in (Conversation, Run, ToolCall, ChangeSet, RowChange):
+            assert not model.objects.exists()
+
+    def test_new_ones_stay(self, told, capsys):
+        told("ada", days=40)
+        told("bob", days=20)
+
+        purge(capsys, days=30)
+
+        assert owners() == ["bob"]
+
+    def test_usage_and_audit_stay(self, told, capsys):
+        told("ada", days=40)
+
+        purge(capsys, days=30)
+
+        assert UsageLedger.objects.get().run is None
+        actions = AuditEntry.objects.order_by("n").values_list("action", flat=True)
+        assert list(actions) == ["run.started", "conversations.purged"]
+        assert verify().findings == ()
+
+    @pytest.mark.parametrize("state", UNFINISHED)
+    def test_never_one_with_an_unfinished_run(self, told, capsys, state):
+        told("ada", days=40, state=state)
+
+        assert purge(capsys, days=30) == ["0 conversations deleted."]
+        assert owners() == ["ada"]
+
+    def test_of_one_user(self, told, capsys):
+        told("ada", days=40)
+        told("bob", days=40)
+
+        purge(capsys, days=30, user="bob")
+
+        assert owners() == ["ada"]
+
+    def test_dry_run_deletes_nothing(self, told, capsys):
+        told("ada", days=40)
+
+        told_ = purge(capsys, days=30, dry_run=True)
+
+        assert told_ == ["1 conversations would be deleted."]
+        assert owners() == ["ada"]
+
+    def test_days_of_the_setting(self, told, capsys, setting):
+        setting(RETENTION_DAYS=10)
+        told("ada", days=20)
+
+        purge(capsys)
+
+        assert owners() == []
+
+    def test_no_days_at_all(self):
+        with pytest.raises(CommandError, match="RETENTION_DAYS.*is not set"):
+            call_command("assistant_purge")
+
+    def test_unknown_user(self):
+        with pytest.raises(CommandError, match="User 'nobody' does not exist"):
+            call_command("assistant_purge", days=1, user="nobody")
+
+    def test_stashed_files_go_too(
+        self, told, capsys, settings, tmp_path, django_capture_on_commit_callbacks
+    ):
+        settings.MEDIA_ROOT = str(tmp_path / "media")
+        told("ada", days=40)
+        name = stash(ContentFile(b"old"), "x")
+        FileChange.objects.create(
+            row=RowChange.objects.get(), field="f", storage="s", name="n", stash=name
+        )
+        assert stash_storage().exists(name)
+
+        with django_capture_on_commit_callbacks(execute=True):
+            purge(capsys, days=30)
+
+        assert not stash_storage().exists(name)
+
+
+class TestAudit:
+    @pytest.fixture
+    def old_log(self, told, monkeypatch):
+        """A log of four entries, the first two of them forty days old."""
+        real = timezone.now
+        with monkeypatch.context() as then:
+            then.setattr(timezone, "now", lambda: real() - timedelta(days=40))
+            told("ada")
+            told("bob")
+        told("ada")
+        told("bob")
+
+    def test_old_entries_go_and_the_rest_is_whole(self, old_log, capsys, setting):
+        setting(AUDIT_RETENTION_DAYS=30)
+
+        assert purge(capsys) == ["2 audit entries deleted."]
+        numbers = AuditEntry.objects.order_by("n").values_list("n", flat=True)
+        assert list(numbers) == [3, 4, 5]
+        assert verify().findings == ()
+
+    def test_dry_run(self, old_log, capsys, setting):
+        setting(AUDIT_RETENTION_DAYS=30)
+
+        assert purge(capsys, dry_run=True) == ["2 audit entries would be deleted."]
+        assert AuditEntry.objects.count() == 4
+
+    def test_log_that_is_not_whole_is_kept(self, old_log, setting):
+        setting(AUDIT_RETENTION_DAYS=30)
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM ai_assistant_auditentry WHERE n = 1")
+
+        with pytest.raises(CommandError, match="not whole, so it is kept. Entry 1"):
+            call_command("assistant_purge")
+        assert AuditEntry.objects.count() == 3
