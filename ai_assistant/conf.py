@@ -48,8 +48,17 @@ DEFAULTS: Mapping[str, Any] = {
     "MAX_RESULT_CHARS": 32_000,
     "MAX_FRAME_BYTES": 64 * 1024,
     "HISTORY_MESSAGES": 50,  # sent to the model
+    "MAX_ARGUMENTS_CHARS": 1_000_000,  # of one call
+    "HISTORY_CHARS": 400_000,  # sent to the model, with the results of tools
+    "RATE_USER": "20/m",  # messages of one user; "": any number
+    "RATE_SITE": "",  # of all users together
+    # dicts: scope (site, group, user, run), window (minute, day, month, run), tokens
+    # and usd; group and user by name
+    "BUDGETS": [],
+    "RESERVE_OUTPUT_TOKENS": 1000,  # of a reply, where no option limits it
     # --- tools ---
-    "POLICY": {},  # tool name -> "allow" | "ask" | "deny"
+    "POLICY": {},  # tool name or pattern -> "allow" | "ask" | "deny"
+    "POLICY_TTL_S": 5.0,  # how long rules that are rows are kept in a process
     "TOOL_MANIFEST": "",  # a committed file, with which the tools are compared
     "PARALLEL_READS": 4,
     "TOOL_TIMEOUT_S": 30.0,
@@ -57,16 +66,31 @@ DEFAULTS: Mapping[str, Any] = {
     "BACKGROUND": "auto",  # "celery", "threads"; auto: Celery if a broker is set
     "BACKGROUND_THREADS": 4,
     "TASK_RESEND_S": 60.0,
+    # --- the rows of the site ---
+    "DATA_TOOLS": True,  # tools for every model in the admin
+    "DATA_MODELS_EXCLUDED": [],  # models they leave alone: "shop.order"
     # --- what the assistant sees ---
     "CONTEXT_CHARS": 12_000,  # of the page's items in the prompt
     "CONTEXT_TIMEOUT_S": 2.0,  # of all providers of a page together
     "BROWSER_CONTEXT_CHARS": 20_000,  # what a page may add
-    "TOOL_SCHEMA_CHARS": 6000,  # more than this is found by find_tools
+    "TOOL_SCHEMA_CHARS": 12_000,  # more than this is found by find_tools
     "SENSITIVE": [],  # more fields and models: "shop.order.note", "shop.note"
     "NOT_SENSITIVE": [],  # those of ours that may be seen after all
     "NAVIGATE_TO": ["admin"],  # namespaces to which the page may be moved
     "CLIENT_TOOLS": True,  # pages may register browser tools
     "BROWSER_LEASE_S": 20.0,  # of the tab that carries a call out, renewed by it
+    # --- images of changes ---
+    "CHANGES_MAX_ROWS": 10_000,  # of one call; more cannot be undone
+    "CHANGES_MAX_BYTES": 50 * 1024**2,  # of one call, with its files
+    "STASH_STORAGE": "",  # of old files: alias or dotted class; "": beside MEDIA_ROOT
+    "SIDE_MODELS": [],  # written along with others, as a history: "shop.pricelog"
+    # --- audit, secrets, retention ---
+    "AUDIT_READS": False,  # calls that only read are in the audit log too
+    "AUDIT_IP": False,  # and the address of the request
+    "AUDIT_KEY": "",  # signs the audit log; empty: SECRET_KEY does
+    "REDACT": [],  # more patterns of secrets: regular expressions
+    "RETENTION_DAYS": None,  # older conversations go with `assistant_purge`
+    "AUDIT_RETENTION_DAYS": None,  # older audit entries, ditto
     # --- the site ---
     "SQLITE_IMMEDIATE": True,
     "HTMX": "auto",  # "vendored", "none"

@@ -4,13 +4,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import wraps
-from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from ai_assistant.registry import registry
 from ai_assistant.types import (
     JSON,
     ContextProvider,
     Decision,
+    Editor,
     Effect,
     Importance,
     RunContext,
@@ -32,8 +33,13 @@ class ToolOptions(TypedDict, total=False):
     resumable: bool
     prepare: Callable[..., object] | None
     timeout_s: float | None
+    write_timeout_s: float | None
     policy: Decision | None
     importance: Importance | None
+    preview: Callable[..., object] | Literal["transaction"] | None
+    rows_argument: str
+    editor: Editor | None
+    takes_data: bool
     icon: str
     template: str
     renders_only: bool

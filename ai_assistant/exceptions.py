@@ -1,6 +1,7 @@
 """Everything that may go wrong, one class per audience and cause."""
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 
@@ -21,6 +22,10 @@ class NotRegistered(AssistantError):
 
 class ImproperlyConfiguredAssistant(AssistantError):
     """A setting is missing or wrong."""
+
+
+class AppendOnly(AssistantError):
+    """Entries of the audit log are added, never changed and never deleted."""
 
 
 # --- for the model, which can repair its call ---
@@ -222,7 +227,33 @@ class Refused(AssistantError):
         self.code = code
 
 
+class Limited(Refused):
+    """
+    A limit of the site is reached: a budget, or messages in a time.
+
+    `opens_at` is an aware datetime, or None if waiting does not help.
+    """
+
+    def __init__(self, message: str, opens_at: datetime | None = None) -> None:
+        super().__init__("limited", message)
+        self.opens_at = opens_at
+
+
 # --- control flow of the engine ---
+
+
+class Differs(AssistantError):
+    """
+    What an approved call does is not what the person was shown.
+
+    It was taken back, and has to be asked again. `changes` are what it would do, as
+    changes.values.Changes; None if they have to be computed anew.
+    """
+
+    def __init__(self, because: str, changes: Any = None) -> None:  # noqa: ANN401
+        super().__init__(because)
+        self.because = because
+        self.changes = changes
 
 
 class LostLease(AssistantError):

@@ -21,6 +21,19 @@ WRITING: tuple[Effect, ...] = ("write", "destructive")
 IMPORTANCES: tuple[Importance, ...] = ("low", "medium", "high", "critical")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """
+    What the site wants for a tool, with a sentence that says why.
+
+    `source` says who decided: rule, setting, tool, default, or data.
+    """
+
+    decision: Decision
+    reason: str = ""
+    source: str = ""
+
+
 # --- what the assistant sees ---
 
 
@@ -191,6 +204,23 @@ class ModelReply:
 # --- what a tool is, and what it says ---
 
 
+class Editor(Protocol):
+    """Lets a person change what a call proposes, in a real form."""
+
+    def form(
+        self,
+        context: "RunContext",
+        arguments: dict[str, Any],
+        data: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 - a Django form
+        """Return the form of these arguments, bound to `data` if it is given."""
+        ...
+
+    def arguments(self, form: Any, arguments: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+        """Return the arguments that a valid form stands for, after `arguments`."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolDefinition:
     """A tool as its developer wrote it. See `ai_assistant.tool`."""
@@ -207,8 +237,14 @@ class ToolDefinition:
     resumable: bool = False
     prepare: Callable[..., Any] | None = None
     timeout_s: float | None = None
+    write_timeout_s: float | None = None  # of its transaction; else WRITE_TIMEOUT_S
     policy: Decision | None = None
     importance: Importance | None = None  # said on the card that asks for approval
+    # Called like the tool; returns Changes. "transaction": the tool is tried out.
+    preview: Callable[..., Any] | Literal["transaction"] | None = None
+    rows_argument: str = ""  # of a bulk tool: its ids, of which some may be chosen
+    editor: Editor | None = None
+    takes_data: bool = False  # its arguments may come from data without asking
     origin: str = ""  # dotted module that registered it
     icon: str = ""  # a name of icon.html
     template: str = ""  # of the card; else ai_assistant/tools/<name>.html
@@ -256,6 +292,7 @@ class RunContext:
     answers: dict[str, JSON] = field(default_factory=dict)
     prepared: Any = None
     mark: JSON = None
+    is_preview: bool = False  # what is written now is taken back
     page: PageInfo = field(default_factory=PageInfo)
     module: str = ""  # id of the run's ContextModule
     report: Callable[[float, str], None] | None = None

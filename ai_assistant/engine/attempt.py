@@ -18,14 +18,15 @@ from ai_assistant.engine.offer import is_here, is_open, not_here
 from ai_assistant.engine.report import Report, drained, in_turn, take_partial
 from ai_assistant.engine.scope import RunScope
 from ai_assistant.engine.upgrade import has_changed
-from ai_assistant.exceptions import Ask, LostLease, Refused
+from ai_assistant.exceptions import Ask, Differs, LostLease, Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.safety.identity import Revoked, check_may_write, check_user
 from ai_assistant.safety.permissions import fresh_user, may_call
-from ai_assistant.safety.policy import decide
+from ai_assistant.safety.policy import judge
 from ai_assistant.tools.paging import paged, split_page
+from ai_assistant.tools.parse import digest
 from ai_assistant.tools.result import from_exception, from_value, refused
 from ai_assistant.tools.schema import takes_context, validated
 from ai_assistant.types import JSON, WRITING, RunContext, ToolDefinition, ToolResult
@@ -46,6 +47,7 @@ class Attempt:
     above: "Attempt | None" = None  # that of the tool that calls this one
     family: Family = field(default_factory=list)  # what it has called, with results
     ordinals: Ordinals = field(default_factory=Ordinals)  # of what it calls
+    is_proposal: bool = False  # it is only looked at what it would change
     # What was said to it, and below it to what it calls.
     answers: dict[str, JSON] = field(default_factory=dict)
 
@@ -65,8 +67,9 @@ def context_for(attempt: Attempt) -> RunContext:
     check_user(run, user)
     if not may_call(user, attempt.tool):
         raise Refused("permission", refused(call.name).error)
-    check_policy(call, attempt.tool)
-    check_version(call, attempt.tool)
+    if not attempt.is_proposal:
+        check_policy(run, call, attempt.tool, user)
+        check_version(call, attempt.tool)
     scope = RunScope(run, user)
     # What a tool of the page calls itself need not be told to the model.
     is_offered = is_here if attempt.above is None else is_open
@@ -79,6 +82,7 @@ def context_for(attempt: Attempt) -> RunContext:
         attempt.answers.update({item.key: item.answer for item in answered})
     return RunContext(
         user=user,
+        is_preview=attempt.is_proposal,
         run_id=run.pk,
         conversation_id=run.conversation_id,
         page_path=run.page_path,
@@ -99,13 +103,23 @@ def context_for(attempt: Attempt) -> RunContext:
 
 def _not_here(tool: ToolDefinition, scope: RunScope) -> str:
     writes = tool.effect in WRITING
-    return not_here(tool.name, writes=writes, read_only=scope.is_read_only).error
+    return not_here(tool.name, writes=writes, read_only=scope.read_only).error
 
 
-def check_policy(call: ToolCall, tool: ToolDefinition) -> None:
-    """Raise Refused if the site's policy has become stricter since it was asked."""
-    decision = decide(tool)
-    if decision == "deny" or (decision == "ask" and not call.approved):
+def check_policy(
+    run: Run,
+    call: ToolCall,
+    tool: ToolDefinition,
+    user: Any,  # noqa: ANN401 - the site's user model
+) -> None:
+    """
+    Raise Refused if a call that was not approved has to be.
+
+    Either it had to from its beginning, or the site's policy has become stricter.
+    """
+    decision = judge(tool, user=user, module=run.module).decision
+    needs = decision == "ask" or call.asks
+    if decision == "deny" or (needs and not call.approved):
         raise Refused(
             "policy",
             _("This site does not allow “%(name)s” any more.") % {"name": call.name},
@@ -115,6 +129,23 @@ def check_policy(call: ToolCall, tool: ToolDefinition) -> None:
 def check_version(call: ToolCall, tool: ToolDefinition) -> None:
     """Raise Refused if another tool of this name was approved."""
     if call.approved and has_changed(call, tool):
+        raise Refused(
+            "changed",
+            _("“%(name)s” has changed since it was approved.") % {"name": call.name},
+        )
+
+
+def check_approved(call: ToolCall) -> None:
+    """Raise Refused if other arguments were approved than those of the call."""
+    if not call.approved:
+        return
+    approved = call.interrupts.filter(
+        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED
+    )
+    digests = approved.order_by("-decided_at", "-created_at")
+    shown = digests.values_list("arguments_digest", flat=True).first()
+    # What a person has allowed for the whole run was not shown by itself.
+    if digest(call.name, call.arguments) != (shown or call.arguments_digest):
         raise Refused(
             "changed",
             _("“%(name)s” has changed since it was approved.") % {"name": call.name},
@@ -162,11 +193,12 @@ def guarded(name: str, work: Callable[[], Any]) -> Outcome:
     """
     Return the outcome of `work`, whatever it raises.
 
-    Only what ends the whole run passes through: Revoked and LostLease.
+    Only what ends the whole run passes through, Revoked and LostLease; and Differs,
+    after which the person is asked again.
     """
     try:
         return from_value(name, work())
-    except (Revoked, LostLease):
+    except (Revoked, LostLease, Differs):
         raise
     except (Exception, SystemExit, asyncio.CancelledError) as error:
         if connection.in_atomic_block and is_transient(error):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -24,7 +24,6 @@ from ai_assistant.engine.attempt import (
     Attempt,
     Outcome,
     guarded,
-    invoke,
     run_tool,
     stop_if_asked,
 )
@@ -33,10 +32,12 @@ from ai_assistant.engine.db import (
     in_tool_thread,
     in_write_thread,
 )
+from ai_assistant.engine.effects import carry_out_write
 from ai_assistant.engine.finish import outcome_unknown
 from ai_assistant.engine.loop import CallOutcome
 from ai_assistant.engine.offer import tool_of
 from ai_assistant.engine.park import park
+from ai_assistant.engine.propose import ask_again, needs_proposal, propose, proposed
 from ai_assistant.engine.ready import made_ready, rechecked
 from ai_assistant.engine.records import call_moved, record_result
 from ai_assistant.engine.report import REPORT_S, heard
@@ -47,14 +48,12 @@ from ai_assistant.engine.upgrade import (
     upgrade,
 )
 from ai_assistant.engine.waits import page, question
-from ai_assistant.engine.write_limit import within_limit
 from ai_assistant.engine.writer import RunWriter
 from ai_assistant.events import Event
-from ai_assistant.exceptions import Ask, ToolFailed
+from ai_assistant.exceptions import Ask, Differs, ToolFailed
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import Revoked
-from ai_assistant.tools.result import from_exception, from_value
+from ai_assistant.tools.result import from_exception
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
 
 logger = logging.getLogger("ai_assistant")
@@ -81,10 +80,12 @@ class DurableCalls:
             runnable = [
                 call
                 for call in waiting
-                if not call.background and call.status != CallStatus.WAITING
+                if call.status != CallStatus.WAITING
+                and (not call.background or needs_proposal(call))
             ]
             for call in waiting:
-                if call.background and call.status == CallStatus.PENDING:
+                is_ready = call.background and not needs_proposal(call)
+                if is_ready and call.status == CallStatus.PENDING:
                     await self._send(call)
             if runnable:
                 await self._carry_out(runnable)
@@ -116,6 +117,9 @@ class DurableCalls:
             # It goes on in the next round, if it does not wait by then.
             return await self._upgrade(call, tool)
         attempt = Attempt(run=self.run_row, call=call, tool=tool)
+        if needs_proposal(call):
+            found = await proposed(attempt)
+            return await self.writer.commit(lambda: propose(attempt, found))
         if tool.external:
             return await self._external(attempt)
         if tool.browser:
@@ -192,7 +196,7 @@ class DurableCalls:
 
         def work() -> Sequence[Event]:
             own = replace(attempt, report=attempt.report.branch())
-            return _record(own, _effect(own, ready))
+            return _record(own, carry_out_write(own, ready))
 
         try:
             await self.writer.commit(work, runner=in_write_thread)
@@ -236,10 +240,12 @@ def _claim(call: ToolCall) -> list[Event]:
     return [call_moved(call, status)] if changed else []
 
 
-def _record(attempt: Attempt, outcome: Outcome) -> Sequence[Event]:
+def _record(attempt: Attempt, outcome: Outcome | Differs) -> Sequence[Event]:
     told = attempt.report.store(attempt.call)
     if isinstance(outcome, Ask):
         return [*told, *question(attempt.call, outcome)]
+    if isinstance(outcome, Differs):
+        return [*told, *ask_again(attempt, outcome)]
     return [*told, *record_result(attempt.call, outcome)]
 
 
@@ -258,21 +264,3 @@ async def _arguments_now(attempt: Attempt) -> dict[str, Any] | ToolResult:
             return await in_tool_thread(arguments_now, attempt.call, attempt.tool)
     except TimeoutError as error:
         return outdated(attempt.call, error)
-
-
-def _effect(attempt: Attempt, ready: RunContext) -> Outcome:
-    """Write, inside the transaction that records the result."""
-
-    def write() -> ToolResult:
-        # Behind the fence: what the person has stopped by now does not happen.
-        if Run.objects.filter(pk=attempt.run.pk, stop_requested=True).exists():
-            raise Revoked("stopped", "")
-        context = rechecked(attempt, ready)
-        with transaction.atomic(), within_limit():
-            value = invoke(attempt, attempt.tool.handler, context)
-            result = from_value(attempt.call.name, value)
-            if not result.ok:
-                transaction.set_rollback(True)  # what failed has changed nothing
-        return result
-
-    return guarded(attempt.call.name, write)

@@ -6,7 +6,8 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.registry import registry
-from ai_assistant.safety.policy import decide
+from ai_assistant.safety.permissions import fresh_user
+from ai_assistant.safety.policy import judge
 from ai_assistant.safety.rate import rate_limit
 from ai_assistant.tools.result import rate_limited
 from ai_assistant.types import EFFECTS, ToolDefinition, ToolResult
@@ -53,7 +54,15 @@ def _names_above(attempt: "Attempt | None") -> set[str]:
 
 def refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
     """Return why the site does not let it be a part of its parent, if so."""
-    if decide(tool) == "ask" and not parent.call.approved:
+    run = parent.run
+    verdict = judge(tool, user=fresh_user(run.user_id), module=run.module)
+    if verdict.decision == "deny":
+        return ToolResult(
+            ok=False,
+            error=_("This site does not allow “%(name)s”.") % {"name": tool.name},
+            error_type="policy",
+        )
+    if verdict.decision == "ask" and not parent.call.approved:
         text = _(
             "“%(name)s” asks for an approval of its own, and “%(above)s” had none."
         )

@@ -21,6 +21,7 @@ from django.db import InterfaceError, OperationalError, connections, transaction
 
 from ai_assistant.ambient import as_here
 from ai_assistant.exceptions import LostLease
+from ai_assistant.safety.audit import gathered
 
 logger = logging.getLogger("ai_assistant")
 
@@ -100,7 +101,7 @@ def _repeated(work: Callable[P, T], *, once: bool) -> Callable[P, T]:
             results: list[T] = []
             committed: list[bool] = []
             try:
-                with transaction.atomic():
+                with transaction.atomic(), gathered():
                     # The first of the hooks: those of the site come after it.
                     transaction.on_commit(lambda: committed.append(True))  # noqa: B023
                     results.append(work(*args, **kwargs))
@@ -129,6 +130,7 @@ def enter_unit(stack: ExitStack, begin: Callable[[], object]) -> None:
         try:
             with ExitStack() as opened:
                 opened.enter_context(transaction.atomic())
+                opened.enter_context(gathered())
                 begin()
                 stack.push(opened.pop_all())
         except (OperationalError, InterfaceError) as error:

@@ -12,10 +12,11 @@ from django.utils.translation import gettext as _
 from ai_assistant.context.viewparts import load_views
 from ai_assistant.engine import live
 from ai_assistant.engine.calls import DurableCalls
-from ai_assistant.engine.db import in_db
+from ai_assistant.engine.db import in_db, in_tool_thread
 from ai_assistant.engine.fence import Hold
-from ai_assistant.engine.finish import SUCCEEDED, Ending, finish, stopped
+from ai_assistant.engine.finish import BUDGET, SUCCEEDED, Ending, finish, stopped
 from ai_assistant.engine.flush import Flusher
+from ai_assistant.engine.locking import take, target_of, wants_lock
 from ai_assistant.engine.loop import (
     CallDraft,
     Finished,
@@ -33,11 +34,12 @@ from ai_assistant.engine.plan import (
 )
 from ai_assistant.engine.reply import store_reply
 from ai_assistant.engine.writer import RunWriter
-from ai_assistant.events import ReasoningContent, TextContent
-from ai_assistant.exceptions import LostLease, ModelError
+from ai_assistant.events import Event, ReasoningContent, TextContent
+from ai_assistant.exceptions import Limited, LostLease, ModelError
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers.errors import sentence
 from ai_assistant.safety.identity import Revoked
+from ai_assistant.safety.ledger import settle_open
 from ai_assistant.types import ModelReply
 
 logger = logging.getLogger("ai_assistant")
@@ -90,9 +92,10 @@ async def _to_its_end(
     Raise LostLease, or the error of a database that is away.
     """
     try:
-        return await _prelude(plan, writer) or await _drive(
-            plan, model or ProfileModel(plan.run), writer
-        )
+        ending = await _prelude(plan, writer)
+        if ending is None:
+            await _lock_object(plan.run, writer)
+        return ending or await _drive(plan, model or ProfileModel(plan.run), writer)
     except asyncio.CancelledError:
         ending = await in_db(_asked_to_stop, plan.run.pk)
         task = asyncio.current_task()
@@ -108,10 +111,30 @@ async def _prelude(plan: Plan, writer: RunWriter) -> Ending | None:
     """Settle what an earlier attempt left behind."""
     if plan.run.epoch > 1:
         facts = [*plan.facts]
-        await writer.commit(lambda: facts + judge_interrupted(plan.run))
+
+        def settle() -> list[Event]:
+            settle_open(plan.run)
+            return facts + judge_interrupted(plan.run)
+
+        await writer.commit(settle)
         if ending := await in_db(unknown_ending, plan.run):
             return ending
     return plan.ending
+
+
+async def _lock_object(run: Run, writer: RunWriter) -> None:
+    """Keep others from saving the object of the page meanwhile, if its module wants."""
+    if not wants_lock(run):
+        return
+    target = await in_tool_thread(target_of, run)
+    if target is None:
+        return
+
+    def work() -> list[Event]:
+        take(run, target)
+        return []
+
+    await writer.commit(work)
 
 
 async def _drive(plan: Plan, model: ProfileModel, writer: RunWriter) -> Ending | None:
@@ -173,6 +196,13 @@ def _ending_of(plan: Plan, error: Exception) -> Ending:
             code=error.code,
             text=sentence(error),
             detail=error.detail,
+        )
+    if isinstance(error, Limited):
+        return Ending(
+            state=RunState.LIMITED,
+            code=BUDGET,
+            text=str(error),
+            opens_at=error.opens_at,
         )
     if isinstance(error, Revoked):
         return Ending(state=RunState.CANCELLED, code=error.code, text=str(error))

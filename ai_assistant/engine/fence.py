@@ -14,12 +14,20 @@ from django.db import connection
 
 from ai_assistant import conf
 from ai_assistant.exceptions import LostLease
+from ai_assistant.models.clock import database_now, now_sql
 from ai_assistant.models.run import RunState
 
-NOW = {
-    "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
-    "postgresql": "extract(epoch from clock_timestamp())",
-}
+__all__ = [
+    "Hold",
+    "claim",
+    "database_now",
+    "db_id",
+    "now_sql",
+    "pass_by_state",
+    "pass_fence",
+    "renew",
+]
+
 TABLE = "ai_assistant_run"
 
 
@@ -30,18 +38,6 @@ class Hold:
     run_id: UUID
     owner: str
     epoch: int
-
-
-def now_sql() -> str:
-    """Return the database's clock as SQL, in seconds since 1970."""
-    return NOW[connection.vendor]
-
-
-def database_now() -> float:
-    """Return the database's clock, in seconds since 1970."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {now_sql()}")
-        return float(cursor.fetchone()[0])
 
 
 def pass_fence(hold: Hold, *, events: int = 0) -> int:

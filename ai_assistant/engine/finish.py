@@ -1,14 +1,17 @@
 """How a run ends: every call has its result, and nothing is open any more."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.auditing import run_ended
 from ai_assistant.engine.cleanup import clean_up_later
 from ai_assistant.engine.eventlog import open_messages, partial_texts
+from ai_assistant.engine.locking import let_go
 from ai_assistant.engine.records import close_interrupts, record_result
 from ai_assistant.events import CallResult, Event, RunError, RunFinished
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
@@ -16,10 +19,13 @@ from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.registry import registry
+from ai_assistant.safety.ledger import settle_open
+from ai_assistant.safety.redaction import redact
 from ai_assistant.tools.characters import whole
 from ai_assistant.types import ToolResult
 
 DETAIL_CHARS = 4000
+BUDGET = "budget"  # the code of a run that no budget had room for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +36,7 @@ class Ending:
     code: str = ""
     text: str = ""
     detail: str = ""  # for the operator
+    opens_at: datetime | None = None  # when what has limited the run is over
 
 
 STOPPED = Ending(state=RunState.CANCELLED, code="stopped")
@@ -55,15 +62,17 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     if ending.state != RunState.SUCCEEDED:
         facts += _close_calls(run)
         facts += close_interrupts(run.interrupts.all(), Interrupt.Status.CANCELLED)
-        _keep_partial(run, ending)
+        said_chars = _keep_partial(run, ending)
+        settle_open(run, said_chars=said_chars)
     unknown = run.calls.filter(status=CallStatus.UNKNOWN).exists()
     if unknown and ending.state != RunState.NEEDS_REVIEW:
         ending = _review(ending)
     run.state = ending.state
     run.owner = ""
     run.error_code = ending.code[:64]
-    run.error_text = whole(ending.text)
-    run.error_detail = whole(ending.detail)[:DETAIL_CHARS]
+    run.error_text = redact(whole(ending.text))
+    run.error_detail = redact(whole(ending.detail))[:DETAIL_CHARS]
+    run.opens_at = ending.opens_at
     run.running_s += running_s
     run.finished_at = timezone.now()
     run.save(
@@ -73,6 +82,7 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
             "error_code",
             "error_text",
             "error_detail",
+            "opens_at",
             "running_s",
             "finished_at",
         ]
@@ -80,6 +90,8 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     Conversation.objects.filter(pk=run.conversation_id).update(
         updated_at=timezone.now()
     )
+    run_ended(run)
+    let_go(run)
     clean_up_later(run)
     return [*facts, _last_fact(ending)]
 
@@ -134,10 +146,13 @@ def _review(ending: Ending) -> Ending:
     )
 
 
-def _keep_partial(run: Run, ending: Ending) -> None:
+def _keep_partial(run: Run, ending: Ending) -> int:
+    """Store what the model had begun to say; return how many characters."""
+    said_chars = 0
     known = {str(pk) for pk in run.messages.values_list("pk", flat=True)}
     for message_id in open_messages(run.pk, known):
         text, reasoning = partial_texts(run.pk, message_id)
+        said_chars += len(text) + len(reasoning)
         parts = [{"type": "reasoning", "text": reasoning}] if reasoning else []
         if text:
             parts.append({"type": "text", "text": text})
@@ -153,6 +168,7 @@ def _keep_partial(run: Run, ending: Ending) -> None:
                 step_index=run.steps.count(),
             )
         )
+    return said_chars
 
 
 def _last_fact(ending: Ending) -> Event:
@@ -160,4 +176,5 @@ def _last_fact(ending: Ending) -> Event:
         return RunFinished(outcome="success")
     if ending.state == RunState.CANCELLED:
         return RunFinished(outcome="cancelled")
-    return RunError(code=ending.code, message=ending.text, state=ending.state)
+    text = redact(ending.text)
+    return RunError(code=ending.code, message=text, state=ending.state)

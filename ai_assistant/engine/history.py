@@ -6,6 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ai_assistant import conf
+from ai_assistant.engine.history_size import (
+    Group,
+    is_from_user,
+    newest_that_fit,
+    with_note,
+)
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
@@ -20,8 +26,9 @@ def chat_messages(run: Run) -> list[dict[str, Any]]:
     """
     Return the conversation up to now in the OpenAI chat form.
 
-    The last AI_ASSISTANT['HISTORY_MESSAGES'] messages, beginning with one of the
-    user; a call and its result are never parted.
+    The last AI_ASSISTANT['HISTORY_MESSAGES'] messages, and of these the newest that
+    fit into HISTORY_CHARS, beginning with one of the user; a call and its result
+    are never parted.
     """
     recent = list(
         Message.objects.filter(conversation_id=run.conversation_id)
@@ -31,15 +38,29 @@ def chat_messages(run: Run) -> list[dict[str, Any]]:
     messages = _from_user_on(list(reversed(recent)), run)
     calls = _calls_by_step(messages)
     names = _CallNames()
-    chat: list[dict[str, Any]] = []
+    groups: list[Group] = []
     for message in messages:
         if message.role == Message.Role.USER:
-            chat.append({"role": "user", "content": message.text})
+            groups.append([{"role": "user", "content": message.text}])
         else:
             step = getattr(message, "step", None)
             own = calls.get(step.pk, []) if step else []
-            chat += _assistant(message, own, names)
-    return chat
+            groups.append(_assistant(message, own, names))
+    return [entry for group in _fitting(groups, run) for entry in group]
+
+
+def _fitting(groups: list[Group], run: Run) -> list[Group]:
+    """Return what fits, from one of the user on, with a note if that is not all."""
+    kept = newest_that_fit(groups, int(conf.get("HISTORY_CHARS")))
+    if len(kept) == len(groups):
+        return kept
+    for index, group in enumerate(kept):
+        if is_from_user(group):
+            return [with_note(group), *kept[index + 1 :]]
+    # Of one run more than fits: its question comes first.
+    asked = Message.objects.filter(run=run, role=Message.Role.USER).first()
+    question = [{"role": "user", "content": asked.text if asked else ""}]
+    return [with_note(question), *kept]
 
 
 def _from_user_on(messages: list[Message], run: Run) -> list[Message]:

@@ -8,30 +8,28 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.approvals import Edited, approve
 from ai_assistant.engine.db import unit
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import pass_by_state
 from ai_assistant.engine.finish import store_message
-from ai_assistant.engine.offer import tool_of
 from ai_assistant.engine.questions import ENDED_AS, meant, unanswered
 from ai_assistant.engine.records import (
-    call_moved,
-    close_interrupts,
-    open_interrupt,
     record_result,
     settle_wait,
 )
+from ai_assistant.engine.release import close, let_go_on
 from ai_assistant.events import Custom, Event
 from ai_assistant.exceptions import LostLease, Refused
-from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.call import CallStatus
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.safety.audit import came_from
 from ai_assistant.safety.identity import SessionStamp, check_user
-from ai_assistant.safety.permissions import fresh_user, may_call
-from ai_assistant.safety.policy import decide
-from ai_assistant.tools.parse import digest
-from ai_assistant.types import JSON, ToolResult, UserKey
+from ai_assistant.safety.permissions import fresh_user
+from ai_assistant.safety.redaction import redact_values
+from ai_assistant.types import ToolResult, UserKey
 
 ANSWER_CHARS = 10_000
 FOR_A_PERSON = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
@@ -44,7 +42,10 @@ class Answer:
     user_id: UserKey
     interrupt_id: UUID
     nonce: str
-    decision: str = ""  # "approve" or "deny", for an approval; or "skip"
+    # "approve", "approve_for_run", "edit" or "deny" an approval; "skip" a question
+    decision: str = ""
+    rows: tuple[str, ...] | None = None  # of a bulk change, those that are meant
+    edited: Edited | None = None  # what the person wrote instead
     text: str = ""
     chosen: tuple[str, ...] = ()  # of a question that takes several
     stamp: SessionStamp | None = None  # of the session that answers
@@ -82,6 +83,7 @@ def answer(given: Answer) -> Decided:
     run = interrupt.run
     _lock(run)
     if given.stamp is not None:
+        came_from(given.stamp.ip)
         take_over_by(run, given.stamp)
     check_user(run, fresh_user(given.user_id))
     facts = _decide(interrupt, given)
@@ -139,7 +141,7 @@ def _expire(interrupt_id: UUID) -> Decided:
     if interrupt.kind == Interrupt.Kind.QUESTION:
         facts = _leave(interrupt, Interrupt.Status.EXPIRED, None)
         return _store(interrupt.run, facts)
-    facts = _close(interrupt, Interrupt.Status.EXPIRED, None, None)
+    facts = close(interrupt, Interrupt.Status.EXPIRED, None, None)
     result = ToolResult(
         ok=False,
         error=_("Nobody approved this in time. It was not carried out."),
@@ -168,54 +170,30 @@ def _store(run: Run, facts: list[Event]) -> Decided:
 
 
 def _decide(interrupt: Interrupt, given: Answer) -> list[Event]:
-    text = given.text.strip()[:ANSWER_CHARS]
+    text = redact_values(given.text.strip())[:ANSWER_CHARS]
     if interrupt.expires_at and interrupt.expires_at < timezone.now():
         raise Refused("expired", _("Nobody decided this in time. Ask for it again."))
     if interrupt.kind == Interrupt.Kind.QUESTION:
         if given.decision == "skip":
             return _leave(interrupt, Interrupt.Status.DECLINED, given.user_id)
         return _answer_question(interrupt, given.user_id, [*given.chosen, text])
-    if given.decision == "approve":
-        return _approve(interrupt, given.user_id)
+    if given.decision == "edit" and given.edited is None:
+        raise Refused("bad_decision", _("Fill in the form, then approve it."))
+    if given.decision in ("approve", "approve_for_run", "edit"):
+        return approve(
+            interrupt,
+            given.user_id,
+            rows=given.rows,
+            edited=given.edited,
+            for_run=given.decision == "approve_for_run",
+        )
     if given.decision == "deny":
         return _deny(interrupt, given.user_id, text)
     raise Refused("bad_decision", _("Choose Approve or Deny."))
 
 
-def _approve(interrupt: Interrupt, user_id: UserKey) -> list[Event]:
-    call = interrupt.call
-    tool = tool_of(interrupt.run, call.name)
-    shown = interrupt.arguments_digest
-    if tool is None or shown != digest(call.name, call.arguments):
-        raise Refused("stale", _("This has changed since it was shown."))
-    if not may_call(fresh_user(user_id), tool):
-        raise Refused("permission", _("You have no permission for this any more."))
-    if decide(tool) == "deny":
-        raise Refused("policy", _("This site does not allow this any more."))
-    facts = _close(interrupt, Interrupt.Status.APPROVED, user_id, None)
-    ToolCall.objects.filter(pk=call.pk).update(approved=True)
-    return facts + _go_on(call)
-
-
-def _go_on(call: ToolCall) -> list[Event]:
-    """Let a call that has waited for a person be carried out."""
-    # Its time counts from now: until now the person was thinking.
-    ToolCall.objects.filter(pk=call.pk).update(
-        status=CallStatus.PENDING, sent_at=0, started_at=timezone.now()
-    )
-    facts = [call_moved(call, CallStatus.PENDING)]
-    if call.background:
-        facts.append(open_interrupt(task_interrupt(call)))
-    return facts
-
-
-def task_interrupt(call: ToolCall) -> Interrupt:
-    """Return the reason why a run waits for a background call."""
-    return Interrupt(run_id=call.run_id, call=call, kind=Interrupt.Kind.TASK)
-
-
 def _deny(interrupt: Interrupt, user_id: UserKey, reason: str) -> list[Event]:
-    facts = _close(interrupt, Interrupt.Status.DENIED, user_id, reason)
+    facts = close(interrupt, Interrupt.Status.DENIED, user_id, reason)
     result = ToolResult(
         ok=False,
         error=_denial(reason),
@@ -248,29 +226,16 @@ def _answer_question(
     question: Interrupt, user_id: UserKey, said: Sequence[str], *, typed: bool = False
 ) -> list[Event]:
     answer = meant(question, said, typed=typed)
-    facts = _close(question, Interrupt.Status.ANSWERED, user_id, answer)
-    return facts + _go_on(question.call)
+    facts = close(question, Interrupt.Status.ANSWERED, user_id, answer)
+    return facts + let_go_on(question.call)
 
 
 def _leave(
     question: Interrupt, status: str, user_id: UserKey, instead: str = ""
 ) -> list[Event]:
     """End a question without an answer, and its call: the tool is not called again."""
-    facts = _close(question, status, user_id, instead or None)
+    facts = close(question, status, user_id, instead or None)
     question.status = status
     ended, reason = ENDED_AS[status]
     result = unanswered(question, instead)
     return facts + record_result(question.call, result, status=ended, reason=reason)
-
-
-def _close(
-    interrupt: Interrupt, status: str, user_id: UserKey, said: JSON
-) -> list[Event]:
-    own = Interrupt.objects.filter(pk=interrupt.pk)
-    facts = list(close_interrupts(own, status))
-    if not facts:
-        raise Refused(
-            "already_answered", _("This was answered already, in another place.")
-        )
-    own.update(decided_by_id=user_id, decided_at=timezone.now(), answer=said)
-    return facts

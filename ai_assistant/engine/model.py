@@ -9,15 +9,21 @@ from ai_assistant.engine.db import in_db
 from ai_assistant.engine.history import chat_messages
 from ai_assistant.engine.offer import Offer, told_tools, tool_schemas, tools_of
 from ai_assistant.engine.scope import RunScope, module_prompt
+from ai_assistant.engine.spending import Spending
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, ModelError
 from ai_assistant.models.run import Run
 from ai_assistant.prompts.system import system_prompt
 from ai_assistant.providers.base import provider_for
+from ai_assistant.providers.masked import with_masked_secrets
 from ai_assistant.providers.retry import with_retries
 from ai_assistant.providers.timeouts import with_timeouts
 from ai_assistant.safety.permissions import fresh_user
+from ai_assistant.safety.redaction import redact, redact_values_json
 from ai_assistant.tools.version import versions
-from ai_assistant.types import ModelChunk, ModelRequest, Provider
+from ai_assistant.types import ModelChunk, ModelRequest, Provider, ReplyEnd
+
+# Errors before the first word, after which the provider may still want money.
+MAY_HAVE_USED = ("first_byte_timeout", "total_timeout", "cut", "empty", "malformed")
 
 
 class ProfileModel:
@@ -32,27 +38,39 @@ class ProfileModel:
         except ImproperlyConfiguredAssistant as error:
             raise ModelError("not_configured", str(error)) from error
         self.name = str(self.profile.get("MODEL", ""))
+        self.spending = Spending(run, self.profile, self.name)
 
     async def stream(self, step_index: int) -> AsyncGenerator[ModelChunk, None]:
-        """Yield the chunks of one reply. Raise ModelError if there is none."""
+        """
+        Yield the chunks of one reply.
+
+        Raise ModelError if there is none, Limited if no budget has room for it.
+        """
         provider = provider_for(self.profile)
         ready = getattr(provider, "ready", None)
         if ready is not None:
             # Loading a library is not the model's silence: it has no time limit.
             await ready()
-        prepared, self._prepared = self._prepared, None
-        request: ModelRequest = (
-            await in_db(self._request) if prepared is None else prepared
-        )
+        request = self._prepared
+        if request is None or self.spending.has_budgets:
+            request = await in_db(self._reserved, step_index, provider)
+        self._prepared = None
         retried = with_retries(
             lambda: self._patient(provider, request),
             retries=int(conf.get("MODEL_RETRIES")),
             delay_s=float(conf.get("MODEL_RETRY_DELAY_S")),
             max_delay_s=float(conf.get("MODEL_RETRY_MAX_DELAY_S")),
         )
-        async with aclosing(retried) as chunks:
-            async for chunk in chunks:
-                yield chunk
+        spoke = False
+        try:
+            async with aclosing(with_masked_secrets(retried)) as chunks:
+                async for chunk in chunks:
+                    spoke = True
+                    yield self._priced(chunk)
+        except ModelError as error:
+            if not spoke and error.code not in MAY_HAVE_USED:
+                await self._release()
+            raise
 
     def _patient(
         self, provider: Provider, request: ModelRequest
@@ -68,17 +86,32 @@ class ProfileModel:
         """Make the next request now, in a thread that reads the rows anyway."""
         self._prepared = self._request(user)
 
+    def _priced(self, chunk: ModelChunk) -> ModelChunk:
+        return self.spending.priced(chunk) if isinstance(chunk, ReplyEnd) else chunk
+
+    async def _release(self) -> None:
+        if self.spending.has_budgets:
+            await in_db(self.spending.release)
+
+    def _reserved(self, step_index: int, provider: Provider) -> ModelRequest:
+        """Return the next request, with what it may take reserved."""
+        request = self._prepared or self._request()
+        if self.spending.has_budgets:
+            self.spending.reserve(step_index, request, provider)
+        return request
+
     def _request(self, user: Any = None) -> ModelRequest:  # noqa: ANN401
         user = user or fresh_user(self.run.user_id)
         if user is None:
             raise ModelError("not_configured", "the user is gone")
+        self.spending.look_up(user)
         scope = RunScope(self.run, user)
         open_tools = tools_of(scope)
         tools = told_tools(scope, open_tools)
         self.offer = Offer(
             names=frozenset(tool.name for tool in open_tools),
             versions=versions(tools),
-            read_only=scope.is_read_only,
+            read_only=scope.read_only,
         )
         prompt = system_prompt(
             self.run,
@@ -91,8 +124,9 @@ class ProfileModel:
         return ModelRequest(
             model=self.name,
             messages=[
-                {"role": "system", "content": prompt},
-                *chat_messages(self.run),
+                {"role": "system", "content": redact(prompt)},
+                # Results are redacted as they are stored; what people say stays.
+                *redact_values_json(chat_messages(self.run)),
             ],
             tools=tool_schemas(tools),
             api_base=str(self.profile.get("API_BASE") or ""),

@@ -18,6 +18,7 @@ from django.db import connection, transaction
 from ai_assistant.engine.async_child import in_time
 from ai_assistant.engine.child_rules import child_tool, refusal
 from ai_assistant.engine.family import Family, child_call, keep
+from ai_assistant.engine.keeping import kept_changes
 from ai_assistant.engine.report import Report
 from ai_assistant.exceptions import Ask, ToolFailed
 from ai_assistant.models.call import ToolCall
@@ -177,5 +178,5 @@ def _in_transaction(
             f"Tool {parent.tool.name!r} calls a tool that writes in its 'prepare'. "
             "Call it in the function itself."
         )
-    with transaction.atomic():
+    with transaction.atomic(), kept_changes(parent.run, parent.call, context.user):
         return work()

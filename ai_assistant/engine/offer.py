@@ -12,10 +12,11 @@ from ai_assistant.context.viewparts import names_of_views
 from ai_assistant.engine.scope import RunScope
 from ai_assistant.models.run import Run
 from ai_assistant.modules.base import tool_name
+from ai_assistant.modules.read_only import ReadOnly
 from ai_assistant.modules.resolve import every_module
 from ai_assistant.registry import registry
 from ai_assistant.safety.permissions import may_call
-from ai_assistant.safety.policy import decide
+from ai_assistant.safety.policy import judge
 from ai_assistant.tools.find import FIND_TOOLS
 from ai_assistant.tools.page.client import client_tools
 from ai_assistant.tools.schema import function_schema, schema_chars, schema_error
@@ -32,7 +33,7 @@ class Offer:
 
     names: frozenset[str] = frozenset()
     versions: Mapping[str, str] = field(default_factory=dict)
-    read_only: bool = False
+    read_only: ReadOnly | None = None
 
 
 def tools_of(scope: RunScope) -> list[ToolDefinition]:
@@ -61,15 +62,19 @@ def is_here(tool: ToolDefinition, scope: RunScope) -> bool:
 
 
 def not_here(
-    name: str, *, writes: bool, read_only: bool, names: Collection[str] = ()
+    name: str,
+    *,
+    writes: bool,
+    read_only: ReadOnly | None,
+    names: Collection[str] = (),
 ) -> ToolResult:
     """
     Return the result of a call to a tool that is not to be had on this page.
 
     `names` are the tools that are.
     """
-    if writes and read_only:
-        error = _("Nothing can be changed on this page.")
+    if writes and read_only is not None:
+        error = read_only.refusal
     else:
         error = _("“%(name)s” is not available on this page now.") % {"name": name}
     return ToolResult(
@@ -112,7 +117,7 @@ def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
     """Tell whether the run may call `tool` at all, now."""
     if tool.renders_only or schema_error(tool):
         return False
-    if not may_call(scope.user, tool) or decide(tool) == "deny":
+    if not may_call(scope.user, tool) or _is_denied(tool, scope):
         return False
     if tool.effect in WRITING and scope.is_read_only:
         return False
@@ -123,6 +128,11 @@ def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
     except Exception:
         logger.exception("is_enabled of tool %r failed", tool.name)
         return False
+
+
+def _is_denied(tool: ToolDefinition, scope: RunScope) -> bool:
+    verdict = judge(tool, user=scope.user, module=scope.run.module)
+    return verdict.decision == "deny"
 
 
 def told_tools(

@@ -1,6 +1,7 @@
 """Let a run wait: no process, thread or connection is held meanwhile."""
 
 from ai_assistant.engine.finish import finish, stopped
+from ai_assistant.engine.locking import let_go
 from ai_assistant.engine.records import wait_state
 from ai_assistant.engine.writer import RunWriter
 from ai_assistant.events import Custom, Event
@@ -33,6 +34,7 @@ def _park(writer: RunWriter) -> list[Event]:
     run = Run.objects.get(pk=run_id)
     if run.stop_requested:
         return finish(run_id, stopped(run), running_s=writer.running_s())
+    let_go(run)
     run.state, run.owner = state, ""
     run.running_s += writer.running_s()
     run.save(update_fields=["state", "owner", "running_s"])

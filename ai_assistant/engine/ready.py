@@ -13,6 +13,7 @@ from dataclasses import replace
 from ai_assistant.engine.attempt import (
     Attempt,
     Outcome,
+    check_approved,
     check_policy,
     check_version,
     context_for,
@@ -83,8 +84,9 @@ def rechecked(attempt: Attempt, ready: RunContext) -> RunContext:
     check_user(run, user)
     if not may_call(user, tool):
         raise Refused("permission", refused(call.name).error)
-    check_policy(call, tool)
+    check_policy(run, call, tool, user)
     check_version(call, tool)
+    check_approved(call)
     if tool.effect in WRITING:
         check_may_write(run)
     return replace(

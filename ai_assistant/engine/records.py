@@ -7,10 +7,12 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from ai_assistant.engine.auditing import approval_asked, approval_closed, call_ended
 from ai_assistant.events import CallResult, Custom, Event
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING, Run, RunState
+from ai_assistant.safety.redaction import redact, redact_json, redact_values_json
 from ai_assistant.tools.preview import preview
 from ai_assistant.tools.result import storable, text_for_model
 from ai_assistant.types import ToolResult
@@ -46,6 +48,7 @@ def record_result(
     )
     if not changed:
         return []
+    call_ended(call, result, status=status, reason=reason)
     return [CallResult(call_id=str(call.pk), status=status, content=text)]
 
 
@@ -56,16 +59,25 @@ def call_moved(call: ToolCall, status: str) -> Event:
 
 def open_interrupt(interrupt: Interrupt) -> Event:
     """Store a new interrupt and return the fact."""
+    interrupt.question = redact(interrupt.question)
+    interrupt.options = redact_json(interrupt.options)
+    # What is to be shown or done exactly loses the site's own secrets only.
+    interrupt.proposal = redact_values_json(interrupt.proposal)
+    interrupt.request = redact_values_json(interrupt.request)
     interrupt.save(force_insert=True)
+    approval_asked(interrupt)
     return _interrupt_fact(interrupt)
 
 
 def close_interrupts(interrupts: QuerySet[Interrupt], status: str) -> Sequence[Event]:
     """Close the open ones of `interrupts`; return the facts."""
-    found = list(interrupts.filter(status=Interrupt.Status.OPEN))
+    is_open = interrupts.filter(status=Interrupt.Status.OPEN)
+    found = list(is_open.select_related("call", "run"))
     Interrupt.objects.filter(pk__in=[item.pk for item in found]).update(
         status=status, decided_at=timezone.now()
     )
+    for item in found:
+        approval_closed(item, status)
     return [_interrupt_fact(item) for item in found]
 
 

@@ -5,10 +5,11 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.consent import consent, granted, is_granted
 from ai_assistant.engine.finish import store_message
-from ai_assistant.engine.interrupts import task_interrupt
 from ai_assistant.engine.offer import Offer, not_here, tool_of, use_one_of
 from ai_assistant.engine.records import open_interrupt, record_result
+from ai_assistant.engine.release import task_interrupt
 from ai_assistant.engine.versions import remember
 from ai_assistant.engine.waits import approval
 from ai_assistant.events import CallArguments, CallEnd, CallResult, CallStart, Event
@@ -17,10 +18,11 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
 from ai_assistant.models.step import Step
+from ai_assistant.safety.ledger import settle
 from ai_assistant.safety.permissions import fresh_user, may_call
-from ai_assistant.safety.policy import decide
+from ai_assistant.safety.policy import judge
 from ai_assistant.safety.rate import rate_limit
-from ai_assistant.tools.parse import MAX_ARGUMENTS_CHARS, digest, parsed
+from ai_assistant.tools.parse import digest, most_characters, parsed
 from ai_assistant.tools.result import REFUSALS, from_exception, rate_limited, refused
 from ai_assistant.tools.schema import schema_error, validated
 from ai_assistant.tools.version import version_of
@@ -70,12 +72,18 @@ def store_reply(
         reasoning_tokens=reply.usage.reasoning_tokens,
         cost_usd=reply.usage.cost_usd,
     )
+    settle(run, index, reply.usage, model=model, said_chars=_said_chars(reply))
     facts: list[Event] = []
     user = fresh_user(run.user_id) if calls else None
     for call, requested in zip(calls, reply.calls, strict=True):
         call.step = step
         facts += _store_call(call, requested, reply.message_id, user, offer)
     return facts
+
+
+def _said_chars(reply: ModelReply) -> int:
+    called = sum(len(call.name) + len(call.arguments_text) for call in reply.calls)
+    return len(reply.text) + len(reply.reasoning) + called
 
 
 def _new_call(run: Run, requested: RequestedCall) -> ToolCall:
@@ -128,7 +136,7 @@ def _store_call(
     facts: list[Event] = [
         CallStart(call_id=call_id, name=call.name, message_id=message_id),
         CallArguments(
-            call_id=call_id, delta=requested.arguments_text[:MAX_ARGUMENTS_CHARS]
+            call_id=call_id, delta=requested.arguments_text[: most_characters()]
         ),
         CallEnd(call_id=call_id),
     ]
@@ -136,22 +144,34 @@ def _store_call(
         call.arguments = parsed(call.name, requested.arguments_text)
         problem = None
     except ModelRetry as error:
-        call.arguments_text = requested.arguments_text[:MAX_ARGUMENTS_CHARS]
+        call.arguments_text = requested.arguments_text[: most_characters()]
         problem = from_exception(call.name, error)
     call.arguments_digest = digest(call.name, call.arguments)
     tool = _tool(call.run, call.name)
     if problem is None and tool is not None:
         problem = _problem(call, tool, user, offer)
+    if problem is None and tool is not None:
+        _judge(call, tool, user)
     call.save(force_insert=True)
     if problem is not None or tool is None:
         return facts + _not_carried_out(call, problem or _unknown_tool(call, offer))
     return facts + _waits(call, tool)
 
 
+def _judge(call: ToolCall, tool: ToolDefinition, user: Any) -> None:  # noqa: ANN401
+    """Note whether the call has to be approved, and why."""
+    verdict = consent(call.run, call, tool, user)
+    call.asks = verdict.decision == "ask"
+    call.asks_because = verdict.reason[:300]
+    if call.asks and tool.preview is None and is_granted(call.run, tool):
+        call.approved, call.asks_because = True, granted()
+
+
 def _waits(call: ToolCall, tool: ToolDefinition) -> list[Event]:
     """Let the call wait for a person or a task, if it has to."""
-    if decide(tool) == "ask":
-        return [approval(call)]
+    if call.asks and not call.approved:
+        # What has a preview is looked at first, outside of this transaction.
+        return [approval(call)] if tool.preview is None else []
     return [open_interrupt(task_interrupt(call))] if tool.background else []
 
 
@@ -175,11 +195,13 @@ def _problem(
         return from_exception(call.name, error)
     if not may_call(user, tool):
         return refused(call.name)
-    if decide(tool) == "deny":
+    verdict = judge(tool, user=user, module=call.run.module)
+    if verdict.decision == "deny":
         return ToolResult(
             ok=False,
             error=_("This site does not allow “%(name)s”.") % {"name": call.name},
             error_type="policy",
+            suggestion=verdict.reason,
         )
     if offer is not None and tool.name not in offer.names:
         writes = tool.effect in WRITING
@@ -195,7 +217,7 @@ def _unknown_tool(call: ToolCall, offer: Offer | None) -> ToolResult:
     conversation = call.run.conversation_id
     earlier = ToolCall.objects.filter(run__conversation_id=conversation, name=call.name)
     if earlier.exclude(effect="").exists():  # it left with the page that declared it
-        return not_here(call.name, writes=False, read_only=False, names=names)
+        return not_here(call.name, writes=False, read_only=None, names=names)
     return ToolResult(
         ok=False,
         error=_("There is no tool “%(name)s”.") % {"name": call.name},

@@ -13,6 +13,7 @@ from ai_assistant.engine.shown import check_shown, shown_call
 from ai_assistant.events import Custom, Event
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.call import OPEN_CALL, ToolCall
+from ai_assistant.safety.redaction import redact, redact_json
 from ai_assistant.tools.characters import whole, whole_json
 from ai_assistant.tools.result import from_value
 from ai_assistant.types import JSON, ToolResult
@@ -63,24 +64,24 @@ class Report:
 
     def progress(self, fraction: float, text: str) -> None:
         """Take how far the call is."""
-        self._progress = fraction, whole(str(text))[:REPORT_CHARS]
+        self._progress = fraction, _short(text)
         self._told()
 
     def step(self, text: str) -> None:
         """Take the step that the call has reached. After the last one it stays."""
         if len(self._steps) < MAX_STEPS:
-            self._steps = [*self._steps, whole(str(text))[:REPORT_CHARS]]
+            self._steps = [*self._steps, _short(text)]
         self._told()
 
     def partial(self, value: JSON) -> None:
         """Take the result so far: plain JSON. A very large one is passed over."""
         if len(json.dumps(value)) <= PARTIAL_CHARS:
-            self._partial = whole_json(value)
+            self._partial = redact_json(whole_json(value))
         self._told()
 
     def show(self, name: str, arguments: dict[str, Any]) -> None:
         """Take a card to be drawn. Raise if there is no such card."""
-        data = check_shown(name, arguments)
+        data = redact_json(check_shown(name, arguments))
         if len(self._shown) < MAX_SHOWN:
             self._shown = [
                 *self._shown,
@@ -128,6 +129,10 @@ class Report:
         for one in wanted.values():
             facts += shown_call(call, one.id, one.name, one.arguments)
         return facts
+
+
+def _short(text: object) -> str:
+    return redact(whole(str(text)))[:REPORT_CHARS]
 
 
 def heard(report: Report) -> asyncio.Event:

@@ -12,6 +12,7 @@ from ai_assistant.context.viewparts import ViewParts, parts_of
 from ai_assistant.models.run import Run
 from ai_assistant.modules.admission import is_page_open
 from ai_assistant.modules.base import PROMPT_CHARS, ContextModule
+from ai_assistant.modules.read_only import ReadOnly, look_only, read_only
 from ai_assistant.modules.resolve import DEFAULT, module_by_id, module_for
 from ai_assistant.types import ContextItem, RunContext
 
@@ -70,16 +71,17 @@ class RunScope:
         return chosen(see(self.context, kept.browser).items, kept)
 
     @cached_property
+    def read_only(self) -> ReadOnly | None:
+        """Why nothing may be changed on this page, or None."""
+        if self.run.look_only:
+            return look_only()
+        # The module is asked also of a page that is closed: the safe side.
+        return read_only(self._chosen, self.context)
+
+    @property
     def is_read_only(self) -> bool:
         """Whether nothing may be changed on this page."""
-        guard = self._chosen  # also of a page that is closed: the safe side
-        if not guard.has("read_only_guard"):
-            return False
-        try:
-            return bool(guard.is_read_only(self.context))
-        except Exception:
-            logger.exception("is_read_only of module %r failed", guard.id)
-            return True  # the safe side
+        return self.read_only is not None
 
 
 def module_prompt(scope: RunScope) -> str:

@@ -2,6 +2,9 @@
 
 import asyncio
 import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from ai_assistant import conf
@@ -9,6 +12,7 @@ from ai_assistant.engine import live
 from ai_assistant.engine.again import again_submission
 from ai_assistant.engine.browser import FromPage, claim, finish_call, with_page
 from ai_assistant.engine.db import in_db, in_tool_thread
+from ai_assistant.engine.edit import edited
 from ai_assistant.engine.executor import executor
 from ai_assistant.engine.interrupts import Answer
 from ai_assistant.engine.interrupts import answer as store_answer
@@ -44,8 +48,18 @@ async def send(submission: Submission) -> Accepted:
     return accepted
 
 
-async def answer(given: Answer) -> None:
-    """Record an answer and let the run go on."""
+async def answer(given: Answer, form: Mapping[str, Any] | None = None) -> None:
+    """
+    Record an answer and let the run go on.
+
+    `form` is what the person wrote into the form of a proposal, if it was edited.
+    """
+    if given.decision == "edit":
+        # Code of the site validates it: it may be slow, the engine must not be.
+        wrote = await in_tool_thread(
+            edited, given.user_id, given.interrupt_id, form or {}
+        )
+        given = replace(given, edited=wrote)
     decided = await in_db(store_answer, given)
     if decided.queued:
         _wake()

@@ -12,17 +12,22 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.engine.auditing import run_started
 from ai_assistant.engine.db import unit
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import Hold, database_now
 from ai_assistant.engine.finish import store_message
 from ai_assistant.engine.interrupts import take_as_answer
 from ai_assistant.engine.scope import module_id_for
+from ai_assistant.engine.spending import check_before_start
 from ai_assistant.events import RunStarted
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.safety.message_rate import check_message_rate
+from ai_assistant.safety.permissions import fresh_user
+from ai_assistant.safety.redaction import redact, redact_json, redact_values
 from ai_assistant.tools.characters import whole
 from ai_assistant.types import UserKey
 
@@ -44,6 +49,7 @@ class Submission:
     page_title: str = ""
     context: Mapping[str, Any] = field(default_factory=dict)  # see Run.context
     stamp: SessionStamp = field(default_factory=SessionStamp)
+    look_only: bool = False  # nothing may be changed
     continues: UUID | None = None
 
 
@@ -90,9 +96,10 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
 
     With `owner` the run is leased to that process at once, else it is queued.
     Raise Refused: not_found for another user's conversation, busy while a run is
-    unfinished, and what `clean_text` raises.
+    unfinished, Limited at a rate or a budget, and what `clean_text` raises.
     """
-    text = clean_text(submission.text)
+    # A person may speak of what looks like a key; ours has no place in a row.
+    text = redact_values(clean_text(submission.text))
     if not 0 < len(submission.key) <= KEY_CHARS:
         raise Refused("bad_key", _("Reload the page and send the message again."))
     try:
@@ -116,6 +123,7 @@ def _accept(submission: Submission, text: str, owner: str) -> Accepted:
     if active is not None:
         return _to_active(active, submission, text)
     _check_load(submission)
+    _check_limits(submission, text)
     return _new_run(conversation, submission, text, owner)
 
 
@@ -166,6 +174,14 @@ def _check_load(submission: Submission) -> None:
         )
 
 
+def _check_limits(submission: Submission, text: str) -> None:
+    """Raise Limited if a rate or a budget of the site is used up."""
+    check_message_rate(submission.user_id)
+    user = fresh_user(submission.user_id)
+    if user is not None:
+        check_before_start(user, text)
+
+
 def _new_run(
     conversation: Conversation, submission: Submission, text: str, owner: str
 ) -> Accepted:
@@ -175,10 +191,11 @@ def _new_run(
         user_id=submission.user_id,
         continues_id=submission.continues,
         idempotency_key=submission.key,
-        page_path=_path(submission.page_path),
-        page_title=whole(submission.page_title)[:300],
+        page_path=redact(_path(submission.page_path)),
+        page_title=redact(whole(submission.page_title))[:300],
         module=module_id_for(submission.page_path),
-        context=dict(submission.context),
+        context=redact_json(dict(submission.context)),
+        look_only=submission.look_only,
         session_digest=submission.stamp.session_digest,
         password_digest=submission.stamp.password_digest,
         session_expires_at=submission.stamp.expires_at,
@@ -191,6 +208,7 @@ def _new_run(
         run.save(force_insert=True)
     store_message(_message(run, submission, text))
     append(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
+    run_started(run, submission.stamp.ip)
     hold = Hold(run_id=run.pk, owner=owner, epoch=1) if owner else None
     return Accepted(
         run_id=run.pk, conversation_id=conversation.pk, is_new=True, hold=hold

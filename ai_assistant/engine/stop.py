@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils import timezone
+
 from ai_assistant.engine.db import unit
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import pass_by_state
@@ -60,8 +62,18 @@ def stop_session(session_digest: str, ending: Ending) -> list[Stopped]:
     """
     Stop what works for a session that was signed out.
 
-    A run that waits for a person stays: its answer needs a session of its own.
+    A run that waits for a person stays: its answer needs a session of its own. Until
+    then nothing of it writes, neither a task beside nor what goes on when the time of
+    the answer is over.
     """
+    _close(session_digest)
     working = (RunState.QUEUED, RunState.RUNNING, *WAITING[2:])
     runs = Run.objects.filter(session_digest=session_digest, state__in=working)
     return [stop(run_id, ending) for run_id in runs.values_list("pk", flat=True)]
+
+
+@unit
+def _close(session_digest: str) -> None:
+    """Let the session of its unfinished runs have ended now."""
+    own = Run.objects.filter(session_digest=session_digest, state__in=UNFINISHED)
+    own.update(session_expires_at=timezone.now())

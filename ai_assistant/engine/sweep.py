@@ -15,6 +15,7 @@ from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import Hold, claim, database_now, pass_by_state
 from ai_assistant.engine.finish import outcome_unknown, stopped
 from ai_assistant.engine.interrupts import expire
+from ai_assistant.engine.locking import let_go_of_left
 from ai_assistant.engine.owner import is_gone
 from ai_assistant.engine.records import call_moved, record_result, settle_wait
 from ai_assistant.engine.stop import stop
@@ -24,6 +25,7 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING, Run, RunState
 from ai_assistant.registry import registry
+from ai_assistant.safety.ledger import settle_left_behind
 
 BATCH = 100
 
@@ -41,7 +43,9 @@ def sweep_once() -> Swept:
     _expire_waits(swept)
     _end_stopped(swept)
     _take_back_calls(swept)
+    let_go_of_left()
     give_out_calls()
+    settle_left_behind()
     return swept
 
 
@@ -145,7 +149,7 @@ def give_out_calls() -> None:
         status=CallStatus.PENDING,
         run__state__in=GOING_ON,
         sent_at__lt=now - resend_s(),
-    )
+    ).exclude(asks=True, approved=False)  # it waits for a look at what it changes
     for call_id in list(due.values_list("pk", flat=True)[:BATCH]):
         if ToolCall.objects.filter(pk=call_id, sent_at__lt=now).update(sent_at=now):
             background.give_out(call_id)

@@ -4,13 +4,14 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.consent import consent
 from ai_assistant.engine.records import close_interrupts, open_interrupt, record_result
 from ai_assistant.engine.versions import remember
 from ai_assistant.engine.waits import approval
 from ai_assistant.events import Event
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.safety.policy import decide
+from ai_assistant.safety.permissions import fresh_user
 from ai_assistant.tools.parse import digest
 from ai_assistant.tools.result import from_value
 from ai_assistant.tools.schema import validated
@@ -58,11 +59,18 @@ def upgrade(
     facts = list(close_interrupts(tasks, Interrupt.Status.CANCELLED))
     if isinstance(arguments, ToolResult):
         return [*facts, *record_result(row, arguments)]
-    asks = row.approved or decide(tool) == "ask"
+    was_approved = row.approved
     _update(row, tool, arguments)
+    verdict = consent(row.run, row, tool, fresh_user(row.run.user_id))
+    asks = was_approved or row.asks or verdict.decision == "ask"
+    ToolCall.objects.filter(pk=row.pk).update(
+        asks=asks, asks_because=verdict.reason[:300] or row.asks_because
+    )
     remember([tool])
-    if asks:
+    if asks and tool.preview is None:
         facts.append(approval(row))
+    elif asks:
+        pass  # it is looked at first, in the next round
     elif row.background:
         wait = Interrupt(run_id=row.run_id, call=row, kind=Interrupt.Kind.TASK)
         facts.append(open_interrupt(wait))

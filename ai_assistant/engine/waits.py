@@ -17,8 +17,12 @@ from ai_assistant.tools.characters import whole, whole_json
 from ai_assistant.types import JSON, ToolDefinition
 
 
-def approval(call: ToolCall) -> Event:
-    """Let the call wait until a person approves its exact arguments."""
+def approval(call: ToolCall, proposal: JSON = None) -> Event:
+    """
+    Let the call wait until a person approves its exact arguments.
+
+    `proposal` is what it would change, as it is shown: changes.values.Changes.
+    """
     _wait(call)
     expires_at = timezone.now() + timedelta(seconds=conf.get("APPROVAL_TTL_S"))
     return open_interrupt(
@@ -27,6 +31,7 @@ def approval(call: ToolCall) -> Event:
             call=call,
             kind=Interrupt.Kind.APPROVAL,
             arguments_digest=call.arguments_digest,
+            proposal=proposal,
             expires_at=expires_at,
         )
     )

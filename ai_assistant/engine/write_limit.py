@@ -12,10 +12,11 @@ from ai_assistant.exceptions import ToolFailed
 _thread = threading.local()
 
 
-def limit_s() -> float:
-    """Return the seconds that a write phase may take: WRITE_TIMEOUT_S."""
+def limit_s(own_s: float | None = None) -> float:
+    """Return the seconds of a write phase: WRITE_TIMEOUT_S, or more if it says so."""
     default_s = 1.0 if connection.vendor == "sqlite" else 5.0
-    return float(conf.get("WRITE_TIMEOUT_S") or default_s)
+    usual_s = float(conf.get("WRITE_TIMEOUT_S") or default_s)
+    return max(own_s or 0.0, usual_s)
 
 
 def left_s() -> float:
@@ -31,8 +32,10 @@ def left_s() -> float:
 class within_limit:  # noqa: N801 - reads as a word of the sentence in which it stands
     """Undo a write phase that held the database for too long."""
 
+    def __init__(self, own_s: float | None = None) -> None:
+        self.limit_s = limit_s(own_s)
+
     def __enter__(self) -> None:
-        self.limit_s = limit_s()
         self.started_at = time.monotonic()
         _thread.ends_at = self.started_at + self.limit_s
         if connection.vendor == "postgresql":

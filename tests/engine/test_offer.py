@@ -2,6 +2,7 @@
 
 import pytest
 
+from ai_assistant import conf
 from ai_assistant.engine.offer import told_tools, tools_of
 from ai_assistant.engine.scope import RunScope
 from ai_assistant.models.run import Run
@@ -166,4 +167,4 @@ class TestSize:
         told = told_tools(scope)
 
         assert len(tools_of(scope)) >= len(told) > 0
-        assert sum(map(schema_chars, told)) <= 6000
+        assert sum(map(schema_chars, told)) <= conf.get("TOOL_SCHEMA_CHARS")

@@ -17,6 +17,7 @@ def _limited(offer):
     offer(lambda: 1, name="letter", rate="2/h")
 
 
+@pytest.mark.row("U03")
 class TestRate:
     def test_of_one_user(self, play, script):
         script.add(reply("", *[call("letter")] * 3), "I see.")

@@ -48,10 +48,11 @@ def claim(call_id: UUID) -> CallHold | None:
     statement = (
         f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "  # noqa: S608 - constant
         f"lease_until = {now_sql()} + %s, status = 'executing' "
-        "WHERE id = %s AND status = 'pending'"
+        "WHERE id = %s AND status = 'pending' AND (approved = %s OR asks = %s)"
     )
+    arguments = [owner, conf.get("LEASE_S"), db_id(call_id), True, False]
     with connection.cursor() as cursor:
-        cursor.execute(statement, [owner, conf.get("LEASE_S"), db_id(call_id)])
+        cursor.execute(statement, arguments)
         if not cursor.rowcount:
             return None
     first = pass_by_state(call.run_id, GOING_ON, events=1)

@@ -35,6 +35,7 @@ from ai_assistant.engine.db import (
 )
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import pass_by_state
+from ai_assistant.engine.keeping import kept_changes
 from ai_assistant.engine.ready import rechecked
 from ai_assistant.engine.records import close_interrupts, record_result, settle_wait
 from ai_assistant.engine.report import Report
@@ -52,6 +53,7 @@ from ai_assistant.types import JSON, ToolResult
 
 logger = logging.getLogger("ai_assistant")
 
+SESSION = ("session_digest", "password_digest", "session_expires_at")  # of a run
 PROGRESS_S = 0.5  # between two reports that are stored
 
 
@@ -115,12 +117,15 @@ class _Work:
 
         def begin() -> None:
             pass_call_fence(self.hold)
+            # A sign-out, or an answer by another session, has come meanwhile.
+            self.run.refresh_from_db(fields=SESSION)
             rechecked(attempt, ready)
 
         with ExitStack() as stack:
             stack.enter_context(unknown_commit())
             enter_unit(stack, begin)
-            yield
+            with kept_changes(self.run, self.call, ready.user):
+                yield
             if mark is not None:
                 ToolCall.objects.filter(pk=self.call.pk).update(mark=mark)
 

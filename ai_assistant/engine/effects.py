@@ -1,0 +1,85 @@
+"""The write of a tool: bound to what was shown, with images of what it does."""
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes import compare, store, values
+from ai_assistant.changes.moved import moved
+from ai_assistant.changes.recorder import Recorder, recording
+from ai_assistant.changes.values import Changes
+from ai_assistant.engine.attempt import Attempt, Outcome, guarded, invoke
+from ai_assistant.engine.locking import check_rows_free
+from ai_assistant.engine.ready import rechecked
+from ai_assistant.engine.write_limit import within_limit
+from ai_assistant.exceptions import Differs
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run
+from ai_assistant.safety.identity import Revoked
+from ai_assistant.tools.result import from_value
+from ai_assistant.types import RunContext, ToolResult
+
+
+def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
+    """
+    Write, inside the transaction that records the result.
+
+    What differs from what the person was shown is taken back: the outcome is then
+    `Differs`, and the call has to be asked again.
+    """
+
+    def write() -> ToolResult:
+        # Behind the fence: what the person has stopped by now does not happen.
+        if Run.objects.filter(pk=attempt.run.pk, stop_requested=True).exists():
+            raise Revoked("stopped", "")
+        context = rechecked(attempt, ready)
+        shown = shown_before(attempt.call)
+        with transaction.atomic(), within_limit(attempt.tool.write_timeout_s):
+            if shown is not None:
+                check_unmoved(shown)
+            with recording() as recorder:
+                value = invoke(attempt, attempt.tool.handler, context)
+                result = from_value(attempt.call.name, value)
+            if not result.ok:
+                transaction.set_rollback(True)  # what failed has changed nothing
+                return result
+            if shown is not None:
+                _check_as_shown(shown, recorder)
+            check_rows_free(recorder.rows, attempt.run)
+            store.store(recorder, attempt.run, attempt.call, context.user)
+        return result
+
+    try:
+        return guarded(attempt.call.name, write)
+    except Differs as differs:
+        return differs
+
+
+def shown_before(call: ToolCall) -> Changes | None:
+    """Return what the person approved, if that was shown as a difference."""
+    approved = call.interrupts.filter(
+        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED
+    )
+    last = approved.order_by("decided_at", "created_at").last()
+    if last is None or last.proposal is None:
+        return None
+    return values.from_json(last.proposal)
+
+
+def check_unmoved(shown: Changes) -> None:
+    """Raise Differs if a row that is to be changed is not as it was shown."""
+    if moved(shown.versions):
+        raise Differs(
+            _("It was changed by somebody else since it was shown. Look again.")
+        )
+
+
+def _check_as_shown(shown: Changes, recorder: Recorder) -> None:
+    """Raise Differs, with what really happens, if that is not what was shown."""
+    unexpected = compare.unexpected(shown, recorder)
+    if not unexpected:
+        return
+    because = _("It would change more than was shown: %(what)s") % {
+        "what": " ".join(unexpected[:5])
+    }
+    raise Differs(because, compare.changes_of(recorder, shown.title))

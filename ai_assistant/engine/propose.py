@@ -1,0 +1,160 @@
+"""What an unapproved call would change: computed as the user, and shown before."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+
+from ai_assistant.changes import values
+from ai_assistant.changes.compare import changes_of
+from ai_assistant.changes.recorder import recording
+from ai_assistant.changes.values import Changes
+from ai_assistant.engine.attempt import (
+    Attempt,
+    Outcome,
+    context_for,
+    guarded,
+    invoke,
+    timed_out,
+)
+from ai_assistant.engine.consent import granted, is_granted
+from ai_assistant.engine.db import in_tool_thread, in_write_thread
+from ai_assistant.engine.records import call_moved, record_result
+from ai_assistant.engine.release import let_go_on
+from ai_assistant.engine.waits import approval
+from ai_assistant.engine.write_limit import within_limit
+from ai_assistant.events import Event
+from ai_assistant.exceptions import Ask, Differs
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.tools.result import from_exception, from_value
+from ai_assistant.types import RunContext, ToolResult
+
+Proposed = Changes | ToolResult
+
+
+def needs_proposal(call: ToolCall) -> bool:
+    """Tell whether a person has to see what this pending call would change."""
+    return call.status == CallStatus.PENDING and call.asks and not call.approved
+
+
+async def proposed(attempt: Attempt) -> Proposed:
+    """
+    Return what the call would change; its result if it cannot be carried out.
+
+    Within the tool's time. Nothing is written: what is tried out is rolled back.
+    """
+    looking = replace(attempt, is_proposal=True)
+    tries_out = attempt.tool.preview == "transaction"
+    runner = in_write_thread if tries_out else in_tool_thread
+    work = _tried_out if tries_out else looked_at
+    try:
+        async with asyncio.timeout(attempt.timeout_s):
+            return await runner(work, looking)
+    except TimeoutError:
+        attempt.report.is_over = True
+        return timed_out(attempt)
+
+
+def propose(attempt: Attempt, found: Proposed, because: str = "") -> Sequence[Event]:
+    """Ask the person to approve `found`, or go on if that was allowed before."""
+    call = attempt.call
+    if isinstance(found, ToolResult):
+        return record_result(call, found)
+    if is_granted(attempt.run, attempt.tool, found.model):
+        return _go_on_by_grant(call, found)
+    if because:
+        ToolCall.objects.filter(pk=call.pk).update(asks_because=because[:300])
+    return [approval(call, values.to_json(found))]
+
+
+def looked_at(attempt: Attempt, context: RunContext | None = None) -> Proposed:
+    """Return what the tool's own preview says, with the arguments of the call."""
+
+    def look() -> object:
+        own = context_for(attempt) if context is None else context
+        return invoke(attempt, _preview(attempt), own)
+
+    return _checked(attempt, look)
+
+
+def ask_again(attempt: Attempt, differs: Differs) -> Sequence[Event]:
+    """Take an approval back: what it was for is not what would happen."""
+    call = attempt.call
+    ToolCall.objects.filter(pk=call.pk).update(
+        approved=False, asks=True, asks_because=differs.because[:300]
+    )
+    used = call.interrupts.filter(
+        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED
+    )
+    used.update(status=Interrupt.Status.CANCELLED)
+    call.approved, call.asks = False, True
+    if differs.changes is None:
+        # It is looked at anew in the next round.
+        ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.PENDING)
+        return [call_moved(call, CallStatus.PENDING)]
+    return [approval(call, values.to_json(differs.changes))]
+
+
+def _preview(attempt: Attempt) -> Callable[..., Any]:
+    preview = attempt.tool.preview
+    if not callable(preview):
+        raise TypeError(f"Tool {attempt.tool.name!r} has no preview of its own.")
+    return preview
+
+
+def _tried_out(attempt: Attempt) -> Proposed:
+    """Run the tool in a transaction, record what it does, and take it back."""
+    tool = attempt.tool
+
+    def work() -> object:
+        context = context_for(attempt)
+        if tool.prepare is not None:
+            context.prepared = invoke(attempt, tool.prepare, context)
+        with transaction.atomic():
+            with within_limit(tool.write_timeout_s), recording() as recorder:
+                value = invoke(attempt, tool.handler, context)
+                result = from_value(attempt.call.name, value)
+            transaction.set_rollback(True)
+        return changes_of(recorder, str(tool.label)) if result.ok else result
+
+    return _checked(attempt, work)
+
+
+def _checked(attempt: Attempt, work: Callable[[], object]) -> Proposed:
+    """Do `work`; what it raises or returns instead of Changes is the call's result."""
+    found: list[Changes] = []
+
+    def kept() -> object:
+        value = work()
+        if isinstance(value, Changes):
+            found.append(value)
+            return None
+        if isinstance(value, ToolResult):
+            return value
+        raise TypeError("a preview returns Changes or a ToolResult")
+
+    outcome: Outcome = guarded(attempt.call.name, kept)
+    if found:
+        return found[0]
+    if isinstance(outcome, Ask):
+        return from_exception(attempt.call.name, TypeError("a preview asks nothing"))
+    return outcome
+
+
+def _go_on_by_grant(call: ToolCall, found: Changes) -> Sequence[Event]:
+    """Approve the call as the person has said before, bound to what it would do."""
+    Interrupt.objects.create(
+        run_id=call.run_id,
+        call=call,
+        kind=Interrupt.Kind.APPROVAL,
+        status=Interrupt.Status.APPROVED,
+        arguments_digest=call.arguments_digest,
+        proposal=values.to_json(found),
+        decided_by_id=call.run.user_id,
+        answer={"granted": True},
+    )
+    ToolCall.objects.filter(pk=call.pk).update(approved=True, asks_because=granted())
+    return let_go_on(call)
