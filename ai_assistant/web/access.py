@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from math import ceil
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
@@ -9,18 +10,20 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.encoding import iri_to_uri
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine.db import in_db
-from ai_assistant.exceptions import Refused
+from ai_assistant.exceptions import Limited, Refused
+from ai_assistant.safety.budget_words import opening
 from ai_assistant.safety.permissions import may_use, may_view
 
 View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
 
-OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
+OK, UNAUTHORIZED, FORBIDDEN, TOO_MANY = 200, 401, 403, 429
 FETCHED = "HX-Request"  # sent by htmx and by the panel's own scripts
 STATUS = {"not_found": 404, "busy": 409, "already_answered": 409}
 
@@ -31,7 +34,8 @@ def assistant_view(*, use: bool) -> Callable[[View], View]:
 
     Signed out: 401 for a script, the sign-in page for a person. Not allowed: 403.
     A Refused becomes its sentence: as a fragment with status 200 for a script,
-    on a page of its own for a person without one.
+    on a page of its own for a person without one. A limit answers 429 to both, with
+    Retry-After.
     """
 
     def decorate(view: View) -> View:
@@ -66,9 +70,21 @@ def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
     """Return the sentence of `refused`."""
     if refused.code == "not_found":
         raise Http404(str(refused))
+    if isinstance(refused, Limited):
+        return _limited(request, refused)
     if request.headers.get(FETCHED):
         return sentence(request, str(refused), 200)
     return sentence(request, str(refused), STATUS.get(refused.code, 400))
+
+
+def _limited(request: HttpRequest, limited: Limited) -> HttpResponse:
+    """Return the sentence, the time at which it is worth while to try again, 429."""
+    text = f"{limited} {opening(limited.opens_at)}".strip()
+    response = sentence(request, text, TOO_MANY)
+    if limited.opens_at is not None:
+        wait = limited.opens_at - timezone.now()
+        response["Retry-After"] = str(max(1, ceil(wait.total_seconds())))
+    return response
 
 
 def sentence(request: HttpRequest, text: str, status: int) -> HttpResponse:

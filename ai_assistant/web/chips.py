@@ -14,6 +14,7 @@ from ai_assistant.context.block import line_of
 from ai_assistant.context.collect import PAGE, see
 from ai_assistant.context.page import find_page
 from ai_assistant.modules.admission import is_page_open
+from ai_assistant.modules.read_only import read_only
 from ai_assistant.modules.resolve import DEFAULT, module_for
 from ai_assistant.types import ContextItem, PageInfo, RunContext
 
@@ -76,14 +77,10 @@ def chips_of(context: RunContext) -> Chips:
     return Chips(items=chips, room=min(left, int(conf.get("BROWSER_CONTEXT_CHARS"))))
 
 
-def is_read_only(context: RunContext) -> bool:
-    """Tell whether the module of the page allows no change there."""
-    module = module_for(context.page.view_name)
-    try:
-        return module.has("read_only_guard") and module.is_read_only(context)
-    except Exception:
-        logger.exception("the read-only rule of module %r failed", module.id)
-        return True  # what may be changed is not known
+def why_read_only(context: RunContext) -> str:
+    """Return the sentence that says why nothing may be changed there, or nothing."""
+    found = read_only(module_for(context.page.view_name), context)
+    return found.banner if found else ""
 
 
 def _chip(item: ContextItem, size: int, *, fits: bool) -> Chip:

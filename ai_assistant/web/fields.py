@@ -12,6 +12,7 @@ from ai_assistant.exceptions import Ask, Refused
 
 MAX_PATH_CHARS = 2000
 SEQ_DIGITS = 9
+MOST_ROWS = 1000  # that can be ticked on a card
 
 
 def read_uuid(request: HttpRequest, name: str) -> UUID:
@@ -41,6 +42,13 @@ def read_chosen(request: HttpRequest) -> tuple[str, ...]:
     """Return what is ticked in a question that takes several answers."""
     chosen = request.POST.getlist("chosen")[: Ask.MOST_OPTIONS]
     return tuple(clean_text(one, ANSWER_CHARS) for one in chosen if one.strip())
+
+
+def read_rows(request: HttpRequest) -> tuple[str, ...] | None:
+    """Return the rows that are ticked on a card; None if it has none to tick."""
+    if "has_rows" not in request.POST:
+        return None
+    return tuple(request.POST.getlist("rows")[:MOST_ROWS])
 
 
 def read_seq(request: HttpRequest) -> int:

@@ -14,6 +14,7 @@ from typing_extensions import TypeIs
 
 from ai_assistant import conf
 from ai_assistant.safety.permissions import may_view
+from ai_assistant.web.locked import answer_if_locked, page_with_locks
 from ai_assistant.web.panel import panel_for
 
 # Quote-aware: an attribute of the body may hold ">". What stands in a comment or in
@@ -34,7 +35,7 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseB
 
 class AssistantMiddleware:
     """
-    Injects the panel into the HTML pages of the admin.
+    Injects the panel into the HTML pages of the admin, and guards locked objects.
 
     Place it inside GZipMiddleware and after the authentication. It leaves alone
     what is streamed, encoded or no HTML, popups, frames, and the sign-in pages.
@@ -46,6 +47,8 @@ class AssistantMiddleware:
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
         self.is_async = iscoroutinefunction(get_response)
+        # Django would take a thread for the sync one, at each request.
+        self.process_view = self._aprocess if self.is_async else self._process
         if self.is_async:
             markcoroutinefunction(self)
 
@@ -57,6 +60,16 @@ class AssistantMiddleware:
         if not takes_panel(response, request):
             return response
         return inject(request, response)
+
+    def _process(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+        page = page_with_locks(request)
+        return answer_if_locked(request, page) if page is not None else None
+
+    async def _aprocess(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+        page = page_with_locks(request)
+        if page is None:
+            return None
+        return await sync_to_async(answer_if_locked)(request, page)
 
     async def _acall(self, request: HttpRequest) -> HttpResponseBase:
         response: HttpResponseBase = await self.get_response(request)  # type: ignore[misc]

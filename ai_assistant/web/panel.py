@@ -16,17 +16,20 @@ from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.render.html.entries import Entry
 from ai_assistant.render.html.state import panel_state
 from ai_assistant.render.html.thread import read_thread
+from ai_assistant.render.html.usage import usage_line
 from ai_assistant.safety.permissions import may_use
-from ai_assistant.web.chips import Chips, chips_of, is_read_only, page_context
+from ai_assistant.web.chips import Chips, chips_of, page_context, why_read_only
 from ai_assistant.web.layout import Layout, read_layout
 from ai_assistant.web.origin_banner import Origin, origin_of
 from ai_assistant.web.suggestions import suggestions_of
 
+VIEW_USAGE = "ai_assistant.view_usageledger"
 ROUTES = (
     "send",
     "stop",
     "retry",
     "answer",
+    "edit",
     "conversations",
     "new",
     "frames",
@@ -48,6 +51,8 @@ class Panel:
     path: str
     conversation: str
     shows_faults: bool = False  # of the site's own templates
+    shows_usage: bool = False
+    usage: str = ""  # what the conversation has used
     open: bool = False
     mode: str = "dock"
     width: int = 400
@@ -55,12 +60,13 @@ class Panel:
     run: str = ""
     seq: int = 0
     state: str = "closed"
-    readonly: bool = False
+    readonly: str = ""  # why nothing can be changed on the page
     chips: Chips = field(default_factory=Chips)
     origin: Origin | None = None  # where the conversation belongs, if not here
     thread: list[Entry] = field(default_factory=list)
     pinned: list[Entry] = field(default_factory=list)
     notice: str = ""
+    look_only: bool = False  # the assistant is to change nothing
     suggestions: list[str] = field(default_factory=list)
 
     @cached_property
@@ -94,6 +100,7 @@ def bare_panel(user: Any, path: str) -> Panel:  # noqa: ANN401 - the site's user
         path=path,
         conversation="",
         shows_faults=settings.DEBUG or bool(getattr(user, "is_superuser", False)),
+        shows_usage=user.has_perm(VIEW_USAGE),
     )
 
 
@@ -102,6 +109,7 @@ def closed_panel(request: HttpRequest, layout: Layout) -> Panel:
     panel = bare_panel(request.user, request.get_full_path())
     panel.conversation = layout.conversation or str(uuid.uuid4())
     panel.mode, panel.width = layout.mode, layout.width
+    panel.look_only = layout.look_only
     return panel
 
 
@@ -129,6 +137,7 @@ def drawn_panel(
     drawn = read_thread(wanted)
     panel.conversation = str(wanted.pk)
     panel.title = drawn.title
+    panel.usage = usage_line(wanted.pk) if panel.shows_usage else ""
     panel.thread, panel.pinned = drawn.entries, drawn.pinned
     panel.run = str(drawn.run.pk) if drawn.run else ""
     panel.seq, panel.state = drawn.seq, drawn.state
@@ -148,7 +157,7 @@ def page_panel(user: Any, path: str, title: str, conversation: str) -> Panel:  #
 
 def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:  # noqa: ANN401
     context = page_context(user, panel.path, title)
-    panel.chips, panel.readonly = chips_of(context), is_read_only(context)
+    panel.chips, panel.readonly = chips_of(context), why_read_only(context)
 
 
 def own_conversation(user: Any, conversation_id: str) -> Conversation | None:  # noqa: ANN401

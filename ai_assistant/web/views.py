@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from ai_assistant.engine.db import in_db, in_tool_thread
+from ai_assistant.engine.edit import edit_form
 from ai_assistant.engine.interrupts import Answer
 from ai_assistant.engine.service import again, answer, send, stop
 from ai_assistant.engine.start import Submission
@@ -27,6 +28,7 @@ from ai_assistant.web.fields import (
     read_answer,
     read_chosen,
     read_key,
+    read_rows,
     read_seq,
     read_uuid,
 )
@@ -88,10 +90,20 @@ async def answer_view(request: HttpRequest) -> HttpResponse:
         decision=request.POST.get("decision", ""),
         text=read_answer(request),
         chosen=read_chosen(request),
+        rows=read_rows(request),
         stamp=session,
     )
-    await _to_the_end(answer(given))
+    await _to_the_end(answer(given, request.POST))
     return done(request)
+
+
+@require_GET
+@never_cache
+@assistant_view(use=True)
+async def edit_view(request: HttpRequest) -> HttpResponse:
+    """Return the form in which a person changes what a call proposes."""
+    # The site's own form: it may be slow, the engine must not be.
+    return await in_tool_thread(_edit, request)
 
 
 @require_POST
@@ -161,6 +173,17 @@ async def _to_the_end(work: "asyncio.Future[object] | object") -> object:
     return await asyncio.shield(task)
 
 
+def _edit(request: HttpRequest) -> HttpResponse:
+    interrupt_id = read_uuid(request, "interrupt")
+    panel = bare_panel(request.user, back(request))
+    form = edit_form(request.user.pk, interrupt_id)
+    item = {"id": str(interrupt_id), "nonce": request.GET.get("nonce", "")}
+    context = {"form": form, "item": item, "panel": panel}
+    fetched = request.headers.get("HX-Request")
+    name = "edit_form.html" if fetched else "edit_page.html"
+    return render(request, f"ai_assistant/{name}", context)
+
+
 def _submission(request: HttpRequest) -> Submission:
     """Return what was sent. Session and user are loaded: no database is asked."""
     return Submission(
@@ -172,14 +195,18 @@ def _submission(request: HttpRequest) -> Submission:
         page_title=request.POST.get("title", ""),
         context=read_context(request),
         stamp=stamp(request),
+        look_only=request.POST.get("look_only") == "1",
     )
 
 
 def _remember(request: HttpRequest, response: HttpResponse, conversation: UUID) -> None:
     layout = read_layout(request)
-    write_layout(
-        response, replace(layout, is_open=True, conversation=str(conversation))
+    said = request.POST.get("look_only")  # no word of it: as it was
+    look_only = layout.look_only if said is None else said == "1"
+    left = replace(
+        layout, is_open=True, conversation=str(conversation), look_only=look_only
     )
+    write_layout(response, left)
 
 
 def _check_conversation(request: HttpRequest, named: str) -> None:

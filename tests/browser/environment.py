@@ -4,6 +4,7 @@ import json
 
 ENV = {
     "TESTS_CSP": "default-src 'self'",
+    "TESTS_PROPOSALS": "1",  # tools that propose what a card is to show
     "TESTS_PAGES": "1",  # groups have a module and items
     # a model that is silent or fails is given up soon
     "TESTS_SETTINGS": json.dumps(

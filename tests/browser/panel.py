@@ -172,8 +172,19 @@ class Panel:
 
     def deny(self, reason: str = "") -> None:
         if reason:
-            self.approval.locator("input:not([type=hidden])").fill(reason)
+            self.approval.locator("[name=reason]").fill(reason)
         self.page.locator("#aia-pinned [data-aia-deny]").click()
+
+    def edit(self) -> Locator:
+        """Ask for the form of the values; return it."""
+        self.approval.get_by_role("link", name="Change the values").click()
+        return self.approval.locator(".aia-edit-form")
+
+    def edit_field(self, name: str) -> Locator:
+        return self.approval.locator(f".aia-edit-form [name$={name}]")
+
+    def save_edit(self) -> None:
+        self.approval.locator(".aia-edit-form .aia-go").click()
 
     def choose(self, option: str) -> None:
         self.question.get_by_role("button", name=option).click()

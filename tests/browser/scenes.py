@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from tests.browser import approval_scenes
 from tests.browser.panel import Panel
 from tests.model_server.scripts import call, status, text
 
@@ -92,6 +93,9 @@ SCRIPTS: dict[str, list[Any]] = {
         [call("count_questions", {"questionnaire_id": n})] for n in range(1, 14)
     ],
 }
+
+
+SCRIPTS |= approval_scenes.SCRIPTS
 
 
 def empty(panel: Panel) -> None:
@@ -216,11 +220,13 @@ SAME_SCRIPT = {
     "offline": "streaming",
     "unsent": "done",
     "signed-out": "done",
+    **approval_scenes.SAME,
 }
 SCENES: tuple[Scene, ...] = (
     *(empty, thinking, reasoning, streaming, progress, done, failed_call, approval),
     *(destructive, denied, question, stopped, error, error_key, limited, offline),
     *(unsent, conversations, closed, closed_at_work, signed_out),
+    *approval_scenes.SCENES,
 )
 
 

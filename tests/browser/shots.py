@@ -93,7 +93,9 @@ def take_all(browser: Browser, names: list[str]) -> None:
         ModelServerProcess() as model,
         tempfile.TemporaryDirectory() as folder,
         DemoServer(
-            Path(folder), model_url=model.url, env={"TESTS_SETTINGS": settings(model)}
+            Path(folder),
+            model_url=model.url,
+            env={"TESTS_SETTINGS": settings(model), "TESTS_PROPOSALS": "1"},
         ) as server,
     ):
         for scene in scenes.SCENES:

@@ -74,6 +74,7 @@ class Visitor:
         fresh = self.context.new_page()
         for page in old:
             page.close()
+        self.context.clear_cookies(name="aia_look")
         self.context.add_cookies(
             [{"name": "aia_ui", "value": "o=1&m=dock&w=400&c=", "url": self.url}]
         )

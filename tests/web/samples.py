@@ -2,7 +2,16 @@
 
 from datetime import UTC, datetime
 
+from django import forms
 from django.utils.safestring import mark_safe
+
+from ai_assistant.changes.values import (
+    Changes,
+    FieldChange,
+    ObjectChange,
+    Related,
+)
+from ai_assistant.render.html.differences import difference_entry
 
 TIME = datetime(2026, 3, 1, 14, 2, tzinfo=UTC)
 CONVERSATION = "0b8a9f1e-0000-4000-8000-000000000001"
@@ -11,6 +20,7 @@ ROUTES = [
     "stop",
     "retry",
     "answer",
+    "edit",
     "conversations",
     "new",
     "frames",
@@ -72,13 +82,38 @@ def run(said: str = "x", **changes) -> dict:
     ]
     sample = {"kind": "run", "run_id": "r1", "state": "failed", "parts": parts}
     end = {"error": said, "error_code": said, "can_retry": True, "can_continue": True}
-    return {**sample, **end, "duration_s": 2.0, "busy": True, **changes}
+    more = {"duration_s": 2.0, "busy": True, "changes": changed(said)}
+    return {**sample, **end, **more, **changes}
 
 
 def approval(said: str = "x", **changes) -> dict:
     sample = {"kind": "approval", "id": "i1", "nonce": said, "call": call(said)}
     shown = {"label": said, "arguments": [(said, said)], "destructive": True}
-    return {**sample, **shown, **changes}
+    more = {"key": said, "because": said, "editable": True, "allows": said}
+    return {**sample, **shown, **more, "diff": difference(said), **changes}
+
+
+def difference(said: str = "x", **changes) -> dict:
+    """Return what is drawn of a change of two objects, with what goes along."""
+    field = FieldChange(name="a", label=said, before=f"{said} a b c", after=said)
+    one = ObjectChange(
+        kind="change", model="a.b", object_id=said, text=said, fields=(field,)
+    )
+    along = Related(model="a.b", label=said, kind="delete", count=2, texts=(said,))
+    given = {"objects": (one, one), "related": (along,), "warnings": (said,)}
+    shown = Changes(title=said, total=30, rows_argument="ids", undoable=False, **given)
+    return {**difference_entry(shown), **changes}
+
+
+def changed(said: str = "x") -> dict:
+    objects = difference(said)["objects"]
+    entry = {"run_id": "r1", "label": said, "count": 3, "objects": objects}
+    return {**entry, "more": 2, "gaps": [said]}
+
+
+class Edited(forms.Form):
+    title = forms.CharField(help_text="How it is called.")
+    owner = forms.CharField(widget=forms.HiddenInput)
 
 
 def question(said: str = "x", **changes) -> dict:
@@ -121,6 +156,21 @@ def panel(said: str = "x", **changes) -> dict:
     }
 
 
+def proposal(said: str = "x") -> dict:
+    """Return what the parts of a card are given by the template around them."""
+    diff = difference(said)
+    one = diff["objects"][0]
+    decision = {"id": "c1", "sentence": said, "reason": said, "diff": diff}
+    return {
+        "diff": diff,
+        "object": one,
+        "field": one["fields"][0],
+        "decision": decision,
+        "ticks": True,
+        "form": Edited({"title": "", "owner": said}),
+    }
+
+
 def context(said: str = "x", **changes) -> dict:
     """Return what any of the templates could ask for."""
     listed = {"id": "c9", "title": said, "time": TIME, "url": "/assistant/"}
@@ -130,6 +180,7 @@ def context(said: str = "x", **changes) -> dict:
         "part": reasoning(said),
         "call": call(said),
         "item": approval(said),
+        **proposal(said),
         "chip": chip(said, error=said),
         "number": 1,
         "conversations": [listed],

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ai_assistant.web.layout import (
     COOKIE,
+    LOOK_COOKIE,
     MAX_CHARS,
     MODES,
     WIDTHS,
@@ -82,9 +83,14 @@ class TestReadLayout:
 
 
 class TestWriteLayout:
-    def test_is_read_as_it_was_written(self):
+    @pytest.mark.parametrize("look_only", [True, False])
+    def test_is_read_as_it_was_written(self, look_only):
         layout = Layout(
-            is_open=True, mode="float", width=640, conversation=str(uuid4())
+            is_open=True,
+            mode="float",
+            width=640,
+            conversation=str(uuid4()),
+            look_only=look_only,
         )
         response = HttpResponse()
 
@@ -92,5 +98,6 @@ class TestWriteLayout:
 
         request = RequestFactory().get("/")
         request.COOKIES[COOKIE] = response.cookies[COOKIE].value
+        request.COOKIES[LOOK_COOKIE] = response.cookies[LOOK_COOKIE].value
         assert read_layout(request) == layout
         assert len(response.cookies[COOKIE].value) <= MAX_CHARS

@@ -2,32 +2,17 @@
 
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
-
 from ai_assistant.engine.questions import options_of
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
-
-ATTRIBUTE = "answered"  # of a call; in none that was read for another purpose
-
-
-def with_answers(calls: QuerySet[ToolCall]) -> QuerySet[ToolCall]:
-    """Let the answered questions of many calls be read with them, in one query."""
-    drawn = ("call", "question", "question_kind", "options", "answer")
-    answered = Interrupt.objects.filter(
-        kind=Interrupt.Kind.QUESTION, status=Interrupt.Status.ANSWERED
-    )
-    ordered = answered.order_by("created_at").only(*drawn)
-    return calls.prefetch_related(
-        Prefetch("interrupts", queryset=ordered, to_attr=ATTRIBUTE)
-    )
+from ai_assistant.render.html.closed import closed_of
 
 
 def answers_of(call: ToolCall) -> list[dict[str, Any]]:
     """Return the questions of a call in order, with the answers in words."""
     return [
         {"question": one.question, "labels": _labels(one)}
-        for one in getattr(call, ATTRIBUTE, ())
+        for one in closed_of(call, Interrupt.Kind.QUESTION)
     ]
 
 

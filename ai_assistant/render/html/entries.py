@@ -5,8 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 
+from ai_assistant.engine.again import is_asked_again
 from ai_assistant.engine.questions import kind_of, options_of
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
@@ -16,11 +19,16 @@ from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.registry import registry
 from ai_assistant.render.html.answers import answers_of
 from ai_assistant.render.html.bodies import draw_body
+from ai_assistant.render.html.decisions import decision_of
+from ai_assistant.render.html.hidden import visible
+from ai_assistant.render.html.proposals import proposal_entry
 from ai_assistant.render.markdown import render
+from ai_assistant.safety.budget_words import opening
 from ai_assistant.tools.preview import pretty, short
 
 Entry = dict[str, Any]
 Kin = Mapping[UUID, list[ToolCall]]  # calls below a call, by its id
+OF_OTHERS = ("arguments", "result", "error")  # may hide characters
 AGAIN = (RunState.FAILED, RunState.LIMITED, RunState.CANCELLED, RunState.NEEDS_REVIEW)
 
 
@@ -57,6 +65,7 @@ def run_entry(
         else:
             parts += message_parts(message, calls, kin, reasoning=reasoning)
     is_open = run.state in UNFINISHED
+    retries = run.state in AGAIN and is_asked_again(run)
     return {
         "kind": "run",
         "run_id": str(run.pk),
@@ -64,10 +73,19 @@ def run_entry(
         "parts": [*parts, *growing],
         "error": run.error_text,
         "error_code": run.error_code,
-        "can_retry": run.state == RunState.FAILED,
-        "can_continue": run.state in AGAIN and run.state != RunState.FAILED,
+        "opens_at": run.opens_at,
+        "opening": _opening(run),
+        "can_retry": retries,
+        "can_continue": run.state in AGAIN and not retries,
         "busy": is_open,
     }
+
+
+def _opening(run: Run) -> str:
+    """Return when the limit that ended the run is over, or that it is."""
+    if run.opens_at is None or run.opens_at > timezone.now():
+        return opening(run.opens_at)
+    return _("This limit is over.")
 
 
 def shows_reasoning(run: Run) -> bool:
@@ -127,6 +145,7 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
         "partial": pretty(call.partial) if call.is_open else "",
         "background": call.background,
         "answers": answers_of(call),
+        "decision": decision_of(call),
     }
     stored = call.__dict__.get("result") or {}  # not asked for, if it was deferred
     values = {
@@ -136,8 +155,10 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
         "partial": call.partial,
     }
     children = (kin or {}).get(call.pk, [])
+    drawn = with_body(entry, values)  # a template of the site's gets plain texts
     return {
-        **with_body(entry, values),
+        **drawn,
+        **{name: visible(drawn[name] or "") for name in OF_OTHERS},
         "children": [call_entry(child, kin) for child in children],
     }
 
@@ -185,24 +206,21 @@ def pinned_entry(interrupt: Interrupt) -> Entry:
     """Return what `approval.html` or `question.html` draws."""
     call = interrupt.call
     asked = _question(interrupt) if interrupt.question else {}
+    is_approval = interrupt.kind == Interrupt.Kind.APPROVAL
     return {
         **asked,
+        **(proposal_entry(interrupt) if is_approval else {}),
         "kind": str(interrupt.kind),
         "id": str(interrupt.pk),
         "nonce": interrupt.nonce,
         "call": call_entry(call),
         "label": call.label or call.name,
         "arguments": [
-            (_words(name), _whole(value)) for name, value in call.arguments.items()
+            (visible(_words(name)), visible(_whole(value)))
+            for name, value in call.arguments.items()
         ],
         "destructive": call.effect == "destructive",
-        "importance": _importance(call.name),
     }
-
-
-def _importance(tool_name: str) -> str:
-    tool = registry.tool(tool_name)
-    return (tool.importance or "") if tool else ""
 
 
 def _question(interrupt: Interrupt) -> Entry:

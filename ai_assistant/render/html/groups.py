@@ -10,8 +10,8 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
-from ai_assistant.render.html.answers import with_answers
 from ai_assistant.render.html.bodies import load_results, template_name
+from ai_assistant.render.html.closed import with_closed
 from ai_assistant.render.html.entries import Entry, Kin, call_entry, kin_of
 
 UNDRAWN = ("result", "result_text", "mark")  # of a call: large, and not on its card
@@ -36,7 +36,7 @@ def grouped(parts: Iterable[Entry]) -> list[Entry]:
 
 def light_calls() -> QuerySet[ToolCall]:
     """Return the calls as their cards need them."""
-    return with_answers(ToolCall.objects.defer(*UNDRAWN))
+    return with_closed(ToolCall.objects.defer(*UNDRAWN))
 
 
 def cards(run: Run, wanted: set[UUID]) -> dict[UUID, Entry]:

@@ -14,6 +14,7 @@ from ai_assistant.engine.eventlog import StoredEvent, events_after
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers import warmup
+from ai_assistant.render.html.changes import changes_of_runs
 from ai_assistant.render.html.drafts import Drafts
 from ai_assistant.render.html.entries import Entry, run_entry, user_entry
 from ai_assistant.render.html.fragments import entry_html, fragment, part_html
@@ -23,6 +24,7 @@ from ai_assistant.render.html.requests import requests_to_page
 from ai_assistant.render.html.state import panel_state
 from ai_assistant.render.html.texts import Texts
 from ai_assistant.render.html.thread import WORKING, read_pinned, read_thread
+from ai_assistant.render.html.usage import usage_line
 from ai_assistant.types import UserKey
 
 MESSAGE_EVENTS = ("TEXT_MESSAGE_", "REASONING_")
@@ -49,6 +51,7 @@ class Projection:
         self.texts = Texts()
         self.drafts = Drafts()
         self._groups: set[str] = set()  # of cards, that the page has
+        self._changed = ""  # what was told of the changes of the run
 
     # --- from the rows; in a thread ---
 
@@ -107,6 +110,7 @@ class Projection:
             return []
         self.run_id, self.seq, self.has_ended = run.pk, drawn.seq, run.is_final
         self.texts.restart(self._parts, drawn, run.epoch)
+        self._changed = ""
         self._groups = {
             part["id"]
             for entry in drawn.entries
@@ -139,7 +143,8 @@ class Projection:
     ) -> list[Op]:
         ops: list[Op] = []
         self.texts.epoch = max(self.texts.epoch, run.epoch)
-        shown = cards(run, _touched_calls(events))
+        touched = _touched_calls(events)
+        shown = cards(run, touched)
         for event in events:
             if event.type.startswith(MESSAGE_EVENTS):
                 ops += self.texts.follow(event)
@@ -152,6 +157,7 @@ class Projection:
                 ops += self._card(part)
                 shown = {key: one for key, one in shown.items() if one is not part}
         self.seq = events[-1].seq
+        ops += self._changes(run) if touched else []
         ended = any(event.type in END_EVENTS for event in events)
         ops += self.texts.settle(ended=ended)
         if ended or any(map(_moves_pinned, events)):
@@ -193,6 +199,15 @@ class Projection:
             ops += [["remove", f"c-{call['id']}"] for call in part["calls"]]
         return [*ops, ["append", self._parts, part_html(part, self.panel)]]
 
+    def _changes(self, run: Run) -> list[Op]:
+        """Return how the list of what the run has changed is drawn, if it grew."""
+        entry = {"changes": changes_of_runs([run.pk]).get(run.pk)}
+        html = fragment("changes", entry=entry)
+        if html == self._changed:
+            return []
+        self._changed = html
+        return [["replace", f"r-{run.pk}-changes", html]]
+
     def _end(self, run: Run) -> list[Op]:
         self.has_ended = True
         drafts = self.drafts.drop()
@@ -201,7 +216,14 @@ class Projection:
             *drafts,
             ["replace", f"r-{run.pk}-end", end],
             ["attr", f"r-{run.pk}", "aria-busy", None],
+            *self._usage(run),
         ]
+
+    def _usage(self, run: Run) -> list[Op]:
+        if not self.panel.shows_usage:
+            return []
+        html = fragment("usage", usage=usage_line(run.conversation_id))
+        return [["outer", "aia-usage", html]]
 
     def _pinned(self, entries: list[Entry]) -> list[Op]:
         html = "".join(

@@ -3,12 +3,15 @@
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
 from ai_assistant.engine.eventlog import open_messages, partial_texts
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.render.html.bodies import load_results
+from ai_assistant.render.html.changes import changes_of_runs
 from ai_assistant.render.html.entries import (
     Entry,
     pinned_entry,
@@ -63,8 +66,11 @@ def read_thread(
         drawn.seq = drawn.run.next_seq - 1
         drawn.shows_reasoning = shows_reasoning(drawn.run)
     working = False
+    changes = changes_of_runs(run.pk for run in shown)
     for run, messages, calls in _with_rows(shown):
-        drawn.entries += _entries(run, messages, calls, drawn)
+        entries = _entries(run, messages, calls, drawn)
+        entries[-1]["changes"] = changes.get(run.pk)
+        drawn.entries += entries
         working = any(call.status in WORKING for call in calls.values())
     drawn.pinned = read_pinned(conversation)
     drawn.state = panel_state(drawn.run, growing=bool(drawn.growing), working=working)
@@ -79,11 +85,14 @@ def read_pinned(conversation: Conversation) -> list[Entry]:
         status=Interrupt.Status.OPEN,
         kind__in=SHOWN_KINDS,
     )
+    taken_back = Interrupt.objects.filter(
+        call=OuterRef("call"),
+        kind=Interrupt.Kind.APPROVAL,
+        status=Interrupt.Status.CANCELLED,
+    )
+    drawn = rows.select_related("call").annotate(is_again=Exists(taken_back))
     return [
-        pinned_entry(row)
-        for row in rows.select_related("call").defer(
-            *(f"call__{name}" for name in UNDRAWN)
-        )
+        pinned_entry(row) for row in drawn.defer(*(f"call__{name}" for name in UNDRAWN))
     ]
 
 

@@ -20,12 +20,11 @@ const draftOf = (name) => `aia.draft.${root.dataset.user}.${name}`;
 const isNew = () => !root.querySelector(".aia-msg");
 const draftKey = () => draftOf(isNew() ? "new" : root.dataset.conversation);
 
+// Only secure contexts have randomUUID; admins on plain http are common.
 const newKey = () => {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  // Only secure contexts have randomUUID; admins on plain http are common.
-  const random = () => crypto.getRandomValues(new Uint8Array(1))[0];
-  return "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit) =>
-    (digit ^ ((random() & 15) >> (digit / 4))).toString(16),
+  const random = crypto.getRandomValues(new Uint8Array(36));
+  return "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit, place) =>
+    (digit ^ ((random[place] & 15) >> (digit / 4))).toString(16),
   );
 };
 
@@ -41,9 +40,10 @@ const grow = () => {
   input.style.height = `${input.scrollHeight}px`;
 };
 
+const isHere = (item) => item.conversation === root.dataset.conversation;
+
 // An empty field keeps the draft of what is still on its way.
-const sendingText = () =>
-  pending.all().find((item) => item.conversation === root.dataset.conversation)?.text;
+const sendingText = () => pending.all().find(isHere)?.text;
 
 let draftTimer;
 export const saveDraft = () => {
@@ -69,7 +69,7 @@ const fill = (text) => {
 const giveBack = (item) => {
   pending.remove(item.key);
   pending.removeGhost(item.key);
-  if (!field() || item.conversation !== root.dataset.conversation) {
+  if (!field() || !isHere(item)) {
     const key = draftOf(item.conversation);
     if (!read("localStorage", key)) write("localStorage", key, item.text);
     return;
@@ -95,8 +95,6 @@ const shown = (key) => {
   if (item) forgetDraft(item);
 };
 
-const valuesOf = ({ time, isOld, ...values }) => values;
-
 // What a message tells the server of the page's own tools.
 const clientTools = () => {
   const open = [...(root.tools ?? [])].filter(([, tool]) => tool.available?.() ?? true);
@@ -109,7 +107,8 @@ const refused = async (item, response) => {
   giveBack(item);
   tell("error", { status: response.status });
   if (response.status === 403) return notice(word("stale"));
-  const html = response.ok ? await response.text() : "";
+  const says = response.ok || response.status === 429; // a limit, and when it is over
+  const html = says ? await response.text() : "";
   if (html.trim()) draw(byId("aia-notice"), html);
   else notice(word("refused"));
 };
@@ -123,15 +122,12 @@ const tryLater = (item, delay) => {
   }, delay);
 };
 
-// Sent on the page before this one, which was drawn without its conversation.
-const isElsewhere = (item) =>
-  item.isOld && item.conversation !== root.dataset.conversation && isNew();
-
 const deliver = async (item, delay = RETRY_MS) => {
   pending.showGhost(item);
+  const { time, isOld, ...values } = item;
   let response;
   try {
-    response = await post(byId("aia-form").action, valuesOf(item));
+    response = await post(byId("aia-form").action, values);
   } catch {
     return tryLater(item, delay);
   }
@@ -147,7 +143,8 @@ const deliver = async (item, delay = RETRY_MS) => {
   // The next page may have been drawn before the message was stored: the item
   // stays until a page shows it, but not for ever.
   setTimeout(shown, GHOST_MS, item.key);
-  if (isElsewhere(item)) tell("elsewhere", item.conversation);
+  // Sent on the page before this one, which was drawn without its conversation.
+  if (isOld && !isHere(item) && isNew()) tell("elsewhere", item.conversation);
 };
 
 const tooLong = (text) => {
@@ -166,6 +163,7 @@ export const submit = () => {
     ...{ key: keyField().value, text, conversation, time: Date.now() },
     ...{ path: pagePath(), title: document.title, context: kept(text) },
     tools: clientTools(),
+    look_only: byId("aia-look").value,
   };
   pending.add(item);
   saveDraft();

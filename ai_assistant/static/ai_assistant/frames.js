@@ -171,7 +171,7 @@ const applyFrame = (frame) => {
     try {
       apply(operation);
     } catch (error) {
-      console.error("ai-assistant: cannot apply", operation[0], error);
+      console.error("aia", operation[0], error);
     }
   }
   if (!frame.r) return;

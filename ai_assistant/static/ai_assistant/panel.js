@@ -163,6 +163,12 @@ root.addEventListener("submit", (event) => {
 });
 // What was said about the last action is settled by the next one.
 root.addEventListener("submit", () => signedOutNow() || notice(""), true);
+// A limit says when it is over, with a status that htmx alone would not draw.
+root.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.xhr.status !== 429) return;
+  detail.shouldSwap = true;
+  detail.isError = false;
+});
 root.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || byId("aia-history")?.hidden !== false) return;
   showHistory(false);
@@ -175,6 +181,8 @@ const menu = lazily(async () => (await import("./mention.js")).openMenu());
 root.addEventListener("input", ({ target }) => {
   if (target.id === "aia-input" && target.value.includes("@")) menu();
 });
+
+root.addEventListener("change", lazily(() => import("./choices.js")));
 
 const clock = lazily(() => import("./clock.js"));
 const timed = () => root.dataset.busy === "run" && clock();

@@ -18,14 +18,10 @@ export const tell = (name, detail) =>
 export const clone = (id) => byId(id).content.cloneNode(true).firstElementChild;
 
 export const notice = (text) => {
-  const place = byId("aia-notice");
-  if (!place) return;
-  place.replaceChildren();
-  if (!text) return;
   const line = document.createElement("p");
   line.className = "aia-note";
   line.textContent = text;
-  place.append(line);
+  byId("aia-notice")?.replaceChildren(...(text ? [line] : []));
 };
 
 // Asks the server for a fragment or for frames, and says who asks: without the

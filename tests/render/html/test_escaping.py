@@ -1,9 +1,13 @@
 """Words of users, models, tools and rows are words on the page, whatever they say."""
 
+import html
+
 import pytest
+from django.utils.html import strip_tags
 
 from ai_assistant.models import Conversation, Interrupt, Message, Run, ToolCall
 from ai_assistant.render.html.fragments import entry_html
+from ai_assistant.render.html.hidden import visible
 from ai_assistant.render.html.projection import Projection
 from ai_assistant.render.html.thread import read_thread
 from tests.hostile import TEXTS
@@ -29,6 +33,11 @@ def assert_harmless(page: Page) -> None:
             assert address.startswith(("/", "#", "?", "mailto:", "http"))
             assert not address.startswith("//") or node.attrs.get("rel")
     assert [node.id for node in page.root.elements()].count("aia") == 1
+
+
+def seen(text: str) -> str:
+    """Return the words of a text on a card, where nothing hides."""
+    return html.unescape(strip_tags(visible(text)))
 
 
 def text_of(page: Page, element: str, css: str) -> list[str]:
@@ -89,11 +98,11 @@ class TestHostileText:
         said, thought = text_of(page, "aia-log", "aia-text")
         assert (said, thought) == (text, text)
         assert text[:200] in text_of(page, "aia-log", "aia-label")[0]
-        assert text_of(page, "aia-log", "aia-cause") == [text]
+        assert text_of(page, "aia-log", "aia-cause") == [seen(text)]
         assert text in text_of(page, "aia-log", "aia-error")[0]
         approval, question = page.by_id("aia-pinned").children
         values = [node.text() for node in approval.elements() if node.tag == "td"]
-        assert values == [text]
+        assert values == [seen(text)]
         assert question.text().count(text) == 2
 
         shown = Page()
@@ -109,7 +118,7 @@ class TestHostileText:
             page, _, _ = whole_page(conversation)
             assert_harmless(page)
             shown = [node.text() for node in page.root.elements() if node.tag == "pre"]
-            assert text in shown
+            assert seen(text) in shown
 
     def test_grows_as_text(self, story, user):
         story.ask("Hello")

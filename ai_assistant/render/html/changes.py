@@ -1,0 +1,146 @@
+"""What runs have changed, for their messages: a readable difference each."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db.models import CharField, Count, Value
+from django.db.models.functions import Concat
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ai_assistant.changes.meta import model_of_label
+from ai_assistant.changes.values import ChangeKind, FieldChange, ObjectChange
+from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.render.html.differences import Entry, object_entry
+from ai_assistant.render.html.image_values import Names, shown_fields, text_of
+
+SHOWN_ROWS = 50  # of one change; more are counted
+MOST_TABLES = 5  # that are named where there is no image
+LINKS = (RowChange.Kind.M2M_ADD, RowChange.Kind.M2M_REMOVE)
+KINDS: dict[str, ChangeKind] = {
+    RowChange.Kind.CREATE: "create",
+    RowChange.Kind.UPDATE: "change",
+    RowChange.Kind.DELETE: "delete",
+    RowChange.Kind.M2M_ADD: "link",
+    RowChange.Kind.M2M_REMOVE: "link",
+}
+
+
+def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
+    """
+    Return for each run that has changed something what `changes.html` draws.
+
+    A fixed number of queries, and one for each model that a changed row names.
+    """
+    sets: dict[UUID, list[ChangeSet]] = defaultdict(list)
+    for change_set in ChangeSet.objects.filter(run_id__in=list(run_ids)):
+        sets[change_set.run_id].append(change_set)
+    if not sets:
+        return {}
+    rows = _rows([one.pk for found in sets.values() for one in found])
+    counts = _counts(sets)
+    names = Names(
+        (model, image)
+        for found in rows.values()
+        for row in found
+        if (model := model_of_label(row.model)) is not None
+        for image in (row.before or {}, row.after or {})
+    )
+    return {
+        run_id: _entry(run_id, found, rows, counts.get(run_id, 0), names)
+        for run_id, found in sets.items()
+    }
+
+
+def _rows(set_ids: list[UUID]) -> dict[UUID, list[RowChange]]:
+    found: dict[UUID, list[RowChange]] = defaultdict(list)
+    shown = RowChange.objects.filter(change_set__in=set_ids, order__lt=SHOWN_ROWS)
+    for row in shown.order_by("change_set", "order"):
+        found[row.change_set_id].append(row)
+    return found
+
+
+def _counts(run_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """Return how many objects each run has changed; links alone count as such."""
+    rows = RowChange.objects.filter(change_set__run_id__in=list(run_ids))
+    name = Concat("model", Value(":"), "object_id", output_field=CharField())
+
+    def counted(chosen: Any) -> dict[UUID, int]:  # noqa: ANN401 - a queryset
+        by_run = chosen.order_by().values_list("change_set__run_id")
+        return dict(by_run.annotate(objects=Count(name, distinct=True)))
+
+    return {
+        **counted(rows.filter(kind__in=LINKS)),
+        **counted(rows.exclude(kind__in=LINKS)),
+    }
+
+
+def _entry(
+    run_id: UUID,
+    sets: list[ChangeSet],
+    rows: dict[UUID, list[RowChange]],
+    count: int,
+    names: Names,
+) -> Entry:
+    shown = [_change(row, names) for one in sets for row in rows[one.pk]]
+    among = sum(len(one.fields) for one in shown)
+    objects = [object_entry(one, among=among) for one in shown]
+    return {
+        "run_id": str(run_id),
+        "label": ngettext(
+            "%(count)d object changed", "%(count)d objects changed", count
+        )
+        % {"count": count},
+        "count": count,
+        "objects": objects,
+        "more": max(0, count - len(objects)),
+        "gaps": _gaps(sets),
+    }
+
+
+def _gaps(sets: list[ChangeSet]) -> list[str]:
+    """Return sentences about what happened without an image."""
+    partial = [one for one in sets if one.is_partial]
+    tables = dict.fromkeys(
+        str(gap.get("table", "")) for one in partial for gap in one.gaps
+    )
+    named = [table for table in tables if table][:MOST_TABLES]
+    if not partial:
+        return []
+    if not named:
+        return [_("Something else was written; it cannot be shown or undone.")]
+    sentence = ngettext(
+        "Something else was written in table %(tables)s; it cannot be shown or undone.",
+        "Something else was written in tables %(tables)s; it cannot be shown or undone.",
+        len(named),
+    )
+    return [sentence % {"tables": ", ".join(named)}]
+
+
+def _change(row: RowChange, names: Names) -> ObjectChange:
+    model = model_of_label(row.model)
+    fields = () if model is None else _fields(row, model, names)
+    return ObjectChange(
+        kind=KINDS[row.kind],
+        model=row.model,
+        object_id=row.object_id,
+        text=row.text or (f"#{row.object_id}" if row.kind not in LINKS else ""),
+        fields=tuple(fields),
+    )
+
+
+def _fields(row: RowChange, model: Any, names: Names) -> Iterable[FieldChange]:  # noqa: ANN401
+    before, after = row.before or {}, row.after or {}
+    fields = shown_fields(row, model)
+    if row.kind in LINKS:
+        fields = [one for one in model._meta.concrete_fields if one.is_relation]  # noqa: SLF001
+    for field in fields:
+        yield FieldChange(
+            name=field.name,
+            label=capfirst(str(field.verbose_name)),
+            before=text_of(field, before.get(field.attname), names),
+            after=text_of(field, after.get(field.attname), names),
+        )

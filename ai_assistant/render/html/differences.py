@@ -1,0 +1,184 @@
+"""From what a call would change to what the templates of its card draw."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import apps
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ai_assistant.changes.values import (
+    Changes,
+    FieldChange,
+    ObjectChange,
+    Related,
+)
+from ai_assistant.render.html.hidden import looks_like, visible
+from ai_assistant.render.html.words import Marked, alone, difference
+
+Entry = dict[str, Any]
+MOST_COLUMNS = 2  # of a table of rows; with more, the fields stand below each other
+NUMBER = re.compile(r"\d[\d.,\u00a0\u202f ]*")
+
+
+def difference_entry(changes: Changes) -> Entry:
+    """Return what `approval_diff.html` draws."""
+    among = sum(len(one.fields) for one in changes.objects)
+    objects = [object_entry(one, among=among) for one in changes.objects]
+    columns = _columns(changes.objects)
+    # Of several models only the rows of the call's own can be chosen.
+    targets = [one.model == changes.model for one in changes.objects]
+    chooses = bool(changes.rows_argument) and sum(targets) > 1
+    for entry, is_target in zip(objects, targets, strict=True):
+        entry["chooses"] = chooses and is_target and bool(entry["id"])
+    return {
+        "title": visible(changes.title),
+        "verb": _verb(changes),
+        "total": changes.total,
+        "objects": objects,
+        "is_many": len(objects) > 1 or changes.total > 1,
+        "columns": columns,
+        "chooses": chooses,
+        "rest": max(0, changes.total - (sum(targets) or len(objects))),
+        "related": [_related(one, changes.model) for one in changes.related],
+        "warnings": [visible(one) for one in changes.warnings],
+        "undoable": changes.undoable,
+        "is_empty": changes.is_empty,
+    }
+
+
+def object_entry(change: ObjectChange, *, among: int = 1) -> Entry:
+    """Return what is drawn of one object, with `among` fields in all."""
+    return {
+        "kind": change.kind,
+        "word": _word(change.kind),
+        "id": change.object_id,
+        "model": model_name(change.model),
+        "text": visible(change.text),
+        "fields": [field_entry(one, change.kind, among) for one in change.fields],
+    }
+
+
+def field_entry(field: FieldChange, kind: str, among: int) -> Entry:
+    """Return what is drawn of one field: its label, and both values in one."""
+    shown = _shown(field, kind, among)
+    return {
+        "label": visible(field.label),
+        "brief": shown.brief,
+        "whole": shown.whole,
+        "is_empty": not field.after and kind != "delete",
+        "note": _note(field, kind),
+    }
+
+
+def model_name(label: str, *, plural: bool = False) -> str:
+    """Return what "app.model" is called; its own name if there is no such model."""
+    try:
+        options = apps.get_model(label)._meta  # noqa: SLF001 - Django's public Meta API
+    except (LookupError, ValueError):
+        return label.rpartition(".")[2]
+    return str(options.verbose_name_plural if plural else options.verbose_name)
+
+
+def _shown(field: FieldChange, kind: str, among: int) -> Marked:
+    if kind == "create" or not (field.before or field.after):
+        return alone(field.after)
+    if kind == "delete":
+        return alone(field.before or field.after)
+    if field.before == field.after:
+        return alone(field.after)
+    strict = looks_like(field.before, field.after)
+    return difference(field.before, field.after, strict=strict, among=among)
+
+
+def _note(field: FieldChange, kind: str) -> str:
+    if kind in ("create", "delete"):
+        return ""
+    if field.before == field.after:
+        return _("It changes, but the values are not shown.") if field.after else ""
+    if looks_like(field.before, field.after):
+        return _("Both look the same, but their characters differ.")
+    return ""
+
+
+def _columns(objects: Sequence[ObjectChange]) -> list[SafeString]:
+    """Return the labels that all objects share, if they are few enough."""
+    named = {tuple(field.label for field in one.fields) for one in objects}
+    kinds = {(one.kind, one.model) for one in objects}
+    if len(named) != 1 or len(kinds) != 1:
+        return []
+    (labels,) = named
+    return [visible(label) for label in labels] if len(labels) <= MOST_COLUMNS else []
+
+
+def _verb(changes: Changes) -> Entry:
+    """Return the words of the button, with its number apart: it follows the ticks."""
+    words = changes.verb or changes.title
+    for found in NUMBER.finditer(words):
+        digits = re.sub(r"\D", "", found[0])
+        if digits == str(changes.total):
+            end = found.start() + len(found[0].rstrip(" .,\u00a0\u202f"))
+            return {
+                "before": visible(words[: found.start()], edges=False),
+                "number": words[found.start() : end],
+                "after": visible(words[end:], edges=False),
+            }
+    number = str(changes.total) if changes.total > 1 else ""
+    return {"before": visible(words), "number": number, "after": "", "apart": True}
+
+
+def _word(kind: str) -> str:
+    return {
+        "create": _("new"),
+        "delete": _("deleted"),
+        "change": _("changed"),
+        "link": _("linked"),
+        "action": "",
+    }[kind]
+
+
+def _related(related: Related, target: str) -> Entry:
+    more = related.count - len(related.texts)
+    return {
+        "sentence": _sentence(related, target),
+        "kind": related.kind,
+        "texts": [visible(text) for text in related.texts],
+        "more": max(0, more) if related.texts else 0,
+    }
+
+
+def _sentence(related: Related, target: str) -> SafeString:
+    count = related.count
+    patterns = {
+        "delete": ngettext(
+            "%(count)d %(label)s will be deleted",
+            "%(count)d %(label)s will be deleted",
+            count,
+        ),
+        "create": ngettext(
+            "%(count)d %(label)s will be added",
+            "%(count)d %(label)s will be added",
+            count,
+        ),
+        "change": ngettext(
+            "%(count)d %(label)s will lose its %(target)s",
+            "%(count)d %(label)s will lose their %(target)s",
+            count,
+        )
+        if target
+        else ngettext(
+            "%(count)d %(label)s will be changed",
+            "%(count)d %(label)s will be changed",
+            count,
+        ),
+        "link": ngettext(
+            "%(count)d link will change: %(label)s",
+            "%(count)d links will change: %(label)s",
+            count,
+        ),
+        "action": "%(count)d %(label)s",
+    }
+    named = {"count": count, "label": related.label, "target": model_name(target)}
+    return visible(patterns[related.kind] % named)

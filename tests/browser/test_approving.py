@@ -1,0 +1,428 @@
+"""Changes through the data tools: shown, decided upon and told, in a real browser."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from playwright.sync_api import Error
+
+from tests.browser.approval_scenes import rename
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call, text
+from tests.servers.oracle import Oracle
+
+SECTION = "questionnaires.section"
+DONE = [text("That is settled.")]
+
+
+def change(section: int, title: str) -> dict:
+    values = {"title": title}
+    return call("change_object", {"model": SECTION, "id": section, "values": values})
+
+
+def change_all(ids: list[int], title: str) -> dict:
+    values = {"title": title}
+    return call("change_objects", {"model": SECTION, "ids": ids, "values": values})
+
+
+def delete(section: int) -> dict:
+    return call("delete_objects", {"model": SECTION, "ids": [section]})
+
+
+class Sections:
+    """The titles of sections, as the database has them."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+
+    def title(self, section: int) -> str:
+        found = self.oracle.rows(
+            "SELECT title FROM questionnaires_section WHERE id = %s", section
+        )
+        return found[0]["title"] if found else ""
+
+    def add(self, count: int) -> list[int]:
+        """Return ids of sections that no other test changes."""
+        rows = self.oracle.rows(
+            "SELECT id FROM questionnaires_section ORDER BY id DESC"
+        )
+        ids = [row["id"] for row in rows]
+        taken = Sections.taken
+        Sections.taken += count
+        return sorted(ids[taken : taken + count])
+
+    taken = 0
+
+
+@pytest.fixture
+def sections(oracle: Oracle) -> Sections:
+    return Sections(oracle)
+
+
+@pytest.fixture
+def says(model: ModelServerProcess) -> Iterator:
+    """Let the model say these steps when it is asked."""
+
+    def script(*steps: list) -> None:
+        model.script("approving", [*steps, DONE])
+
+    yield script
+    model.script("approving", [DONE])
+
+
+def ask(panel: Panel) -> None:
+    panel.ask("Change it. [[script:approving]]")
+    panel.wait_state("waiting-approval")
+    panel.approval.first.wait_for()
+
+
+def difference(panel: Panel) -> tuple[list[str], list[str]]:
+    shown = panel.approval.locator(".aia-diff")
+    return shown.locator("del").all_inner_texts(), shown.locator(
+        "ins"
+    ).all_inner_texts()
+
+
+class TestApprove:
+    def test_shows_the_difference_and_then_what_was_changed(
+        self, panel, sections, says
+    ):
+        (section,) = sections.add(1)
+        before = sections.title(section)
+        says([change(section, "Another name")])
+
+        ask(panel)
+
+        assert difference(panel) == ([before], ["Another name"])
+        assert sections.title(section) == before
+        assert panel.approval.locator("[data-aia-approve]").inner_text() == (
+            "Change section"
+        )
+
+        panel.approve()
+        panel.wait_done()
+
+        assert sections.title(section) == "Another name"
+        changes = panel.log.locator(".aia-changes")
+        assert "1 object changed" in changes.inner_text()
+        changes.locator("summary").first.click()
+        assert changes.locator("del").inner_text() == before
+        assert changes.locator("ins").inner_text() == "Another name"
+
+    def test_card_of_the_call_says_who_and_what(self, panel, sections, says):
+        (section,) = sections.add(1)
+        before = sections.title(section)
+        says([change(section, "Yet another")])
+        ask(panel)
+        panel.approve()
+        panel.wait_done()
+
+        card = panel.card("change_object")
+        card.locator("summary").first.click()
+        card.get_by_text("What was shown").click()
+
+        assert "Approved by admin" in card.inner_text()
+        assert card.locator(".aia-diff del").inner_text() == before
+
+    def test_same_after_a_reload(self, panel, sections, says):
+        (section,) = sections.add(1)
+        says([change(section, "Told twice")])
+        ask(panel)
+        panel.approve()
+        panel.wait_done()
+        live = panel.log.locator(".aia-changes").inner_html()
+
+        panel.page.reload()
+        panel.input.wait_for()
+
+        assert panel.log.locator(".aia-changes").inner_html() == live
+        assert panel.repeated_ids() == []
+
+
+class TestEdit:
+    def test_takes_the_values_of_the_person(self, panel, sections, says):
+        (section,) = sections.add(1)
+        says([change(section, "As proposed")])
+        ask(panel)
+
+        panel.edit().wait_for()
+        panel.edit_field("title").fill("As the person wants")
+        panel.save_edit()
+        panel.wait_done()
+
+        assert sections.title(section) == "As the person wants"
+        card = panel.card("change_object")
+        card.locator("summary").first.click()
+        assert "Edited and approved by admin" in card.inner_text()
+
+    def test_says_what_is_wrong_and_keeps_what_was_typed(self, panel, sections, says):
+        (section,) = sections.add(1)
+        before = sections.title(section)
+        says([change(section, "As proposed")])
+        ask(panel)
+        form = panel.edit()
+        form.wait_for()
+
+        form.evaluate("form => form.noValidate = true")
+        panel.edit_field("title").fill(" ")
+        panel.save_edit()
+        panel.page.locator("#aia-notice .aia-note").wait_for()
+
+        assert "Title: This field is required." in (
+            panel.page.locator("#aia-notice").inner_text()
+        )
+        assert panel.edit_field("title").input_value() == " "
+        assert sections.title(section) == before
+        form.get_by_role("link", name="Cancel").click()
+        panel.deny()
+        panel.wait_done()
+
+    def test_can_be_left(self, panel, sections, says):
+        (section,) = sections.add(1)
+        says([change(section, "As proposed")])
+        ask(panel)
+        panel.edit().wait_for()
+
+        panel.approval.get_by_role("link", name="Cancel").click()
+        panel.approval.locator("[data-aia-approve]").click()
+        panel.wait_done()
+
+        assert sections.title(section) == "As proposed"
+
+
+class TestDeny:
+    def test_tells_the_reason(self, panel, sections, says):
+        (section,) = sections.add(1)
+        before = sections.title(section)
+        says([change(section, "Unwanted")])
+        ask(panel)
+
+        panel.deny("The old one is better")
+        panel.wait_done()
+
+        assert sections.title(section) == before
+        card = panel.card("change_object")
+        assert card.get_attribute("data-status") == "denied"
+        card.locator("summary").first.click()
+        assert "Denied by admin: The old one is better" in (
+            card.inner_text().replace("“", "").replace("”", "").replace('"', "")
+        )
+
+    def test_enter_in_the_reason_denies(self, panel, sections, says):
+        (section,) = sections.add(1)
+        before = sections.title(section)
+        says([change(section, "Unwanted")])
+        ask(panel)
+
+        reason = panel.approval.locator("[name=reason]")
+        reason.fill("No")
+        reason.press("Enter")
+        panel.wait_done()
+
+        assert sections.title(section) == before
+        assert panel.card("change_object").get_attribute("data-status") == "denied"
+
+
+class TestRows:
+    def test_only_the_ticked_are_changed(self, panel, sections, says):
+        ids = sections.add(3)
+        before = [sections.title(one) for one in ids]
+        says([change_all(ids, "Alike")])
+        ask(panel)
+        button = panel.approval.locator("[data-aia-approve]")
+        assert button.inner_text() == "Change 3 sections"
+
+        panel.approval.locator(f'[name=rows][value="{ids[1]}"]').uncheck()
+        panel.wait(lambda: button.inner_text() == "Change 2 sections", "the number")
+        panel.approve()
+        panel.wait_done()
+
+        assert [sections.title(one) for one in ids] == ["Alike", before[1], "Alike"]
+        assert "2 objects changed" in panel.log.locator(".aia-changes").inner_text()
+
+    def test_none_ticked_cannot_be_approved(self, panel, sections, says):
+        ids = sections.add(2)
+        says([change_all(ids, "Nobody")])
+        ask(panel)
+
+        for tick in panel.approval.locator("[name=rows]").all():
+            tick.uncheck()
+
+        button = panel.approval.locator("[data-aia-approve]")
+        panel.wait(button.is_disabled, "a button that does nothing")
+        panel.deny()
+        panel.wait_done()
+
+
+class TestAllowForThisAnswer:
+    def test_second_call_does_not_ask(self, panel, sections, says):
+        ids = sections.add(2)
+        says([change(ids[0], "First")], [change(ids[1], "Second")])
+        ask(panel)
+
+        panel.approval.get_by_role(
+            "button", name="Allow “Change object” on sections for this answer"
+        ).click()
+        panel.wait_done()
+
+        assert [sections.title(one) for one in ids] == ["First", "Second"]
+        assert "2 objects changed" in panel.log.locator(".aia-changes").inner_text()
+
+    def test_is_not_offered_for_what_removes_data(self, panel, sections, says):
+        (section,) = sections.add(1)
+        says([delete(section)])
+        ask(panel)
+
+        assert panel.approval.locator('[value="approve_for_run"]').count() == 0
+        assert "will be deleted" in panel.approval.locator(".aia-diff").inner_text()
+        panel.deny()
+        panel.wait_done()
+        assert sections.title(section)
+
+
+class TestOtherPlaces:
+    def test_card_is_there_after_a_reload(self, panel, sections, says):
+        (section,) = sections.add(1)
+        says([change(section, "After the reload")])
+        ask(panel)
+        before = difference(panel)
+
+        panel.page.reload()
+        panel.approval.wait_for()
+
+        assert difference(panel) == before
+        panel.approve()
+        panel.wait_done()
+        assert sections.title(section) == "After the reload"
+
+    def test_another_tab_sees_the_decision(
+        self, regular: Visitor, panel, sections, says
+    ):
+        (section,) = sections.add(1)
+        says([change(section, "Decided there")])
+        ask(panel)
+        other = regular.tab()
+        other.goto("/admin/")
+        other.approval.wait_for()
+
+        other.approve()
+        other.wait_done()
+        panel.wait_done()
+
+        assert panel.approval.count() == 0
+        assert "1 object changed" in panel.log.locator(".aia-changes").inner_text()
+        assert sections.title(section) == "Decided there"
+
+    def test_row_that_was_changed_meanwhile_is_asked_again(self, panel, sections, says):
+        (section,) = sections.add(1)
+        says([change(section, "By the assistant")])
+        ask(panel)
+        rename(panel, "By somebody else", section)
+
+        panel.approve()
+        panel.approval.get_by_text("changed by somebody else").wait_for()
+
+        assert sections.title(section) == "By somebody else"
+        assert difference(panel)[0] == ["By somebody else"]
+        panel.approve()
+        panel.wait_done()
+        assert sections.title(section) == "By the assistant"
+
+    def test_expired_one_says_so(self, own_server, visit, model, says):
+        server = own_server(env={"TESTS_SETTINGS": '{"APPROVAL_TTL_S": 1}'})
+        panel = visit(server).panel()
+        says([change(3, "Too late")])
+        panel.ask("Change it. [[script:approving]]")
+
+        panel.wait_done()
+
+        card = panel.card("change_object")
+        assert card.get_attribute("data-status") == "denied"
+        assert "Expired" in card.inner_text()
+        assert Sections(Oracle(server.database_url)).title(3) != "Too late"
+
+
+class TestLookOnly:
+    def test_offers_no_tool_that_writes_and_is_remembered(self, panel, sections, says):
+        (section,) = sections.add(1)
+        before = sections.title(section)
+        says([change(section, "Not even asked")])
+
+        panel.page.locator("#aia-look").select_option("1")
+        panel.ask_and_wait("Change it. [[script:approving]]")
+
+        assert sections.title(section) == before
+        card = panel.card("change_object")
+        assert card.get_attribute("data-status") == "denied"
+        assert "Look only" in card.inner_text()
+        panel.page.reload()
+        panel.input.wait_for()
+        assert panel.page.locator("#aia-look").input_value() == "1"
+        panel.page.locator("#aia-look").select_option("")
+        panel.wait(lambda: not _cookie(panel), "no cookie")
+
+
+class TestWithoutJavaScript:
+    @pytest.fixture
+    def plain(self, visit, server) -> Panel:
+        tab = visit(server, java_script_enabled=False).tab()
+        tab.goto("/admin/questionnaires/")
+        tab.page.locator("#aia-launcher").click()
+        tab.input.wait_for()
+        return tab
+
+    def wait(self, panel: Panel, state: str) -> None:
+        def is_there() -> bool:
+            with suppress(Error):  # the form's own navigation may be under way
+                panel.page.reload()
+            return panel.state == state
+
+        panel.wait(is_there, state)
+
+    def test_chosen_rows_are_changed(self, plain, sections, says):
+        ids = sections.add(2)
+        before = sections.title(ids[0])
+        says([change_all(ids, "Without script")])
+        plain.ask("Change it. [[script:approving]]")
+        self.wait(plain, "waiting-approval")
+        assert "Only the ticked rows are meant." in plain.approval.inner_text()
+
+        plain.approval.locator(f'[name=rows][value="{ids[0]}"]').uncheck()
+        plain.approve()
+        self.wait(plain, "idle")
+
+        assert [sections.title(one) for one in ids] == [before, "Without script"]
+
+    def test_values_are_edited_on_a_page_of_their_own(self, plain, sections, says):
+        (section,) = sections.add(1)
+        says([change(section, "As proposed")])
+        plain.ask("Change it. [[script:approving]]")
+        self.wait(plain, "waiting-approval")
+
+        place = plain.page.url
+        plain.approval.get_by_role("link", name="Change the values").click()
+        form = plain.page.locator("#content .aia-edit-form")
+        form.locator("[name$=title]").fill("On its own page")
+        form.get_by_role("button").click()
+        plain.page.wait_for_url(place)
+        self.wait(plain, "idle")
+
+        assert sections.title(section) == "On its own page"
+
+    def test_look_only_is_kept(self, plain, sections, says):
+        (section,) = sections.add(1)
+        before = sections.title(section)
+        says([change(section, "Not even asked")])
+
+        plain.page.locator("#aia-look").select_option("1")
+        plain.ask("Change it. [[script:approving]]")
+        self.wait(plain, "idle")
+
+        assert sections.title(section) == before
+        assert plain.page.locator("#aia-look").input_value() == "1"
+
+
+def _cookie(panel: Panel) -> bool:
+    return any(one["name"] == "aia_look" for one in panel.page.context.cookies())

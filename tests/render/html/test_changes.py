@@ -1,0 +1,203 @@
+"""What a run has changed, in its message: the same from history and from frames."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+
+from ai_assistant.models import ToolCall
+from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.render.html.changes import changes_of_runs
+from tests.render.html.dom import Node
+from tests.render.html.tab import Tab, whole_page
+from tests.render.html.test_projection import assert_whole
+
+EFFECT = "testapp.effect"
+
+
+def stored(story, *rows: dict, gaps: list | None = None) -> ChangeSet:
+    """Store what the last call of the run has changed."""
+    call = ToolCall.objects.filter(run=story.run).last()
+    change_set = ChangeSet.objects.create(
+        run=story.run, call=call, is_partial=bool(gaps), gaps=gaps or []
+    )
+    for order, row in enumerate(rows):
+        RowChange.objects.create(
+            **{
+                "change_set": change_set,
+                "order": order,
+                "model": EFFECT,
+                "object_id": str(order),
+                "kind": "update",
+                "text": f"Effect {order}",
+                "fields": [*(row.get("after") or {})],
+                **row,
+            }
+        )
+    return change_set
+
+
+def updated(before: dict, after: dict, **more) -> dict:
+    return {"before": before, "after": after, **more}
+
+
+@pytest.fixture
+def called(story):
+    story.ask("Hello")
+    story._reply(("echo", "echo"))
+    return story
+
+
+def list_of(page) -> Node | None:
+    found = [n for n in page.root.elements() if "aia-changes" in n.classes()]
+    return found[0] if found else None
+
+
+def texts(node: Node, tag: str) -> list[str]:
+    return [one.text().strip() for one in node.elements() if one.tag == tag]
+
+
+class TestList:
+    def test_is_not_there_without_changes(self, called):
+        assert list_of(whole_page(called.conversation)[0]) is None
+
+    def test_counts_objects_and_shows_each(self, called):
+        stored(
+            called,
+            updated({"value": "old"}, {"value": "new"}),
+            updated({"key": "a"}, {"key": "b"}),
+        )
+        stored(called, updated({"value": "new"}, {"value": "newer"}, object_id="0"))
+
+        shown = list_of(whole_page(called.conversation)[0])
+
+        assert "2 objects changed" in shown.text()
+        assert texts(shown, "del") == ["old", "a", "new"]
+        assert texts(shown, "ins") == ["new", "b", "newer"]
+        assert texts(shown, "th") == ["Value", "Key", "Value"]
+
+    def test_shows_what_was_made_and_deleted(self, called):
+        stored(
+            called,
+            {"kind": "create", "after": {"id": 1, "key": "k", "value": ""}},
+            {"kind": "delete", "before": {"id": 2, "key": "k"}},
+        )
+
+        shown = list_of(whole_page(called.conversation)[0])
+
+        assert texts(shown, "ins") == ["Effect 0"]
+        assert texts(shown, "del") == ["Effect 1"]
+        assert texts(shown, "td") == ["k"]
+
+    def test_shows_sealed_values_as_hidden(self, called):
+        sealed = [{"$sealed": "x" * 40, "mac": "y"}, {"$sealed": "z" * 40, "mac": "u"}]
+        stored(called, updated({"value": sealed[0]}, {"value": sealed[1]}))
+
+        text = list_of(whole_page(called.conversation)[0]).text()
+
+        assert "hidden" in text
+        assert "xxxx" not in text
+        assert "zzzz" not in text
+
+    def test_names_related_objects_in_one_query(
+        self, called, django_assert_num_queries
+    ):
+        people = [get_user_model().objects.create_user(f"p{n}") for n in range(6)]
+        stored(
+            called,
+            *(
+                {
+                    "model": "admin.logentry",
+                    "before": {"user_id": people[n].pk},
+                    "after": {"user_id": people[n + 1].pk},
+                }
+                for n in range(5)
+            ),
+        )
+        run_id = called.run.pk
+        with django_assert_num_queries(5):
+            entry = changes_of_runs([run_id])[run_id]
+
+        brief = [str(field["brief"]) for o in entry["objects"] for field in o["fields"]]
+        assert brief[0] == "<del>p0</del> <ins>p1</ins>"
+
+    def test_of_links_shows_both_ends(self, called):
+        group = Group.objects.create(name="Editors")
+        stored(
+            called,
+            {
+                "kind": "m2m_add",
+                "model": "auth.user_groups",
+                "after": {"id": 3, "user_id": called.user.pk, "group_id": group.pk},
+            },
+        )
+
+        shown = list_of(whole_page(called.conversation)[0])
+
+        assert "1 object changed" in shown.text()
+        assert "ada" in shown.text()
+        assert "Editors" in shown.text()
+
+    def test_says_what_cannot_be_shown(self, called):
+        stored(
+            called,
+            updated({"value": "a"}, {"value": "b"}),
+            gaps=[{"table": "shop_stock", "kind": "update", "count": 3}],
+        )
+
+        shown = list_of(whole_page(called.conversation)[0])
+
+        assert (
+            "Something else was written in table shop_stock; "
+            "it cannot be shown or undone." in shown.text()
+        )
+
+    def test_of_a_model_that_is_gone_still_names_the_object(self, called):
+        stored(called, updated({"x": 1}, {"x": 2}, model="gone.thing"))
+
+        shown = list_of(whole_page(called.conversation)[0])
+
+        assert "Effect 0" in shown.text()
+
+    def test_asks_as_often_for_many_runs(self, story, django_assert_num_queries):
+        ids = []
+        for _ in range(3):
+            story.ask("Hello")
+            story._reply(("echo",))
+            stored(story, updated({"value": "a"}, {"value": "b"}))
+            ids.append(story.run.pk)
+            story.end()
+
+        with django_assert_num_queries(4):
+            assert len(changes_of_runs(ids)) == 3
+
+
+class TestFrames:
+    def test_bring_what_a_page_load_draws(self, called):
+        tab = Tab(called)
+        tab.connect()
+        stored(called, updated({"value": "old"}, {"value": "new"}))
+
+        called.work("x")
+        tab.look()
+
+        assert "1 object changed" in list_of(tab.page).text()
+        assert_whole(tab)
+
+        stored(called, updated({"key": "a"}, {"key": "b"}, object_id="9"))
+        called.work("x")
+        tab.look()
+
+        assert "2 objects changed" in list_of(tab.page).text()
+        assert_whole(tab)
+
+    def test_do_not_repeat_what_has_not_changed(self, called):
+        tab = Tab(called)
+        tab.connect()
+        stored(called, updated({"value": "old"}, {"value": "new"}))
+        called.work("x")
+        tab.look()
+
+        called.work("x")
+        ops = tab.projection.catch_up()
+
+        assert not [op for op in ops if str(op[1]).endswith("-changes")]

@@ -1,0 +1,226 @@
+from dataclasses import replace
+
+import pytest
+
+from ai_assistant.changes.values import (
+    Changes,
+    FieldChange,
+    ObjectChange,
+    Related,
+    to_json,
+)
+from ai_assistant.models import Interrupt, ToolCall
+from tests.render.html.dom import Node
+from tests.render.html.tab import whole_page
+
+SECTION = "testapp.effect"
+HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+def one(kind="change", before="old", after="new", text="An effect", **more):
+    field = FieldChange(name="value", label="Value", before=before, after=after)
+    fields = {"fields": (field,), **more}
+    return ObjectChange(kind=kind, model=SECTION, object_id="1", text=text, **fields)
+
+
+def changes(*objects, **more) -> Changes:
+    given = {"title": "Change value of effect “x”", "total": len(objects), **more}
+    return Changes(objects=objects, model=SECTION, **given)
+
+
+def asked(story, proposal: Changes, **fields):
+    """Return the page on which a call waits with this proposal."""
+    story.ask("Hello")
+    story._reply(("needs_approval",))
+    story.park()
+    Interrupt.objects.update(proposal=to_json(proposal))
+    ToolCall.objects.update(**{"effect": "write", **fields})
+    return whole_page(story.conversation)[0]
+
+
+def diff(page) -> Node:
+    (found,) = [node for node in page.root.elements() if "aia-diff" in node.classes()]
+    return found
+
+
+def texts(node, tag: str) -> list[str]:
+    return [one.text() for one in node.elements() if one.tag == tag]
+
+
+def button(page, name: str):
+    found = [node for node in page.root.elements() if name in node.attrs]
+    return found[0].text() if found else ""
+
+
+class TestCard:
+    def test_of_a_change_shows_both_values(self, story):
+        page = asked(story, changes(one()))
+
+        assert texts(diff(page), "del") == ["old"]
+        assert texts(diff(page), "ins") == ["new"]
+        assert texts(diff(page), "th") == ["Value"]
+
+    def test_of_a_creation_shows_values_alone(self, story):
+        page = asked(story, changes(one("create", before="")))
+
+        assert [text.strip() for text in texts(diff(page), "td")] == ["new"]
+        assert texts(diff(page), "del") == texts(diff(page), "ins") == []
+
+    def test_of_an_emptied_field_says_so(self, story):
+        page = asked(story, changes(one(after="")))
+
+        assert texts(diff(page), "td")[0].split() == ["old", "empty"]
+
+    @pytest.mark.parametrize(
+        ("kind", "sentence"),
+        [
+            ("delete", "3 order lines will be deleted"),
+            ("change", "3 order lines will lose their effect"),
+            ("create", "3 order lines will be added"),
+            ("link", "3 links will change: order lines"),
+        ],
+    )
+    def test_of_a_deletion_says_what_goes_along(self, story, kind, sentence):
+        along = Related(
+            model="shop.line", label="order lines", kind=kind, count=3, texts=("A", "B")
+        )
+        page = asked(story, changes(one("delete", fields=()), related=(along,)))
+
+        shown = diff(page)
+        assert sentence in shown.text()
+        assert "and 1 more" in shown.text()
+        assert "An effect" in texts(shown, "del")
+
+    def test_of_many_has_ticks_and_counts_the_rest(self, story):
+        objects = [replace(one(text=f"No. {n}"), object_id=str(n)) for n in range(20)]
+        page = asked(
+            story,
+            changes(
+                *objects,
+                title="Change value of 1000 effects",
+                verb="Change 1000 effects",
+                total=1000,
+                rows_argument="ids",
+            ),
+        )
+
+        ticks = [n for n in diff(page).elements() if n.attrs.get("name") == "rows"]
+        assert [tick.attrs["value"] for tick in ticks] == [str(n) for n in range(20)]
+        assert all("checked" in tick.attrs for tick in ticks)
+        assert "and 980 more" in diff(page).text()
+        (count,) = [n for n in page.root.elements() if "data-aia-count" in n.attrs]
+        assert (count.text(), count.attrs["data-rest"]) == ("1000", "980")
+        assert button(page, "data-aia-approve") == "Change 1000 effects"
+
+    def test_of_many_has_ticks_for_its_own_model_only(self, story):
+        inline = replace(one(), model="testapp.other", object_id="9")
+        objects = (one(), replace(one(), object_id="2"), inline)
+        page = asked(story, changes(*objects, total=2, rows_argument="ids"))
+
+        ticks = [n for n in diff(page).elements() if n.attrs.get("name") == "rows"]
+        assert [tick.attrs["value"] for tick in ticks] == ["1", "2"]
+        assert "more" not in diff(page).text()
+
+    @pytest.mark.parametrize(
+        ("verb", "shown"),
+        [
+            ("Delete 1,000 rows", "Delete 1,000 rows"),
+            ("Publish them", "Publish them (1000)"),
+            ("Change 3 of 1000 fields", "Change 3 of 1000 fields"),
+        ],
+    )
+    def test_button_says_to_how_many(self, verb, shown, story):
+        page = asked(story, changes(one(), one(), verb=verb, total=1000))
+
+        assert button(page, "data-aia-approve") == shown
+
+    def test_says_what_cannot_be_undone_and_warns(self, story):
+        page = asked(story, changes(one(), undoable=False, warnings=("Mails go out.",)))
+
+        text = page.by_id("aia-pinned").text()
+        assert "It cannot be undone." in text
+        assert "Mails go out." in text
+
+    def test_says_why_it_asks(self, story):
+        page = asked(story, changes(one()), asks_because="It comes from a file.")
+
+        assert "It comes from a file." in page.by_id("aia-pinned").text()
+
+    @pytest.mark.parametrize(("effect", "count"), [("write", 1), ("destructive", 0)])
+    def test_allows_for_the_answer_what_removes_nothing(self, story, effect, count):
+        page = asked(story, changes(one()), effect=effect)
+
+        found = [
+            node.text()
+            for node in page.root.elements()
+            if node.attrs.get("value") == "approve_for_run"
+        ]
+        assert found == ["Allow “Needs approval” on effects for this answer"] * count
+
+    def test_tells_apart_what_looks_the_same(self, story):
+        page = asked(story, changes(one(before="admin", after="\u0430dmin")))
+
+        assert "Both look the same, but their characters differ." in diff(page).text()
+        assert "U+0430" in diff(page).text()
+
+    def test_says_that_a_hidden_value_changes(self, story):
+        page = asked(story, changes(one(before="•••", after="•••")))
+
+        assert "the values are not shown" in diff(page).text()
+
+    @pytest.mark.parametrize("kind", ["create", "change", "delete", "link", "action"])
+    def test_escapes_everything(self, story, kind):
+        field = FieldChange(
+            name="a", label=HOSTILE, before=HOSTILE, after=HOSTILE + "x"
+        )
+        hostile = ObjectChange(
+            kind=kind, model=HOSTILE, object_id=HOSTILE, text=HOSTILE, fields=(field,)
+        )
+        along = Related(
+            model="a.b", label=HOSTILE, kind=kind, count=2, texts=(HOSTILE,)
+        )
+        for objects in ((hostile,), (hostile, hostile)):
+            proposal = Changes(
+                title=HOSTILE,
+                verb=HOSTILE,
+                model=HOSTILE,
+                objects=objects,
+                total=len(objects),
+                related=(along,),
+                warnings=(HOSTILE,),
+                rows_argument="ids",
+            )
+            pinned = asked(story, proposal).by_id("aia-pinned")
+
+            assert not {node.tag for node in pinned.elements()} & {"img", "script"}
+            assert not [node for node in pinned.elements() if "onerror" in node.attrs]
+            assert HOSTILE in pinned.text()
+            story.end()
+
+
+class TestDecision:
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({}, "Approved by ada"),
+            ({"edited": True, "rows": None}, "Edited and approved by ada"),
+            ({"edited": False, "rows": ["1"]}, "Approved by ada, for chosen rows"),
+            ({"granted": True}, "Allowed by ada for this answer"),
+        ],
+    )
+    def test_is_told_on_the_card_of_the_call(self, story, user, given, said):
+        asked(story, changes(one()))
+        Interrupt.objects.update(status="approved", decided_by=user, answer=given)
+
+        page = whole_page(story.conversation)[0]
+
+        assert said in page.by_id("aia-log").text()
+        assert texts(diff(page), "ins") == ["new"]
+
+    def test_that_denies_has_its_reason(self, story, user):
+        asked(story, changes(one()))
+        Interrupt.objects.update(status="denied", decided_by=user, answer="<b>No</b>")
+
+        page = whole_page(story.conversation)[0]
+
+        assert "Denied by ada: <b>No</b>" in page.by_id("aia-log").text()
