@@ -13,7 +13,11 @@ class SimpleAssistantConfig(AppConfig):
     def ready(self) -> None:
         # Registered by being imported.
         from ai_assistant import checks, receivers  # noqa: F401
+        from ai_assistant.changes import receiving, unstash  # noqa: F401
         from ai_assistant.engine import signout  # noqa: F401
+        from ai_assistant.safety.redaction.logs import install
+
+        install()
 
 
 class AssistantConfig(SimpleAssistantConfig):

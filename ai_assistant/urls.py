@@ -27,6 +27,7 @@ _routes: list[URLPattern | URLResolver] = [
     path("stop/", views.stop_view, name="stop"),
     path("retry/", views.retry_view, name="retry"),
     path("answer/", views.answer_view, name="answer"),
+    path("edit/", views.edit_view, name="edit"),
     path("new/", views.new_view, name="new"),
     path("conversations/", views.conversations_view, name="conversations"),
     path("context/", views.context_view, name="context"),

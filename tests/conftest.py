@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test.utils import setup_databases, teardown_databases
 
-pytest_plugins = ["tests.servers.fixtures"]
+pytest_plugins = ["tests.servers.fixtures", "tests.figures"]
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +22,13 @@ def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> It
     yield
     with django_db_blocker.unblock():
         teardown_databases(made, verbosity=0)
+
+
+@pytest.fixture(autouse=True)
+def _no_rules_kept() -> Iterator:
+    """Rules are kept for seconds; the rows of a test are gone at its end."""
+    from ai_assistant.safety import rules
+
+    rules.forget()
+    yield
+    rules.forget()

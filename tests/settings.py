@@ -3,13 +3,23 @@
 import os
 
 from project.settings import *  # noqa: F403 - a settings module is its names
-from project.settings import BASE_DIR, DATABASES, INSTALLED_APPS
+from project.settings import AI_ASSISTANT, BASE_DIR, DATABASES, INSTALLED_APPS
 
 DEBUG = False
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1", "[::1]"]
 INSTALLED_APPS = [
-    *dict.fromkeys([*INSTALLED_APPS, "project.conformance", "tests.testapp"])
+    *dict.fromkeys(
+        [
+            *INSTALLED_APPS,
+            "project.conformance",
+            "tests.testapp",
+            "tests.library",
+            "tests.gallery",
+            "tests.warehouse",
+        ]
+    )
 ]
+AI_ASSISTANT = {**AI_ASSISTANT, "RATE_USER": ""}  # tests send many at once
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 # A file, since the engine's threads share it, and one for each test process.

@@ -9,8 +9,11 @@ from django.core.checks import CheckMessage, register
 from ai_assistant import conf
 from ai_assistant.checks.asgi import check_asgi
 from ai_assistant.checks.background import check_background
+from ai_assistant.checks.budgets import check_budgets
 from ai_assistant.checks.cards import check_cards
+from ai_assistant.checks.changes import check_changes
 from ai_assistant.checks.context import check_context
+from ai_assistant.checks.data import check_data
 from ai_assistant.checks.database import check_database
 from ai_assistant.checks.layer import check_layer
 from ai_assistant.checks.manifest import check_manifest
@@ -18,6 +21,7 @@ from ai_assistant.checks.modules import check_modules
 from ai_assistant.checks.pages import check_pages
 from ai_assistant.checks.policy import check_policy
 from ai_assistant.checks.profiles import check_profiles
+from ai_assistant.checks.redaction import check_redaction
 from ai_assistant.checks.settings import check_settings
 from ai_assistant.checks.site import check_site
 from ai_assistant.checks.tools import check_tools
@@ -27,6 +31,7 @@ TAG = "ai_assistant"
 # Each may count on settings that have the right names and types.
 CHECKS = (
     check_profiles,
+    check_budgets,
     check_site,
     check_asgi,
     check_pages,
@@ -34,7 +39,10 @@ CHECKS = (
     check_background,
     check_database,
     check_policy,
+    check_redaction,
     check_tools,
+    check_data,
+    check_changes,
     check_cards,
     check_context,
     check_modules,

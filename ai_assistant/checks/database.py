@@ -6,7 +6,7 @@ from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Djan
 from django.db import DEFAULT_DB_ALIAS, connection, router
 
 from ai_assistant import conf
-from ai_assistant.engine.fence import NOW
+from ai_assistant.models.clock import NOW
 from ai_assistant.models.run import Run
 
 IMMEDIATE = "'OPTIONS': {'transaction_mode': 'IMMEDIATE'}"

@@ -13,8 +13,14 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "BACKGROUND": ("auto", "celery", "threads"),
     "HTMX": ("auto", "vendored", "none"),
 }
-MAY_BE_NONE = ("WRITE_TIMEOUT_S", "QUESTION_TTL_S")
+MAY_BE_NONE = (
+    "WRITE_TIMEOUT_S",
+    "QUESTION_TTL_S",
+    "RETENTION_DAYS",
+    "AUDIT_RETENTION_DAYS",
+)
 MAY_BE_ZERO = ("MODEL_RETRIES", "MODEL_RETRY_DELAY_S", "MAX_ATTEMPTS")
+OF_DICTS = ("BUDGETS",)
 NAMES = "docs/settings.md lists every name with its type and default."
 
 
@@ -56,6 +62,8 @@ def expected_type(name: str) -> str:
     """Return what a setting must be, in words."""
     if name in MAY_BE_NONE:
         return "a number or None"
+    if name in OF_DICTS:
+        return "a list of dicts"
     default = DEFAULTS.get(name)
     words: tuple[tuple[type, str], ...] = (
         (bool, "True or False"),
@@ -77,8 +85,9 @@ def _fits(name: str, value: object) -> bool:
     if isinstance(default, float):
         return isinstance(value, int | float)
     if isinstance(default, list):
-        texts = isinstance(value, list | tuple)
-        return texts and all(isinstance(item, str) for item in value)  # type: ignore[attr-defined]
+        kind = dict if name in OF_DICTS else str
+        listed = isinstance(value, list | tuple)
+        return listed and all(isinstance(item, kind) for item in value)  # type: ignore[attr-defined]
     return isinstance(value, type(default))
 
 

@@ -16,7 +16,7 @@ FEATURES: Mapping[str, bool] = {
     "attachments": False,
 }
 PROMPT_CHARS = 8000  # of a module's prompt; large parts are read by tools
-NOT_BUILT = frozenset({"rollback", "lock", "attachments"})
+NOT_BUILT = frozenset({"rollback", "attachments"})
 
 
 class ContextModule:

@@ -12,11 +12,12 @@ import logging
 import os
 import socket
 from collections.abc import AsyncGenerator, Mapping
+from decimal import Decimal
 from types import ModuleType
 from typing import Any
 
 from ai_assistant.exceptions import ModelError
-from ai_assistant.providers.litellm_chunks import ChunkReader, usage
+from ai_assistant.providers.litellm_chunks import ChunkReader, price_usd, usage
 from ai_assistant.providers.litellm_errors import (
     came_from_provider,
     model_error,
@@ -68,6 +69,15 @@ class LiteLLMProvider:
     async def ready(self) -> None:
         """Wait until litellm is loaded; the limits of a call are not for that wait."""
         await ensure_loaded()
+
+    def price_usd(self, input_tokens: int, output_tokens: int) -> Decimal | None:
+        """Return what a call costs by litellm's list; None if that does not say."""
+        litellm = LIBRARY.loaded
+        if litellm is None:
+            return None
+        return price_usd(
+            litellm, self.profile.get("MODEL", ""), input_tokens, output_tokens
+        )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Yield the chunks of one reply; closing closes the connection."""

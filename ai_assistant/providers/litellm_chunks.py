@@ -132,3 +132,16 @@ def _cost_usd(litellm: ModuleType, model: str, found: Any) -> Decimal | None:  #
     except Exception:  # noqa: BLE001 - of many types, and all mean: no price
         return None
     return Decimal(str(sum(costs))).quantize(SMALLEST_USD)
+
+
+def price_usd(
+    litellm: ModuleType, model: str, input_tokens: int, output_tokens: int
+) -> Decimal | None:
+    """Return what so many tokens cost by litellm's own list; None if it lacks them."""
+    try:
+        costs = litellm.cost_per_token(
+            model=model, prompt_tokens=input_tokens, completion_tokens=output_tokens
+        )
+    except Exception:  # noqa: BLE001 - of many types, and all mean: no price
+        return None
+    return Decimal(str(sum(costs))).quantize(SMALLEST_USD)

@@ -35,6 +35,11 @@ class Warmup(Generic[T]):
             return "warming"
         return "failed" if self._future.exception() else "ready"
 
+    @property
+    def loaded(self) -> T | None:
+        """Return the library if it is there, without waiting for it."""
+        return self._future.result() if self.state == "ready" and self._future else None
+
     def start(self) -> Future[T]:
         """Begin to load, if that has not begun. Returns at once; any thread may call."""
         with self._lock:

@@ -48,7 +48,13 @@ def wait(context: RunContext, seconds: float, text: str) -> None:
     time.sleep(seconds)
 
 
-@ai_assistant.tool(effect="write", policy="allow", prepare=wait, timeout_s=MAX_S + 60)
+@ai_assistant.tool(
+    effect="write",
+    policy="allow",
+    takes_data=True,  # outside suites give it any text, on any page
+    prepare=wait,
+    timeout_s=MAX_S + 60,
+)
 def slow_write(context: RunContext, seconds: float, text: str) -> dict[str, Any]:
     """Take so many seconds, then write one row with the text."""
     row = WrittenRow.objects.create(text=text, run_id=context.run_id)

@@ -1,3 +1,6 @@
+import pytest
+
+from ai_assistant.checks import check_assistant
 from ai_assistant.registry import registry
 
 
@@ -28,3 +31,24 @@ class TestPolicy:
             "AI_ASSISTANT['POLICY']['delete_section'] is 'allow', but the tool is "
             "destructive: it asks all the same. | Use 'ask' or 'deny'.",
         )
+
+    def test_pattern(self, assistant):
+        assistant(POLICY={"rename_.*": "deny", "(list|add)_.*": "ask"})
+
+        assert check_assistant() == []
+
+    @pytest.mark.parametrize(
+        ("pattern", "error"),
+        [
+            ("(", "is no regular expression: missing ), unterminated subpattern at "),
+            ("(a+)+", "repeats more than one character, which may take very long."),
+            (5, "is no text."),
+        ],
+    )
+    def test_broken_pattern(self, assistant, only, pattern, error):
+        assistant(POLICY={pattern: "deny"})
+
+        said_id, said = only()
+        assert said_id == "ai_assistant.E170"
+        assert said.startswith(f"Pattern {pattern!r} of AI_ASSISTANT['POLICY'] {error}")
+        assert said.endswith("| Write a simpler one, or the name of a tool.")

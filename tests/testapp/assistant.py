@@ -21,7 +21,7 @@ EXTERNAL_FILE = "TESTAPP_EXTERNAL_FILE"
 GATE_S = 0.02
 
 
-@ai_assistant.tool(effect="write")
+@ai_assistant.tool(effect="write", takes_data=True)
 def write_effect(context: RunContext, key: str, value: str = "") -> dict[str, str]:
     """Write one effect with this key and value."""
     Effect.objects.create(key=key, value=value, run=context.run_id)
@@ -35,7 +35,7 @@ async def slow_read(seconds: float) -> dict[str, float]:
     return {"seconds": seconds}
 
 
-@ai_assistant.tool(effect="write", external=True)
+@ai_assistant.tool(effect="write", external=True, takes_data=True)
 async def write_external(
     context: RunContext, key: str, seconds: float = 0
 ) -> dict[str, str]:
@@ -61,7 +61,9 @@ def boom() -> None:
     raise ZeroDivisionError("division by zero in boom()")
 
 
-@ai_assistant.tool(effect="write", background=True, resumable=True, timeout_s=300)
+@ai_assistant.tool(
+    effect="write", background=True, resumable=True, timeout_s=300, takes_data=True
+)
 def background_steps(
     context: RunContext, n: int, seconds: float = 0.1
 ) -> dict[str, int]:
@@ -77,7 +79,9 @@ def background_steps(
 
 
 if os.environ.get("TESTS_PAGES"):
-    import tests.testapp.pages  # noqa: F401 - registers
+    import tests.testapp.pages
+if os.environ.get("TESTS_PROPOSALS"):
+    import tests.testapp.proposals  # noqa: F401 - registers
 
 
 def _is_let(name: str) -> bool:

@@ -1,0 +1,51 @@
+"""What a model call costs: by the profile's own prices, else by the provider's list."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from ai_assistant.types import Provider, Usage
+
+INPUT, OUTPUT = "INPUT_USD_PER_MTOK", "OUTPUT_USD_PER_MTOK"
+MILLION = 1_000_000
+SMALLEST_USD = Decimal("1e-8")  # as the ledger has it
+
+
+def has_prices(profile: Mapping[str, Any]) -> bool:
+    """Tell whether the profile says what its model costs."""
+    return profile.get(INPUT) is not None and profile.get(OUTPUT) is not None
+
+
+def price_usd(
+    profile: Mapping[str, Any],
+    provider: Provider,
+    input_tokens: int,
+    output_tokens: int,
+) -> Decimal | None:
+    """
+    Return what so many tokens cost; None if nobody knows.
+
+    A provider may have a method `price_usd(input_tokens, output_tokens)`.
+    """
+    if has_prices(profile):
+        return _by_profile(profile, input_tokens, output_tokens)
+    by_list = getattr(provider, "price_usd", None)
+    found: Decimal | None = by_list(input_tokens, output_tokens) if by_list else None
+    return found
+
+
+def cost_usd(profile: Mapping[str, Any], usage: Usage) -> Decimal | None:
+    """Return what a call has cost: by the profile's prices, else as it was told."""
+    if has_prices(profile):
+        return _by_profile(profile, usage.input_tokens, usage.output_tokens)
+    return usage.cost_usd
+
+
+def _by_profile(
+    profile: Mapping[str, Any], input_tokens: int, output_tokens: int
+) -> Decimal:
+    price = (
+        Decimal(str(profile[INPUT])) * input_tokens
+        + Decimal(str(profile[OUTPUT])) * output_tokens
+    )
+    return (price / MILLION).quantize(SMALLEST_USD)
