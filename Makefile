@@ -76,6 +76,11 @@ kills: system
 
 # --- figures and pictures ---
 
+.PHONY: thorough
+thorough: system ## the long suites whole: page by page, attacks, lists of bad input
+	TESTS_THOROUGH=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile \
+	  tests/tools/data/oracle tests/tools/data/test_corpora.py tests/attacks
+
 .PHONY: bench faults shots rows
 bench: venv ## the benchmark suite, one JSON object a line
 	@DJANGO_DEBUG=0 $(PY) -m tests.bench

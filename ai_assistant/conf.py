@@ -83,6 +83,7 @@ DEFAULTS: Mapping[str, Any] = {
     "CHANGES_MAX_ROWS": 10_000,  # of one call; more cannot be undone
     "CHANGES_MAX_BYTES": 50 * 1024**2,  # of one call, with its files
     "STASH_STORAGE": "",  # of old files: alias or dotted class; "": beside MEDIA_ROOT
+    "SIDE_FIELDS": [],  # set by the site's code at a save: "shop.order.changed_by"
     "SIDE_MODELS": [],  # written along with others, as a history: "shop.pricelog"
     # --- audit, secrets, retention ---
     "AUDIT_READS": False,  # calls that only read are in the audit log too

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes.display import name_of, shown
 from ai_assistant.changes.fingerprint import fingerprint
-from ai_assistant.changes.images import digest, has_sealed_key
+from ai_assistant.changes.images import can_be_found, digest
 from ai_assistant.changes.meta import meta
 from ai_assistant.changes.objects import Recorded, objects_of, whole_before
 from ai_assistant.changes.recorder import Recorder
@@ -115,6 +115,6 @@ def _versions(objects: list[Recorded]) -> dict[str, str]:
     found = {}
     for one in objects:
         image = whole_before(one)
-        if image is not None and not has_sealed_key(one.row.model):
+        if image is not None and can_be_found(one.row.model):
             found[one.row.key] = digest(image)
     return found

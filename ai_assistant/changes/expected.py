@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.expected_fields import check_fields, say
+from ai_assistant.changes.expected_fields import check_fields, is_by_itself, say
 from ai_assistant.changes.images import same
 from ai_assistant.changes.meta import concrete, label, meta, model_of_label
 from ai_assistant.changes.objects import Recorded
@@ -72,7 +72,7 @@ class Expected:
             return say(one, _("%(name)s “%(text)s” would be deleted too."))
         if expected is not None and expected.kind == "change":
             return check_fields(one, expected)
-        if self._goes_along(one, "change"):
+        if is_by_itself(one) or self._goes_along(one, "change"):
             return ""
         return say(one, _("%(name)s “%(text)s” would be changed too: %(fields)s."))
 

@@ -37,6 +37,13 @@ def check_fields(one: Recorded, expected: ObjectChange) -> str:
     return ""
 
 
+def is_by_itself(one: Recorded) -> bool:
+    """Tell whether nothing has changed in an object but what fills itself in."""
+    return all(
+        is_volatile(field) for field in _fields(one) if field.attname in one.fields
+    )
+
+
 def _is_known(field: Any, change: FieldChange) -> bool:  # noqa: ANN401
     """Tell whether the value was shown: a storage names new files as it likes."""
     return bool(change.attname) and not isinstance(field, models.FileField)

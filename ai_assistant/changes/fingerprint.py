@@ -2,11 +2,13 @@
 What a recording did, as one digest.
 
 The same call gives the same, whenever it is made on the same rows: keys of new
-rows, times of writing and names of new files do not count.
+rows, times of writing, names of new files and defaults that are drawn do not count.
 """
 
 import hashlib
 import json
+import time
+from datetime import datetime
 from typing import Any
 
 from django.db import models
@@ -15,16 +17,20 @@ from ai_assistant.changes.images import digest
 from ai_assistant.changes.meta import columns, meta
 from ai_assistant.changes.recorder import Recorder
 from ai_assistant.changes.rowimage import RowImage
-from ai_assistant.changes.volatile import is_side, is_volatile
+from ai_assistant.changes.volatile import is_drawn, is_side, is_volatile
 
 NEW = "$new"
+NOW = "$now"
+NOW_S = 60.0  # before a recording, and still the time of it
 
 
 def fingerprint(recorder: Recorder) -> str:
     """Return the digest of all that was changed, as hex."""
     rows = [row for row in recorder.rows if not is_side(row.model)]
     new = _new_keys(rows)
-    lines = sorted(json.dumps(_line(row, new), sort_keys=True) for row in rows)
+    lines = sorted(
+        json.dumps(_line(row, new, recorder.began_at), sort_keys=True) for row in rows
+    )
     gaps = sorted(json.dumps(gap, sort_keys=True) for gap in recorder.gaps)
     return hashlib.sha256(json.dumps([lines, gaps]).encode()).hexdigest()
 
@@ -38,15 +44,16 @@ def _new_keys(rows: list[RowImage]) -> dict[str, set[str]]:
     return found
 
 
-def _line(row: RowImage, new: dict[str, set[str]]) -> list[Any]:
+def _line(row: RowImage, new: dict[str, set[str]], began_at: float) -> list[Any]:
     is_new = row.before is None
     image = row.after or {}
     values = {
-        field.attname: _value(field, row, new)
+        field.attname: _value(field, row, new, began_at)
         for field in columns(row.model)
         if field.attname in image
         and (is_new or field.attname in row.fields)
         and not is_volatile(field)
+        and not (is_new and is_drawn(field))
         and not (is_new and field.primary_key and not field.is_relation)
     }
     files = sorted((file.field, file.sha256_after) for file in row.files)
@@ -54,12 +61,28 @@ def _line(row: RowImage, new: dict[str, set[str]]) -> list[Any]:
     return [row.kind, row.label, key, digest(values), files]
 
 
-def _value(field: Any, row: RowImage, new: dict[str, set[str]]) -> Any:  # noqa: ANN401
+def _value(
+    field: Any,  # noqa: ANN401 - a model field
+    row: RowImage,
+    new: dict[str, set[str]],
+    began_at: float,
+) -> Any:  # noqa: ANN401 - JSON
     value = (row.after or {})[field.attname]
+    if isinstance(field, models.DateTimeField) and _is_now(value, began_at):
+        return NOW
     if isinstance(field, models.FileField):
         return bool(value)
     target = _target(field, row)
     return NEW if target and str(value) in new.get(target, ()) else value
+
+
+def _is_now(value: Any, began_at: float) -> bool:  # noqa: ANN401 - JSON
+    """Tell whether a moment is that of the recording: the code has asked the clock."""
+    try:
+        moment = datetime.fromisoformat(value).timestamp()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return False
+    return began_at - NOW_S <= moment <= time.time()
 
 
 def _target(field: Any, row: RowImage) -> str:  # noqa: ANN401

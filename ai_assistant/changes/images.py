@@ -141,6 +141,11 @@ def has_sealed_key(model: Any) -> bool:  # noqa: ANN401 - a model class
     return has_one_key(model) and is_sealed_column(meta(concrete(model)).pk)
 
 
+def can_be_found(model: Any) -> bool:  # noqa: ANN401 - a model class
+    """Tell whether a row is found again by the text of its key."""
+    return has_one_key(model) and not has_sealed_key(model)
+
+
 def row_key(model: Any, pk: Any) -> str:  # noqa: ANN401 - a model class, its key
     """Return "app.model:pk", of the table behind a proxy."""
     return f"{label(model)}:{object_id(model, pk)}"
@@ -150,11 +155,11 @@ def versions(chosen: models.QuerySet[Any] | Iterable[models.Model]) -> dict[str,
     """
     Return the digests of the rows of a queryset, or of these instances, by row_key.
 
-    A row that is gone has none, and one whose key is a secret.
+    A row that is gone has none, and one whose key is a secret or of several columns.
     """
     found: dict[str, str] = {}
     for (model, alias), pks in _keys(chosen).items():
-        if has_sealed_key(model):
+        if not can_be_found(model):
             continue
         for pk, made in images(model, pks, alias):
             found[row_key(model, pk)] = digest(made)

@@ -8,6 +8,7 @@ image of is a gap: then the changes are not whole, and nobody may say that they 
 """
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -67,6 +68,7 @@ class Recorder:
     """The rows that one recording has met."""
 
     def __init__(self, outer: "Recorder | None" = None) -> None:
+        self.began_at = time.time()
         self.rows: list[RowImage] = []  # those that changed, once it is closed
         self.files = Files(self)
         self.witness: Witness = Witness(outer.witness if outer else None)

@@ -91,5 +91,13 @@ def to_json(changes: Changes) -> dict[str, Any]:
 
 
 def from_json(stored: Any) -> Changes:  # noqa: ANN401 - JSON
-    """Return the changes that were stored."""
+    """Return the changes that were stored. Raise ValueError if they are none."""
     return _adapter.validate_python(stored)
+
+
+def readable(stored: Any) -> Changes | None:  # noqa: ANN401 - JSON
+    """Return the changes that were stored; None without, or of another release."""
+    try:
+        return from_json(stored) if stored else None
+    except ValueError:
+        return None

@@ -20,15 +20,40 @@ SIDES = ("width_field", "height_field")
 HISTORY_APPS = frozenset({"reversion"})
 
 
-@cache
 def is_volatile(field: Any) -> bool:  # noqa: ANN401 - a model field
-    """Tell whether the column is filled in by the field or by the database."""
+    """
+    Tell whether nobody has to be asked before the column changes.
+
+    It is filled in by the field or the database, or the site has named it in
+    SIDE_FIELDS.
+    """
+    side = conf.get("SIDE_FIELDS")
+    if side and f"{meta(field.model).label_lower}.{field.name}" in map(str.lower, side):
+        return True
+    return _fills_itself(field)
+
+
+@cache
+def _fills_itself(field: Any) -> bool:  # noqa: ANN401
     if isinstance(field, CLOCKS) and (field.auto_now or field.auto_now_add):
         return True
     if getattr(field, "generated", False) or _is_measured(field):
         return True
     # A field that makes its value when it is saved, as slugs and positions do.
     return type(field).pre_save not in STANDARD
+
+
+@cache
+def is_drawn(field: Any) -> bool:  # noqa: ANN401 - a model field
+    """Tell whether each new row gets another default: a moment, a uuid, a code."""
+    if not field.has_default() or not callable(field.default):
+        return False
+    if isinstance(field, models.DateTimeField | models.TimeField):
+        return True
+    try:
+        return bool(field.get_default() != field.get_default())
+    except Exception:  # noqa: BLE001 - the code of the site
+        return False
 
 
 def is_side(model: Any) -> bool:  # noqa: ANN401 - a model class

@@ -6,6 +6,7 @@ from pathlib import Path
 from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
+from django.core.exceptions import FieldDoesNotExist
 
 from ai_assistant import conf
 from ai_assistant.changes.stash import stash_storage
@@ -13,7 +14,7 @@ from ai_assistant.changes.stash import stash_storage
 
 def check_changes() -> list[CheckMessage]:
     """Return what is wrong with the settings of the images of changes."""
-    return [*_storage(), *_side_models()]
+    return [*_storage(), *_side_fields(), *_side_models()]
 
 
 def _storage() -> Iterator[CheckMessage]:
@@ -45,6 +46,20 @@ def _served() -> Iterator[str]:
 
 def _is_below(location: str, folder: str) -> bool:
     return Path(location).resolve().is_relative_to(Path(folder).resolve())
+
+
+def _side_fields() -> Iterator[CheckMessage]:
+    for name in conf.get("SIDE_FIELDS"):
+        label, _dot, field = str(name).rpartition(".")
+        try:
+            apps.get_model(label.lower())._meta.get_field(field)  # noqa: SLF001
+        except (LookupError, ValueError, FieldDoesNotExist):
+            yield Error(
+                f"AI_ASSISTANT['SIDE_FIELDS'] names {name!r}, and there is no such "
+                "field.",
+                hint="Write app.model.field, as 'shop.order.changed_by', or remove it.",
+                id="ai_assistant.E143",
+            )
 
 
 def _side_models() -> Iterator[CheckMessage]:

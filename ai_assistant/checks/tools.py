@@ -23,7 +23,7 @@ def check_tools() -> list[CheckMessage]:
     found = [
         message
         for tool in registry.tools().values()
-        for check in (_said, _arguments, _execution, _preparation)
+        for check in (_said, _arguments, _execution, _preparation, _trial)
         for message in check(tool)
     ]
     return [*_clashes(), *found]
@@ -228,6 +228,25 @@ def _preparation(tool: ToolDefinition) -> Iterator[CheckMessage]:
             "has a 'prepare' with other arguments than its own.",
             f"Give it the same: {', '.join(_names(tool.handler)) or 'none'}.",
             "ai_assistant.E087",
+        )
+
+
+def _trial(tool: ToolDefinition) -> Iterator[CheckMessage]:
+    if tool.preview is None or callable(tool.preview):
+        return
+    if tool.preview != "transaction":
+        yield _error(
+            tool,
+            f"has preview={tool.preview!r}.",
+            "Give a function that returns Changes, 'transaction', or leave it out.",
+            "ai_assistant.E144",
+        )
+    elif tool.external or tool.background or _is_async(tool.handler):
+        yield _error(
+            tool,
+            "has preview='transaction', but not all that it does can be taken back.",
+            "Give it a preview of its own, or leave out external, background and async.",
+            "ai_assistant.E144",
         )
 
 

@@ -49,6 +49,8 @@ def approve(
     shown = interrupt.arguments_digest
     if tool is None or shown != digest(call.name, call.arguments):
         raise Refused("stale", _("This has changed since it was shown."))
+    if interrupt.proposal and values.readable(interrupt.proposal) is None:
+        raise Refused("stale", _("This was shown by another release. Deny it."))
     _check_allowed(interrupt, tool, user_id)
     if edited is not None:
         _take_edited(interrupt, tool, edited)
@@ -126,9 +128,10 @@ def _rewrite(interrupt: Interrupt, arguments: dict[str, Any], changes: Changes) 
 
 
 def _grant(interrupt: Interrupt, tool: ToolDefinition, user_id: UserKey) -> None:
-    if tool.effect != "write":
+    if tool.effect != "write" or tool.external:
         raise Refused(
-            "not_for_run", _("This has to be approved each time; it may remove data.")
+            "not_for_run",
+            _("This has to be approved each time: it may not be undone."),
         )
     model = values.from_json(interrupt.proposal).model if interrupt.proposal else ""
     Grant.objects.get_or_create(

@@ -32,7 +32,7 @@ from ai_assistant.engine.db import (
     in_tool_thread,
     in_write_thread,
 )
-from ai_assistant.engine.effects import carry_out_write
+from ai_assistant.engine.effects import carry_out_write, checked_for_claim
 from ai_assistant.engine.finish import outcome_unknown
 from ai_assistant.engine.loop import CallOutcome
 from ai_assistant.engine.offer import tool_of
@@ -179,7 +179,11 @@ class DurableCalls:
         begun: list[bool] = []
 
         def begin() -> Sequence[Event]:
-            refused = guarded(call.name, lambda: bool(rechecked(attempt, ready)))
+            try:
+                refused = guarded(call.name, lambda: checked_for_claim(attempt, ready))
+            except Differs as differs:
+                begun[:] = [False]
+                return _record(attempt, differs)
             begun[:] = [isinstance(refused, ToolResult) and refused.ok]
             return _claim(call) if begun[0] else _record(attempt, refused)
 

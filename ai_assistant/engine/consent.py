@@ -32,7 +32,7 @@ def consent(run: Run, call: ToolCall, tool: ToolDefinition, user: Any) -> Verdic
 
 def is_granted(run: Run, tool: ToolDefinition, model: str = "") -> bool:
     """Tell whether the person has allowed the tool on `model` for this run."""
-    if tool.effect == "destructive":
+    if tool.effect == "destructive" or tool.external:
         return False
     return Grant.objects.filter(run=run, tool=tool.name, model=model).exists()
 

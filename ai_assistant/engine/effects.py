@@ -8,6 +8,7 @@ from ai_assistant.changes.moved import moved
 from ai_assistant.changes.recorder import Recorder, recording
 from ai_assistant.changes.values import Changes
 from ai_assistant.engine.attempt import Attempt, Outcome, guarded, invoke
+from ai_assistant.engine.elsewhere import taken_back_with, written_ones
 from ai_assistant.engine.locking import check_rows_free
 from ai_assistant.engine.ready import rechecked
 from ai_assistant.engine.write_limit import within_limit
@@ -34,14 +35,18 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
             raise Revoked("stopped", "")
         context = rechecked(attempt, ready)
         shown = shown_before(attempt.call)
-        with transaction.atomic(), within_limit(attempt.tool.write_timeout_s):
+        with (
+            transaction.atomic(),
+            taken_back_with(written_ones()) as take_back,
+            within_limit(attempt.tool.write_timeout_s),
+        ):
             if shown is not None:
                 check_unmoved(shown)
             with recording() as recorder:
                 value = invoke(attempt, attempt.tool.handler, context)
                 result = from_value(attempt.call.name, value)
             if not result.ok:
-                transaction.set_rollback(True)  # what failed has changed nothing
+                take_back()  # what failed has changed nothing
                 return result
             if shown is not None:
                 _check_as_shown(shown, recorder)
@@ -53,6 +58,19 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
         return guarded(attempt.call.name, write)
     except Differs as differs:
         return differs
+
+
+def checked_for_claim(attempt: Attempt, ready: RunContext) -> bool:
+    """
+    Check once more what happens outside of our transaction, before it is claimed.
+
+    Raise what `rechecked` does, and Differs if a shown row is not as it was.
+    """
+    rechecked(attempt, ready)
+    shown = shown_before(attempt.call)
+    if shown is not None:
+        check_unmoved(shown)
+    return True
 
 
 def shown_before(call: ToolCall) -> Changes | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ai_assistant.changes.recorder import recording
 from ai_assistant.changes.store import store
+from ai_assistant.engine.elsewhere import taken_back_with, written_ones
 from ai_assistant.engine.locking import check_rows_free
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.run import Run
@@ -14,7 +15,8 @@ from ai_assistant.models.run import Run
 @contextmanager
 def kept_changes(run: Run, call: ToolCall, user: Any) -> Iterator[None]:  # noqa: ANN401 - the site's user model
     """Record what the block writes, in its transaction, as changes of the call."""
-    with recording() as recorder:
-        yield
-    check_rows_free(recorder.rows, run)
-    store(recorder, run, call, user)
+    with taken_back_with(written_ones()):
+        with recording() as recorder:
+            yield
+        check_rows_free(recorder.rows, run)
+        store(recorder, run, call, user)

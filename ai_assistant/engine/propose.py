@@ -17,10 +17,12 @@ from ai_assistant.engine.attempt import (
     context_for,
     guarded,
     invoke,
+    is_async,
     timed_out,
 )
 from ai_assistant.engine.consent import granted, is_granted
 from ai_assistant.engine.db import in_tool_thread, in_write_thread
+from ai_assistant.engine.elsewhere import every_other, taken_back_with
 from ai_assistant.engine.records import call_moved, record_result
 from ai_assistant.engine.release import let_go_on
 from ai_assistant.engine.waits import approval
@@ -30,7 +32,7 @@ from ai_assistant.exceptions import Ask, Differs
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.tools.result import from_exception, from_value
-from ai_assistant.types import RunContext, ToolResult
+from ai_assistant.types import RunContext, ToolDefinition, ToolResult
 
 Proposed = Changes | ToolResult
 
@@ -105,19 +107,29 @@ def _preview(attempt: Attempt) -> Callable[..., Any]:
     return preview
 
 
+def check_can_be_tried_out(tool: ToolDefinition) -> None:
+    """Raise TypeError if a rollback would not take back all that the tool does."""
+    if tool.external or tool.background or is_async(tool.handler):
+        raise TypeError(
+            f"Tool {tool.name!r} cannot be tried out: it does not do all of its work "
+            "in one transaction. Give it a preview of its own."
+        )
+
+
 def _tried_out(attempt: Attempt) -> Proposed:
     """Run the tool in a transaction, record what it does, and take it back."""
     tool = attempt.tool
 
     def work() -> object:
+        check_can_be_tried_out(tool)
         context = context_for(attempt)
         if tool.prepare is not None:
             context.prepared = invoke(attempt, tool.prepare, context)
-        with transaction.atomic():
+        with transaction.atomic(), taken_back_with(every_other()) as take_back:
             with within_limit(tool.write_timeout_s), recording() as recorder:
                 value = invoke(attempt, tool.handler, context)
                 result = from_value(attempt.call.name, value)
-            transaction.set_rollback(True)
+            take_back()
         return changes_of(recorder, str(tool.label)) if result.ok else result
 
     return _checked(attempt, work)

@@ -33,7 +33,12 @@ FOR_A_MODEL = re.compile(
 NEEDED = {
     "list": "list_questionnaires",
     "how many sections": "read_questionnaire",
+    "how many active schedules": "aggregate_objects",
     "how many": "count_questions",
+    "change time zone of all": "change_objects",
+    "change": "change_object",
+    "create": "create_object",
+    "delete wiki page": "delete_objects",
     "show": "read_questionnaire",
     "rename": "rename_section",
     "publish": "publish_questionnaire",
@@ -46,7 +51,8 @@ NEEDED = {
     "call": "list_questionnaires",
 }
 COUNTS = (
-    "I count questionnaires, questions, and the sections of one questionnaire: "
+    "I count questionnaires, questions, schedules, question types, wiki pages, log "
+    "lines, groups, users, and the sections of one questionnaire: "
     "`how many sections in Exit interview`."
 )
 SAYS_ALL = ("denied", "expired")  # the tool itself has said nothing

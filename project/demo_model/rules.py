@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 
-from project.demo_model import answers, sections
+from project.demo_model import answers, data, sections
 from project.demo_model.messages import (
     Call,
     Message,
@@ -115,6 +115,13 @@ def delete(match: re.Match[str], done: list[Outcome]) -> Reply:
         done,
         text="Deleting takes the questions of the section along.",
     )
+
+
+rule(data.COUNT)(data.count)
+rule(data.CHANGE_MANY)(data.change_many)
+rule(data.CHANGE)(data.change)
+rule(data.CREATE)(data.create)
+rule(data.DELETE)(data.delete)
 
 
 @rule(r"(?:rename|delete)\b")

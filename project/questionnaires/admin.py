@@ -3,6 +3,7 @@ from django.db.models import Count, QuerySet
 from django.forms import BaseModelFormSet, ModelForm
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from project.questionnaires.models import (
     ConfigOverride,
@@ -175,3 +176,16 @@ class ScheduleAdmin(admin.ModelAdmin):
     search_fields = ("name", "questionnaire__title")
     autocomplete_fields = ("questionnaire",)
     inlines = (ScheduleSectionInline,)
+    actions = ("pause", "resume")
+
+    @admin.action(description=_("Pause selected schedules"), permissions=["change"])
+    def pause(self, request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
+        count = schedules.filter(active=True).update(active=False)
+        told = ngettext("Paused %(n)s schedule.", "Paused %(n)s schedules.", count)
+        self.message_user(request, told % {"n": count})
+
+    @admin.action(description=_("Resume selected schedules"), permissions=["change"])
+    def resume(self, request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
+        count = schedules.filter(active=False).update(active=True)
+        told = ngettext("Resumed %(n)s schedule.", "Resumed %(n)s schedules.", count)
+        self.message_user(request, told % {"n": count})

@@ -11,6 +11,7 @@ class PageAdmin(admin.ModelAdmin):
 
     list_display = ("title", "slug")
     search_fields = ("title", "text")
+    autocomplete_fields = ("see_also",)
     prepopulated_fields = {"slug": ("title",)}  # noqa: RUF012 - as Django writes it
 
     def get_urls(self) -> list[URLPattern]:

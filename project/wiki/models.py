@@ -9,6 +9,9 @@ class Page(models.Model):
     slug = models.SlugField(_("slug"), unique=True)
     title = models.CharField(_("title"), max_length=200)
     text = models.TextField(_("text"))
+    see_also = models.ManyToManyField(
+        "self", blank=True, symmetrical=False, verbose_name=_("see also")
+    )
 
     class Meta:
         verbose_name = _("page")

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import commits, context, page, registry, startup, streams
+from tests.bench import commits, context, data, page, registry, startup, streams
 from tests.bench.report import emit
 from tests.model_server.process import ModelServerProcess
 
@@ -33,6 +33,7 @@ BENCHES: dict[str, Callable[[str, Path], None]] = {
     "commits": commits.measure,
     "page": page.measure,
     "context": context.measure,
+    "data": data.measure,
     "startup": startup.measure,
     "registry": registry.measure,
 }

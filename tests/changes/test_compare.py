@@ -96,6 +96,16 @@ class TestChange:
             "work “Renamed by Artist 1” would change in more fields: price, year."
         ]
 
+    def test_of_a_field_that_the_site_sets_itself_is_expected(self, settings):
+        side = {**settings.AI_ASSISTANT, "SIDE_FIELDS": ["gallery.Work.year"]}
+        settings.AI_ASSISTANT = side
+        work = Work.objects.first()
+
+        def write():
+            Work.objects.filter(pk=work.pk).update(title="Renamed", year=1)
+
+        assert unexpected_of(shown(change(work, title="Renamed")), write) == []
+
     def test_of_another_row_is_not(self):
         first, last = Work.objects.first(), Work.objects.last()
 

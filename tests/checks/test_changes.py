@@ -37,3 +37,20 @@ class TestSideModels:
             "AI_ASSISTANT['SIDE_MODELS'] names 'shop.nothing', and there is no such "
             "model. | Write app.model, as 'shop.order', or remove it.",
         )
+
+
+class TestSideFields:
+    def test_unknown(self, assistant, only):
+        assistant(SIDE_FIELDS=["auth.user.nothing"])
+
+        assert only() == (
+            "ai_assistant.E143",
+            "AI_ASSISTANT['SIDE_FIELDS'] names 'auth.user.nothing', and there is no "
+            "such field. | Write app.model.field, as 'shop.order.changed_by', or "
+            "remove it.",
+        )
+
+    def test_known(self, assistant, only):
+        assistant(SIDE_FIELDS=["auth.user.email"], SIDE_MODELS=["shop.nothing"])
+
+        assert only()[0] == "ai_assistant.E142"

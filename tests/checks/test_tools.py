@@ -212,6 +212,40 @@ class TestPrepare:
         assert check_assistant() == []
 
 
+class TestPreview:
+    def test_wrong_word(self, with_tool, only):
+        tool = with_tool(nothing, effect="write", preview="transation")
+
+        assert only() == (
+            "ai_assistant.E144",
+            f"{tool} has preview='transation'. | Give a function that returns Changes, "
+            "'transaction', or leave it out.",
+        )
+
+    @pytest.mark.parametrize(
+        ("handler", "fields"),
+        [
+            (nothing, {"external": True}),
+            (nothing, {"background": True}),
+            (waiting, {"external": True}),
+        ],
+    )
+    def test_cannot_be_tried_out(self, with_tool, only, handler, fields):
+        tool = with_tool(handler, effect="write", preview="transaction", **fields)
+
+        assert only() == (
+            "ai_assistant.E144",
+            f"{tool} has preview='transaction', but not all that it does can be taken "
+            "back. | Give it a preview of its own, or leave out external, background "
+            "and async.",
+        )
+
+    def test_plain_write_is_fine(self, with_tool):
+        with_tool(nothing, effect="write", preview="transaction")
+
+        assert check_assistant() == []
+
+
 class TestAllowed:
     def test_wrong_policy(self, with_tool, only):
         tool = with_tool(nothing, policy="never")

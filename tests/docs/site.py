@@ -28,7 +28,24 @@ sys.stdout.write(json.dumps(told))
 
 
 # What every site has, beside its own.
-BUILT_IN = {"ask_user", "find_tools", "highlight", "navigate_to"}
+BUILT_IN = {
+    "ask_user",
+    "find_tools",
+    "highlight",
+    "navigate_to",
+    "list_models",
+    "describe_model",
+    "search_objects",
+    "get_object",
+    "aggregate_objects",
+    "find_related",
+    "object_history",
+    "create_object",
+    "change_object",
+    "change_objects",
+    "delete_objects",
+    "run_admin_action",
+}
 
 
 def own_tools(told):

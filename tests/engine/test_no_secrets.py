@@ -331,6 +331,9 @@ class TestSinks:
         """Celery with a broker in this process."""
         before = current_app._get_current_object()
         with Celery("canaries", broker="memory://") as app:
+            # One broker for the whole process: other tests may have left messages.
+            with app.connection_for_write() as connected:
+                connected.SimpleQueue("celery").clear()
             yield app
         before.set_current()
 

@@ -33,6 +33,7 @@ from ai_assistant.engine.db import (
     unknown_commit,
     with_connections,
 )
+from ai_assistant.engine.effects import check_unmoved, shown_before
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import pass_by_state
 from ai_assistant.engine.keeping import kept_changes
@@ -42,8 +43,9 @@ from ai_assistant.engine.report import Report
 from ai_assistant.engine.upgrade import arguments_now, has_changed, upgrade
 from ai_assistant.engine.waits import question
 from ai_assistant.events import Event
-from ai_assistant.exceptions import Ask, LostLease
+from ai_assistant.exceptions import Ask, Differs, LostLease
 from ai_assistant.models.call import ToolCall
+from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
@@ -101,6 +103,7 @@ class _Work:
 
         def work() -> object:
             context = context_for(attempt)
+            self.check_as_shown()
             context.open_transaction = lambda mark: self.piece(attempt, mark)
             return carried_out(attempt, context)
 
@@ -108,6 +111,15 @@ class _Work:
             return guarded(self.call.name, work)
         except Revoked as error:
             return ToolResult(ok=False, error=str(error), error_type=error.code)
+        except Differs as differs:
+            return ToolResult(ok=False, error=differs.because, error_type="changed")
+
+    def check_as_shown(self) -> None:
+        """Raise Differs if a shown row is another, and not by a former piece."""
+        shown = shown_before(self.call)
+        if shown is None or ChangeSet.objects.filter(call=self.call).exists():
+            return
+        check_unmoved(shown)
 
     @contextmanager
     def piece(self, attempt: Attempt, mark: JSON) -> Iterator[None]:
@@ -120,6 +132,7 @@ class _Work:
             # A sign-out, or an answer by another session, has come meanwhile.
             self.run.refresh_from_db(fields=SESSION)
             rechecked(attempt, ready)
+            self.check_as_shown()
 
         with ExitStack() as stack:
             stack.enter_context(unknown_commit())

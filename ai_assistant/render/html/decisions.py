@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.values import from_json
+from ai_assistant.changes.values import readable
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.closed import closed_of
@@ -17,11 +17,12 @@ def decision_of(call: ToolCall) -> Entry | None:
     if not closed:
         return None
     last = max(closed, key=lambda one: one.decided_at or one.created_at)
+    changes = readable(last.proposal)
     return {
         "id": str(call.pk),
         "sentence": _sentence(last),
         "reason": last.answer if _has_reason(last) else "",
-        "diff": difference_entry(from_json(last.proposal)) if last.proposal else None,
+        "diff": difference_entry(changes) if changes else None,
     }
 
 

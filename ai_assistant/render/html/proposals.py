@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.values import Changes, from_json
+from ai_assistant.changes.values import Changes, readable
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry
@@ -16,7 +16,7 @@ Entry = dict[str, Any]
 def proposal_entry(interrupt: Interrupt) -> Entry:
     """Return the difference, why it is asked for, and what may be done with it."""
     call, stored = interrupt.call, interrupt.proposal
-    changes = from_json(stored) if stored else None
+    changes = readable(stored)
     tool = registry.tool(call.name)
     return {
         "diff": difference_entry(changes) if changes else None,
@@ -25,8 +25,14 @@ def proposal_entry(interrupt: Interrupt) -> Entry:
         "again": getattr(interrupt, "is_again", False),
         "importance": (tool.importance or "") if tool else "",
         "editable": bool(changes and tool and tool.editor),
-        "allows": _allows(call, changes) if call.effect == "write" else "",
+        "allows": _allows(call, changes) if _may_allow(call) else "",
     }
+
+
+def _may_allow(call: ToolCall) -> bool:
+    """Tell whether the same tool may be allowed for the whole run."""
+    tool = registry.tool(call.name)
+    return call.effect == "write" and not (tool is not None and tool.external)
 
 
 def _allows(call: ToolCall, changes: Changes | None) -> str:

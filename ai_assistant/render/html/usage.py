@@ -25,7 +25,7 @@ def usage_line(conversation_id: UUID) -> str:
         "tokens": number_format(total["tokens"], force_grouping=True),
         "usd": number_format(total["cost"] or 0, decimal_pos=PLACES),
     }
-    if not total["priced"]:
+    if not total["cost"]:
         return _("%(tokens)s tokens") % names
     if total["priced"] < total["calls"]:
         return _("%(tokens)s tokens, more than %(usd)s US dollars") % names

@@ -9,6 +9,7 @@ from django.utils.text import capfirst
 
 from ai_assistant.changes.images import raw, same
 from ai_assistant.changes.values import ChangeKind, FieldChange, ObjectChange
+from ai_assistant.changes.volatile import is_drawn
 from ai_assistant.safety.sensitive import is_sensitive_field
 from ai_assistant.tools.data.display import (
     HIDDEN,
@@ -140,13 +141,16 @@ def _column(form: Any, field: Any, before: Model | None) -> Iterator[FieldChange
     new = raw(field, getattr(after, field.attname))
     if before is not None and same(new, raw(field, getattr(before, field.attname))):
         return
+    # Nobody has asked for a default that is another one each time.
+    is_left = before is None and field.name not in form.changed_data
+    is_known = not (is_left and is_drawn(field))
     yield FieldChange(
         name=field.name,
         label=_label(form, field),
         before=shown_value(field, before),
         after=shown_value(field, after),
-        attname=field.attname,
-        raw=new,
+        attname=field.attname if is_known else "",
+        raw=new if is_known else None,
     )
 
 

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
+from project.questionnaires.fields import RevisionField
 from project.questionnaires.validators import validate_language, validate_languages
 
 
@@ -40,7 +41,7 @@ class Questionnaire(models.Model):
     languages = models.JSONField(
         _("languages"), default=default_languages, validators=[validate_languages]
     )
-    revision = models.PositiveIntegerField(_("revision"), default=1, editable=False)
+    revision = RevisionField(_("revision"), default=1, editable=False)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,

@@ -365,6 +365,12 @@ class TestForThisRun:
         assert refusal(answer, given(run, "approve_for_run")) == "not_for_run"
         assert run.interrupts.get().status == "open"
 
+    def test_never_for_what_goes_outside(self, options, play, script):
+        options(POLICY={})
+        script.add(reply("", call("write_external", {"key": "a"})), "Done.")
+        run = play()
+        assert refusal(answer, given(run, "approve_for_run")) == "not_for_run"
+
     def test_tool_without_preview(self, options, play, script):
         options(POLICY={})
         script.add(

@@ -25,6 +25,12 @@ TOOLS = (
     "add_question",
     "search_wiki",
     "execute_query",
+    "search_objects",
+    "aggregate_objects",
+    "change_object",
+    "change_objects",
+    "create_object",
+    "delete_objects",
     "echo",
 )
 

@@ -1,7 +1,7 @@
 import pytest
 from django.urls import reverse
 
-from project.questionnaires.models import Questionnaire
+from project.questionnaires.models import Questionnaire, Schedule
 
 pytestmark = pytest.mark.django_db
 MODELS = ("questionnaire", "section", "questiontype", "question", "schedule")
@@ -65,3 +65,18 @@ class TestQuestionnairesAdmin:
 
         saved.refresh_from_db()
         assert (saved.title, saved.revision) == ("After", 2)
+
+
+class TestSchedulesAdmin:
+    @pytest.mark.parametrize(("action", "before"), [("pause", True), ("resume", False)])
+    def test_actions(self, admin_page, action, before):
+        chosen = Schedule.objects.filter(active=before)[:3]
+        ids = [schedule.pk for schedule in chosen]
+        url = reverse("admin:questionnaires_schedule_changelist")
+
+        page = admin_page.post(
+            url, {"action": action, "_selected_action": ids}, follow=True
+        )
+
+        assert f"{action.capitalize()}d 3 schedules." in page.text
+        assert not Schedule.objects.filter(pk__in=ids, active=before).exists()

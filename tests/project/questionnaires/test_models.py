@@ -31,6 +31,16 @@ def text_type():
 
 
 class TestQuestionnaire:
+    def test_saving_what_was_read_before_sets_no_revision_back(self, questionnaire):
+        opened = Questionnaire.objects.get(pk=questionnaire.pk)
+        questionnaire.bump_revision()
+
+        opened.title = "Sleep, again"
+        opened.save()
+
+        opened.refresh_from_db()
+        assert (opened.title, opened.revision) == ("Sleep, again", 2)
+
     @pytest.mark.parametrize(
         "languages", ["en", ["EN"], ["en", "en"], [1], {"en": 1}, ["en", "english"]]
     )

