@@ -232,12 +232,13 @@ def _preparation(tool: ToolDefinition) -> Iterator[CheckMessage]:
 
 
 def _trial(tool: ToolDefinition) -> Iterator[CheckMessage]:
-    if tool.preview is None or callable(tool.preview):
+    said: Any = tool.preview  # whatever the site's code has given
+    if said is None or callable(said):
         return
-    if tool.preview != "transaction":
+    if said != "transaction":
         yield _error(
             tool,
-            f"has preview={tool.preview!r}.",
+            f"has preview={said!r}.",
             "Give a function that returns Changes, 'transaction', or leave it out.",
             "ai_assistant.E144",
         )

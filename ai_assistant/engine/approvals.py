@@ -93,12 +93,16 @@ def _take_rows(
     own = [one for one in shown.objects if one.model == shown.model]
     listed = {one.object_id for one in own}
     given = interrupt.call.arguments.get(name, [])
-    left = [one for one in given if str(one) in rows or str(one) not in listed]
+    if not listed.intersection(rows) and len(own) >= shown.total:
+        raise Refused("no_rows", _("Choose at least one row, or deny it."))
+    dropped = listed - set(rows)
+    if not dropped:
+        return
+    # An id that is written in another way would bring back what was left out.
+    beyond = _ids_beyond(shown, given) - listed
+    left = [one for one in given if str(one) in beyond.union(rows)]
     if not left:
         raise Refused("no_rows", _("Choose at least one row, or deny it."))
-    if len(left) == len(given):
-        return
-    dropped = listed - set(rows)
     changes = replace(
         shown,
         objects=tuple(
@@ -114,6 +118,14 @@ def _take_rows(
         },
     )
     _rewrite(interrupt, {**interrupt.call.arguments, name: left}, changes)
+
+
+def _ids_beyond(shown: Changes, given: list[Any]) -> set[str]:
+    """Return the ids, as they are written in the proposal, of rows not shown too."""
+    if shown.versions:
+        return {key.partition(":")[2] for key in shown.versions}
+    is_whole = shown.total <= len(shown.objects)
+    return set() if is_whole else {str(one) for one in given}
 
 
 def _rewrite(interrupt: Interrupt, arguments: dict[str, Any], changes: Changes) -> None:

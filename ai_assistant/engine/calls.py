@@ -38,7 +38,7 @@ from ai_assistant.engine.loop import CallOutcome
 from ai_assistant.engine.offer import tool_of
 from ai_assistant.engine.park import park
 from ai_assistant.engine.propose import ask_again, needs_proposal, propose, proposed
-from ai_assistant.engine.ready import made_ready, rechecked
+from ai_assistant.engine.ready import made_ready
 from ai_assistant.engine.records import call_moved, record_result
 from ai_assistant.engine.report import REPORT_S, heard
 from ai_assistant.engine.upgrade import (

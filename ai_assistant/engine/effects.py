@@ -42,6 +42,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
         ):
             if shown is not None:
                 check_unmoved(shown)
+                context.is_as_shown = bool(shown.versions)
             with recording() as recorder:
                 value = invoke(attempt, attempt.tool.handler, context)
                 result = from_value(attempt.call.name, value)

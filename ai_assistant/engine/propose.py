@@ -65,11 +65,17 @@ def propose(attempt: Attempt, found: Proposed, because: str = "") -> Sequence[Ev
     call = attempt.call
     if isinstance(found, ToolResult):
         return record_result(call, found)
-    if is_granted(attempt.run, attempt.tool, found.model):
+    if is_granted(attempt.run, attempt.tool, found.model) and not _removes(found):
         return _go_on_by_grant(call, found)
     if because:
         ToolCall.objects.filter(pk=call.pk).update(asks_because=because[:300])
     return [approval(call, values.to_json(found))]
+
+
+def _removes(found: Changes) -> bool:
+    """Tell whether rows would go: that is shown each time, as of an inline."""
+    kinds = [one.kind for one in (*found.objects, *found.related)]
+    return "delete" in kinds
 
 
 def looked_at(attempt: Attempt, context: RunContext | None = None) -> Proposed:

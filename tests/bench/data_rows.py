@@ -31,6 +31,7 @@ class Rows:
     run: Run
     call: ToolCall
     pages: list[Page]
+    is_as_shown: bool = False
 
     @property
     def context(self) -> RunContext:
@@ -40,6 +41,7 @@ class Rows:
             run_id=self.run.pk,
             conversation_id=self.run.conversation_id,
             page=PageInfo(view_name="admin:wiki_page_changelist"),
+            is_as_shown=self.is_as_shown,
         )
 
     def use(self, name: str, **arguments: Any) -> Any:

@@ -1,5 +1,6 @@
 """A tool that saves a form, with its images, beside the page of the admin; previews."""
 
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -50,7 +51,7 @@ class Saves:
 
     def by_tool(self) -> None:
         """Carry out what was approved, as the engine does."""
-        rows = self._rows
+        rows = replace(self._rows, is_as_shown=True)
         with transaction.atomic():
             check_unmoved(self._shown)
             with recording() as recorder:

@@ -129,7 +129,9 @@ def change_object(
     submitted = _submitted(context, model, id, values, inlines)
     door, obj = submitted.door, submitted.obj
     assert obj is not None  # noqa: S101
-    if stale := Freshness(context, door).refuse(obj, version):
+    is_known = context.is_as_shown  # a person has seen what it holds
+    stale = None if is_known else Freshness(context, door).refuse(obj, version)
+    if stale is not None:
         return stale
     with wrong_values():
         if not submitted.is_valid():

@@ -13,7 +13,7 @@ from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.tools.data.access import Door, at_object
 from ai_assistant.tools.data.differences import changed_rows, removed_inlines
 from ai_assistant.tools.data.pages import is_own_page, post_page
-from ai_assistant.tools.data.signature import own_entries, sign
+from ai_assistant.tools.data.signature import logs_as_django, own_entries, sign, signed
 from ai_assistant.tools.data.submission import Submission, with_post
 from ai_assistant.types import RunContext
 
@@ -45,7 +45,10 @@ def _save(context: RunContext, submitted: Submission) -> Model:
     model_admin.save_related(request, form, formsets, changes)
     message = model_admin.construct_change_message(request, form, formsets, adds)
     log = model_admin.log_addition if adds else model_admin.log_change
-    sign(context, log(request, saved, message), [saved])
+    if logs_as_django(model_admin):
+        log(request, saved, signed(context, message))
+    else:
+        sign(context, log(request, saved, message), [saved])
     return saved  # type: ignore[no-any-return]
 
 

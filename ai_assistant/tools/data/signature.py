@@ -1,10 +1,12 @@
 """The name of the assistant and of its run in the history of the admin."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
+from django.contrib.admin.options import ModelAdmin
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
 from django.utils.translation import gettext as _
@@ -35,6 +37,22 @@ def sign(context: RunContext, told: Any, objects: Sequence[Model]) -> None:  # n
         entries[0].save(update_fields=["change_message"])
     elif entries:
         LogEntry.objects.bulk_update(entries, ["change_message"], batch_size=400)
+
+
+def logs_as_django(model_admin: Any) -> bool:  # noqa: ANN401
+    """Tell whether the ModelAdmin writes its entries as Django does, any text."""
+    own = type(model_admin)
+    django = ModelAdmin.log_addition, ModelAdmin.log_change
+    return (own.log_addition, own.log_change) == django
+
+
+def signed(context: RunContext, message: Any) -> str:  # noqa: ANN401 - a text or a list
+    """Return the text that `sign` makes of a message that is not written yet."""
+    with override(settings.LANGUAGE_CODE):
+        plain = message if isinstance(message, str) else json.dumps(message)
+        said = LogEntry(change_message=plain).get_change_message()
+        own = signature(context)
+        return f"{said} {own}" if said else own
 
 
 def own_entries(context: RunContext, model: type[Model], *, after: int) -> Any:  # noqa: ANN401 - entries
