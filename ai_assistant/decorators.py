@@ -39,6 +39,7 @@ class ToolOptions(TypedDict, total=False):
     preview: Callable[..., object] | Literal["transaction"] | None
     rows_argument: str
     editor: Editor | None
+    removes: Callable[[dict[str, Any]], bool] | None
     takes_data: bool
     icon: str
     template: str

@@ -244,6 +244,7 @@ class ToolDefinition:
     preview: Callable[..., Any] | Literal["transaction"] | None = None
     rows_argument: str = ""  # of a bulk tool: its ids, of which some may be chosen
     editor: Editor | None = None
+    removes: Callable[[dict[str, Any]], bool] | None = None  # with such arguments
     takes_data: bool = False  # its arguments may come from data without asking
     origin: str = ""  # dotted module that registered it
     icon: str = ""  # a name of icon.html

@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
+from ai_assistant.changes.meta import label, model_of_label
 from ai_assistant.changes.values import Changes
 from ai_assistant.engine.offer import tool_of
 from ai_assistant.engine.release import close, let_go_on
@@ -93,11 +94,13 @@ def _take_rows(
     own = [one for one in shown.objects if one.model == shown.model]
     listed = {one.object_id for one in own}
     given = interrupt.call.arguments.get(name, [])
-    if not listed.intersection(rows) and len(own) >= shown.total:
+    if not listed.intersection(rows):
         raise Refused("no_rows", _("Choose at least one row, or deny it."))
     dropped = listed - set(rows)
     if not dropped:
         return
+    model = model_of_label(shown.model)
+    table = shown.model if model is None else label(model)  # behind a proxy
     # An id that is written in another way would bring back what was left out.
     beyond = _ids_beyond(shown, given) - listed
     left = [one for one in given if str(one) in beyond.union(rows)]
@@ -114,7 +117,7 @@ def _take_rows(
         versions={
             key: digest_
             for key, digest_ in shown.versions.items()
-            if key not in {f"{shown.model}:{left_out}" for left_out in dropped}
+            if key not in {f"{table}:{left_out}" for left_out in dropped}
         },
     )
     _rewrite(interrupt, {**interrupt.call.arguments, name: left}, changes)

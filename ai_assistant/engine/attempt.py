@@ -48,6 +48,7 @@ class Attempt:
     family: Family = field(default_factory=list)  # what it has called, with results
     ordinals: Ordinals = field(default_factory=Ordinals)  # of what it calls
     is_proposal: bool = False  # it is only looked at what it would change
+    is_trial: bool = False  # for that it is carried out, and taken back
     # What was said to it, and below it to what it calls.
     answers: dict[str, JSON] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ from ai_assistant.safety.permissions import fresh_user
 from ai_assistant.safety.policy import judge
 from ai_assistant.safety.rate import rate_limit
 from ai_assistant.tools.result import rate_limited
-from ai_assistant.types import EFFECTS, ToolDefinition, ToolResult
+from ai_assistant.types import EFFECTS, WRITING, ToolDefinition, ToolResult
 
 if TYPE_CHECKING:
     from ai_assistant.engine.attempt import Attempt
@@ -62,7 +62,15 @@ def refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
             error=_("This site does not allow “%(name)s”.") % {"name": tool.name},
             error_type="policy",
         )
-    if verdict.decision == "ask" and not parent.call.approved:
+    if parent.is_proposal and not parent.is_trial and tool.effect in WRITING:
+        return ToolResult(
+            ok=False,
+            error=_("“%(name)s” writes, and a preview must not.") % {"name": tool.name},
+            error_type="policy",
+        )
+    # What is tried out shows what an approval would be for.
+    is_covered = parent.call.approved or parent.is_trial
+    if verdict.decision == "ask" and not is_covered:
         text = _(
             "“%(name)s” asks for an approval of its own, and “%(above)s” had none."
         )

@@ -22,6 +22,9 @@ def consent(run: Run, call: ToolCall, tool: ToolDefinition, user: Any) -> Verdic
     verdict = judge(tool, user=user, module=run.module)
     if verdict.decision != "allow" or tool.effect not in WRITING:
         return verdict
+    if tool.removes is not None and tool.removes(call.arguments):
+        reason = _("Asks because it may remove data for good.")
+        return Verdict(decision="ask", reason=reason, source="default")
     if tool.takes_data:
         return verdict  # its developer has said so
     because = asks_because_of_data(run, call, tool)

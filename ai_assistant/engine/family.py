@@ -70,7 +70,7 @@ def keep(parent: "Attempt", child: "Attempt", result: ToolResult) -> None:
     parent.family.extend(family)
     if parent.above is not None:
         return
-    if parent.is_proposal and connection.in_atomic_block:
+    if parent.is_trial:
         return  # tried out, and taken back: neither run nor audit log is held for it
     if connection.in_atomic_block:
         _store(parent, family)

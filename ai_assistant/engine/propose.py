@@ -48,8 +48,8 @@ async def proposed(attempt: Attempt) -> Proposed:
 
     Within the tool's time. Nothing is written: what is tried out is rolled back.
     """
-    looking = replace(attempt, is_proposal=True)
     tries_out = attempt.tool.preview == "transaction"
+    looking = replace(attempt, is_proposal=True, is_trial=tries_out)
     runner = in_write_thread if tries_out else in_tool_thread
     work = _tried_out if tries_out else looked_at
     try:
@@ -74,7 +74,7 @@ def propose(attempt: Attempt, found: Proposed, because: str = "") -> Sequence[Ev
 
 def _removes(found: Changes) -> bool:
     """Tell whether rows would go: that is shown each time, as of an inline."""
-    kinds = [one.kind for one in (*found.objects, *found.related)]
+    kinds = {one.kind for one in found.objects} | {one.kind for one in found.related}
     return "delete" in kinds
 
 

@@ -102,8 +102,17 @@ def _editable(context: RunContext, arguments: dict[str, Any]) -> Submission:
     return _submitted(context, model, own, values, None)
 
 
+def removes(arguments: dict[str, Any]) -> bool:
+    """Tell whether rows of inlines would go with these arguments."""
+    inlines = arguments.get("inlines")
+    listed = inlines.values() if isinstance(inlines, dict) else ()
+    rows = [row for rows in listed if isinstance(rows, list) for row in rows]
+    return any(isinstance(row, dict) and row.get("DELETE") for row in rows)
+
+
 @tool(
     effect="write",
+    removes=removes,
     label=gettext_lazy("Change object"),
     shared=True,
     is_enabled=are_enabled,

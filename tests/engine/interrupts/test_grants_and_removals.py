@@ -2,14 +2,10 @@
 
 import pytest
 
-from ai_assistant import RunContext
 from ai_assistant.engine.interrupts import answer
-from ai_assistant.models.audit import AuditEntry
-from ai_assistant.models.call import ToolCall
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume
 from tests.engine.people import given
-from tests.testapp.models import Effect
 from tests.warehouse.models import Part, Product, Supplier
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -44,26 +40,17 @@ def test_row_of_an_inline(options, play, script, product, removes):
     assert (run.state, Part.objects.count()) == expected
 
 
-def test_trial_keeps_no_children(offer, options, play, script):
-    def inner(context: RunContext) -> None:
-        """Make an effect."""
-        Effect.objects.create(key="a", run=context.run_id)
+def test_row_of_an_inline_asks_whatever_the_policy_says(options, play, script, product):
+    options(POLICY={"change_object": "allow"})
+    part = product.parts.get().pk
+    arguments = {
+        "model": "warehouse.product",
+        "id": product.pk,
+        "values": {},
+        "inlines": {"parts": [{"id": part, "DELETE": True}]},
+    }
+    script.add(reply("", call("change_object", arguments)), "Done.")
+    run = play(f"Change product {product.pk}: DELETE of the parts {part}")
 
-    seen = []
-
-    def outer(context: RunContext) -> None:
-        """Let the other make it."""
-        before = AuditEntry.objects.count()
-        assert context.call_tool("inner").ok
-        children = ToolCall.objects.filter(parent__isnull=False).count()
-        seen.append((children, AuditEntry.objects.count() - before))
-
-    options(POLICY={"inner": "allow"})
-    offer(inner, effect="write")
-    offer(outer, effect="write", preview="transaction")
-    script.add(reply("", call("outer")), "Done.")
-    run = play()
-    assert (run.state, seen) == ("waiting_approval", [(0, 0)])
-    answer(given(run, "approve"))
-    assert (resume(run).state, Effect.objects.count()) == ("succeeded", 1)
-    assert ToolCall.objects.filter(parent__isnull=False).count() == 1
+    assert (run.state, Part.objects.count()) == ("waiting_approval", 1)
+    assert "remove" in run.calls.get().asks_because
