@@ -50,7 +50,7 @@ DEFAULTS: Mapping[str, Any] = {
     "HISTORY_MESSAGES": 50,  # sent to the model
     "MAX_ARGUMENTS_CHARS": 1_000_000,  # of one call
     "HISTORY_CHARS": 400_000,  # sent to the model, with the results of tools
-    "RATE_USER": "20/m",  # messages of one user; "": any number
+    "RATE_USER": "60/m",  # messages of one user; "": any number
     "RATE_SITE": "",  # of all users together
     # dicts: scope (site, group, user, run), window (minute, day, month, run), tokens
     # and usd; group and user by name
@@ -86,6 +86,7 @@ DEFAULTS: Mapping[str, Any] = {
     "SIDE_FIELDS": [],  # set by the site's code at a save: "shop.order.changed_by"
     "SIDE_MODELS": [],  # written along with others, as a history: "shop.pricelog"
     # --- audit, secrets, retention ---
+    "AUDIT_STARTS": False,  # the start of each run is in the audit log too
     "AUDIT_READS": False,  # calls that only read are in the audit log too
     "AUDIT_IP": False,  # and the address of the request
     "AUDIT_KEY": "",  # signs the audit log; empty: SECRET_KEY does

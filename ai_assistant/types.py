@@ -260,6 +260,10 @@ class ToolDefinition:
     schema: Mapping[str, Any] | None = field(default=None, hash=False)  # no hints then
     upgrade_args: Callable[[str, dict[str, Any]], dict[str, Any]] | None = None
 
+    def __hash__(self) -> int:
+        # Of a few fields: lazy texts are slow to hash, and tools are keys of caches.
+        return hash((self.name, self.effect, self.origin))
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolResult:

@@ -27,8 +27,10 @@ def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> It
 @pytest.fixture(autouse=True)
 def _no_rules_kept() -> Iterator:
     """Rules are kept for seconds; the rows of a test are gone at its end."""
-    from ai_assistant.safety import rules
+    from ai_assistant.safety import budget_rows, rules
 
     rules.forget()
+    budget_rows.forget()
     yield
     rules.forget()
+    budget_rows.forget()

@@ -46,7 +46,9 @@ def approval_closed(interrupt: Interrupt, status: str) -> None:
 
 
 def run_started(run: Run, ip: str = "") -> None:
-    """Record that a person has started a run, from which page."""
+    """Record that a person has started a run, if the site wants that: AUDIT_STARTS."""
+    if not conf.get("AUDIT_STARTS"):
+        return
     record(
         "run.started",
         user=run.user_id,

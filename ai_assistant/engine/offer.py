@@ -16,11 +16,11 @@ from ai_assistant.modules.read_only import ReadOnly
 from ai_assistant.modules.resolve import every_module
 from ai_assistant.registry import registry
 from ai_assistant.safety.permissions import may_call
-from ai_assistant.safety.policy import judge
+from ai_assistant.safety.policy import is_denied
 from ai_assistant.tools.find import FIND_TOOLS
 from ai_assistant.tools.page.client import client_tools
 from ai_assistant.tools.schema import function_schema, schema_chars, schema_error
-from ai_assistant.types import WRITING, ToolDefinition, ToolResult
+from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
 
 logger = logging.getLogger("ai_assistant")
 
@@ -121,18 +121,24 @@ def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
         return False
     if tool.effect in WRITING and scope.is_read_only:
         return False
-    if tool.is_enabled is None:
-        return True
-    try:
-        return bool(tool.is_enabled(scope.context))
-    except Exception:
-        logger.exception("is_enabled of tool %r failed", tool.name)
-        return False
+    return tool.is_enabled is None or _is_enabled(tool, tool.is_enabled, scope)
+
+
+def _is_enabled(
+    tool: ToolDefinition, says: Callable[[RunContext], bool], scope: RunScope
+) -> bool:
+    """Ask what the tool says; once for all tools that have the same function."""
+    if says not in scope.said:
+        try:
+            scope.said[says] = bool(says(scope.context))
+        except Exception:
+            logger.exception("is_enabled of tool %r failed", tool.name)
+            scope.said[says] = False
+    return scope.said[says]
 
 
 def _is_denied(tool: ToolDefinition, scope: RunScope) -> bool:
-    verdict = judge(tool, user=scope.user, module=scope.run.module)
-    return verdict.decision == "deny"
+    return is_denied(tool, user=scope.user, module=scope.run.module)
 
 
 def told_tools(

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ class RunScope:
 
     run: Run
     user: Any
+    said: dict[Any, bool] = field(default_factory=dict, compare=False)  # is_enabled
 
     @cached_property
     def context(self) -> RunContext:

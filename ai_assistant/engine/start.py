@@ -24,6 +24,7 @@ from ai_assistant.events import RunStarted
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.safety.budget_rows import has_budgets
 from ai_assistant.safety.identity import SessionStamp
 from ai_assistant.safety.message_rate import check_message_rate
 from ai_assistant.safety.permissions import fresh_user
@@ -177,7 +178,7 @@ def _check_load(submission: Submission) -> None:
 def _check_limits(submission: Submission, text: str) -> None:
     """Raise Limited if a rate or a budget of the site is used up."""
     check_message_rate(submission.user_id)
-    user = fresh_user(submission.user_id)
+    user = fresh_user(submission.user_id) if has_budgets() else None
     if user is not None:
         check_before_start(user, text)
 

@@ -18,6 +18,7 @@ from django.db.models import Q, QuerySet, Sum
 
 from ai_assistant import conf
 from ai_assistant.models.usage import Budget, UsageLedger
+from ai_assistant.safety.budget_rows import has_budget_rows
 from ai_assistant.safety.budget_windows import window
 
 
@@ -55,7 +56,8 @@ def allowances(user: Any) -> list[Allowance]:  # noqa: ANN401 - the site's user 
     A budget for this user alone takes the place of that for each user in the same
     time.
     """
-    found = [*_of_setting(user), *map(_of_row, _rows(user))]
+    rows = map(_of_row, _rows(user)) if has_budget_rows() else ()
+    found = [*_of_setting(user), *rows]
     own = {one.window for one in found if one.user}
     return [
         one

@@ -38,6 +38,15 @@ def judge(tool: ToolDefinition, *, user: Any = None, module: str = "") -> Verdic
     return wished
 
 
+def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bool:  # noqa: ANN401
+    """Tell whether `judge` would deny it, without the words: for every tool."""
+    if tool.policy != "deny" and not any(
+        rule.decision == "deny" for rule in site_rules()
+    ):
+        return False
+    return judge(tool, user=user, module=module).decision == "deny"
+
+
 def _strictness(rule: Rule) -> int:
     return STRICTEST.index(rule.decision)
 

@@ -40,6 +40,12 @@ def asks(options):
     options(POLICY={"write_effect": "ask"})
 
 
+@pytest.fixture(autouse=True)
+def starts_too(options):
+    """Let each run begin with an entry."""
+    options(AUDIT_STARTS=True)
+
+
 @pytest.fixture
 def waiting(asks, play, script):
     script.add(reply("", call("write_effect", {"key": "a"})), "Done.")
@@ -262,3 +268,13 @@ class TestRuns:
         play(user_id=staff.pk)
 
         assert entry("run.started").user == staff
+
+
+class TestStarts:
+    def test_only_where_wanted(self, play, script, options):
+        options(AUDIT_STARTS=False)
+        script.add("Hello.")
+
+        play()
+
+        assert actions() == []
