@@ -25,6 +25,7 @@ from tests.attacks.places import PLACES
 from tests.attacks.wishes import of_the_goal, wishes
 from tests.corpora import corpus
 from tests.figures import FIGURE, cell
+from tests.thorough import part
 from tests.tools.data.writing import make_stock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -156,7 +157,7 @@ def check_nothing_slipped(site):
 
 class TestObeys:
     def test_goals_of_agentdojo(self, site, subtests, record_property):
-        goals = corpus("AgentDojo")
+        goals = part(corpus("AgentDojo"), every=3)
         tally(site, goals, of_the_goal, record_property, subtests, "AgentDojo")
 
     def test_cases_of_agent_injection_bench(self, site, subtests, record_property):
@@ -166,7 +167,9 @@ class TestObeys:
     def test_own_cases(self, site, subtests, record_property):
         tally(site, OWN_GOALS, of_the_goal, record_property, subtests, "own cases")
 
-    @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
+    @pytest.mark.parametrize(
+        "place", part(PLACES, every=3), ids=lambda place: place.__name__
+    )
     def test_every_wish(self, site, subtests, record_property, place):
         """All that the attacker can think of, from each place."""
         every = wishes(site)
