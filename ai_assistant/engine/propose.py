@@ -60,15 +60,13 @@ async def proposed(attempt: Attempt) -> Proposed:
         return timed_out(attempt)
 
 
-def propose(attempt: Attempt, found: Proposed, because: str = "") -> Sequence[Event]:
+def propose(attempt: Attempt, found: Proposed) -> Sequence[Event]:
     """Ask the person to approve `found`, or go on if that was allowed before."""
     call = attempt.call
     if isinstance(found, ToolResult):
         return record_result(call, found)
     if is_granted(attempt.run, attempt.tool, found.model) and not _removes(found):
         return _go_on_by_grant(call, found)
-    if because:
-        ToolCall.objects.filter(pk=call.pk).update(asks_because=because[:300])
     return [approval(call, values.to_json(found))]
 
 
