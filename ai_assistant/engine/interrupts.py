@@ -99,7 +99,15 @@ def take_over_by(run: Run, session: SessionStamp) -> None:
     run.session_digest = session.session_digest
     run.password_digest = session.password_digest
     run.session_expires_at = session.expires_at
-    run.save(update_fields=["session_digest", "password_digest", "session_expires_at"])
+    run.token_id = session.token_id
+    run.save(
+        update_fields=[
+            "session_digest",
+            "password_digest",
+            "session_expires_at",
+            "token_id",
+        ]
+    )
 
 
 def take_as_answer(run: Run, message: Message, session: SessionStamp) -> bool:

@@ -23,7 +23,7 @@ from ai_assistant.engine.spending import check_before_start
 from ai_assistant.events import RunStarted
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
 from ai_assistant.safety.budget_rows import has_budgets
 from ai_assistant.safety.identity import SessionStamp
 from ai_assistant.safety.message_rate import check_message_rate
@@ -51,6 +51,7 @@ class Submission:
     context: Mapping[str, Any] = field(default_factory=dict)  # see Run.context
     stamp: SessionStamp = field(default_factory=SessionStamp)
     look_only: bool = False  # nothing may be changed
+    door: str = Door.PANEL
     continues: UUID | None = None
 
 
@@ -198,8 +199,11 @@ def _new_run(
         context=redact_json(dict(submission.context)),
         look_only=submission.look_only,
         session_digest=submission.stamp.session_digest,
+        session_sealed=submission.stamp.session_sealed,
         password_digest=submission.stamp.password_digest,
         session_expires_at=submission.stamp.expires_at,
+        token_id=submission.stamp.token_id,
+        door=submission.door,
         next_seq=2,
     )
     if owner:

@@ -16,6 +16,8 @@ class Conversation(models.Model):
         verbose_name=_("owner"),
     )
     title = models.CharField(_("title"), max_length=200, blank=True)
+    # A client's own name for it, where that is not our id.
+    thread_id = models.CharField(max_length=200, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("last used"), auto_now=True)
 
@@ -24,6 +26,13 @@ class Conversation(models.Model):
         verbose_name_plural = _("conversations")
         ordering = ("-updated_at",)
         indexes = (models.Index(fields=["owner", "-updated_at"]),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["owner", "thread_id"],
+                condition=~models.Q(thread_id=""),
+                name="aia_conversation_thread",
+            ),
+        )
         permissions = (
             ("view_assistant", _("Can see the assistant and the own history")),
             ("use_assistant", _("Can ask the assistant and answer it")),
@@ -63,6 +72,8 @@ class Message(models.Model):
     parts = models.JSONField(default=list)
     step_index = models.PositiveIntegerField(null=True, blank=True)
     key = models.CharField(max_length=64, blank=True)  # of a send; makes it idempotent
+    # A client's own id of the message, where that is not ours.
+    client_id = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -38,6 +38,14 @@ FINAL = (
 )
 
 
+class Door(models.TextChoices):
+    """Through which door a message came."""
+
+    PANEL = "panel", _("the panel")
+    AGUI = "agui", _("AG-UI")
+    API = "api", _("the API")
+
+
 class Run(models.Model):
     """
     From one message of the user to the final answer.
@@ -59,6 +67,7 @@ class Run(models.Model):
     idempotency_key = models.CharField(max_length=64)
     page_path = models.CharField(max_length=2000, blank=True)
     page_title = models.CharField(max_length=300, blank=True)
+    door = models.CharField(max_length=8, choices=Door, default=Door.PANEL)
     profile = models.CharField(max_length=100, default="default")
     module = models.CharField(max_length=100, blank=True)  # id of its ContextModule
     # What the page added and the person kept: browser, mentioned, dropped.
@@ -84,8 +93,12 @@ class Run(models.Model):
     running_s = models.FloatField(default=0)  # of finished stretches
 
     session_digest = models.CharField(max_length=64, blank=True)
+    session_sealed = models.TextField(
+        blank=True
+    )  # its key, encrypted; while it goes on
     password_digest = models.CharField(max_length=64, blank=True)
     session_expires_at = models.DateTimeField(null=True, blank=True)
+    token_id = models.UUIDField(null=True, blank=True)  # of a program, not a session
 
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True, blank=True)

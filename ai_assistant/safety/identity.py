@@ -1,12 +1,15 @@
 """
 Whether the person who started a run is still the one who may go on.
 
-A run keeps digests of its session and of the password, never the values.
+A run keeps digests of its session and of the password, never the values; and the
+key of the session encrypted, to ask the session store whether it is still there.
 """
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -17,6 +20,8 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Run
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.permissions import may_use
+from ai_assistant.safety.sessions import SessionsAway, is_removed, kept_key
+from ai_assistant.safety.token_check import is_good
 
 SALT = "ai_assistant.session"
 
@@ -26,8 +31,10 @@ class SessionStamp:
     """What a run remembers of the session that started it."""
 
     session_digest: str = ""
+    session_sealed: str = field(default="", repr=False)  # see `sessions.kept_key`
     password_digest: str = ""
     expires_at: datetime | None = None
+    token_id: UUID | None = None  # of an AccessToken, instead of a session
     ip: str = ""  # for the audit log, if the site wants it there
 
 
@@ -40,6 +47,7 @@ def stamp(request: HttpRequest) -> SessionStamp:
     session = request.session
     return SessionStamp(
         session_digest=session_digest(session.session_key or ""),
+        session_sealed=kept_key(session),
         password_digest=password_digest(request.user),
         expires_at=session.get_expiry_date(),
         ip=request_ip(request.META.get("REMOTE_ADDR") or ""),
@@ -61,7 +69,8 @@ def check_user(run: Run, user: Any) -> None:  # noqa: ANN401
     """
     Raise Revoked if `user`, loaded now, may not go on with `run`.
 
-    Sign-out is not seen here: it stops the runs of its session at once.
+    A sign-out stops the runs of its session at once; here is seen that the session
+    was removed without one. Whether it is there cannot always be asked.
     """
     if user is None or not user.is_active:
         raise Revoked("deactivated", _("Stopped: the account was deactivated."))
@@ -71,12 +80,37 @@ def check_user(run: Run, user: Any) -> None:  # noqa: ANN401
         run.password_digest, password_digest(user)
     ):
         raise Revoked("password", _("Stopped: the password was changed."))
+    with suppress(SessionsAway):
+        _check_session(run)
+    if run.token_id is not None and not is_good(run.token_id):
+        raise Revoked("token", _("Stopped: the access token was revoked."))
 
 
 def check_may_write(run: Run) -> None:
-    """Raise Refused if the session has expired: then nothing is written."""
-    if run.session_expires_at and run.session_expires_at < timezone.now():
+    """
+    Raise Refused if the session has expired, or cannot be asked for just now.
+
+    Then nothing is written. Raise Revoked if it was removed: the run ends.
+    """
+    if _has_expired(run):
         raise Refused(
             "session_expired",
             _("Your session has expired. Sign in again to change anything."),
         )
+    try:
+        _check_session(run)
+    except SessionsAway as error:
+        raise Refused(
+            "session_unknown",
+            _("It cannot be seen just now whether you are still signed in."),
+        ) from error
+
+
+def _check_session(run: Run) -> None:
+    """Raise Revoked if the session was removed from the store before its time."""
+    if not _has_expired(run) and is_removed(run.session_sealed):
+        raise Revoked("session_removed", _("Stopped: your session was ended."))
+
+
+def _has_expired(run: Run) -> bool:
+    return bool(run.session_expires_at and run.session_expires_at < timezone.now())
