@@ -83,10 +83,9 @@ def with_page(said: FromPage) -> FromPage:
     return replace(said, value=landed(context, said.path, said.value))
 
 
-@unit
-def finish_call(said: FromPage) -> Decided:
+def finish_now(said: FromPage) -> Decided:
     """
-    Store what the page reports as the result of its call, once.
+    Store what the page reports as the result of its call, once. Call it in a unit.
 
     Raise Refused: not_found for another user's or a wrong nonce, already_answered
     if there is a result, or if another tab has the request, no_tab without one.
@@ -100,6 +99,9 @@ def finish_call(said: FromPage) -> Decided:
     own = Interrupt.objects.filter(pk=interrupt.pk, tab=holder)
     result = _result(interrupt.call, said)
     return _store(interrupt, own, Interrupt.Status.DONE, result)
+
+
+finish_call = unit(finish_now)
 
 
 def late_requests() -> QuerySet[Interrupt]:

@@ -60,10 +60,9 @@ class Decided:
     queued: bool
 
 
-@unit
-def answer(given: Answer) -> Decided:
+def answer_now(given: Answer) -> Decided:
     """
-    Record an answer, once.
+    Record an answer, once. Call it in a unit.
 
     Raise Refused: not_found for another user's, already_answered, stale if the
     arguments are not those that were shown, expired, empty or wrong_answer, or what
@@ -90,19 +89,30 @@ def answer(given: Answer) -> Decided:
     return _store(run, facts)
 
 
+answer = unit(answer_now)
+
+
 def take_over_by(run: Run, session: SessionStamp) -> None:
     """
     Let the run go on for the session in which its person answers.
 
-    That in which it began may have ended long ago, and the password with it.
+    That in which it began may have ended long ago, and the password with it. Raise
+    Refused scope for a token that may not answer.
     """
+    if not session.may_answer:
+        raise Refused(
+            "scope",
+            _("The assistant waits for an answer: this needs the scope “approve”."),
+        )
     run.session_digest = session.session_digest
+    run.session_sealed = session.session_sealed
     run.password_digest = session.password_digest
     run.session_expires_at = session.expires_at
     run.token_id = session.token_id
     run.save(
         update_fields=[
             "session_digest",
+            "session_sealed",
             "password_digest",
             "session_expires_at",
             "token_id",

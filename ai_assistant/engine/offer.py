@@ -1,6 +1,5 @@
 """Which tools a run may call, and which of them the model is told of."""
 
-import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,19 +9,18 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.context.viewparts import names_of_views
 from ai_assistant.engine.scope import RunScope
-from ai_assistant.models.run import Run
+from ai_assistant.models.run import Door, Run
 from ai_assistant.modules.base import tool_name
 from ai_assistant.modules.read_only import ReadOnly
 from ai_assistant.modules.resolve import every_module
 from ai_assistant.registry import registry
+from ai_assistant.safety.foreign import value_or
 from ai_assistant.safety.permissions import may_call
 from ai_assistant.safety.policy import is_denied
 from ai_assistant.tools.find import FIND_TOOLS
-from ai_assistant.tools.page.client import client_tools
+from ai_assistant.tools.page.client import ORIGIN, client_tools
 from ai_assistant.tools.schema import function_schema, schema_chars, schema_error
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
-
-logger = logging.getLogger("ai_assistant")
 
 MOST_NAMES = 30  # of tools, in a sentence to the model
 
@@ -115,7 +113,7 @@ def tool_of(run: Run, name: str) -> ToolDefinition | None:
 
 def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
     """Tell whether the run may call `tool` at all, now."""
-    if tool.renders_only or schema_error(tool):
+    if tool.renders_only or schema_error(tool) or _wants_page(tool, scope.run):
         return False
     if not may_call(scope.user, tool) or _is_denied(tool, scope):
         return False
@@ -124,16 +122,22 @@ def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
     return tool.is_enabled is None or _is_enabled(tool, tool.is_enabled, scope)
 
 
+def _wants_page(tool: ToolDefinition, run: Run) -> bool:
+    """Tell whether a page has to carry the tool out, and the run has none."""
+    return tool.browser and tool.origin != ORIGIN and run.door != Door.PANEL
+
+
 def _is_enabled(
     tool: ToolDefinition, says: Callable[[RunContext], bool], scope: RunScope
 ) -> bool:
     """Ask what the tool says; once for all tools that have the same function."""
     if says not in scope.said:
-        try:
-            scope.said[says] = bool(says(scope.context))
-        except Exception:
-            logger.exception("is_enabled of tool %r failed", tool.name)
-            scope.said[says] = False
+        scope.said[says] = value_or(
+            False,  # noqa: FBT003 - a value
+            lambda: bool(says(scope.context)),
+            "is_enabled of tool %r failed",
+            tool.name,
+        )
     return scope.said[says]
 
 
@@ -182,10 +186,13 @@ def _own_names(scope: RunScope) -> list[str]:
 
 def _tools_of_module(scope: RunScope) -> list[Any]:
     module = scope.module
-    try:
-        named = list(module.get_tools(scope.context))
-    except Exception:
-        logger.exception("get_tools of module %r failed", module.id)
+    named = value_or(
+        None,
+        lambda: list(module.get_tools(scope.context)),
+        "get_tools of module %r failed",
+        module.id,
+    )
+    if named is None:
         return list(module.tools)
     # What `tools` leaves out would belong to this page, and to all others.
     declared = set(map(tool_name, module.tools))

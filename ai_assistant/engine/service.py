@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -11,12 +12,14 @@ from ai_assistant import conf
 from ai_assistant.engine import live
 from ai_assistant.engine.again import again_submission
 from ai_assistant.engine.browser import FromPage, claim, finish_call, with_page
+from ai_assistant.engine.client_runs import Given, take_answers
 from ai_assistant.engine.db import in_db, in_tool_thread
-from ai_assistant.engine.edit import edited
+from ai_assistant.engine.edit import edited, in_form_time
 from ai_assistant.engine.executor import executor
+from ai_assistant.engine.finish import STOPPED, Ending
 from ai_assistant.engine.interrupts import Answer
 from ai_assistant.engine.interrupts import answer as store_answer
-from ai_assistant.engine.start import Accepted, Submission, accept
+from ai_assistant.engine.start import Accepted, ClientNames, Submission, accept
 from ai_assistant.engine.stop import stop as store_stop
 from ai_assistant.engine.sweep import give_out_calls
 from ai_assistant.exceptions import Refused
@@ -53,14 +56,24 @@ async def answer(given: Answer, form: Mapping[str, Any] | None = None) -> None:
     Record an answer and let the run go on.
 
     `form` is what the person wrote into the form of a proposal, if it was edited.
+    Raise engine.edit.WrongValues if that cannot be taken.
     """
     if given.decision == "edit":
         # Code of the site validates it: it may be slow, the engine must not be.
-        wrote = await in_tool_thread(
-            edited, given.user_id, given.interrupt_id, form or {}
-        )
+        named = given.user_id, given.interrupt_id
+        wrote = await in_form_time(*named, partial(edited, *named, form or {}))
         given = replace(given, edited=wrote)
     decided = await in_db(store_answer, given)
+    if decided.queued:
+        _wake()
+    else:
+        await in_db(give_out_calls)  # an approved background call is not queued
+    _ring(given.user_id, decided.conversation_id, decided.run_id)
+
+
+async def go_on(client: ClientNames, run_id: UUID, given: Given) -> None:
+    """Record all that a client says to a waiting run, and let the run go on."""
+    decided = await in_db(take_answers, client, run_id, given)
     if decided.queued:
         _wake()
     else:
@@ -83,10 +96,10 @@ async def result_of_page(said: FromPage) -> None:
     _ring(said.user_id, decided.conversation_id, decided.run_id)
 
 
-async def stop(user_id: UserKey, run_id: UUID) -> None:
+async def stop(user_id: UserKey, run_id: UUID, ending: Ending = STOPPED) -> None:
     """Stop a run of the user. Raise Refused not_found for another's."""
     conversation_id = await in_db(_conversation_of, user_id, run_id)
-    stopped = await in_db(store_stop, run_id)
+    stopped = await in_db(store_stop, run_id, ending)
     if not stopped.ended and _executes_here():
         executor().stop(run_id)
     _ring(user_id, conversation_id, run_id)

@@ -39,6 +39,15 @@ KEPT_CONTROLS = "\n\t"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ClientNames:
+    """How a client of another protocol names what it sends."""
+
+    run: str
+    thread: str = ""  # empty: it uses our id
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Submission:
     """What a person sends. `key` makes a repeat harmless."""
 
@@ -52,6 +61,7 @@ class Submission:
     stamp: SessionStamp = field(default_factory=SessionStamp)
     look_only: bool = False  # nothing may be changed
     door: str = Door.PANEL
+    client: ClientNames | None = None
     continues: UUID | None = None
 
 
@@ -114,6 +124,7 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
 @unit
 def _accept(submission: Submission, text: str, owner: str) -> Accepted:
     conversation = _conversation(submission, text)
+    check_unused(conversation, submission.client)
     known = Message.objects.filter(
         conversation__owner_id=submission.user_id, key=submission.key
     ).first()
@@ -129,10 +140,22 @@ def _accept(submission: Submission, text: str, owner: str) -> Accepted:
     return _new_run(conversation, submission, text, owner)
 
 
+def check_unused(conversation: Conversation, client: ClientNames | None) -> None:
+    """Raise Refused run_id_used if the client has named a run like that before."""
+    if client is None:
+        return
+    if conversation.client_runs.filter(client_id=client.run).exists():
+        raise Refused(
+            "run_id_used",
+            _("The run “%(id)s” exists already. Give each run an id of its own.")
+            % {"id": client.run},
+        )
+
+
 def _conversation(submission: Submission, text: str) -> Conversation:
-    own = Conversation.objects.filter(
-        pk=submission.conversation_id, owner_id=submission.user_id
-    )
+    thread = submission.client.thread if submission.client else ""
+    named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
+    own = Conversation.objects.filter(owner_id=submission.user_id, **named)
     # A write first: it takes the lock, and two messages at once stand in line.
     if own.update(updated_at=timezone.now()):
         return own.get()
@@ -144,7 +167,10 @@ def _conversation(submission: Submission, text: str) -> Conversation:
     if len(title) > TITLE_CHARS:
         title = title[: TITLE_CHARS - 1] + "…"
     return Conversation.objects.create(
-        pk=submission.conversation_id, owner_id=submission.user_id, title=title
+        pk=submission.conversation_id,
+        owner_id=submission.user_id,
+        title=title,
+        thread_id=thread,
     )
 
 
@@ -213,6 +239,8 @@ def _new_run(
         run.save(force_insert=True)
     store_message(_message(run, submission, text))
     append(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
+    if submission.client is not None:
+        conversation.client_runs.create(run=run, client_id=submission.client.run)
     run_started(run, submission.stamp.ip)
     hold = Hold(run_id=run.pk, owner=owner, epoch=1) if owner else None
     return Accepted(
@@ -231,6 +259,7 @@ def _message(run: Run, submission: Submission, text: str) -> Message:
         conversation_id=run.conversation_id,
         run=run,
         key=submission.key,
+        client_id=submission.client.message if submission.client else "",
         role=Message.Role.USER,
         parts=[{"type": "text", "text": text}],
     )

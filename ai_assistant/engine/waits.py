@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.engine.fence import database_now
 from ai_assistant.engine.questions import ENDED_AS, storable_default, unanswered
 from ai_assistant.engine.records import open_interrupt, record_result
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
+from ai_assistant.models.run import Door
 from ai_assistant.tools.characters import whole, whole_json
 from ai_assistant.types import JSON, ToolDefinition
 
@@ -68,6 +71,12 @@ def question(call: ToolCall, asked: Ask) -> Sequence[Event]:
 def page(call: ToolCall, tool: ToolDefinition, request: JSON) -> Event:
     """Let the call wait until a page has carried `request` out."""
     _wait(call)
+    waits_s = tool.timeout_browser_s
+    held: dict[str, Any] = {}
+    if call.run.door == Door.AGUI:
+        # No page can take it: it is the client's from the beginning.
+        waits_s = float(conf.get("CLIENT_TOOL_TTL_S"))
+        held = {"tab": CLIENT_TAB, "lease_until": database_now() + waits_s}
     return open_interrupt(
         Interrupt(
             run_id=call.run_id,
@@ -75,7 +84,8 @@ def page(call: ToolCall, tool: ToolDefinition, request: JSON) -> Event:
             kind=Interrupt.Kind.BROWSER,
             arguments_digest=call.arguments_digest,
             request=request,
-            expires_at=timezone.now() + timedelta(seconds=tool.timeout_browser_s),
+            expires_at=timezone.now() + timedelta(seconds=waits_s),
+            **held,
         )
     )
 

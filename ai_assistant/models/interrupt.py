@@ -5,6 +5,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+CLIENT_TAB = "client"  # holds a call that a client of another protocol carries out
+
 
 def new_nonce() -> str:
     """Return what an answer must carry: a page that never saw the card has it not."""

@@ -6,6 +6,7 @@ from ai_assistant.engine.eventlog.read import (
     events_after,
     open_messages,
     partial_texts,
+    steps_until,
 )
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "events_after",
     "open_messages",
     "partial_texts",
+    "steps_until",
 ]

@@ -18,12 +18,14 @@ class StoredEvent:
     epoch: int
 
 
-def events_after(run_id: UUID, seq: int = 0) -> list[StoredEvent]:
-    """Return the events of a run with a number above `seq`, in order."""
+def events_after(
+    run_id: UUID, seq: int = 0, *, most: int | None = None
+) -> list[StoredEvent]:
+    """Return the events of a run with a number above `seq`, in order; `most` of them."""
     rows = RunEvent.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")
     return [
         StoredEvent(seq=row[0], type=row[1], payload=row[2], epoch=row[3])
-        for row in rows.values_list("seq", "type", "payload", "epoch")
+        for row in rows.values_list("seq", "type", "payload", "epoch")[:most]
     ]
 
 
@@ -53,3 +55,10 @@ def partial_texts(run_id: UUID, message_id: str) -> tuple[str, str]:
     for kind, fact in rows.values_list("type", "payload"):
         (text if kind == CONTENT[0] else reasoning).append(fact["delta"])
     return "".join(text), "".join(reasoning)
+
+
+def steps_until(run_id: UUID, seq: int) -> int:
+    """Return how many steps were begun by event `seq`."""
+    begun = RunEvent.objects.filter(run_id=run_id, seq__lte=seq, type="STEP_STARTED")
+    last = begun.order_by("-seq").values_list("payload", flat=True).first()
+    return last["index"] + 1 if last else 0

@@ -15,7 +15,7 @@ from ai_assistant.tools.depth import is_deep
 from ai_assistant.tools.given_schema import parameters
 from ai_assistant.types import ToolDefinition
 
-MAX_TOOLS = 20
+MAX_TOOLS = 64
 PATTERNS = ("pattern", "patternProperties", "$ref", "$dynamicRef")
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ORIGIN = "the page"

@@ -1,0 +1,66 @@
+"""Runs as a client of another protocol counts them: each request is one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.browser import FromPage, finish_now
+from ai_assistant.engine.db import unit
+from ai_assistant.engine.fence import pass_by_state
+from ai_assistant.engine.interrupts import Answer, Decided, answer_now
+from ai_assistant.engine.start import ClientNames, check_unused
+from ai_assistant.exceptions import LostLease, Refused
+from ai_assistant.models.client_run import ClientRun
+from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.types import UserKey
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Given:
+    """All that a client says to a run that waits: answers, and results of its tools."""
+
+    user_id: UserKey
+    answers: Sequence[Answer] = ()
+    results: Sequence[FromPage] = ()
+
+
+@unit
+def take_answers(client: ClientNames, run_id: UUID, given: Given) -> Decided:
+    """
+    Record answers and results, all or none, and how the client names what follows.
+
+    Raise Refused: what answering or reporting raises, run_id_used, already_answered.
+    """
+    run = Run.objects.select_related("conversation").get(pk=run_id)
+    try:
+        pass_by_state(run.pk, tuple(UNFINISHED))
+    except LostLease as error:
+        raise Refused(
+            "already_answered", _("This was answered already, or the run has ended.")
+        ) from error
+    check_unused(run.conversation, client)
+    run.refresh_from_db(fields=["next_seq"])
+    ClientRun.objects.create(
+        conversation=run.conversation,
+        run=run,
+        client_id=client.run,
+        after=_told_until(run),
+    )
+    decided = [answer_now(one) for one in given.answers]
+    decided += [finish_now(one) for one in given.results]
+    return decided[-1]
+
+
+def _told_until(run: Run) -> int:
+    """Return the last event that the client has been told of; all, if none was."""
+    last = run.client_runs.order_by("-pk").first()
+    if last is None or last.until is None:
+        return run.next_seq - 1
+    return last.until
+
+
+def note_end(run_id: UUID, client_id: str, seq: int) -> None:
+    """Write down up to which event a stream has told its client."""
+    ClientRun.objects.filter(run_id=run_id, client_id=client_id).update(until=seq)

@@ -1,0 +1,89 @@
+"""A conversation as AG-UI messages, with the ids that were streamed."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from ag_ui.core import (
+    AssistantMessage,
+    FunctionCall,
+    ReasoningMessage,
+    ToolMessage,
+    UserMessage,
+)
+from ag_ui.core import ToolCall as ClientCall
+
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.render.agui.opened import reasoning_id, result_id
+
+AnyMessage = UserMessage | AssistantMessage | ReasoningMessage | ToolMessage
+
+
+def messages_of(
+    conversation: Conversation, *, without: Collection[str] = ()
+) -> list[Any]:
+    """
+    Return the messages (AnyMessage) of a conversation, in order. Asks the database.
+
+    `without` are ids of rows that a stream is still going to tell of.
+    """
+    rows = [
+        row
+        for row in conversation.messages.order_by("position")
+        if str(row.pk) not in without
+    ]
+    calls = _calls_by_message(conversation)
+    return [one for row in rows for one in _messages(row, calls.get(str(row.pk), []))]
+
+
+def message_id(message: Message) -> str:
+    """Return the id under which clients know a message."""
+    return message.client_id or str(message.pk)
+
+
+def _calls_by_message(conversation: Conversation) -> dict[str, list[ToolCall]]:
+    found: dict[str, list[ToolCall]] = {}
+    calls = (
+        ToolCall.objects.filter(run__conversation=conversation, parent=None)
+        .select_related("step")
+        .defer("result")
+        .order_by("position")
+    )
+    for call in calls:
+        found.setdefault(str(call.step.message_id), []).append(call)
+    return found
+
+
+def _messages(message: Message, calls: list[ToolCall]) -> Iterator[AnyMessage]:
+    name = message_id(message)
+    if message.role == Message.Role.USER:
+        yield UserMessage(id=name, content=message.text)
+        return
+    reasoning = "".join(
+        part["text"] for part in message.parts if part["type"] == "reasoning"
+    )
+    if reasoning:
+        yield ReasoningMessage(id=reasoning_id(name), content=reasoning)
+    if message.text or calls:
+        yield AssistantMessage(
+            id=name,
+            content=message.text or None,
+            tool_calls=[_call(call) for call in calls] or None,
+        )
+    yield from _results(calls)
+
+
+def _call(call: ToolCall) -> ClientCall:
+    arguments = call.arguments_text or json.dumps(call.arguments, ensure_ascii=False)
+    function = FunctionCall(name=call.name, arguments=arguments)
+    return ClientCall(id=str(call.pk), function=function)
+
+
+def _results(calls: Iterable[ToolCall]) -> Iterator[ToolMessage]:
+    for call in calls:
+        if not call.is_open:
+            own = str(call.pk)
+            yield ToolMessage(
+                id=result_id(own), tool_call_id=own, content=call.result_text
+            )

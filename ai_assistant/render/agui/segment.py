@@ -1,0 +1,254 @@
+"""One stretch of a run, as one stream tells it: from an event on, to its end."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from ag_ui.core import (
+    PROTOCOL_VERSION,
+    ActivitySnapshotEvent,
+    BaseEvent,
+    MessagesSnapshotEvent,
+    RunErrorEvent,
+    RunFinishedCancelledOutcome,
+    RunFinishedEvent,
+    RunFinishedInterruptOutcome,
+    RunFinishedSuccessOutcome,
+    RunStartedEvent,
+)
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.eventlog import StoredEvent, events_after, steps_until
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.conversation import Message
+from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.render.agui.interrupts import open_interrupts, pending_calls
+from ai_assistant.render.agui.messages import messages_of
+from ai_assistant.render.agui.translation import Translator
+from ai_assistant.render.agui.usage import usage_of
+
+FOR_A_PERSON = (RunState.WAITING_APPROVAL, RunState.WAITING_ANSWER)
+QUIET = (*FOR_A_PERSON, RunState.WAITING_TASK, RunState.WAITING_BROWSER)
+LAST = ("RUN_FINISHED", "RUN_ERROR")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Names:
+    """How the client names thread and run, and which protocol it speaks."""
+
+    thread: str
+    run: str
+    is_new: bool = True  # 1.0 and later; older clients know fewer shapes
+
+
+@dataclass(kw_only=True, slots=True)
+class News:
+    """What the rows have told: events to translate, and the end, if it is there."""
+
+    events: list[StoredEvent] = field(default_factory=list)
+    calls: set[str] = field(default_factory=set)  # of the model, among the events
+    extras: list[BaseEvent] = field(default_factory=list)
+    anew: BaseEvent | None = None  # the conversation, to be told after event `anew_at`
+    anew_at: int = 0
+    last: list[BaseEvent] = field(default_factory=list)
+    epoch: int = 0
+    is_quiet: bool = False  # nothing will happen soon
+
+
+class Segment:
+    """
+    Tells one client of `run_id`, from the event after `after` on.
+
+    `read` runs in a thread, all else on the loop, one after another.
+    """
+
+    def __init__(self, run_id: UUID, names: Names, *, after: int = 0) -> None:
+        self.run_id = run_id
+        self.names = names
+        self.after = after
+        self.translator = Translator()
+        self.translator.seq = after
+        self.is_over = False
+        self._is_begun = False
+        self._first_step = -1
+
+    def stand_at(self, position: str, events: Iterable[StoredEvent]) -> None:
+        """Go on where a client stands. Raise ValueError. Asks the database."""
+        told = list(events)
+        self._begin()
+        self.translator.calls |= _of_the_model(told)
+        self.translator.stand_at(position, told)
+        self._is_begun = True
+
+    def start(self) -> Iterator[BaseEvent]:
+        """Return how the stream begins; one that goes on has begun."""
+        if self._is_begun:
+            return
+        yield RunStartedEvent(
+            thread_id=self.names.thread,
+            run_id=self.names.run,
+            protocol_version=PROTOCOL_VERSION,
+        )
+
+    # --- in a thread ---
+
+    def read(self) -> News:
+        """Return what the client has not been told of."""
+        # First the row: the events are not behind it then.
+        run = Run.objects.select_related("conversation").get(pk=self.run_id)
+        self._begin()
+        events = events_after(self.run_id, self.translator.seq)
+        news = News(events=events, epoch=run.epoch, is_quiet=run.state in QUIET)
+        news.calls = _of_the_model(events)
+        news.extras = list(_progress(events))
+        _take_back(run, events, news)
+        last = events[-1].seq if events else self.translator.seq
+        if ended := next((one for one in events if one.type in LAST), None):
+            news.last = [self._end(run, ended)]
+        elif last == run.next_seq - 1:
+            news.last = self._pause(run)
+        return news
+
+    def _begin(self) -> None:
+        if self._first_step < 0:
+            self._first_step = steps_until(self.run_id, self.after)
+            self.translator.skip_steps(self._first_step)
+
+    def _end(self, run: Run, event: StoredEvent) -> BaseEvent:
+        usage = usage_of(run, self._first_step) or None
+        if event.type == "RUN_ERROR":
+            said = event.payload
+            return RunErrorEvent(
+                message=said["message"], code=said["code"], usage=usage
+            )
+        if event.payload["outcome"] == "cancelled":
+            return self._cancelled(run, usage)
+        return self._finished(RunFinishedSuccessOutcome(type="success"), usage)
+
+    def _cancelled(self, run: Run, usage: Any) -> BaseEvent:  # noqa: ANN401
+        if self.names.is_new:
+            return self._finished(RunFinishedCancelledOutcome(type="cancelled"), usage)
+        message = run.error_text or _("Stopped.")
+        return RunErrorEvent(message=message, code="cancelled", usage=usage)
+
+    def _finished(self, outcome: Any, usage: Any) -> BaseEvent:  # noqa: ANN401
+        is_plain = isinstance(outcome, RunFinishedSuccessOutcome)
+        return RunFinishedEvent(
+            thread_id=self.names.thread,
+            run_id=self.names.run,
+            outcome=None if is_plain and not self.names.is_new else outcome,
+            usage=usage,
+        )
+
+    def _pause(self, run: Run) -> list[BaseEvent]:
+        """Return how the stream ends if the run waits for whoever reads it."""
+        usage = usage_of(run, self._first_step) or None
+        if run.state in FOR_A_PERSON:
+            outcome = RunFinishedInterruptOutcome(
+                type="interrupt", interrupts=open_interrupts(run)
+            )
+            return [self._finished(outcome, usage)]
+        if run.state == RunState.WAITING_BROWSER and _is_the_clients(run):
+            pending = pending_calls(run) if self.names.is_new else None
+            success = RunFinishedSuccessOutcome(
+                type="success", pending_tool_call_ids=pending
+            )
+            return [self._finished(success, usage)]
+        return []
+
+    # --- on the loop ---
+
+    def told(self, news: News) -> Iterator[BaseEvent]:
+        """Return the events for the client."""
+        self.translator.calls |= news.calls
+        until = [one for one in news.events if one.seq <= news.anew_at]
+        yield from self.translator.stored(until)
+        if news.anew is not None:
+            yield news.anew
+        yield from self.translator.stored(news.events)
+        yield from news.extras
+        if news.last:
+            self.is_over = True
+            yield from self.translator.close()
+            yield from news.last
+
+    def failed(self, code: str, message: str) -> Iterator[BaseEvent]:
+        """Return how the stream ends if it cannot go on."""
+        self.is_over = True
+        yield from self.translator.close()
+        yield RunErrorEvent(message=message, code=code)
+
+
+def _take_back(run: Run, events: list[StoredEvent], news: News) -> None:
+    """Tell the conversation anew, if a message of it does not count any more."""
+    taken = [
+        index
+        for index, one in enumerate(events)
+        if one.type == "CUSTOM" and one.payload["name"] == "aia.replaced"
+    ]
+    if not taken:
+        return
+    later = {one.payload.get("message_id", "") for one in events[taken[-1] :]}
+    news.anew_at = events[taken[-1]].seq
+    told = messages_of(run.conversation, without=later)
+    news.anew = MessagesSnapshotEvent(messages=told)
+
+
+def before(run: Run) -> MessagesSnapshotEvent:
+    """Return the conversation as it was when `run` began, with its question."""
+    own = run.messages.filter(role=Message.Role.ASSISTANT)
+    without = {str(pk) for pk in own.values_list("pk", flat=True)}
+    return MessagesSnapshotEvent(
+        messages=messages_of(run.conversation, without=without)
+    )
+
+
+def _of_the_model(events: Iterable[StoredEvent]) -> set[str]:
+    """Return the ids of calls in `events` that the model made itself."""
+    named = {
+        one.payload["call_id"] for one in events if one.type.startswith("TOOL_CALL_")
+    }
+    if not named:
+        return set()
+    own = ToolCall.objects.filter(pk__in=filter(_is_id, named), parent=None)
+    return {str(pk) for pk in own.values_list("pk", flat=True)}
+
+
+def _is_id(name: str) -> bool:
+    try:
+        UUID(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_the_clients(run: Run) -> bool:
+    return run.interrupts.filter(
+        kind=Interrupt.Kind.BROWSER, status=Interrupt.Status.OPEN, tab=CLIENT_TAB
+    ).exists()
+
+
+def _progress(events: Iterable[StoredEvent]) -> Iterator[BaseEvent]:
+    """Return how far calls have come that have told of their work."""
+    named = {
+        one.payload["value"]["call_id"]: None
+        for one in events
+        if one.type == "CUSTOM" and one.payload["name"] == "aia.progress"
+    }
+    calls = ToolCall.objects.filter(pk__in=named) if named else ()
+    for call in calls:
+        content = {
+            "toolCallId": str(call.pk),
+            "tool": call.name,
+            "label": call.label,
+            "progress": call.progress,
+            "text": call.progress_text,
+            "steps": call.steps,
+        }
+        yield ActivitySnapshotEvent(
+            message_id=f"{call.pk}-progress",
+            activity_type="aia.progress",
+            content={key: value for key, value in content.items() if value},
+        )

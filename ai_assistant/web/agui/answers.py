@@ -1,0 +1,119 @@
+"""What a client answers to the interrupts of a run. A false form is refused whole."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ag_ui.core import ResumeEntry, ToolMessage
+from django.utils.translation import gettext as _
+from jsonschema import Draft202012Validator
+
+from ai_assistant.engine.browser import VALUE_CHARS, FromPage
+from ai_assistant.engine.interrupts import Answer
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
+from ai_assistant.models.run import Run
+from ai_assistant.models.token import AccessToken
+from ai_assistant.render.agui.interrupts import client_interrupt, interrupt_id
+from ai_assistant.web.agui.news import text_of
+from ai_assistant.web.caller import Caller
+
+FOR_A_PERSON = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
+
+
+def read_answers(
+    caller: Caller, run: Run, entries: Sequence[ResumeEntry]
+) -> list[Answer]:
+    """
+    Return the answers to all open interrupts of `run`.
+
+    Entries for others are passed over: they were answered already, or never asked.
+    Raise Refused: interrupts_open if one is left out, bad_payload, scope.
+    """
+    given = {entry.interrupt_id: entry for entry in entries}
+    waits = list(
+        run.interrupts.filter(
+            status=Interrupt.Status.OPEN, kind__in=FOR_A_PERSON
+        ).select_related("call")
+    )
+    missing = [one for one in waits if interrupt_id(one) not in given]
+    if missing:
+        raise Refused(
+            "interrupts_open",
+            _("%(n)d of %(all)d open interrupts have no answer. Answer all of them.")
+            % {"n": len(missing), "all": len(waits)},
+        )
+    if waits:
+        caller.check_scope(AccessToken.Scope.APPROVE)
+    return [_answer(caller, one, given[interrupt_id(one)]) for one in waits]
+
+
+def read_results(
+    caller: Caller, run: Run, results: dict[str, ToolMessage]
+) -> list[FromPage]:
+    """Return the results of calls that the client carries out, and still owes."""
+    waits = run.interrupts.filter(
+        status=Interrupt.Status.OPEN, kind=Interrupt.Kind.BROWSER, tab=CLIENT_TAB
+    )
+    return [
+        _result(caller, one, results[str(one.call_id)])
+        for one in waits
+        if str(one.call_id) in results
+    ]
+
+
+def _answer(caller: Caller, interrupt: Interrupt, entry: ResumeEntry) -> Answer:
+    is_question = interrupt.kind == Interrupt.Kind.QUESTION
+    said: dict[str, Any] = {"decision": "skip" if is_question else "deny"}
+    if entry.status == "resolved":
+        payload = _checked(interrupt, entry.payload)
+        said = _of_question(payload) if is_question else _of_approval(payload)
+    return Answer(
+        user_id=caller.user.pk,
+        interrupt_id=interrupt.pk,
+        nonce=interrupt.nonce,
+        stamp=caller.stamp,
+        **said,
+    )
+
+
+def _checked(interrupt: Interrupt, payload: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    schema = client_interrupt(interrupt).response_schema or {}
+    for fault in Draft202012Validator(schema).iter_errors(payload):
+        where = ".".join(map(str, fault.path)) or "payload"
+        raise Refused(
+            "bad_payload",
+            _("“%(where)s” of an answer is wrong: %(why)s.")
+            % {"where": where, "why": fault.message[:200]},
+        )
+    return payload  # type: ignore[no-any-return]
+
+
+def _of_approval(payload: dict[str, Any]) -> dict[str, Any]:
+    is_approved = payload["approved"]
+    reason = payload.get("reason", "")
+    return {"decision": "approve" if is_approved else "deny", "text": reason}
+
+
+def _of_question(payload: dict[str, Any]) -> dict[str, Any]:
+    answer = payload["answer"]
+    if isinstance(answer, bool):
+        return {"text": "yes" if answer else "no"}
+    if isinstance(answer, list):
+        return {"chosen": tuple(answer)}
+    return {"text": answer}
+
+
+def _result(caller: Caller, interrupt: Interrupt, said: ToolMessage) -> FromPage:
+    text = text_of(said)
+    fault = said.error or ""
+    if len(text) > VALUE_CHARS:
+        text, fault = "", _("Its answer is too large.")
+    return FromPage(
+        user_id=caller.user.pk,
+        interrupt_id=interrupt.pk,
+        nonce=interrupt.nonce,
+        tab=CLIENT_TAB,
+        value=text,
+        code="failed" if fault else "",
+        error=f"{fault} {text}".strip() if fault else "",
+    )

@@ -1,0 +1,127 @@
+"""What a client sends: one RunAgentInput, believed only as far as its form goes."""
+
+import json
+from typing import Any
+
+from ag_ui.core import RunAgentInput
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from ai_assistant import conf
+from ai_assistant.exceptions import Refused
+from ai_assistant.tools.characters import whole_json
+from ai_assistant.tools.depth import is_deep
+
+JSON_TYPE = "application/json"
+NAME_CHARS = 200
+LINE = "1"  # the major version that is spoken here
+ROLES = ("developer", "system", "user", "assistant", "tool", "reasoning")
+PARTS = ("text", "image", "audio", "video", "document")
+SOURCES = ("data", "url", "file")
+UNREADABLE = (ValueError, RecursionError)
+
+
+def read_input(request: HttpRequest) -> RunAgentInput:
+    """
+    Return the input of a run. Blocks; call it in a thread.
+
+    What a newer protocol may have added is passed over. Raise Refused: media_type,
+    too_large, bad_json, bad_input, unsupported_version.
+    """
+    said = _body(request)
+    try:
+        found = RunAgentInput.model_validate(_known(said))
+    except ValidationError as error:
+        raise Refused("bad_input", _fault(error)) from error
+    _check_version(found.protocol_version)
+    for what, name in (("threadId", found.thread_id), ("runId", found.run_id)):
+        check_name(what, name)
+    return found
+
+
+def check_name(what: str, name: str) -> None:
+    """Raise Refused if a client's id is none that could be stored and said."""
+    if not 0 < len(name) <= NAME_CHARS or not name.isprintable():
+        raise Refused(
+            "bad_input",
+            _("“%(what)s” has to be 1 to %(most)d printable characters.")
+            % {"what": what, "most": NAME_CHARS},
+        )
+
+
+def _body(request: HttpRequest) -> dict[str, Any]:
+    if request.content_type != JSON_TYPE:
+        raise Refused(
+            "media_type",
+            _("Send the input as %(type)s.") % {"type": JSON_TYPE},
+        )
+    most = int(conf.get("AGUI_MAX_BODY_BYTES"))
+    # Not `body`: Django's own limit there is for forms.
+    text = request.read(most + 1)
+    if len(text) > most:
+        raise Refused(
+            "too_large",
+            _("The input is larger than %(most)d bytes. Send fewer messages.")
+            % {"most": most},
+        )
+    try:
+        said = json.loads(text, parse_constant=_no_number)
+    except UNREADABLE as error:
+        raise Refused("bad_json", _("The input is no JSON: %s.") % error) from error
+    if not isinstance(said, dict):
+        raise Refused("bad_input", _("The input has to be a JSON object."))
+    if is_deep(said):
+        raise Refused("bad_input", _("The input is nested too deeply."))
+    return whole_json(said)  # type: ignore[no-any-return]
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _known(said: dict[str, Any]) -> dict[str, Any]:
+    """Return the input without kinds of messages and parts that nobody knows here."""
+    messages = said.get("messages")
+    if not isinstance(messages, list):
+        return said
+    return {
+        **said,
+        "messages": [_known_parts(one) for one in messages if _is_known(one)],
+    }
+
+
+def _is_known(message: object) -> bool:
+    role = message.get("role") if isinstance(message, dict) else None
+    # Of another type it is a fault, to be told.
+    return not isinstance(role, str) or role in ROLES
+
+
+def _known_parts(message: Any) -> Any:  # noqa: ANN401 - JSON
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(content, list):
+        return message
+    return {**message, "content": [one for one in content if _is_usable(one)]}
+
+
+def _is_usable(part: object) -> bool:
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        return True
+    source = part.get("source")
+    is_source = not isinstance(source, dict) or source.get("type") in SOURCES
+    return part["type"] in PARTS and is_source
+
+
+def _fault(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(map(str, first["loc"])) or "input"
+    return _("“%(where)s” is wrong: %(why)s.") % {"where": where, "why": first["msg"]}
+
+
+def _check_version(version: str | None) -> None:
+    if version is not None and version.split(".")[0] != LINE:
+        raise Refused(
+            "unsupported_version",
+            _("Protocol version “%(version)s” is not spoken here; 1.0 is.")
+            % {"version": version[:20]},
+        )

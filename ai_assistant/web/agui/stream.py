@@ -1,0 +1,181 @@
+"""Follows a segment of a run: rows and live text in, frames out."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from ag_ui.core import BaseEvent
+from channels.layers import get_channel_layer
+from django.db import Error as DatabaseFailure
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.engine.db import in_db
+from ai_assistant.engine.executor import executor
+from ai_assistant.render.agui.segment import News, Segment
+from ai_assistant.web.agui.sse import KEEPALIVE, frame
+
+logger = logging.getLogger("ai_assistant")
+
+MAX_LIVE = 500  # frames that may wait; the rows tell what was dropped
+QUIET_POLLS = 4  # a run that waits is looked at so many times more seldom
+LAYER_TIMEOUT_S = 2.0
+FAILED_AGAIN = 3  # reads, after which the client is told
+
+
+class Listener:
+    """What the channel layer says of one conversation. It may say nothing at all."""
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+        self.news = asyncio.Event()
+        self.look = True
+        self._live: list[dict[str, Any]] = []
+        self._channel = ""
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to listen; with a layer that is away, do without."""
+        layer: Any = get_channel_layer()
+        try:
+            async with asyncio.timeout(LAYER_TIMEOUT_S):
+                self._channel = await layer.new_channel()
+                await layer.group_add(self.group, self._channel)
+        except Exception as error:  # noqa: BLE001 - any layer, any failure
+            logger.debug("channel layer failed: %s", error)
+            return
+        self._task = asyncio.get_running_loop().create_task(self._listen(layer))
+
+    async def stop(self) -> None:
+        """Listen no more."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        await asyncio.wait([self._task])
+        layer: Any = get_channel_layer()
+        with suppress(Exception):
+            async with asyncio.timeout(LAYER_TIMEOUT_S):
+                await layer.group_discard(self.group, self._channel)
+
+    def take(self) -> list[dict[str, Any]]:
+        """Hand out the live frames that have come."""
+        frames, self._live = self._live, []
+        return frames
+
+    async def _listen(self, layer: Any) -> None:  # noqa: ANN401 - any layer
+        while True:
+            try:
+                message = await layer.receive(self._channel)
+            except Exception as error:  # noqa: BLE001
+                logger.debug("channel layer failed: %s", error)
+                await asyncio.sleep(float(conf.get("POLL_S")))
+                continue
+            await self._hear(layer, message)
+
+    async def _hear(self, layer: Any, message: dict[str, Any]) -> None:  # noqa: ANN401
+        kind = message["type"]
+        if kind == "aia.live":
+            if "text" in message and len(self._live) < MAX_LIVE:
+                self._live.append(message)
+        elif kind == "aia.roll_call":
+            with suppress(Exception):
+                await layer.send(message["reply"], {"type": "aia.here"})
+            return
+        else:
+            self.look = True
+            if conf.get("EXECUTOR") == "web":
+                executor().wake()
+        self.news.set()
+
+
+class Stream:
+    """Sends one segment to one client, until it is over."""
+
+    def __init__(
+        self, segment: Segment, listener: Listener, first: Iterable[BaseEvent] = ()
+    ) -> None:
+        self.segment = segment
+        self._listener = listener
+        self._first = first
+        self._run = str(segment.run_id)
+        self._is_quiet = False
+
+    async def frames(self) -> AsyncGenerator[bytes, None]:
+        """Yield what is to be sent. Ends with the terminal event, always."""
+        for event in (*self.segment.start(), *self._first):
+            yield frame(event)
+        try:
+            async for piece in self._follow():
+                yield piece
+        except Exception:
+            logger.exception("the stream of run %s failed", self._run)
+            for event in self._failure():
+                yield frame(event)
+
+    async def _follow(self) -> AsyncIterator[bytes]:
+        silent_s = 0.0
+        while not self.segment.is_over:
+            sent = False
+            async for event in self._collect():
+                sent = True
+                yield frame(event, self._position())
+            silent_s = 0.0 if sent else silent_s
+            if self.segment.is_over:
+                return
+            silent_s += await self._wait()
+            if silent_s >= float(conf.get("AGUI_KEEPALIVE_S")):
+                silent_s = 0.0
+                yield KEEPALIVE
+
+    async def _collect(self) -> AsyncIterator[BaseEvent]:
+        frames = [one for one in self._listener.take() if one["run"] == self._run]
+        translator = self.segment.translator
+        if self._listener.look or not all(map(translator.knows, frames)):
+            self._listener.look = False
+            news = await self._read()
+            for event in self.segment.told(news):
+                yield event
+        if not self.segment.is_over:
+            for one in frames:
+                for event in translator.live(one):
+                    yield event
+
+    async def _read(self) -> News:
+        failed = 0
+        while True:
+            try:
+                news = await in_db(self.segment.read)
+            except DatabaseFailure as error:
+                failed += 1
+                if failed == FAILED_AGAIN:
+                    raise
+                logger.warning("a stream waits for the database: %s", error)
+                await asyncio.sleep(float(conf.get("POLL_S")))
+            else:
+                self._is_quiet = news.is_quiet
+                return news
+
+    async def _wait(self) -> float:
+        """Wait for news, or until it is time to look again; return the seconds."""
+        poll_s = float(conf.get("POLL_S")) * (QUIET_POLLS if self._is_quiet else 1)
+        loop = asyncio.get_running_loop()
+        since = loop.time()
+        try:
+            async with asyncio.timeout(min(poll_s, conf.get("AGUI_KEEPALIVE_S"))):
+                await self._listener.news.wait()
+        except TimeoutError:
+            self._listener.look = True
+        self._listener.news.clear()
+        return loop.time() - since
+
+    def _position(self) -> str:
+        return self.segment.translator.position
+
+    def _failure(self) -> Iterator[BaseEvent]:
+        sentence = _(
+            "The answer cannot be shown here any further. It is kept; ask for the "
+            "history of the thread."
+        )
+        return self.segment.failed("stream_failed", sentence)

@@ -1,0 +1,194 @@
+"""The addresses for AG-UI clients."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID
+
+from ag_ui.core import BaseEvent, RunAgentInput
+from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+
+from ai_assistant.engine import live
+from ai_assistant.engine.client_runs import note_end
+from ai_assistant.engine.db import in_db
+from ai_assistant.engine.service import go_on, send, stop
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.client_run import ClientRun
+from ai_assistant.models.run import Run
+from ai_assistant.models.token import AccessToken
+from ai_assistant.render.agui.capabilities import capabilities
+from ai_assistant.render.agui.segment import Names, Segment
+from ai_assistant.web.agui.attaching import attached
+from ai_assistant.web.agui.attendance import Attendance
+from ai_assistant.web.agui.conversations import find_conversation, no_thread
+from ai_assistant.web.agui.door import program_view
+from ai_assistant.web.agui.history import end_of, history_events, whole_history
+from ai_assistant.web.agui.leaving import is_being_left, leave
+from ai_assistant.web.agui.planning import GoOn, Plan, ShowHistory, Start, keeps, plan
+from ai_assistant.web.agui.reading import read_input
+from ai_assistant.web.agui.sse import frame, stream_response
+from ai_assistant.web.agui.stream import Listener, Stream
+from ai_assistant.web.caller import Caller, identify
+
+T = TypeVar("T")
+BUSY_S, BUSY_STEP_S = 3.0, 0.05  # a run that is being stopped is waited for
+
+# Work that outlives its request: the reference keeps it from being collected.
+_accepted: set[asyncio.Task[Any]] = set()
+
+
+@program_view("POST")
+async def run_view(request: HttpRequest) -> HttpResponseBase:
+    """Answer a RunAgentInput by the events of its run."""
+    caller, said = await in_db(_read, request)
+    planned = await _planned(caller, said)
+    names = Names(
+        thread=said.thread_id,
+        run=said.run_id,
+        is_new=said.protocol_version is not None,
+    )
+    if isinstance(planned, ShowHistory):
+        return await _history(request, caller, planned, names, said.state)
+    return await _run(request, caller, planned, names, keep=keeps(said))
+
+
+@program_view("GET")
+async def history_view(request: HttpRequest) -> HttpResponseBase:
+    """Return the messages of a thread, and what is open in it."""
+    return JsonResponse(await in_db(_whole_history, request))
+
+
+@program_view("GET")
+async def stream_view(request: HttpRequest) -> HttpResponseBase:
+    """Attach to a run, from its beginning or from where the client stands."""
+    caller, segment, conversation_id = await in_db(attached, request)
+    listener = Listener(live.group_name(caller.user.pk, conversation_id))
+    await listener.start()
+    attendance = Attendance(Stream(segment, listener), listener, _nothing)
+    return stream_response(request, attendance.frames())
+
+
+@program_view("GET")
+async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
+    """Return what this server can do."""
+    await in_db(identify, request, AccessToken.Scope.READ)
+    return JsonResponse(capabilities())
+
+
+def _read(request: HttpRequest) -> tuple[Caller, RunAgentInput]:
+    caller = identify(request, AccessToken.Scope.RUN)
+    return caller, read_input(request)
+
+
+async def _planned(caller: Caller, said: RunAgentInput) -> Plan:
+    """Return what to do; a run that its client has just left is waited for."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + BUSY_S
+    while True:
+        try:
+            return await in_db(plan, caller, said)
+        except Refused as refused:
+            if refused.code != "busy" or loop.time() > until:
+                raise
+            if not await in_db(is_being_left, caller.user, said.thread_id):
+                raise
+        await asyncio.sleep(BUSY_STEP_S)
+
+
+async def _run(
+    request: HttpRequest,
+    caller: Caller,
+    planned: Start | GoOn,
+    names: Names,
+    *,
+    keep: bool,
+) -> HttpResponseBase:
+    user_id = caller.user.pk
+    group = live.group_name(user_id, await in_db(_conversation_id, planned))
+    listener = Listener(group)
+    await listener.start()  # before the run: nothing of it is missed then
+    try:
+        segment = await _to_the_end(_segment(planned, names))
+    except BaseException:
+        await listener.stop()
+        raise
+    left = _nothing if keep else partial(leave, user_id, segment.run_id, group)
+    attendance = Attendance(Stream(segment, listener), listener, left)
+    return stream_response(request, _noted(attendance, segment))
+
+
+async def _segment(planned: Start | GoOn, names: Names) -> Segment:
+    """Do what is planned; return the segment that follows."""
+    if isinstance(planned, GoOn):
+        await go_on(planned.client, planned.run_id, planned.given)
+        after = await in_db(_after, planned)
+        return Segment(planned.run_id, names, after=after)
+    if planned.instead_of is not None:
+        await stop(planned.submission.user_id, planned.instead_of)
+    accepted = await send(planned.submission)
+    return Segment(accepted.run_id, names)
+
+
+async def _noted(attendance: Attendance, segment: Segment) -> AsyncIterator[bytes]:
+    """Write down up to where the client was told, once it was told all."""
+    async for piece in attendance.frames():
+        yield piece
+    if segment.is_over:
+        await in_db(note_end, segment.run_id, segment.names.run, segment.translator.seq)
+
+
+async def _history(
+    request: HttpRequest,
+    caller: Caller,
+    planned: ShowHistory,
+    names: Names,
+    state: Any,  # noqa: ANN401 - any JSON of the client
+) -> HttpResponseBase:
+    conversation, run = planned.conversation, planned.run
+    first = await in_db(history_events, conversation, run, state)
+    if run is None:
+        return stream_response(request, _at_once(names, first))
+    listener = Listener(live.group_name(caller.user.pk, conversation.pk))
+    await listener.start()
+    stream = Stream(Segment(run.pk, names), listener, first)
+    return stream_response(request, Attendance(stream, listener, _nothing).frames())
+
+
+async def _at_once(names: Names, events: list[BaseEvent]) -> AsyncIterator[bytes]:
+    for event in (*Segment(UUID(int=0), names).start(), *events, end_of(names)):
+        yield frame(event)
+
+
+async def _to_the_end(work: Awaitable[T]) -> T:
+    """Do what was accepted, also when the client has left."""
+    task = asyncio.ensure_future(work)
+    _accepted.add(task)
+    task.add_done_callback(_accepted.discard)
+    return await asyncio.shield(task)
+
+
+def _nothing() -> None:
+    """Let the run go on: whoever only looks on does not stop it by leaving."""
+
+
+def _conversation_id(planned: Start | GoOn) -> UUID:
+    if isinstance(planned, Start):
+        return planned.submission.conversation_id
+    runs = Run.objects.filter(pk=planned.run_id)
+    return runs.values_list("conversation_id", flat=True).get()
+
+
+def _after(planned: GoOn) -> int:
+    rows = ClientRun.objects.filter(run_id=planned.run_id, client_id=planned.client.run)
+    return rows.values_list("after", flat=True).get()
+
+
+def _whole_history(request: HttpRequest) -> dict[str, Any]:
+    caller = identify(request, AccessToken.Scope.READ)
+    thread = request.GET.get("threadId", "")
+    conversation = find_conversation(caller.user, thread)
+    if conversation is None:
+        raise no_thread(thread)
+    return {"threadId": thread, **whole_history(conversation)}
