@@ -21,6 +21,16 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 FRAGMENTS := find ai_assistant project templates tests -name '*.html' 2>/dev/null
 
+# Compiled files are kept, else each run and each server of a test compiles all anew.
+unexport PYTHONDONTWRITEBYTECODE
+# As many processes as cores; who has no test left takes over some of another's.
+WORKERS := -n auto --maxprocesses 4 --dist worksteal
+# Tests that try very much of a kind. They run without coverage, which would double
+# their time: that each line is reached is for the other tests to show.
+BROAD := tests/attacks tests/tools/data/oracle tests/tools/data/test_corpora.py \
+  $(addprefix tests/render/markdown/test_,safety.py stream.py unfinished.py) \
+  tests/render/html/test_escaping.py
+
 # What must be covered whole.
 CORE := ai_assistant/engine/loop/*,ai_assistant/engine/eventlog/*,ai_assistant/registry.py
 
@@ -44,7 +54,7 @@ run: venv ## serve the demo on http://127.0.0.1:8000/admin/ (HOST, PORT)
 
 .PHONY: test
 test: venv system ## lint, types, import contracts, migrations and all tests
-	@$(MAKE) --no-print-directory --keep-going lint migrations unit browser kills
+	@$(MAKE) --no-print-directory --keep-going lint migrations unit broad browser kills
 
 .PHONY: lint ruff templates types imports
 lint: ruff templates types imports ## lint, types and import contracts only
@@ -63,23 +73,24 @@ imports: venv
 migrations: venv
 	$(PY) manage.py makemigrations --check --dry-run
 
-.PHONY: unit browser kills
+.PHONY: unit broad browser kills
 unit: venv ## unit and integration tests, with coverage
-	$(BIN)/pytest -m "not browser and not faults" -n auto --maxprocesses 4 \
-	  --dist loadfile --cov --cov-report=
+	$(BIN)/pytest -m "not browser and not faults" $(WORKERS) --cov --cov-report= \
+	  $(addprefix --ignore=,$(BROAD))
 	$(BIN)/coverage report
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
+broad: venv ## attacks, bad input and odd texts, a part of the longest lists
+	$(BIN)/pytest $(WORKERS) $(BROAD)
 browser: system ## tests in a real browser
-	$(BIN)/pytest -m browser
+	$(BIN)/pytest -m browser $(WORKERS) tests/browser
 kills: system
-	$(BIN)/pytest -m faults
+	$(BIN)/pytest -m faults $$(grep -rl --include='test_*.py' 'mark\.faults' tests)
 
 # --- figures and pictures ---
 
 .PHONY: thorough
 thorough: system ## the long suites whole: page by page, attacks, lists of bad input
-	TESTS_THOROUGH=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile \
-	  tests/tools/data/oracle tests/tools/data/test_corpora.py tests/attacks
+	TESTS_THOROUGH=1 $(BIN)/pytest $(WORKERS) $(BROAD)
 
 .PHONY: bench faults shots rows
 bench: venv ## the benchmark suite, one JSON object a line

@@ -78,6 +78,7 @@ DEFAULTS: Mapping[str, Any] = {
     "NOT_SENSITIVE": [],  # those of ours that may be seen after all
     "NAVIGATE_TO": ["admin"],  # namespaces to which the page may be moved
     "CLIENT_TOOLS": True,  # pages may register browser tools
+    "CLIENT_TOOL_TTL_S": 24 * 3600.0,  # an AG-UI client's own tools wait so long
     "BROWSER_LEASE_S": 20.0,  # of the tab that carries a call out, renewed by it
     # --- images of changes ---
     "CHANGES_MAX_ROWS": 10_000,  # of one call; more cannot be undone
@@ -93,6 +94,18 @@ DEFAULTS: Mapping[str, Any] = {
     "REDACT": [],  # more patterns of secrets: regular expressions
     "RETENTION_DAYS": None,  # older conversations go with `assistant_purge`
     "AUDIT_RETENTION_DAYS": None,  # older audit entries, ditto
+    # --- AG-UI ---
+    "AGUI_MAX_BODY_BYTES": 10 * 1024**2,  # clients send the whole history each time
+    "AGUI_KEEPALIVE_S": 10.0,  # between two comments in a quiet stream
+    # --- the REST API ---
+    "API_RATE": "600/m",  # requests of one user; "": any number
+    "API_WRITE_RATE": "120/m",  # those of them that do not only read
+    # --- programs ---
+    "CORS_ORIGINS": [],  # of pages elsewhere that may call with an access token
+    "TOKEN_DAYS": 90,  # for how long a new token is good, if nobody says otherwise
+    "TOKEN_MAX_DAYS": 365,  # None: a token may be good for ever
+    "TOKEN_FAILURES": "30/m",  # unknown tokens of one address; "": any number
+    "TOKEN_RETENTION_DAYS": None,  # dead tokens go with `assistant_purge`
     # --- the site ---
     "SQLITE_IMMEDIATE": True,
     "HTMX": "auto",  # "vendored", "none"

@@ -30,6 +30,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 NOT_FOUND, FORBIDDEN = 4404, 4403
 ACTIONS = ("send", "stop", "retry", "answer", "new")
+API = "api"  # and all below it
 
 
 def assistant_application(
@@ -42,7 +43,7 @@ def assistant_application(
     first scope of any type this process begins to execute runs, to look for
     those that others left behind, and to load the model library.
     """
-    to_the_end = _AtOneGo(http)
+    at_one_go = _AtOneGo(http)
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if conf.enabled():
@@ -52,7 +53,9 @@ def assistant_application(
         elif scope["type"] == "channel":
             await _to_worker(scope, receive, send)
         elif scope["type"] == "http" and _outlives_its_browser(scope):
-            await to_the_end(scope, _without_disconnect(receive), send)
+            await at_one_go(scope, _without_disconnect(receive), send)
+        elif scope["type"] == "http" and _is_of_a_program(scope):
+            await at_one_go(scope, receive, send)
         else:
             await http(scope, receive, send)
 
@@ -80,7 +83,14 @@ def _outlives_its_browser(scope: Scope) -> bool:
     """Tell whether a request is one of our POSTs, which a left page must not end."""
     if scope["method"] != "POST" or not conf.enabled():
         return False
-    return any(_is_at(scope, name) for name in ACTIONS)
+    at_ours = any(_is_at(scope, name) for name in ACTIONS)
+    return at_ours or _is_at(scope, API, below=True)
+
+
+def _is_of_a_program(scope: Scope) -> bool:
+    """Tell whether a request begins a run for an AG-UI client."""
+    is_post = scope["method"] == "POST" and conf.enabled()
+    return is_post and _is_at(scope, "agui")
 
 
 class _AtOneGo:
@@ -170,14 +180,15 @@ async def _refuse(receive: Receive, send: Send, code: int) -> None:
     await send({"type": "websocket.close", "code": code})
 
 
-def _is_at(scope: Scope, name: str) -> bool:
-    """Tell whether `scope` asks for the address of the route `name`."""
+def _is_at(scope: Scope, name: str, *, below: bool = False) -> bool:
+    """Tell whether `scope` asks for the address of the route `name`, or `below` it."""
     prefix = (settings.FORCE_SCRIPT_NAME or scope.get("root_path", "")).rstrip("/")
     path = scope["path"]
     # Some servers leave the prefix of the site in the path, some take it off.
     if path.startswith(f"{prefix}/"):
         path = path.removeprefix(prefix)
-    return bool(path == _address(name))
+    address = _address(name)
+    return bool(path == address or (below and address and path.startswith(address)))
 
 
 @cache

@@ -4,9 +4,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db.backends.signals import connection_created
+from django.dispatch import receiver
 from django.test.utils import setup_databases, teardown_databases
 
 pytest_plugins = ["tests.servers.fixtures", "tests.figures"]
+
+
+@receiver(connection_created)
+def hurry(*, connection, **_):
+    """The rows of tests may be lost with the machine, never with a process."""
+    if connection.vendor == "sqlite":
+        connection.cursor().execute("PRAGMA synchronous = OFF")
 
 
 @pytest.fixture(scope="session")

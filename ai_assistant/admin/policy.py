@@ -1,19 +1,48 @@
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from django.contrib import admin
-from django.utils.translation import gettext_lazy as _
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from ai_assistant.admin.audited import Audited
 from ai_assistant.admin.managed import ManagedAdmin
 from ai_assistant.models.policy import PolicyRule
+from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
 from ai_assistant.safety.rules import meant_by
+
+MODULE_HELP = gettext_lazy(
+    "The id of a module, whose pages alone the rule is for. Empty: all pages."
+)
+GROUP_HELP = gettext_lazy("Whose members alone the rule is for. Empty: everybody.")
+
+
+class PolicyRuleForm(forms.ModelForm):  # type: ignore[type-arg] # a type of its checker
+    """The form of a rule; knows the modules of this site."""
+
+    class Meta:
+        model = PolicyRule
+        fields = ("tools", "decision", "module", "group", "reason")
+        help_texts: ClassVar = {"module": MODULE_HELP, "group": GROUP_HELP}
+
+    def clean_module(self) -> str:
+        """Refuse a module that does not exist."""
+        module: str = self.cleaned_data["module"]
+        if module and module not in module_ids():
+            sentence = _("There is no module “%(module)s”. There are: %(known)s.")
+            known = ", ".join(module_ids())
+            raise ValidationError(sentence % {"module": module, "known": known})
+        return module
 
 
 @admin.register(PolicyRule)
 class PolicyRuleAdmin(Audited, ManagedAdmin):
-    """What the site says of some tools: never, ask first, or without asking."""
+    """What the site says of some tools: deny, ask or allow."""
 
+    form = PolicyRuleForm
     list_display = ("tools", "decision", "module", "group", "reason", "fitting")
     list_filter = ("decision", "group")
     list_select_related = ("group",)
@@ -24,19 +53,33 @@ class PolicyRuleAdmin(Audited, ManagedAdmin):
             None,
             {
                 "fields": ("tools", "decision", "module", "group", "reason"),
-                "description": _(
+                "description": gettext_lazy(
                     "Tools are named by a pattern: “shop_.*” means all whose name "
-                    "begins with “shop_”. Of several rules for a tool “never” counts "
-                    "first, then “ask first”. What may remove data for good always "
-                    "asks."
+                    "begins with “shop_”. Of several rules for a tool “deny” counts "
+                    "first, then “ask”. What may remove data for good always asks."
                 ),
             },
         ),
     )
 
-    @admin.display(description=_("fitting tools"))
+    @admin.display(description=gettext_lazy("fitting tools"))
     def fitting(self, rule: PolicyRule) -> str:
         """Return how many tools the rule is for, and the first of them."""
+        if rule.module and rule.module not in module_ids():
+            return _("none: there is no module “%(module)s”") % {"module": rule.module}
         names = meant_by(rule.tools, registry.tools())
         more = f", … ({len(names)})" if len(names) > 3 else ""
-        return ", ".join(names[:3]) + more or "-"
+        return ", ".join(names[:3]) + more or _("none of this name")
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: PolicyRule,
+        form: Any,  # noqa: ANN401 - as Django's
+        change: Any,  # noqa: ANN401
+    ) -> None:
+        """Save the rule, and say so if it is for no tool: one may come later."""
+        super().save_model(request, obj, form, change)
+        if not meant_by(obj.tools, registry.tools()):
+            sentence = _("There is no tool “%(tools)s” now: the rule does nothing yet.")
+            messages.warning(request, sentence % {"tools": obj.tools})

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.db.models import Count, Model, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant.admin.base import ReadOnlyAdmin
@@ -58,7 +59,9 @@ class UsageAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Add the totals by day, user and model to the list."""
-        response = super().changelist_view(request, extra_context)
+        # Django's own title is about choosing one.
+        title = {"title": capfirst(self.opts.verbose_name_plural)}
+        response = super().changelist_view(request, {**title, **(extra_context or {})})
         data = getattr(response, "context_data", None) or {}
         if "cl" in data:  # else the address has named a filter that does not exist
             data["totals"] = totals(data["cl"].queryset)

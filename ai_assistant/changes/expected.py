@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from copy import copy
 
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.expected_fields import check_fields, is_by_itself, say
+from ai_assistant.changes.expected_hidden import hidden_objects
 from ai_assistant.changes.images import same
 from ai_assistant.changes.meta import concrete, label, meta, model_of_label
 from ai_assistant.changes.objects import Recorded
@@ -21,11 +23,16 @@ class Expected:
     Holds one difference against what happened.
 
     An object is known by its row in any of its tables. Of a bulk change only the
-    first objects are shown; the others are those of which the versions are known,
-    and the same fields may change in them.
+    first objects are shown. What the others become is kept beside, as digests; if
+    it is not, they are those of which the versions are known, and the same fields
+    may change in them.
+
+    What is done in pieces is given to `sentences` piece by piece: each may be a part
+    of the difference, and what is done once is not expected again.
     """
 
-    def __init__(self, shown: Changes) -> None:
+    def __init__(self, shown: Changes, *, in_pieces: bool = False) -> None:
+        self._in_pieces = in_pieces
         self._objects: dict[Key, ObjectChange] = {}
         self._new: list[ObjectChange] = []
         self._along: Counter[tuple[str, str]] = Counter()  # table, kind -> rows
@@ -41,6 +48,17 @@ class Expected:
             self._along[_tables(group.model)[0], group.kind] += group.count
         self._add_hidden(shown)
 
+    def branch(self) -> "Expected":
+        """Return another that goes on from here; this one stays as it is."""
+        made = copy(self)
+        made.__dict__.update(
+            _new=list(self._new),
+            _along=Counter(self._along),
+            _gone=set(self._gone),
+            _made=dict(self._made),
+        )
+        return made
+
     def sentences(self, happened: Iterable[Recorded]) -> list[str]:
         """Return a sentence for each object that is not as expected."""
         objects = [one for one in happened if not is_side(one.row.model)]
@@ -49,6 +67,13 @@ class Expected:
         return [sentence for sentence in found if sentence]
 
     def _add_hidden(self, shown: Changes) -> None:
+        for one in hidden_objects(shown):
+            for key in keys_of(one.model, one.object_id):
+                self._objects.setdefault(key, one)
+        if not shown.hidden:
+            self._add_alike(shown)
+
+    def _add_alike(self, shown: Changes) -> None:
         if shown.total <= len(shown.objects) or not shown.objects:
             return
         model = model_of_label(shown.model)
@@ -63,15 +88,18 @@ class Expected:
         row = one.row
         if one.kind == "create":
             return self._check_new(one)
-        expected = self._objects.get((row.label, row.object_id))
+        key = (row.label, row.object_id)
+        expected = self._objects.get(key)
+        if self._in_pieces and expected is None:
+            expected = self._made.get(key)  # an earlier piece has made it
         if one.kind == "delete":
             is_shown = expected is not None and expected.kind == "delete"
             if is_shown or self._goes_along(one, "delete"):
                 self._gone.update((part.label, str(part.pk)) for part in one.rows)
                 return ""
             return say(one, _("%(name)s “%(text)s” would be deleted too."))
-        if expected is not None and expected.kind == "change":
-            return check_fields(one, expected)
+        if expected is not None and expected.kind in ("change", "create"):
+            return check_fields(one, expected, in_pieces=self._in_pieces)
         if is_by_itself(one) or self._goes_along(one, "change"):
             return ""
         return say(one, _("%(name)s “%(text)s” would be changed too: %(fields)s."))

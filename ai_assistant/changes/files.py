@@ -22,6 +22,7 @@ from ai_assistant.changes.meta import columns, meta
 from ai_assistant.changes.rowimage import FileImage, RowImage
 from ai_assistant.changes.sealed import unseal
 from ai_assistant.changes.sqltext import UNCLEAR
+from ai_assistant.safety.foreign import value_or
 
 if TYPE_CHECKING:
     from ai_assistant.changes.recorder import Recorder
@@ -140,10 +141,9 @@ class Files:
         file.sha256_before, file.content = digest.hexdigest(), content
 
     def _may_be_new(self, storage: Any, name: str) -> bool:  # noqa: ANN401
-        try:
-            changed_at = storage.get_modified_time(name)
-        except Exception:  # noqa: BLE001 - gone, or a storage that keeps no times
-            return True
+        changed_at = value_or(None, lambda: storage.get_modified_time(name))
+        if changed_at is None:
+            return True  # gone, or a storage that keeps no times
         if changed_at.tzinfo is None:
             return bool(changed_at.timestamp() >= self._began_at)
         return bool(changed_at.astimezone(UTC).timestamp() >= self._began_at)
@@ -173,11 +173,12 @@ def _path(storage: Any) -> str:  # noqa: ANN401
 
 def _digest(storage: Any, name: str) -> str:  # noqa: ANN401
     """Return the SHA-256 of a stored file, "" if it cannot be read."""
-    digest = hashlib.sha256()
-    try:
+
+    def read() -> str:
+        digest = hashlib.sha256()
         with storage.open(name, "rb") as opened:
             for chunk in opened.chunks():
                 digest.update(chunk)
-    except Exception:  # noqa: BLE001 - storages raise what they like
-        return ""
-    return digest.hexdigest()
+        return digest.hexdigest()
+
+    return value_or("", read)

@@ -6,31 +6,22 @@ They are needed to restore a deleted row, and for nothing else. A sealed value i
 digests, so that sealed values can be compared unopened.
 """
 
-import base64
 import hmac
 import json
-from functools import lru_cache
 from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 
-from ai_assistant.exceptions import AssistantError
+from ai_assistant.safety.sealing import decrypted, encrypted, site_key
 
 SEALED = "$sealed"
-
-
-class CannotUnseal(AssistantError):
-    """A sealed value cannot be read: SECRET_KEY was changed without a fallback."""
+SEAL, MAC = "changes.seal", "changes.mac"  # what their keys are for
 
 
 def seal(value: Any) -> dict[str, str]:  # noqa: ANN401 - JSON
     """Return the sealed form of a JSON value."""
     text = json.dumps(value, sort_keys=True).encode()
-    token = Fernet(_key(settings.SECRET_KEY, b"seal")).encrypt(text)
-    return {SEALED: token.decode(), "mac": mac(text)}
+    return {SEALED: encrypted(text, SEAL), "mac": mac(text)}
 
 
 def unseal(value: Any) -> Any:  # noqa: ANN401 - JSON
@@ -39,17 +30,7 @@ def unseal(value: Any) -> Any:  # noqa: ANN401 - JSON
 
     Raise CannotUnseal if none of the site's secret keys opens it.
     """
-    if not is_sealed(value):
-        return value
-    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    keys = MultiFernet([Fernet(_key(secret, b"seal")) for secret in secrets])
-    try:
-        return json.loads(keys.decrypt(value[SEALED].encode()))
-    except InvalidToken as error:
-        raise CannotUnseal(
-            "A sealed value cannot be read with the site's secret keys. "
-            "Add the former SECRET_KEY to SECRET_KEY_FALLBACKS."
-        ) from error
+    return json.loads(decrypted(value[SEALED], SEAL)) if is_sealed(value) else value
 
 
 def is_sealed(value: Any) -> bool:  # noqa: ANN401 - JSON
@@ -59,16 +40,4 @@ def is_sealed(value: Any) -> bool:  # noqa: ANN401 - JSON
 
 def mac(text: bytes) -> str:
     """Return a digest of `text` that only this site can make, as hex."""
-    return hmac.digest(_key(settings.SECRET_KEY, b"mac"), text, "sha256").hex()
-
-
-@lru_cache(maxsize=16)
-def _key(secret: str | bytes, purpose: bytes) -> bytes:
-    material = secret.encode() if isinstance(secret, str) else secret
-    derived = HKDF(
-        algorithm=SHA256(),
-        length=32,
-        salt=None,
-        info=b"ai_assistant.changes." + purpose,
-    ).derive(material)
-    return base64.urlsafe_b64encode(derived)
+    return hmac.digest(site_key(settings.SECRET_KEY, MAC), text, "sha256").hex()

@@ -19,6 +19,7 @@ class FieldChange:
 
     `attname` and `raw` are what the row will hold: they are compared with the image
     of what happened. None where there is no row yet, or where only the text is known.
+    `held` is the digest of a value that is not kept itself, to be compared instead.
     """
 
     name: str
@@ -27,6 +28,7 @@ class FieldChange:
     after: str = ""
     attname: str = ""
     raw: Any = None  # JSON, as changes.images makes it
+    held: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +54,20 @@ class Related:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class HiddenField:
+    """
+    What one field becomes in the objects of a bulk change that are not shown.
+
+    `ids` are those of the objects, by the digest of the value that they get; by the
+    JSON of the chosen keys, if it is a many-to-many field; by "" for any value.
+    """
+
+    name: str
+    attname: str = ""
+    ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Changes:
     """
     What a call would change: computed by the server, never told by the model.
@@ -59,7 +75,9 @@ class Changes:
     `objects` are the first SHOWN of `total`. `versions` holds the digest of every
     row that is changed or deleted, by "app.model:pk", as it was when this was
     computed. `exact` is the fingerprint of all images, if the call was tried out in
-    a transaction; then what happens must be just that.
+    a transaction; then what happens must be just that. `hidden` are the changes of
+    the objects of `model` beyond the first; without it, what those have in common is
+    expected of all others too.
     """
 
     title: str  # says what happens, and to how many: "Delete 3 orders"
@@ -73,6 +91,7 @@ class Changes:
     rows_argument: str = ""  # of the call: its list of ids, of which some may be chosen
     undoable: bool = True
     exact: str = ""
+    hidden: tuple[HiddenField, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -7,6 +7,7 @@ from django.db import models
 
 from ai_assistant import conf
 from ai_assistant.changes.meta import concrete, meta
+from ai_assistant.safety.foreign import value_or
 
 STANDARD = {
     models.Field.pre_save,
@@ -50,10 +51,7 @@ def is_drawn(field: Any) -> bool:  # noqa: ANN401 - a model field
         return False
     if isinstance(field, models.DateTimeField | models.TimeField):
         return True
-    try:
-        return bool(field.get_default() != field.get_default())
-    except Exception:  # noqa: BLE001 - the code of the site
-        return False
+    return value_or(False, lambda: bool(field.get_default() != field.get_default()))  # noqa: FBT003 - a value
 
 
 def is_side(model: Any) -> bool:  # noqa: ANN401 - a model class

@@ -15,6 +15,7 @@ from ai_assistant.checks.changes import check_changes
 from ai_assistant.checks.context import check_context
 from ai_assistant.checks.data import check_data
 from ai_assistant.checks.database import check_database
+from ai_assistant.checks.doors import check_doors
 from ai_assistant.checks.layer import check_layer
 from ai_assistant.checks.manifest import check_manifest
 from ai_assistant.checks.modules import check_modules
@@ -47,6 +48,7 @@ CHECKS = (
     check_context,
     check_modules,
     check_manifest,
+    check_doors,
 )
 
 

@@ -39,7 +39,7 @@ def _wrong_budgets() -> Iterator[CheckMessage]:
 
 
 def _wrong_rates() -> Iterator[CheckMessage]:
-    for name in ("RATE_USER", "RATE_SITE"):
+    for name in ("RATE_USER", "RATE_SITE", "API_RATE", "API_WRITE_RATE"):
         try:
             if conf.get(name):
                 message_rate(name)

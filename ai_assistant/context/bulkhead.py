@@ -5,6 +5,7 @@ A thread cannot be stopped. So whoever waits for one goes on after its time, and
 what is known to hang is not begun again before it has returned.
 """
 
+import asyncio
 import threading
 import time
 from collections import defaultdict
@@ -16,6 +17,7 @@ from ai_assistant.ambient import as_here
 
 AT_ONCE = 4  # calls that somebody waits for; those that were given up do not count
 HANGING = 2  # calls of one key after which a further one is not begun
+LOOK_S = 0.02  # how often a caller on an event loop looks for room
 
 T = TypeVar("T")
 
@@ -65,6 +67,23 @@ class Bulkhead:
         finally:
             self._room.release()
 
+    async def aask(
+        self, pool: Executor, key: str, work: Callable[[], T], *, timeout_s: float
+    ) -> T:
+        """Do as `ask` does, for a caller on an event loop: no thread waits."""
+        until = time.monotonic() + timeout_s
+        with self._lock:
+            self._check(key)
+        while timeout_s <= 0 or not self._room.acquire(blocking=False):
+            if time.monotonic() >= until:
+                raise TookTooLong(key)
+            await asyncio.sleep(LOOK_S)
+        try:
+            call = self._begin(pool, key, work)
+            return await self._awaited(call, key, until - time.monotonic())
+        finally:
+            self._room.release()
+
     def _check(self, key: str) -> None:
         calls = self._calls.get(key, {})
         if len(calls) >= HANGING and any(calls.values()):
@@ -87,11 +106,26 @@ class Bulkhead:
             # The code itself may have raised one.
             if call.done() and not call.cancelled():
                 return call.result()
-            call.cancel()
+        self._give_up(call, key)
+        raise TookTooLong(key)
+
+    async def _awaited(self, call: Future[T], key: str, left_s: float) -> T:
+        waiting = asyncio.wrap_future(call)
+        try:
+            await asyncio.wait([waiting], timeout=max(0.0, left_s))
+            if waiting.done():
+                return waiting.result()
+        finally:  # whoever asked may have left: what hangs then counts as well
+            if not waiting.done():
+                self._give_up(call, key)
+                waiting.cancel()  # what it may raise later is nobody's
+        raise TookTooLong(key)
+
+    def _give_up(self, call: Future[Any], key: str) -> None:
+        call.cancel()
         with self._lock:
             if call in self._calls.get(key, {}):
                 self._calls[key][call] = True
-        raise TookTooLong(key)
 
     def _ended(self, key: str, call: Future[T]) -> None:
         with self._lock:

@@ -22,6 +22,8 @@ from ai_assistant.context.page_items import (
     page_title,
 )
 from ai_assistant.context.provided import failed, provided, providers_of
+from ai_assistant.context.withheld import is_withheld, without_texts
+from ai_assistant.safety.foreign import value_or
 from ai_assistant.types import ContextItem, ContextProvider, RunContext
 
 __all__ = [
@@ -75,7 +77,7 @@ def see(context: RunContext, browser: Iterable[ContextItem] = ()) -> Seen:
         seen.items += _object_items(seen, page, context.user)
     if _is_open(seen, page, context.user):
         seen.items += _asked_in_turn(page, context, seen.opened)
-    seen.items += browser
+    seen.items += without_texts(browser) if is_withheld(page) else browser
     seen.items.sort(key=lambda item: -item.priority)  # stable
     return seen
 
@@ -115,11 +117,12 @@ def _object_items(seen: Seen, page: Page, user: Any) -> list[ContextItem]:  # no
 
 def _is_open(seen: Seen, page: Page, user: Any) -> bool:  # noqa: ANN401
     """Tell whether the user may open the page: else no provider is asked."""
-    try:
-        return may_open(page, user, seen.opened)
-    except Exception:
-        logger.exception("whether %r may be opened is not known", page.info.path)
-        return False
+    return value_or(
+        False,  # noqa: FBT003 - a value
+        lambda: may_open(page, user, seen.opened),
+        "whether %r may be opened is not known",
+        page.info.path,
+    )
 
 
 def _broken(item_id: str, title: str, error: Exception) -> ContextItem:

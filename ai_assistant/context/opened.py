@@ -1,7 +1,6 @@
 """The object of a page, loaded as the admin would load it for this user."""
 
 import json
-import logging
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -20,9 +19,9 @@ from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 
 from ai_assistant.context.page import Page
-from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
-
-logger = logging.getLogger("ai_assistant")
+from ai_assistant.context.withheld import is_withheld, is_withheld_model
+from ai_assistant.safety.foreign import value_or
+from ai_assistant.safety.sensitive import is_sensitive_field
 
 MAX_FIELDS = 40
 MAX_KEYS = 10  # that are loaded with the object
@@ -84,11 +83,12 @@ def may_open(page: Page, user: Any, opened: Model | None) -> bool:  # noqa: ANN4
 
 def admits(page: Page, user: Any) -> bool:  # noqa: ANN401
     """Tell whether `user` may open the page; not if its own code fails."""
-    try:
-        return may_open(page, user, opened_object(page, user))
-    except Exception:  # a ModelAdmin or a view may raise anything
-        logger.exception("whether %r may be opened is not known", page.info.path)
-        return False
+    return value_or(
+        False,  # noqa: FBT003 - a value
+        lambda: may_open(page, user, opened_object(page, user)),
+        "whether %r may be opened is not known",
+        page.info.path,
+    )
 
 
 def _site_admits(page: Page, request: HttpRequest) -> bool:
@@ -138,10 +138,10 @@ def _vouches(view_class: type) -> bool:
 
 def summary(page: Page, user: Any, opened: Model) -> dict[str, Any]:  # noqa: ANN401
     """Return what the admin shows of `opened`, by the names of its fields."""
-    if is_sensitive_model(type(opened)):
+    if is_withheld(page):
         return {}
     fields = list(_shown_fields(page, user, opened))[:MAX_FIELDS]
-    return {field.name: _value(field, opened) for field in fields}
+    return {field.name: _value(page, field, opened) for field in fields}
 
 
 def held_permissions(page: Page, user: Any, opened: Model | None) -> list[str]:  # noqa: ANN401
@@ -174,12 +174,12 @@ def _is_key(field: Any) -> bool:  # noqa: ANN401
     return isinstance(field, ForeignKey)
 
 
-def _value(field: Any, opened: Model) -> Any:  # noqa: ANN401
+def _value(page: Page, field: Any, opened: Model) -> Any:  # noqa: ANN401
     if not _is_key(field):
         return _short(field.value_from_object(opened))
     if field.attname and getattr(opened, field.attname) is None:
         return None
-    if is_sensitive_model(field.related_model):
+    if is_withheld_model(page, field.related_model):
         return {"id": getattr(opened, field.attname)}
     return {
         "id": getattr(opened, field.attname),

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.context.opened import held_permissions, summary
 from ai_assistant.context.page import Page
 from ai_assistant.context.plain import plain
-from ai_assistant.safety.sensitive import is_sensitive_model
+from ai_assistant.context.withheld import is_withheld
 from ai_assistant.types import ContextItem
 
 OBJECT_CHARS = 2000  # of the text of an object
@@ -20,7 +20,8 @@ def page_item(page: Page, user: Any) -> ContextItem:  # noqa: ANN401
     info = page.info
     said: dict[str, Any] = {
         "path": info.path,
-        "title": info.title,
+        # Django writes the text of the object into it.
+        "title": "" if is_withheld(page) else info.title,
         "view": info.view_name,
         "arguments": dict(info.arguments),
         "app": info.app_label,
@@ -67,17 +68,21 @@ def describe(page: Page) -> str:
 
 
 def page_title(page: Page) -> str:
-    """Return the word for the page's chip."""
+    """
+    Return the word for the page's chip.
+
+    Never its title: what is drawn with the page does not know it yet.
+    """
     if page.model_admin is not None:
         options = page.model_admin.opts
         many = page.info.action in ("changelist", "")
         return str(options.verbose_name_plural if many else options.verbose_name)
-    return page.info.title or _("This page")
+    return _("Start page") if page.info.action == "index" else _("This page")
 
 
 def object_item(page: Page, user: Any, opened: Any) -> ContextItem:  # noqa: ANN401
     """Return what the admin shows of the object. May ask the database."""
-    text = "" if is_sensitive_model(type(opened)) else str(opened)[:OBJECT_CHARS]
+    text = "" if is_withheld(page) else str(opened)[:OBJECT_CHARS]
     value = {
         "id": opened.pk,
         "text": text,
@@ -89,7 +94,7 @@ def object_item(page: Page, user: Any, opened: Any) -> ContextItem:  # noqa: ANN
         description=_("The %(model)s that the user has opened.")
         % {"model": page.model_admin.opts.verbose_name},
         value=plain(value),
-        title=text[:80] or page_title(page),
+        title=text[:80] or f"{page_title(page)} {opened.pk}",
         priority=90,
         label="data",
     )

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
 from ai_assistant.changes.meta import label, model_of_label
+from ai_assistant.changes.numbers import with_total
 from ai_assistant.changes.values import Changes
 from ai_assistant.engine.offer import tool_of
 from ai_assistant.engine.release import close, let_go_on
@@ -107,13 +108,12 @@ def _take_rows(
     if not left:
         raise Refused("no_rows", _("Choose at least one row, or deny it."))
     changes = replace(
-        shown,
+        with_total(shown, len({str(one) for one in left})),
         objects=tuple(
             one
             for one in shown.objects
             if one.model != shown.model or one.object_id not in dropped
         ),
-        total=len({str(one) for one in left}),
         versions={
             key: digest_
             for key, digest_ in shown.versions.items()

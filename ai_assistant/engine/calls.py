@@ -249,7 +249,7 @@ def _record(attempt: Attempt, outcome: Outcome | Differs) -> Sequence[Event]:
     if isinstance(outcome, Ask):
         return [*told, *question(attempt.call, outcome)]
     if isinstance(outcome, Differs):
-        return [*told, *ask_again(attempt, outcome)]
+        return [*told, *ask_again(attempt.call, outcome)]
     return [*told, *record_result(attempt.call, outcome)]
 
 

@@ -1,5 +1,7 @@
 """The write of a tool: bound to what was shown, with images of what it does."""
 
+from collections.abc import Sequence
+
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -88,9 +90,19 @@ def shown_before(call: ToolCall) -> Changes | None:
 def check_unmoved(shown: Changes) -> None:
     """Raise Differs if a row that is to be changed is not as it was shown."""
     if moved(shown.versions):
-        raise Differs(
-            _("It was changed by somebody else since it was shown. Look again.")
-        )
+        raise Differs(has_moved())
+
+
+def has_moved() -> str:
+    """Return why an approval does not count any more, after others changed a row."""
+    return _("It was changed by somebody else since it was shown. Look again.")
+
+
+def because_unexpected(unexpected: Sequence[str]) -> str:
+    """Return why it does not count, if other things happen than were shown."""
+    return _("It would change more than was shown: %(what)s") % {
+        "what": " ".join(unexpected[:5])
+    }
 
 
 def _check_as_shown(shown: Changes, recorder: Recorder) -> None:
@@ -98,7 +110,5 @@ def _check_as_shown(shown: Changes, recorder: Recorder) -> None:
     unexpected = compare.unexpected(shown, recorder)
     if not unexpected:
         return
-    because = _("It would change more than was shown: %(what)s") % {
-        "what": " ".join(unexpected[:5])
-    }
+    because = because_unexpected(unexpected)
     raise Differs(because, compare.changes_of(recorder, shown.title))

@@ -73,6 +73,7 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     run.error_text = redact(whole(ending.text))
     run.error_detail = redact(whole(ending.detail))[:DETAIL_CHARS]
     run.opens_at = ending.opens_at
+    run.session_sealed = ""  # nobody asks for its session any more
     run.running_s += running_s
     run.finished_at = timezone.now()
     run.save(
@@ -83,6 +84,7 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
             "error_text",
             "error_detail",
             "opens_at",
+            "session_sealed",
             "running_s",
             "finished_at",
         ]

@@ -119,7 +119,7 @@ class ProfileModel:
             tools=tools,
             module=module_prompt(scope),
             items=scope.items,
-            read_only=scope.is_read_only,
+            read_only=scope.read_only.refusal if scope.read_only else "",
         )
         return ModelRequest(
             model=self.name,

@@ -23,6 +23,11 @@ from ai_assistant.tools.schema import function_schema, schema_chars, schema_erro
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
 
 MOST_NAMES = 30  # of tools, in a sentence to the model
+OWN_PACKAGE = "ai_assistant."
+# What is built in and never left to be found: with these the others can be done without.
+ALWAYS_TOLD = frozenset(
+    {FIND_TOOLS, "ask_user", "search_objects", "get_object", "change_object"}
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,21 +156,38 @@ def told_tools(
     """
     Return those of `tools_of` the run that the model is told of in the next step.
 
-    All of them if their schemas are small; else the page's own, what `find_tools`
-    has loaded, and of the others as many as there is room for. The rest is found.
+    All of them if their schemas are small; else the page's own, the site's shared
+    ones, what `find_tools` has loaded, and ALWAYS_TOLD. Then as many of the site's
+    others as there is room for, then of those that are built in. The rest is found.
     """
     tools = tools_of(scope) if tools is None else tools
     most = int(conf.get("TOOL_SCHEMA_CHARS"))
     if _size(tools) <= most:
         return [tool for tool in tools if tool.name != FIND_TOOLS]
-    near = {*_own_names(scope), *_loaded(scope.run), FIND_TOOLS}
-    told = {tool.name for tool in tools if tool.name in near or tool.shared}
+    near = {*_own_names(scope), *_loaded(scope.run), *ALWAYS_TOLD}
+    told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
     left = most - _size([tool for tool in tools if tool.name in told])
-    for tool in tools:
+    for tool in sorted(tools, key=_in_turn):
         if tool.name not in told and schema_chars(tool) <= left:
             told.add(tool.name)
             left -= schema_chars(tool)
     return [tool for tool in tools if tool.name in told]
+
+
+def _is_built_in(tool: ToolDefinition) -> bool:
+    """Tell whether it is ours; one that the site has put in its place is not."""
+    return tool.origin.startswith(OWN_PACKAGE)
+
+
+def _is_of_site(tool: ToolDefinition) -> bool:
+    """Tell whether the site, or the page itself, wants it told of everywhere."""
+    return tool.shared and not _is_built_in(tool)
+
+
+def _in_turn(tool: ToolDefinition) -> tuple[bool, int]:
+    """Sort the site's before ours; of ours the short ones, so that more have room."""
+    is_ours = _is_built_in(tool)
+    return is_ours, schema_chars(tool) if is_ours else 0
 
 
 def _loaded(run: Run) -> list[str]:

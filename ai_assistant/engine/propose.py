@@ -65,7 +65,8 @@ def propose(attempt: Attempt, found: Proposed) -> Sequence[Event]:
     call = attempt.call
     if isinstance(found, ToolResult):
         return record_result(call, found)
-    if is_granted(attempt.run, attempt.tool, found.model) and not _removes(found):
+    may_go_on = not _removes(found) and not _was_other_than_shown(call)
+    if may_go_on and is_granted(attempt.run, attempt.tool, found.model):
         return _go_on_by_grant(call, found)
     return [approval(call, values.to_json(found))]
 
@@ -74,6 +75,18 @@ def _removes(found: Changes) -> bool:
     """Tell whether rows would go: that is shown each time, as of an inline."""
     kinds = {one.kind for one in found.objects} | {one.kind for one in found.related}
     return "delete" in kinds
+
+
+def _was_other_than_shown(call: ToolCall) -> bool:
+    """
+    Tell whether a piece of a call was taken back: now a person has to look.
+
+    What a background tool does is not known before. A grant would let it try for ever.
+    """
+    withdrawn = call.interrupts.filter(
+        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.CANCELLED
+    )
+    return call.background and withdrawn.exists()
 
 
 def looked_at(attempt: Attempt, context: RunContext | None = None) -> Proposed:
@@ -86,11 +99,10 @@ def looked_at(attempt: Attempt, context: RunContext | None = None) -> Proposed:
     return _checked(attempt, look)
 
 
-def ask_again(attempt: Attempt, differs: Differs) -> Sequence[Event]:
+def ask_again(call: ToolCall, differs: Differs) -> Sequence[Event]:
     """Take an approval back: what it was for is not what would happen."""
-    call = attempt.call
     ToolCall.objects.filter(pk=call.pk).update(
-        approved=False, asks=True, asks_because=differs.because[:300]
+        approved=False, asks=True, asks_because=differs.because[:300], owner=""
     )
     used = call.interrupts.filter(
         kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED

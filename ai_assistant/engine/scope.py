@@ -14,6 +14,7 @@ from ai_assistant.modules.admission import is_page_open
 from ai_assistant.modules.base import PROMPT_CHARS, ContextModule
 from ai_assistant.modules.read_only import ReadOnly, look_only, read_only
 from ai_assistant.modules.resolve import DEFAULT, module_by_id, module_for
+from ai_assistant.safety.foreign import value_or
 from ai_assistant.types import ContextItem, RunContext
 
 logger = logging.getLogger("ai_assistant")
@@ -87,11 +88,12 @@ class RunScope:
 
 def module_prompt(scope: RunScope) -> str:
     """Return what the module tells the model; nothing if its code fails."""
-    try:
-        prompt = str(scope.module.get_prompt(scope.context))
-    except Exception:
-        logger.exception("the prompt of module %r failed", scope.module.id)
-        return ""
+    prompt = value_or(
+        "",
+        lambda: str(scope.module.get_prompt(scope.context)),
+        "the prompt of module %r failed",
+        scope.module.id,
+    )
     if len(prompt) > PROMPT_CHARS:
         said = "the prompt of module %r has %s characters, and is cut at %s"
         logger.warning(said, scope.module.id, len(prompt), PROMPT_CHARS)

@@ -56,7 +56,17 @@ class Spending:
             usd=price_usd(self.profile, provider, asked, told),
         )
         if self._spender is not None:
-            self._reserved = _reserve(self.run, cost, self._budgets, self._spender)
+            least = self._least(request, provider)
+            self._reserved = _reserve(
+                self.run, cost, self._budgets, self._spender, least
+            )
+
+    def _least(self, request: ModelRequest, provider: Provider) -> Amount:
+        """Return what the request would take if nothing had been said in it."""
+        bare = replace(request, messages=request.messages[:1])
+        asked, told = input_tokens(bare), output_tokens(request.options)
+        usd = price_usd(self.profile, provider, asked, told)
+        return Amount(tokens=asked + told, usd=usd)
 
     def release(self) -> None:
         """Give back what was reserved: the call has used nothing."""
@@ -79,20 +89,27 @@ def check_before_start(user: Any, text: str) -> None:  # noqa: ANN401
     if budgets := allowances(user):
         options = conf.get("PROFILES").get("default", {}).get("OPTIONS", {})
         told = output_tokens(options)
-        least = Amount(tokens=tokens_of(len(text)) + told, usd=LEAST_USD)
-        check_budgets(budgets, Spender(user=user), least, is_counted=False)
+        needed = Amount(tokens=tokens_of(len(text)) + told, usd=LEAST_USD)
+        least = Amount(tokens=told)
+        check_budgets(
+            budgets, Spender(user=user), needed, least=least, is_counted=False
+        )
 
 
 @unit
 def _reserve(
-    run: Run, cost: CallCost, budgets: list[Allowance], spender: Spender
+    run: Run,
+    cost: CallCost,
+    budgets: list[Allowance],
+    spender: Spender,
+    least: Amount,
 ) -> UsageLedger:
     # Sums and reservation must be one: on PostgreSQL by the lock, on SQLite since
     # the row is written before anything is read.
     in_single_file("budgets")
     row = reserve(run, cost)
     needed = Amount(tokens=row.tokens, usd=Decimal(row.usd))
-    check_budgets(budgets, spender, needed, is_counted=True)
+    check_budgets(budgets, spender, needed, least=least, is_counted=True)
     return row
 
 

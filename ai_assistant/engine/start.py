@@ -36,6 +36,7 @@ TITLE_CHARS = 60
 KEY_CHARS = 64
 PATH_CHARS = 2000
 KEPT_CONTROLS = "\n\t"
+MOST_LOADED = 20  # tools that find_tools has found in a conversation, the latest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -222,6 +223,7 @@ def _new_run(
         page_path=redact(_path(submission.page_path)),
         page_title=redact(whole(submission.page_title))[:300],
         module=module_id_for(submission.page_path),
+        loaded_tools=_loaded_before(conversation),
         context=redact_json(dict(submission.context)),
         look_only=submission.look_only,
         session_digest=submission.stamp.session_digest,
@@ -246,6 +248,12 @@ def _new_run(
     return Accepted(
         run_id=run.pk, conversation_id=conversation.pk, is_new=True, hold=hold
     )
+
+
+def _loaded_before(conversation: Conversation) -> list[str]:
+    """Return the names of the tools that the model has found there: it keeps them."""
+    last = conversation.runs.order_by("-created_at").values_list("loaded_tools")
+    return [name for (names,) in last[:1] for name in names[-MOST_LOADED:]]
 
 
 def _path(said: str) -> str:

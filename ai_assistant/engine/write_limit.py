@@ -38,14 +38,11 @@ class within_limit:  # noqa: N801 - reads as a word of the sentence in which it 
     def __enter__(self) -> None:
         self.started_at = time.monotonic()
         _thread.ends_at = self.started_at + self.limit_s
+        self.sites_own = ""  # limit of a statement, as PostgreSQL writes it
         if connection.vendor == "postgresql":
-            self._limit_statements(int(self.limit_s * 1000))
-
-    @staticmethod
-    def _limit_statements(limit_ms: int) -> None:
-        """Let the server end a statement that waits for a lock of the host's."""
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL statement_timeout = {limit_ms:d}")
+            # The server ends a statement that waits for a lock of the host's.
+            self.sites_own = _statement_timeout()
+            _set_statement_timeout(f"{int(self.limit_s * 1000)}ms")
 
     def __exit__(self, kind: object, *_rest: object) -> None:
         _thread.ends_at = None
@@ -56,5 +53,18 @@ class within_limit:  # noqa: N801 - reads as a word of the sentence in which it 
                 % {"took": took_s, "limit": self.limit_s},
                 suggestion=_("Change less at once."),
             )
-        if kind is None and connection.vendor == "postgresql":
-            self._limit_statements(0)
+        if kind is None and self.sites_own:
+            # A write phase that failed is undone by its savepoint, and this with it.
+            _set_statement_timeout(self.sites_own)
+
+
+def _statement_timeout() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('statement_timeout')")
+        return str(cursor.fetchone()[0])
+
+
+def _set_statement_timeout(limit: str) -> None:
+    """Let no statement take longer until the end of the transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [limit])

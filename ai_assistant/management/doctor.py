@@ -20,6 +20,7 @@ from ai_assistant.management.budget_look import (
     count_of_budgets,
     profile_without_price,
 )
+from ai_assistant.management.door_look import count_of_tokens, who_may_call
 from ai_assistant.management.policy_look import count_of_rules, idle_rules
 from ai_assistant.providers.base import DEFAULT
 from ai_assistant.registry import registry
@@ -255,6 +256,29 @@ def _policy() -> str:
     return count_of_rules()
 
 
+def _cors() -> str:
+    try:
+        calling, has_tokens = who_may_call(), count_of_tokens()[0] > 0
+    except DatabaseError:
+        return "not known, see the database"
+    if conf.get("CORS_ORIGINS") and not has_tokens:
+        raise _Fault(
+            "doctor.cors",
+            "Pages of CORS_ORIGINS may call, but there is no access token to call with.",
+            "Make one: `python manage.py assistant_token create`. Cookies do not count.",
+            blocks=False,
+        )
+    return calling
+
+
+def _tokens() -> str:
+    try:
+        good, endless = count_of_tokens()
+    except DatabaseError:
+        return "not known, see the database"
+    return f"{good} good, {endless} of them never expire" if endless else f"{good} good"
+
+
 LOOKS: dict[str, Callable[[], str]] = {
     "model": _model,
     "database": _database,
@@ -263,4 +287,6 @@ LOOKS: dict[str, Callable[[], str]] = {
     "long tools": _background,
     "budgets": _budgets,
     "policy": _policy,
+    "access tokens": _tokens,
+    "pages elsewhere": _cors,
 }

@@ -17,6 +17,7 @@ from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
+from ai_assistant.models.token import AccessToken
 from ai_assistant.models.usage import UsageLedger
 
 MESSAGE = ("id", "run_id", "position", "role", "state", "parts", "created_at")
@@ -36,6 +37,10 @@ INTERRUPT = (
 USAGE = (
     *("id", "run_id", "profile", "model", "state", "input_tokens", "output_tokens"),
     *("cached_tokens", "reasoning_tokens", "cost_usd", "created_at"),
+)
+TOKEN = (  # neither the secret, which nobody has, nor its digest
+    *("id", "name", "prefix", "scopes", "created_at", "expires_at", "last_used_at"),
+    *("refused_at", "revoked_at"),
 )
 AUDIT = (
     *("n", "created_at", "user_name", "action", "tool", "run_id", "call_id"),
@@ -57,6 +62,8 @@ def parts(user: Any) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:  # noqa:
     yield "conversations", _conversations(user)
     usage = UsageLedger.objects.filter(user_id=user.pk).order_by("created_at")
     yield "usage", (_fields(row, USAGE) for row in usage.iterator())
+    tokens = AccessToken.objects.filter(user_id=user.pk).order_by("created_at")
+    yield "tokens", (_fields(row, TOKEN) for row in tokens.iterator())
     audit = AuditEntry.objects.filter(user_id=user.pk).order_by("n")
     yield "audit", (_fields(row, AUDIT) for row in audit.iterator())
 

@@ -10,7 +10,7 @@ from django.db import DatabaseError
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import PolicyRule
-from ai_assistant.modules.resolve import every_module
+from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
 from ai_assistant.safety.permissions import may_call
 from ai_assistant.safety.policy import judge
@@ -40,6 +40,16 @@ def named_user(name: str) -> Any:  # noqa: ANN401 - the site's user model
         ) from error
 
 
+def named_module(name: str) -> str:
+    """Return the id of a module, or none for none. Raise CommandError if unknown."""
+    known = module_ids()
+    if name and name not in known:
+        raise CommandError(
+            f"There is no module {name!r}. There are: {', '.join(known)}."
+        )
+    return name
+
+
 def judged_tools(user: Any, module: str = "") -> list[Judged]:  # noqa: ANN401
     """Return the policy of each tool, for `user` or for nobody in particular."""
     try:
@@ -64,7 +74,7 @@ def _judged(tool: ToolDefinition, user: Any, module: str) -> Judged:  # noqa: AN
 
 def idle_rules() -> list[str]:
     """Return the rules, of rows, that mean no tool or no module."""
-    modules = {module.id for module in every_module()} | {"default", ""}
+    modules = {"", *module_ids()}
     try:
         rows = list(PolicyRule.objects.order_by("pk"))
     except DatabaseError:

@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import forget_before, record, verify
 from ai_assistant.types import UserKey
 
@@ -66,6 +67,26 @@ def _delete(pk: UUID, before: datetime) -> bool:
             return False
         own.delete()
         return True
+
+
+def dead_tokens(
+    before: datetime, user_id: UserKey | None = None
+) -> QuerySet[AccessToken]:
+    """Return the access tokens that were revoked, or have expired, before `before`."""
+    dead = AccessToken.objects.filter(
+        Q(revoked_at__lt=before) | Q(expires_at__lt=before)
+    )
+    return dead if user_id is None else dead.filter(user_id=user_id)
+
+
+def purge_tokens(before: datetime, user_id: UserKey | None = None) -> int:
+    """Delete the dead access tokens; return how many."""
+    with transaction.atomic():
+        count, _ = dead_tokens(before, user_id).delete()
+        if count:
+            details = {"tokens": count, "before": before.isoformat()}
+            record("tokens.purged", user=user_id, details=details)
+    return count
 
 
 def purge_audit(before: datetime) -> int:

@@ -111,7 +111,7 @@ class Migration(migrations.Migration):
                             ("run", "each answer"),
                         ],
                         max_length=8,
-                        verbose_name="of",
+                        verbose_name="whose budget",
                     ),
                 ),
                 (
@@ -124,7 +124,7 @@ class Migration(migrations.Migration):
                             ("run", "one answer"),
                         ],
                         max_length=8,
-                        verbose_name="in",
+                        verbose_name="period",
                     ),
                 ),
                 (
@@ -262,9 +262,9 @@ class Migration(migrations.Migration):
                     "decision",
                     models.CharField(
                         choices=[
-                            ("deny", "never"),
-                            ("ask", "ask first"),
-                            ("allow", "without asking"),
+                            ("deny", "deny (never)"),
+                            ("ask", "ask (first)"),
+                            ("allow", "allow (without asking)"),
                         ],
                         max_length=8,
                         verbose_name="decision",
@@ -408,6 +408,11 @@ class Migration(migrations.Migration):
             model_name="run",
             name="look_only",
             field=models.BooleanField(default=False),
+        ),
+        migrations.AddField(
+            model_name="run",
+            name="session_sealed",
+            field=models.TextField(blank=True),
         ),
         migrations.AddField(
             model_name="run",

@@ -20,9 +20,9 @@ class PolicyRule(models.Model):
     """
 
     class Decision(models.TextChoices):
-        DENY = "deny", _("never")
-        ASK = "ask", _("ask first")
-        ALLOW = "allow", _("without asking")
+        DENY = "deny", _("deny (never)")
+        ASK = "ask", _("ask (first)")
+        ALLOW = "allow", _("allow (without asking)")
 
     tools = models.CharField(_("tools"), max_length=200)
     module = models.CharField(_("module"), max_length=100, blank=True)

@@ -93,9 +93,7 @@ class Run(models.Model):
     running_s = models.FloatField(default=0)  # of finished stretches
 
     session_digest = models.CharField(max_length=64, blank=True)
-    session_sealed = models.TextField(
-        blank=True
-    )  # its key, encrypted; while it goes on
+    session_sealed = models.TextField(blank=True)  # its key, encrypted
     password_digest = models.CharField(max_length=64, blank=True)
     session_expires_at = models.DateTimeField(null=True, blank=True)
     token_id = models.UUIDField(null=True, blank=True)  # of a program, not a session

@@ -37,6 +37,10 @@ class AccessToken(models.Model):
     last_used_at = models.DateTimeField(
         _("last used"), null=True, blank=True, editable=False
     )
+    # Somebody has sent it when it was not good any more.
+    refused_at = models.DateTimeField(
+        _("last refused"), null=True, blank=True, editable=False
+    )
     revoked_at = models.DateTimeField(
         _("revoked"), null=True, blank=True, editable=False
     )
@@ -45,6 +49,9 @@ class AccessToken(models.Model):
         verbose_name = _("access token")
         verbose_name_plural = _("access tokens")
         ordering = ("-created_at",)
+        permissions = (
+            ("manage_accesstoken", _("Can manage the access tokens of others")),
+        )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
@@ -52,5 +59,9 @@ class AccessToken(models.Model):
     @property
     def is_good(self) -> bool:
         """Whether the token is neither revoked nor expired."""
-        is_over = self.expires_at is not None and self.expires_at <= timezone.now()
-        return self.revoked_at is None and not is_over
+        return self.revoked_at is None and not self.is_expired
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()

@@ -90,7 +90,7 @@ class Budget(models.Model):
         MONTH = "month", _("a month")
         RUN = "run", _("one answer")
 
-    scope = models.CharField(_("of"), max_length=8, choices=Scope)
+    scope = models.CharField(_("whose budget"), max_length=8, choices=Scope)
     group = models.ForeignKey(
         Group, null=True, blank=True, on_delete=models.CASCADE, verbose_name=_("group")
     )
@@ -102,7 +102,7 @@ class Budget(models.Model):
         related_name="+",
         verbose_name=_("only this user"),
     )
-    window = models.CharField(_("in"), max_length=8, choices=Window)
+    window = models.CharField(_("period"), max_length=8, choices=Window)
     tokens = models.PositiveBigIntegerField(_("tokens"), null=True, blank=True)
     usd = models.DecimalField(
         _("US dollars"), max_digits=12, decimal_places=4, null=True, blank=True
@@ -117,6 +117,8 @@ class Budget(models.Model):
 
     def clean(self) -> None:
         """Refuse what would limit nothing, or limits nobody can tell of."""
+        if self.scope not in Budget.Scope or self.window not in Budget.Window:
+            return  # these fields say it themselves
         if problem := budget_problem(self.as_setting()):
             raise ValidationError(problem)
 

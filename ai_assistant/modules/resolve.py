@@ -75,6 +75,11 @@ def every_module() -> list[ContextModule]:
     return [*registry.modules().values(), *BUILT_IN]
 
 
+def module_ids() -> list[str]:
+    """Return the ids of all modules, that of pages without one included."""
+    return [*(module.id for module in every_module()), DEFAULT.id]
+
+
 @lru_cache(maxsize=4)
 def _own_table(_version: int) -> _Table:
     return _Table.of(registry.modules().values())

@@ -26,7 +26,7 @@ the tool, and the user sees what would change.
 
 ROLES = (("is_superuser", "superuser"), ("is_staff", "staff"))
 MAX_GROUPS = 20
-READ_ONLY = "Nothing can be changed on this page. Say so if the user asks for it."
+READ_ONLY = "Say so if the user asks for a change."
 
 
 def system_prompt(
@@ -36,15 +36,19 @@ def system_prompt(
     tools: Iterable[ToolDefinition] = (),
     module: str = "",
     items: Iterable[ContextItem] = (),
-    read_only: bool = False,
+    read_only: str = "",
 ) -> str:
-    """Return the system prompt; what changes from page to page comes last."""
+    """
+    Return the system prompt; what changes from page to page comes last.
+
+    `read_only` is the sentence that says why nothing may be changed, if so.
+    """
     parts = [
         IDENTITY,
         str(conf.get("SYSTEM_PROMPT")).strip(),
         _hints(tools),
         module.strip(),
-        READ_ONLY if read_only else "",
+        f"{read_only} {READ_ONLY}" if read_only else "",
         _situation(run, user),
         context_block(items),
     ]

@@ -1,10 +1,11 @@
 """From litellm's stream objects to the chunks of the app. litellm is not imported."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from types import ModuleType
 from typing import Any
 
+from ai_assistant.safety.foreign import value_or
 from ai_assistant.types import (
     ModelChunk,
     ReasoningDelta,
@@ -127,21 +128,23 @@ def usage(litellm: ModuleType, model: str, found: Any) -> Usage:  # noqa: ANN401
 
 
 def _cost_usd(litellm: ModuleType, model: str, found: Any) -> Decimal | None:  # noqa: ANN401 - litellm's
-    try:
-        costs = litellm.cost_per_token(model=model, usage_object=found)
-    except Exception:  # noqa: BLE001 - of many types, and all mean: no price
-        return None
-    return Decimal(str(sum(costs))).quantize(SMALLEST_USD)
+    return _sum_usd(lambda: litellm.cost_per_token(model=model, usage_object=found))
 
 
 def price_usd(
     litellm: ModuleType, model: str, input_tokens: int, output_tokens: int
 ) -> Decimal | None:
     """Return what so many tokens cost by litellm's own list; None if it lacks them."""
-    try:
-        costs = litellm.cost_per_token(
+    return _sum_usd(
+        lambda: litellm.cost_per_token(
             model=model, prompt_tokens=input_tokens, completion_tokens=output_tokens
         )
-    except Exception:  # noqa: BLE001 - of many types, and all mean: no price
+    )
+
+
+def _sum_usd(ask: Callable[[], Iterable[float]]) -> Decimal | None:
+    """Return the sum of the costs; None if litellm fails, for it knows no price."""
+    costs = value_or(None, ask)
+    if costs is None:
         return None
     return Decimal(str(sum(costs))).quantize(SMALLEST_USD)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.exceptions import Limited
 from ai_assistant.models.usage import Budget
 from ai_assistant.safety.budget_windows import window
-from ai_assistant.safety.budget_words import too_small, used_up
+from ai_assistant.safety.budget_words import too_large, too_small, used_up
 from ai_assistant.safety.budgets import Allowance, Amount, Spender, used
 
 
@@ -19,13 +19,15 @@ def check_budgets(
     spender: Spender,
     needed: Amount,
     *,
+    least: Amount,
     is_counted: bool,
 ) -> None:
     """
     Raise Limited if `needed` is more than one of `budgets` has left.
 
-    `is_counted`: it is in the ledger already. The budget that opens last is named,
-    since waiting for another one would not help.
+    `least` is what the smallest request would need: a budget that is smaller still
+    has to be raised. `is_counted`: `needed` is in the ledger already. The budget
+    that opens last is named, since waiting for another one would not help.
     """
     now = timezone.now()
     more = Amount() if is_counted else needed
@@ -37,8 +39,11 @@ def check_budgets(
     if not full:
         return
     for one in full:
-        if _exceeds(needed, one.most):
+        if _exceeds(least, one.most):
             raise Limited(too_small(one))
+    for one in full:
+        if _exceeds(needed, one.most):
+            raise Limited(too_large(one))
     last = max(full, key=lambda one: _opens(one, now))
     sentence = used_up(last)
     if last.scope == Budget.Scope.RUN:

@@ -39,12 +39,28 @@ def used_up(allowance: Allowance) -> str:
     return whose[Budget.Scope(allowance.scope)] % _names(allowance)
 
 
-def too_small(allowance: Allowance) -> str:
+def too_large(allowance: Allowance) -> str:
     """Return the sentence for what does not even fit into the whole budget."""
     return _(
         "This needs more than the whole budget of %(amount)s. Ask for less, or "
         "begin a new conversation."
     ) % _names(allowance)
+
+
+def too_small(allowance: Allowance) -> str:
+    """Return the sentence for a budget into which no request at all fits."""
+    sentence = (
+        _(
+            "The budget of %(amount)s is too small for one request, whatever is asked. "
+            "Somebody who may change “Budgets” in the administration can raise it."
+        )
+        if allowance.is_row
+        else _(
+            "The budget of %(amount)s is too small for one request, whatever is asked. "
+            "Whoever runs this site can raise it in its settings."
+        )
+    )
+    return sentence % _names(allowance)
 
 
 def opening(opens_at: datetime | None) -> str:

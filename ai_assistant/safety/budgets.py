@@ -6,7 +6,7 @@ are for a user hold at once. The ledger of the model calls is the count.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -39,6 +39,7 @@ class Allowance:
     most: Amount
     group: str = ""
     user: str = ""  # its name, if the budget is for this user alone
+    is_row: bool = False  # kept in the admin; else it stands in the settings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,7 +118,7 @@ def _groups(user: Any) -> QuerySet[Group]:  # noqa: ANN401
 
 
 def _of_row(row: Budget) -> Allowance:
-    return allowance_of(row.as_setting())
+    return replace(allowance_of(row.as_setting()), is_row=True)
 
 
 def _counted(

@@ -21,7 +21,7 @@ from ai_assistant.models.run import Run
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.permissions import may_use
 from ai_assistant.safety.sessions import SessionsAway, is_removed, kept_key
-from ai_assistant.safety.token_check import is_good
+from ai_assistant.safety.token_check import is_revoked
 
 SALT = "ai_assistant.session"
 
@@ -35,6 +35,7 @@ class SessionStamp:
     password_digest: str = ""
     expires_at: datetime | None = None
     token_id: UUID | None = None  # of an AccessToken, instead of a session
+    may_answer: bool = True  # what a run waits for: not every token may
     ip: str = ""  # for the audit log, if the site wants it there
 
 
@@ -82,7 +83,7 @@ def check_user(run: Run, user: Any) -> None:  # noqa: ANN401
         raise Revoked("password", _("Stopped: the password was changed."))
     with suppress(SessionsAway):
         _check_session(run)
-    if run.token_id is not None and not is_good(run.token_id):
+    if run.token_id is not None and is_revoked(run.token_id):
         raise Revoked("token", _("Stopped: the access token was revoked."))
 
 
@@ -95,7 +96,11 @@ def check_may_write(run: Run) -> None:
     if _has_expired(run):
         raise Refused(
             "session_expired",
-            _("Your session has expired. Sign in again to change anything."),
+            _("Your session has expired. Sign in again to change anything.")
+            if run.token_id is None
+            else _(
+                "The access token has expired. Nothing is changed with it any more."
+            ),
         )
     try:
         _check_session(run)

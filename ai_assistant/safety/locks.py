@@ -91,6 +91,5 @@ def content_type_of(model: type[Model]) -> ContentType:
 
 def lock_key(model: type[Model], key: Any) -> str:  # noqa: ANN401 - of any type
     """Return the key of an object as locks have it; "05" and 5 are the same."""
-    field = model._meta.pk  # noqa: SLF001
-    assert field is not None  # noqa: S101 - a model that has a table has a key
+    field: Any = model._meta.pk  # noqa: SLF001
     return str(field.to_python(key))

@@ -1,11 +1,15 @@
-"""Whether the token of a run is still good."""
+"""Whether the token of a run still stands."""
 
 from uuid import UUID
 
 from ai_assistant.models.token import AccessToken
 
 
-def is_good(token_id: UUID) -> bool:
-    """Tell whether the token is there, neither revoked nor expired."""
-    token = AccessToken.objects.filter(pk=token_id).first()
-    return token is not None and token.is_good
+def is_revoked(token_id: UUID) -> bool:
+    """
+    Tell whether the token was revoked, or is there no more.
+
+    One that has only expired is not: as a session that expires, it stops nothing but
+    writes; the run knows its end (`Run.session_expires_at`).
+    """
+    return not AccessToken.objects.filter(pk=token_id, revoked_at=None).exists()

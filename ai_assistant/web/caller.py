@@ -7,13 +7,22 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity import SessionStamp, stamp
 from ai_assistant.safety.permissions import may_use, may_view
-from ai_assistant.safety.tokens import find, note_use, stamp_of
+from ai_assistant.safety.token_rate import check_unknown
+from ai_assistant.safety.tokens import (
+    State,
+    known,
+    note_refusal,
+    note_use,
+    stamp_of,
+    state_of,
+)
 
 SCHEME = "bearer"
 
@@ -27,7 +36,7 @@ class Caller:
     scopes: Collection[str] | None = None
 
     def check_scope(self, scope: str) -> None:
-        """Raise Refused forbidden if the token is not for this."""
+        """Raise Refused scope if the token is not for this."""
         if self.scopes is not None and scope not in self.scopes:
             raise Refused(
                 "scope",
@@ -47,7 +56,7 @@ def identify(request: HttpRequest, scope: str) -> Caller:
     Return who calls, and make it `request.user`. Asks the database.
 
     Raise Refused: signed_out without a session or a good token, csrf, permission,
-    scope. Views that ask this are exempt from the middleware's own CSRF check: a
+    scope; Limited after many unknown tokens. Views that ask this are exempt from the middleware's own CSRF check: a
     token needs none, a session has it here.
     """
     caller = _by_token(request) or _by_session(request)
@@ -61,19 +70,45 @@ def identify(request: HttpRequest, scope: str) -> Caller:
     return caller
 
 
+@sensitive_variables("secret")
 def _by_token(request: HttpRequest) -> Caller | None:
     scheme, _space, secret = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != SCHEME:
         return None
-    token = find(secret.strip())
+    remote = request.META.get("REMOTE_ADDR") or ""
+    token = known(secret.strip())
     if token is None:
-        raise Refused(
-            "signed_out", _("This access token is unknown, revoked or expired.")
-        )
+        check_unknown(remote)
+        raise Refused("signed_out", _("This access token is unknown."))
+    state, ip = state_of(token), request_ip(remote)
+    if state != State.GOOD:
+        note_refusal(token, state, ip)
+        raise Refused("signed_out", _refusal(state))
     note_use(token)
-    request.user = token.user
-    ip = request_ip(request.META.get("REMOTE_ADDR") or "")
+    _let_be(request, token.user)
     return Caller(user=token.user, stamp=stamp_of(token, ip), scopes=token.scopes)
+
+
+def _refusal(state: State) -> str:
+    sentences = {
+        State.REVOKED: _("This access token was revoked."),
+        State.EXPIRED: _("This access token has expired. Make a new one."),
+        State.DEACTIVATED: _("The account of this access token was deactivated."),
+        State.PASSWORD: _(
+            "The password was changed since this access token was made. Make a new one."
+        ),
+    }
+    return sentences[state]
+
+
+def _let_be(request: HttpRequest, user: Any) -> None:  # noqa: ANN401
+    """Let `user` be the request's, whoever is signed in by a cookie beside."""
+
+    async def auser() -> Any:  # noqa: ANN401
+        return user
+
+    request.user = user
+    request.auser = auser
 
 
 def _by_session(request: HttpRequest) -> Caller:

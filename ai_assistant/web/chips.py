@@ -13,6 +13,7 @@ from ai_assistant import conf
 from ai_assistant.context.block import line_of
 from ai_assistant.context.collect import PAGE, see
 from ai_assistant.context.page import find_page
+from ai_assistant.context.withheld import is_withheld
 from ai_assistant.modules.admission import is_page_open
 from ai_assistant.modules.read_only import read_only
 from ai_assistant.modules.resolve import DEFAULT, module_for
@@ -38,10 +39,15 @@ class Chip:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chips:
-    """All items of a page; `room` is what its browser may add, in characters."""
+    """
+    All items of a page; `room` is what its browser may add, in characters.
+
+    `withheld`: it tells neither texts nor values of the page's objects.
+    """
 
     items: list[Chip] = field(default_factory=list)
     room: int = 0
+    withheld: bool = False
 
 
 def page_context(user: Any, path: str, title: str = "") -> RunContext:  # noqa: ANN401 - the site's user model
@@ -74,7 +80,12 @@ def chips_of(context: RunContext) -> Chips:
         fits = size <= left
         chips.append(_chip(item, size, fits=fits))
         left -= size if fits and item.auto else 0
-    return Chips(items=chips, room=min(left, int(conf.get("BROWSER_CONTEXT_CHARS"))))
+    page = find_page(context.page_path)
+    return Chips(
+        items=chips,
+        room=min(left, int(conf.get("BROWSER_CONTEXT_CHARS"))),
+        withheld=page is not None and is_withheld(page),
+    )
 
 
 def why_read_only(context: RunContext) -> str:

@@ -18,6 +18,7 @@ from ai_assistant.engine.db import in_db
 from ai_assistant.engine.executor import executor
 from ai_assistant.render.html.projection import Projection
 from ai_assistant.safety.permissions import fresh_user, may_view
+from ai_assistant.web.frame_rate import FrameRate
 from ai_assistant.web.panel import bare_panel, is_anothers
 from ai_assistant.web.pump import Pump
 from ai_assistant.web.session import is_signed_in
@@ -25,6 +26,7 @@ from ai_assistant.web.session import is_signed_in
 logger = logging.getLogger("ai_assistant")
 
 SIGNED_OUT, FORBIDDEN, TOO_LARGE, BAD_FRAME, FAILED = 4401, 4403, 1009, 4400, 1011
+TOO_MANY = 4429  # frames; the page then polls for a while
 CHECK_S = 10.0  # between two looks whether the session is still good
 MAX_BAD_FRAMES = 10
 LAYER_TIMEOUT_S = 2.0
@@ -65,8 +67,9 @@ class PanelConsumer(AsyncWebsocketConsumer):
         self.bad_frames = 0
         self.guard: asyncio.Task[None] | None = None
         self.is_closed = False
-        await self.accept()
         user: Any = self.scope["user"]
+        self.rate = FrameRate(user.pk)
+        await self.accept()
         if not user.is_authenticated:
             await self.close(SIGNED_OUT)
         elif code := await in_db(_refusal, user):
@@ -98,6 +101,8 @@ class PanelConsumer(AsyncWebsocketConsumer):
             await self._bad_frame()
         elif _is_too_large(text_data):
             await self.close(TOO_LARGE)
+        elif not self.rate.admits():
+            await self._too_many()
         else:
             await self._read(text_data)
 
@@ -108,7 +113,9 @@ class PanelConsumer(AsyncWebsocketConsumer):
             hello = _hello_of(said) if kind == "hello" else None
         except NO_FRAME:
             kind, hello = "", None
-        if hello is not None:
+        if hello is not None and not self.rate.admits(is_hello=True):
+            await self._too_many()
+        elif hello is not None:
             await self._attach(hello)
         elif kind == "look" and self.pump is not None:
             self.pump.wake()
@@ -120,6 +127,12 @@ class PanelConsumer(AsyncWebsocketConsumer):
         self.bad_frames += 1
         if self.bad_frames >= MAX_BAD_FRAMES:
             await self.close(BAD_FRAME)
+
+    async def _too_many(self) -> None:
+        """End a socket that floods the server. Nothing is lost: the page polls."""
+        user: Any = self.scope["user"]
+        logger.warning("a page of user %s sent too many frames", user.pk)
+        await self.close(TOO_MANY, "Too many frames.")
 
     async def _attach(self, hello: Hello) -> None:
         """Attach to a conversation: listen first, then look at the rows."""
@@ -180,6 +193,12 @@ class PanelConsumer(AsyncWebsocketConsumer):
             executor().wake()
         if self.pump is not None:
             self.pump.wake()
+
+    async def aia_roll_call(self, message: dict[str, Any]) -> None:
+        """Somebody asks who looks on: a run without anybody may be stopped."""
+        if self.pump is not None:
+            here = {"type": "aia.here"}
+            await _patiently(lambda: self.channel_layer.send(message["reply"], here))
 
     async def aia_live(self, message: dict[str, Any]) -> None:
         """Text has grown."""

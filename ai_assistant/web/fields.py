@@ -53,7 +53,12 @@ def read_rows(request: HttpRequest) -> tuple[str, ...] | None:
 
 def read_seq(request: HttpRequest) -> int:
     """Return the number of the last event that the page shows; 0 for nonsense."""
-    said = request.GET.get("after", "")
+    return read_number(request, "after")
+
+
+def read_number(request: HttpRequest, name: str) -> int:
+    """Return a number of the address; 0 for nonsense."""
+    said = request.GET.get(name, "")
     is_number = said.isascii() and said.isdigit() and len(said) <= SEQ_DIGITS
     return int(said) if is_number else 0
 

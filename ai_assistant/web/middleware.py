@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from typing import cast
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.http import HttpRequest, HttpResponse
@@ -26,7 +27,10 @@ BODY = re.compile(
 )
 HEAD_END = re.compile(rb"</head\s*>", re.IGNORECASE)
 MARK = b'id="aia"'
-NO_PANEL = ("logout", "login", "password_change_done")
+NO_PANEL = (
+    *("logout", "login", "password_change_done"),
+    "ai_assistant_accesstoken_add",  # it shows a secret: the assistant reads pages
+)
 
 logger = logging.getLogger("ai_assistant")
 
@@ -55,8 +59,7 @@ class AssistantMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[object]:
         if self.is_async:
             return self._acall(request)
-        response = self.get_response(request)
-        assert isinstance(response, HttpResponseBase)  # noqa: S101 - the sync case
+        response = cast("HttpResponseBase", self.get_response(request))  # the sync case
         if not takes_panel(response, request):
             return response
         return inject(request, response)

@@ -24,7 +24,7 @@ def is_own_origin(headers: list[tuple[bytes, bytes]], *, scheme: str = "ws") -> 
     if not origin or not _is_allowed_host(host):
         return False
     named = (*conf.get("ALLOWED_ORIGINS"), *settings.CSRF_TRUSTED_ORIGINS)
-    if any(_is_named(origin, one) for one in named):
+    if any(is_named(origin, one) for one in named):
         return True
     try:
         parts = urlsplit(origin)
@@ -40,7 +40,7 @@ def is_own_origin(headers: list[tuple[bytes, bytes]], *, scheme: str = "ws") -> 
     return _bare(parts.hostname) == _bare(wanted_host) and port == own_port
 
 
-def _is_named(origin: str, name: str) -> bool:
+def is_named(origin: str, name: str) -> bool:
     """Tell whether the site's setting `name` means `origin`; it may be a pattern."""
     if "*" not in name:
         return origin == name

@@ -30,6 +30,7 @@ ROUTES = (
     "retry",
     "answer",
     "edit",
+    "whole",
     "conversations",
     "new",
     "frames",

@@ -10,11 +10,14 @@ from django.utils import timezone
 from ai_assistant.exceptions import Limited, Refused
 
 CONTENT_TYPE = "application/problem+json"
+CHALLENGE = 'Bearer realm="assistant"'
 STATUS = {
     "signed_out": 401,
     "csrf": 403,
     "permission": 403,
     "scope": 403,
+    "origin": 403,
+    "policy": 403,
     "not_found": 404,
     "method": 405,
     "not_acceptable": 406,
@@ -22,6 +25,7 @@ STATUS = {
     "busy": 409,
     "expired": 409,
     "interrupts_open": 409,
+    "key_reused": 409,
     "not_ended": 409,
     "nothing_new": 409,
     "run_id_used": 409,
@@ -30,6 +34,7 @@ STATUS = {
     "media_type": 415,
     "throttled": 429,
     "too_many_runs": 429,
+    "needs_asgi": 501,
 }
 BAD_REQUEST, TOO_MANY = 400, 429
 
@@ -57,12 +62,18 @@ def problem_response(refused: Refused) -> JsonResponse:
     """Return the answer to what was refused."""
     status = status_of(refused)
     body = problem(status, refused.code, str(refused))
-    response = JsonResponse(body, status=status, content_type=CONTENT_TYPE)
-    if status == STATUS["signed_out"]:
-        response["WWW-Authenticate"] = 'Bearer realm="assistant"'
+    headers = problem_headers(refused)
+    return JsonResponse(body, status=status, headers=headers, content_type=CONTENT_TYPE)
+
+
+def problem_headers(refused: Refused) -> dict[str, str]:
+    """Return what goes with it: how to sign in, or when to try again."""
+    headers = {}
+    if status_of(refused) == STATUS["signed_out"]:
+        headers["WWW-Authenticate"] = CHALLENGE
     if wait_s := retry_after_s(refused):
-        response["Retry-After"] = str(wait_s)
-    return response
+        headers["Retry-After"] = str(wait_s)
+    return headers
 
 
 def retry_after_s(refused: Refused) -> int:

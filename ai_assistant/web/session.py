@@ -1,17 +1,16 @@
 """Whether a session that was good when a socket opened still is."""
 
-from importlib import import_module
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.utils.crypto import constant_time_compare
+
+from ai_assistant.safety.sessions import session_store
 
 
 def is_signed_in(session: Any, user: Any) -> bool:  # noqa: ANN401 - site's classes
     """Tell whether the stored session still belongs to `user`, as he is now."""
-    store = import_module(settings.SESSION_ENGINE).SessionStore
-    stored = store(session_key=session.session_key).load()
+    stored = session_store()(session_key=session.session_key).load()
     if str(stored.get(SESSION_KEY)) != str(user.pk) or not user.is_active:
         return False
     if not hasattr(user, "get_session_auth_hash"):

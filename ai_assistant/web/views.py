@@ -3,22 +3,23 @@
 import asyncio
 import uuid
 from dataclasses import replace
+from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from ai_assistant.engine.db import in_db, in_tool_thread
-from ai_assistant.engine.edit import edit_form
+from ai_assistant.engine.edit import WrongValues, edit_form, in_form_time
 from ai_assistant.engine.interrupts import Answer
 from ai_assistant.engine.service import again, answer, send, stop
 from ai_assistant.engine.start import Submission
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.conversation import Conversation
+from ai_assistant.render.html.edit_forms import edit_entry
 from ai_assistant.render.html.projection import Projection
 from ai_assistant.safety.identity import stamp
 from ai_assistant.web.access import assistant_view, back, done
@@ -33,6 +34,7 @@ from ai_assistant.web.fields import (
     read_uuid,
 )
 from ai_assistant.web.layout import read_layout, write_layout
+from ai_assistant.web.listed import listed
 from ai_assistant.web.panel import (
     bare_panel,
     drawn_panel,
@@ -40,8 +42,7 @@ from ai_assistant.web.panel import (
     own_conversation,
     page_panel,
 )
-
-LISTED = 50  # conversations
+from ai_assistant.web.whole import whole_page
 
 # Work that outlives its request: the reference keeps it from being collected.
 _accepted: set[asyncio.Task[object]] = set()
@@ -93,7 +94,11 @@ async def answer_view(request: HttpRequest) -> HttpResponse:
         rows=read_rows(request),
         stamp=session,
     )
-    await _to_the_end(answer(given, request.POST))
+    try:
+        await _to_the_end(answer(given, request.POST))
+    except WrongValues as wrong:
+        drawing = partial(_edit_page, request, wrong.form, status=400)
+        return await in_form_time(request.user.pk, given.interrupt_id, drawing)
     return done(request)
 
 
@@ -103,7 +108,16 @@ async def answer_view(request: HttpRequest) -> HttpResponse:
 async def edit_view(request: HttpRequest) -> HttpResponse:
     """Return the form in which a person changes what a call proposes."""
     # The site's own form: it may be slow, the engine must not be.
-    return await in_tool_thread(_edit, request)
+    interrupt_id = read_uuid(request, "interrupt")
+    return await in_form_time(request.user.pk, interrupt_id, partial(_edit, request))
+
+
+@require_GET
+@never_cache
+@assistant_view(use=False)
+async def whole_view(request: HttpRequest) -> HttpResponse:
+    """Show a text that is too long for a card, on a page of its own."""
+    return await in_tool_thread(whole_page, request)
 
 
 @require_POST
@@ -174,14 +188,31 @@ async def _to_the_end(work: "asyncio.Future[object] | object") -> object:
 
 
 def _edit(request: HttpRequest) -> HttpResponse:
+    form = edit_form(request.user.pk, read_uuid(request, "interrupt"))
+    return _edit_page(request, form)
+
+
+def _edit_page(
+    request: HttpRequest,
+    form: Any,  # noqa: ANN401 - a Django form
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """Draw the form: on its card, or on a page of its own; `status` is of the page."""
     interrupt_id = read_uuid(request, "interrupt")
-    panel = bare_panel(request.user, back(request))
-    form = edit_form(request.user.pk, interrupt_id)
-    item = {"id": str(interrupt_id), "nonce": request.GET.get("nonce", "")}
-    context = {"form": form, "item": item, "panel": panel}
-    fetched = request.headers.get("HX-Request")
-    name = "edit_form.html" if fetched else "edit_page.html"
-    return render(request, f"ai_assistant/{name}", context)
+    nonce = request.POST.get("nonce") or request.GET.get("nonce", "")
+    context = {
+        "edit": edit_entry(form, interrupt_id),
+        "item": {"id": str(interrupt_id), "nonce": nonce},
+        "panel": bare_panel(request.user, back(request)),
+    }
+    if not request.headers.get("HX-Request"):
+        return render(request, "ai_assistant/edit_page.html", context, status=status)
+    response = render(request, "ai_assistant/edit_form.html", context)
+    if request.method == "POST":  # else the answer would be taken for a notice
+        response["HX-Retarget"] = f"#i-{interrupt_id}-edit"
+        response["HX-Reswap"] = "innerHTML"
+    return response
 
 
 def _submission(request: HttpRequest) -> Submission:
@@ -220,20 +251,9 @@ def _check_conversation(request: HttpRequest, named: str) -> None:
 
 
 def _conversations(request: HttpRequest) -> HttpResponse:
-    rows = Conversation.objects.filter(owner_id=request.user.pk)[:LISTED]
-    full = reverse("ai_assistant:full")
-    items = [
-        {
-            "id": str(row.pk),
-            "title": row.title,
-            "time": row.updated_at,
-            "url": f"{full}?conversation={row.pk}",
-        }
-        for row in rows
-    ]
     panel = bare_panel(request.user, back(request))
     panel.conversation = read_layout(request).conversation
-    context = {"conversations": items, "panel": panel}
+    context = {"conversations": listed(request.user), "panel": panel}
     fetched = request.headers.get("HX-Request")
     name = "history.html" if fetched else "history_page.html"
     return render(request, f"ai_assistant/{name}", context)

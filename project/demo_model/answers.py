@@ -19,6 +19,8 @@ WHAT_I_AM = (
 # What became of a call that did not succeed, by the type of its error.
 NOT_DONE = {
     "denied": "You denied {name}, so it was not carried out.",
+    "not_here": "{name} is not available to you here. Nothing was done.",
+    "policy": "{name} is not available to you here. Nothing was done.",
     "expired": "Nobody approved {name} in time, so it was not carried out.",
     "cancelled": "{name} was cancelled.",
     "unknown": (

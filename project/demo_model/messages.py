@@ -122,10 +122,18 @@ def _outcome(call: Call, content: str) -> Outcome:
         return Outcome(
             call=call,
             ok=False,
-            error=str(data.get("error", "")),
+            error=_error(data),
             error_type=str(data.get("error_type", "")),
         )
     return Outcome(call=call, ok=True, data=data)
+
+
+def _error(data: dict[str, Any]) -> str:
+    """Return what went wrong; of a rule of the site its reason as well."""
+    error = str(data.get("error", ""))
+    if data.get("error_type") != "policy":
+        return error
+    return f"{error} {data.get('suggestion', '')}".strip()
 
 
 def _json(text: str) -> Any:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
+from ai_assistant import registry
 from ai_assistant.types import (
     ModelChunk,
     ModelRequest,
@@ -63,7 +64,11 @@ class DemoProvider:
 
 
 def _offered(reply: Reply, request: ModelRequest) -> Reply:
-    """Look for a tool that is not told of; without it, say so."""
+    """
+    Look for a tool that is not told of; if it is not found, call it all the same.
+
+    The site knows why it is not to be had, and its refusal says so.
+    """
     names = {tool["function"]["name"] for tool in request.tools}
     if reply.text == answers.HELP:
         # With a finder there may be more tools than it is told of.
@@ -72,6 +77,8 @@ def _offered(reply: Reply, request: ModelRequest) -> Reply:
         return reply
     if FINDER in names and not has_searched(request.messages, reply.call.name):
         return Reply(reasoning=reply.reasoning, call=finding(reply.call.name))
+    if reply.call.name in registry.tools():
+        return reply
     return Reply(text=answers.unavailable(reply.call.name))
 
 

@@ -61,7 +61,42 @@ class TestRules:
         page = staff("view").get(LIST).content.decode()
 
         assert '<td class="field-fitting">find_tools</td>' in page
-        assert '<td class="field-fitting">-</td>' in page
+        assert '<td class="field-fitting">none of this name</td>' in page
+        assert "deny (never)" in page
+
+    def test_list_says_that_a_module_is_gone(self, staff):
+        PolicyRule.objects.create(tools="find_tools", decision="deny", module="gone")
+
+        page = staff("view").get(LIST).content.decode()
+
+        assert "none: there is no module “gone”</td>" in page
+        assert '">find_tools</td>' not in page
+
+    def test_module_that_does_not_exist_is_refused(self, staff):
+        answer = staff("add").post(ADD, posted(module="nosuch"))
+
+        said = answer.content.decode()
+        assert "There is no module “nosuch”. There are: " in said
+        assert "admin-list" in said
+        assert not PolicyRule.objects.exists()
+
+    @pytest.mark.parametrize("module", ["", "admin-list", "default"])
+    def test_module_that_exists_is_taken(self, staff, module):
+        assert staff("add").post(ADD, posted(module=module)).status_code == 302
+
+    @pytest.mark.parametrize(("tools", "warned"), [("nosuch", 1), ("find_.*", 0)])
+    def test_rule_for_no_tool_is_saved_with_a_warning(self, staff, tools, warned):
+        answer = staff("add", "view").post(ADD, posted(tools=tools), follow=True)
+
+        said = answer.content.decode()
+        assert said.count("There is no tool “nosuch” now") == warned
+        assert PolicyRule.objects.count() == 1
+
+    def test_form_says_what_module_and_group_are(self, staff):
+        page = staff("add").get(ADD).content.decode()
+
+        assert "The id of a module, whose pages alone the rule is for." in page
+        assert "Whose members alone the rule is for. Empty: everybody." in page
 
     @pytest.mark.parametrize("held", [(), ("view",)])
     def test_permission_is_asked(self, staff, held):

@@ -129,6 +129,16 @@ class TestBudgets:
         assert "One answer has a budget as a whole" in response.content.decode()
         assert not Budget.objects.exists()
 
+    def test_what_is_missing_is_said_once_and_by_its_label(self, staff):
+        client = staff("add_budget", "view_budget")
+
+        page = client.post(reverse(ADD), {"tokens": "5"}).content.decode()
+
+        assert page.count("This field is required.") == 2
+        assert "a scope and a window that exist" not in page
+        assert "Whose budget:" in page
+        assert "Period:" in page
+
     def test_are_gone_while_the_assistant_is_off(self, admin_client, settings):
         settings.AI_ASSISTANT = {"ENABLED": False}
 

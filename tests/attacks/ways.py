@@ -2,12 +2,19 @@
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
+from django.contrib.sessions.models import Session
 
 from tests.attacks.person import Person
 
 
 def sign_out(person: Person) -> None:
     assert person.client.post("/admin/logout/").status_code == 200
+
+
+def remove_session(person: Person) -> None:
+    """As a package does that signs out other devices: no signal tells of it."""
+    key = person.client.session.session_key
+    assert Session.objects.filter(session_key=key).delete()[0] == 1
 
 
 def change_password(person: Person) -> None:
@@ -43,6 +50,7 @@ def remove_group(person: Person) -> None:
 
 WAYS = (
     sign_out,
+    remove_session,
     change_password,
     deactivate,
     take_staff,

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import commits, context, data, page, registry, startup, streams
+from tests.bench import commits, context, data, page, registry, sse, startup, streams
 from tests.bench.report import emit
 from tests.model_server.process import ModelServerProcess
 
@@ -30,6 +30,7 @@ BENCHES: dict[str, Callable[[str, Path], None]] = {
     ),
     "parallel": streams.measure_parallel,
     "rate": streams.measure_rate,
+    "sse": sse.measure,
     "commits": commits.measure,
     "page": page.measure,
     "context": context.measure,

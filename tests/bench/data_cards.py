@@ -1,11 +1,17 @@
 """A card that asks for approval: from its stored row to HTML, and on the screen."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from ai_assistant.changes.values import to_json
+from ai_assistant.changes.values import (
+    Changes,
+    FieldChange,
+    ObjectChange,
+    to_json,
+)
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.fragments import fragment
 from ai_assistant.render.html.thread import read_pinned
@@ -15,6 +21,7 @@ from tests.bench.page import FLAGS, STATIC
 from tests.bench.report import emit, median
 
 COUNT = 50
+MEGABYTE = 1_000_000
 # From the fragment as it comes to the end of its layout.
 SHOW = """html => { const pinned = document.getElementById("aia-pinned");
   pinned.replaceChildren(); pinned.getBoundingClientRect();
@@ -55,6 +62,28 @@ def measure(rows: Rows) -> None:
     shown = median(_in_browser(html))
     note = "at most 100, with the time to draw it"
     emit("approval_card_shown", median(times) + shown, "ms", n=COUNT, note=note)
+    _long(draw)
+
+
+def _long(draw: Callable[[], str]) -> None:
+    """Print the time of a card with a field of 1 MB, by what changes in it."""
+    words = "".join(f"Sentence {n} of many. " for n in range(MEGABYTE // 22))
+    after = {
+        "one_word": words.replace("Sentence 20000 ", "Phrase 20000 "),
+        "every_word": words.replace("Sentence", "Phrase"),
+        "hidden": words.replace(" ", "\u00a0"),
+    }
+    for name, text in after.items():
+        field = FieldChange(name="text", label="Text", before=words, after=text)
+        row = ObjectChange(kind="change", model=PAGE, object_id="1", fields=(field,))
+        changes = Changes(title="Change it", model=PAGE, objects=(row,), total=1)
+        Interrupt.objects.update(proposal=to_json(changes))
+        html = draw()
+        assert len(html) < MEGABYTE / 20
+        times = [timed(draw) for _ in range(COUNT)]
+        shown = median(times) + median(_in_browser(html))
+        note = "at most 100, with the time to draw it"
+        emit(f"approval_card_1mb_{name}", shown, "ms", n=COUNT, note=note)
 
 
 def _in_browser(html: str) -> list[float]:

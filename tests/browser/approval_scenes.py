@@ -7,6 +7,14 @@ from tests.model_server.scripts import call, text
 
 SECTION = {"model": "questionnaires.section", "id": 3}
 RENAME = call("change_object", {**SECTION, "values": {"title": "A few words"}})
+REWRITE = call(
+    "change_object",
+    {
+        "model": "wiki.page",
+        "id": 2,
+        "values": {"title": "Moving house", "slug": "moving", "text": "Pack early."},
+    },
+)
 DONE = [text("That is done.")]
 
 
@@ -19,6 +27,7 @@ def _proposal(name: str, tool: str = "propose") -> list[Any]:
 SCRIPTS: dict[str, list[Any]] = {
     "card-one": _proposal("one"),
     "card-long": _proposal("long"),
+    "card-huge": _proposal("huge"),
     "card-hidden": _proposal("hidden"),
     "card-create": _proposal("create"),
     "card-delete": _proposal("delete", "propose_removal"),
@@ -26,10 +35,10 @@ SCRIPTS: dict[str, list[Any]] = {
     "card-wide": _proposal("wide"),
     "card-action": _proposal("action", "propose_removal"),
     "partial": [[call("write_around", {"key": "a key"})], DONE],
+    "card-edit-wrong": [[text("The page gets a better name."), REWRITE], DONE],
     "card-edit": [[text("Section 3 gets a shorter title."), RENAME], DONE],
 }
 SAME = {
-    "card-edit-wrong": "card-edit",
     "card-again": "card-edit",
     "changed": "card-edit",
     "card-denied": "card-edit",
@@ -57,6 +66,10 @@ def card_one(panel: Panel) -> None:
 
 
 def card_long(panel: Panel) -> None:
+    _ask(panel)
+
+
+def card_huge(panel: Panel) -> None:
     _ask(panel)
 
 
@@ -93,9 +106,10 @@ def card_edit(panel: Panel) -> None:
 def card_edit_wrong(panel: Panel) -> None:
     card_edit(panel)
     panel.edit_field("title").fill("")
+    panel.edit_field("slug").fill("not a slug")
     panel.page.locator(".aia-edit-form").evaluate("form => form.noValidate = true")
     panel.save_edit()
-    panel.page.locator("#aia-notice .aia-note").wait_for()
+    panel.page.locator(".aia-edit-form .aia-why").first.wait_for()
 
 
 def card_again(panel: Panel) -> None:
@@ -139,7 +153,8 @@ def _open(panel: Panel, selector: str) -> None:
 
 
 SCENES = (
-    *(card_one, card_long, card_hidden, card_create, card_delete, card_bulk),
+    *(card_one, card_long, card_huge, card_hidden, card_create, card_delete),
+    card_bulk,
     *(card_wide, card_action, card_edit, card_edit_wrong, card_again, card_denied),
     *(changed, partial, look_only),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Error
+from playwright.sync_api import Error, Locator
 
 from tests.browser.approval_scenes import rename
 from tests.browser.panel import Panel
@@ -15,6 +15,8 @@ from tests.servers.oracle import Oracle
 
 SECTION = "questionnaires.section"
 DONE = [text("That is settled.")]
+WORDS = {"title": "Moving house", "slug": "moving", "text": "Pack early."}
+REWRITE = call("change_object", {"model": "wiki.page", "id": 2, "values": WORDS})
 
 
 def change(section: int, title: str) -> dict:
@@ -83,6 +85,18 @@ def difference(panel: Panel) -> tuple[list[str], list[str]]:
     return shown.locator("del").all_inner_texts(), shown.locator(
         "ins"
     ).all_inner_texts()
+
+
+def told_at(panel: Panel, field: Locator) -> str:
+    """Return what a wrong field is described by."""
+    assert field.get_attribute("aria-invalid") == "true"
+    ids = (field.get_attribute("aria-describedby") or "").split()
+    found = [panel.page.locator(f"[id='{one}']") for one in ids]
+    return " ".join(one.inner_text() for one in found)
+
+
+def has_focus(field: Locator) -> bool:
+    return bool(field.evaluate("field => field === document.activeElement"))
 
 
 class TestApprove:
@@ -167,17 +181,45 @@ class TestEdit:
 
         form.evaluate("form => form.noValidate = true")
         panel.edit_field("title").fill(" ")
-        panel.save_edit()
-        panel.page.locator("#aia-notice .aia-note").wait_for()
+        panel.edit_field("title").press("Enter")
+        form.locator(".aia-why").wait_for()
 
-        assert "Title: This field is required." in (
-            panel.page.locator("#aia-notice").inner_text()
-        )
-        assert panel.edit_field("title").input_value() == " "
+        field = panel.edit_field("title")
+        assert field.input_value() == " "
+        assert told_at(panel, field) == "This field is required."
+        panel.wait(lambda: has_focus(field), "focus on the field")
+        assert panel.page.locator("#aia-notice").inner_text() == ""
         assert sections.title(section) == before
         form.get_by_role("link", name="Cancel").click()
         panel.deny()
         panel.wait_done()
+
+    def test_first_wrong_field_of_several_gets_the_focus(self, panel, says):
+        says([REWRITE])
+        ask(panel)
+        form = panel.edit()
+        form.wait_for()
+        form.evaluate("form => form.noValidate = true")
+        panel.edit_field("title").fill("")
+        panel.edit_field("slug").fill("publishing")  # of another page
+        panel.edit_field("text").fill("Typed by hand")
+        panel.save_edit()
+        form.locator(".aia-why").first.wait_for()
+        panel.wait(lambda: has_focus(panel.edit_field("title")), "focus")
+        told = told_at(panel, panel.edit_field("title"))
+        assert told == "This field is required."
+
+        panel.edit_field("title").fill("A title")
+        panel.save_edit()
+        panel.wait(lambda: has_focus(panel.edit_field("slug")), "focus on the slug")
+
+        told = told_at(panel, panel.edit_field("slug"))
+        assert told == "Page with this Slug already exists."
+        assert panel.edit_field("text").input_value() == "Typed by hand"
+        panel.edit_field("slug").fill("quite-another")
+        panel.save_edit()
+        panel.wait_done()
+        assert "1 object changed" in panel.log.locator(".aia-changes").inner_text()
 
     def test_can_be_left(self, panel, sections, says):
         (section,) = sections.add(1)
@@ -330,6 +372,16 @@ class TestOtherPlaces:
         panel.wait_done()
         assert sections.title(section) == "By the assistant"
 
+    def test_says_how_long_it_waits(self, panel, sections, says):
+        (section,) = sections.add(1)
+        says([change(section, "Not today")])
+        ask(panel)
+
+        time = panel.approval.locator("time[data-until]")
+        panel.wait(lambda: time.inner_text() == "in 23 hours", "the time that is left")
+        panel.deny()
+        panel.wait_done()
+
     def test_expired_one_says_so(self, own_server, visit, model, says):
         server = own_server(env={"TESTS_SETTINGS": '{"APPROVAL_TTL_S": 1}'})
         panel = visit(server).panel()
@@ -410,6 +462,30 @@ class TestWithoutJavaScript:
         self.wait(plain, "idle")
 
         assert sections.title(section) == "On its own page"
+
+    def test_errors_stand_beside_their_fields_and_nothing_is_lost(self, plain, says):
+        says([REWRITE])
+        plain.ask("Change it. [[script:approving]]")
+        self.wait(plain, "waiting-approval")
+        place = plain.page.url
+        plain.approval.get_by_role("link", name="Change the values").click()
+        form = plain.page.locator("#content .aia-edit-form")
+        title, slug = (form.locator(f"[name$={name}]") for name in ("title", "slug"))
+
+        title.fill("Typed by hand")
+        slug.fill("publishing")  # of another page
+        form.get_by_role("button").click()
+        form.locator(".aia-why").wait_for()
+
+        assert title.input_value() == "Typed by hand"
+        assert slug.input_value() == "publishing"
+        assert told_at(plain, slug) == "Page with this Slug already exists."
+        assert has_focus(slug)
+        slug.fill("by-hand")
+        form.get_by_role("button").click()
+        plain.page.wait_for_url(place)
+        self.wait(plain, "idle")
+        assert "1 object changed" in plain.log.locator(".aia-changes").inner_text()
 
     def test_look_only_is_kept(self, plain, sections, says):
         (section,) = sections.add(1)

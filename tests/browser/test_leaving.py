@@ -169,7 +169,7 @@ class TestTool:
         model.script(
             "slow-write",
             [
-                [text("Writing."), call("slow_write", {"seconds": 2, "text": said})],
+                [text("Writing."), call("slow_write", {"seconds": 5, "text": said})],
                 [text("It is written.")],
             ],
         )

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ai_assistant.changes import images, sealed
 from ai_assistant.changes.columns import raw
+from ai_assistant.safety.sealing import CannotUnseal
 from tests.gallery.models import Artist, Badge, Painting, Sketch, Specimen, Visitor
 
 SUMMER = datetime.timezone(datetime.timedelta(hours=2))
@@ -186,5 +187,5 @@ class TestSealed:
         value = sealed.seal([1])
         settings.SECRET_KEY = "new"
 
-        with pytest.raises(sealed.CannotUnseal, match="SECRET_KEY_FALLBACKS"):
+        with pytest.raises(CannotUnseal, match="SECRET_KEY_FALLBACKS"):
             sealed.unseal(value)

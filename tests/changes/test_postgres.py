@@ -8,7 +8,7 @@ import pytest
 
 from tests.servers.process import ROOT, python
 
-FILES = ["forms", "images", "statements", "files", "store", "compare"]
+FILES = ["forms", "images", "statements", "files", "store", "compare", "pieces"]
 
 
 @pytest.mark.postgres

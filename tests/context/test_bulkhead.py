@@ -1,5 +1,6 @@
 """Code that hangs costs a bounded number of threads, and only its own askers time."""
 
+import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -106,3 +107,64 @@ def test_many_at_once_cost_a_bounded_number_of_threads(ask, slow):
         list(askers.map(one, range(200)))
 
     assert 1 <= slow.begun <= AT_ONCE
+
+
+class TestOnAnEventLoop:
+    @pytest.fixture
+    def aask(self):
+        bulkhead, pool = Bulkhead(), ThreadPoolExecutor(max_workers=64)
+
+        def asked(work, *, key="a", timeout_s=LONG_S):
+            return bulkhead.aask(pool, key, work, timeout_s=timeout_s)
+
+        asked.hangs = bulkhead.hangs
+        yield asked
+        pool.shutdown(wait=False)
+
+    def test_returns_and_raises_what_the_code_does(self, aask):
+        def away():
+            raise TimeoutError("of the code")
+
+        assert asyncio.run(aask(lambda: 7)) == 7
+        with pytest.raises(TimeoutError, match="of the code"):
+            asyncio.run(aask(away))
+
+    def test_one_that_hangs_is_not_begun_again(self, aask, slow):
+        async def all_of_them():
+            for _ in range(HANGING):
+                with pytest.raises(TookTooLong):
+                    await aask(slow, timeout_s=SOON_S)
+            with pytest.raises(StillHanging):
+                await aask(slow)
+            return await aask(lambda: 7, key="b")
+
+        assert asyncio.run(all_of_them()) == 7
+        assert (slow.begun, aask.hangs("a")) == (HANGING, True)
+
+    def test_many_at_once_cost_a_bounded_number_of_threads(self, aask, slow):
+        async def many():
+            asked = [aask(slow, timeout_s=SOON_S) for _ in range(100)]
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+        found = asyncio.run(many())
+
+        assert {type(one) for one in found} <= {TookTooLong, StillHanging}
+        assert 1 <= slow.begun <= AT_ONCE
+
+    def test_no_time_begins_nothing(self, aask, slow):
+        with pytest.raises(TookTooLong):
+            asyncio.run(aask(slow, timeout_s=0))
+        assert slow.begun == 0
+
+    def test_that_is_left_counts_as_hanging(self, aask, slow):
+        async def left():
+            task = asyncio.create_task(aask(slow))
+            while not slow.begun:
+                await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        asyncio.run(left())
+
+        assert aask.hangs("a")

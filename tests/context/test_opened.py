@@ -111,11 +111,23 @@ class TestSummary:
 
         assert told["owner"] == {"id": user.pk}
 
+    def test_key_to_a_model_that_is_left_alone_has_no_text(
+        self, user, questionnaire, settings
+    ):
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "DATA_MODELS_EXCLUDED": ["auth.User"],
+        }
+
+        told = summary(change(questionnaire), user, questionnaire)
+
+        assert told["owner"] == {"id": user.pk}
+
     def test_key_to_nothing(self, user):
         page_of = Questionnaire.objects.create(title="Alone")
         field = Questionnaire._meta.get_field("owner")
 
-        assert _value(field, page_of) is None
+        assert _value(change(page_of), field, page_of) is None
 
     @pytest.mark.parametrize(
         ("value", "told"),

@@ -15,8 +15,6 @@ from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.db import connection, transaction
-from django.db.backends.signals import connection_created
-from django.dispatch import receiver
 
 from ai_assistant.engine.execute import execute
 from ai_assistant.engine.flush import Flusher
@@ -45,13 +43,6 @@ def _django_db_helper(django_db_setup, django_db_blocker):
         assert "test" in Path(connection.settings_dict["NAME"]).name
         yield
         _clear()
-
-
-@receiver(connection_created)
-def hurry(*, connection, **_):
-    """The rows of tests may be lost with the machine, never with a process."""
-    if connection.vendor == "sqlite":
-        connection.cursor().execute("PRAGMA synchronous = OFF")
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,11 @@
 import pytest
 
 from ai_assistant import conf
-from ai_assistant.engine.offer import told_tools, tools_of
+from ai_assistant.engine.offer import ALWAYS_TOLD, told_tools, tools_of
 from ai_assistant.engine.scope import RunScope
+from ai_assistant.engine.start import MOST_LOADED
 from ai_assistant.models.run import Run
+from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
 from ai_assistant.tools.schema import schema_chars
 from tests.engine.conftest import statuses
@@ -146,6 +148,36 @@ class TestFindTools:
 
         assert play(user_id=staff.pk).loaded_tools == []
 
+    def test_keeps_what_it_found_for_the_next_message(self, play, script, many):
+        script.add(reply("", call("find_tools", {"query": "invoice"})), "Found.")
+        first = play()
+        script.add("Here.")
+
+        run = play(conversation_id=first.conversation_id)
+
+        assert "invoice" in names(script.requests[-1])
+        assert run.loaded_tools == first.loaded_tools
+
+    def test_another_conversation_begins_without_it(self, play, script, many):
+        script.add(reply("", call("find_tools", {"query": "invoice"})), "Found.")
+        play()
+        script.add("Here.")
+
+        run = play()
+
+        assert "invoice" not in names(script.requests[-1])
+        assert run.loaded_tools == []
+
+    def test_keeps_the_latest_only(self, play, script, many, user):
+        script.add("One.", "Two.")
+        first = play()
+        found = [f"other_{number}" for number in range(25)]
+        Run.objects.filter(pk=first.pk).update(loaded_tools=found)
+
+        run = play(conversation_id=first.conversation_id)
+
+        assert run.loaded_tools == found[-MOST_LOADED:]
+
     def test_is_not_told_where_all_are(self, play, script, options):
         options(TOOL_SCHEMA_CHARS=1_000_000)
         script.add("Hello.")
@@ -153,6 +185,51 @@ class TestFindTools:
         play()
 
         assert "find_tools" not in names(script.requests[0])
+
+
+class TestScarceRoom:
+    """The site's own tools are not crowded out by what is built in."""
+
+    @pytest.fixture
+    def sizes(self, offer, options):
+        """Leave only what is built in and three tools of the site; return the room."""
+        with registry.restored():
+            for tool in list(registry.tools().values()):
+                if not tool.origin.startswith("ai_assistant."):
+                    registry.remove_tool(tool.name)
+            for number in range(3):
+                offer(lambda: 1, name=f"own_{number}")
+            yield lambda room: options(TOOL_SCHEMA_CHARS=room)
+
+    def told(self, user):
+        scope = RunScope(Run(page_path="/nowhere/", module="default"), user)
+        return {tool.name for tool in told_tools(scope)}
+
+    def chars(self, names):
+        return sum(schema_chars(registry.tool(name)) for name in names)
+
+    def test_own_ones_and_the_most_needed_come_first(self, user, sizes):
+        first = {"own_0", "own_1", "own_2", *ALWAYS_TOLD}
+        sizes(self.chars(first))
+
+        assert self.told(user) == first
+
+    def test_what_is_left_is_for_the_others(self, user, sizes):
+        first = {"own_0", "own_1", "own_2", *ALWAYS_TOLD}
+        sizes(self.chars({*first, "list_models"}))
+
+        assert self.told(user) == {*first, "list_models"}
+
+    def test_the_most_needed_are_there_without_any_room(self, user, sizes):
+        sizes(1)
+
+        assert self.told(user) == ALWAYS_TOLD
+
+    def test_shared_of_the_site_is_always_told(self, user, sizes, offer):
+        offer(lambda: 1, name="both", shared=True)
+        sizes(1)
+
+        assert self.told(user) == {"both", *ALWAYS_TOLD}
 
 
 class TestSize:

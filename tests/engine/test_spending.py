@@ -263,9 +263,33 @@ class TestBudget:
         run = play("Who am I?")
 
         assert (run.state, run.error_code, script.requests) == ("limited", "budget", [])
-        assert "more than the whole budget of 60 tokens" in run.error_text
+        assert "60 tokens is too small for one request" in run.error_text
         again = again_submission(run.user_id, run.pk, "k", SessionStamp())
         assert again.text == "Who am I?"
+
+    def test_what_was_said_may_be_too_much_for_the_whole_budget(
+        self, play, options, script
+    ):
+        options(
+            BUDGETS=[{**DAY, "tokens": 30_000}],
+            RESERVE_OUTPUT_TOKENS=10,
+            MAX_MESSAGE_CHARS=100_000,
+        )
+        script.add("Hello.", "Hello.")
+        assert play().state == "succeeded"
+
+        run = play("x" * 89_000)
+
+        assert "more than the whole budget of 30,000 tokens" in run.error_text
+        assert "begin a new conversation" in run.error_text
+
+    def test_row_that_is_too_small_is_raised_by_its_keepers(self, play, options):
+        options(RESERVE_OUTPUT_TOKENS=10)
+        Budget.objects.create(scope="site", window="day", tokens=60)
+
+        run = play()
+
+        assert "Somebody who may change “Budgets”" in run.error_text
 
     def test_of_money(self, play, script, options):
         from ai_assistant import conf

@@ -101,3 +101,15 @@ class TestShow:
         _code, lines = audit(capsys, "show", "--user", "ada", "--last", "2")
 
         assert [json.loads(line)["n"] for line in lines] == [3, 5]
+
+    def test_nothing_is_said(self, log, capsys):
+        call_command("assistant_audit", "show", "--user", "nobody")
+
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err == "The audit log has no entry of user 'nobody'.\n"
+
+
+def test_what_to_do_has_to_be_said():
+    with pytest.raises(CommandError, match="Say what to do: `assistant_audit verify`"):
+        call_command("assistant_audit")

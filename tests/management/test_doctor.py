@@ -103,8 +103,16 @@ class TestText:
         assert "doctor.off: The assistant is switched off.\n" in text
         assert '    Set AI_ASSISTANT = {"ENABLED": True}.\n' in text
         assert text.endswith(
-            "A chat cannot work: 1 of the problems above keep it from that.\n"
+            "A chat cannot work: 1 of the problems above keeps it from that.\n"
         )
+
+    def test_several_problems(self, settings):
+        del settings.CHANNEL_LAYERS
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "POLICY": {"x": "maybe"}}
+
+        _, text = doctor()
+
+        assert "2 of the problems above keep it from that." in text
 
     def test_warning_keeps_no_chat_from_working(self, settings):
         settings.AI_ASSISTANT = {

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -57,3 +60,34 @@ class TestExport:
     def test_unknown_user(self):
         with pytest.raises(CommandError, match="User 'nobody' does not exist"):
             call_command("assistant_export", user="nobody")
+
+    def test_file_that_cannot_be_written(self, people, tmp_path):
+        path = tmp_path / "none" / "x.json"
+
+        with pytest.raises(CommandError, match="cannot be written: No such file"):
+            call_command("assistant_export", user="ada", output=path)
+
+    def test_reader_that_leaves(self, people):
+        """As `assistant_export | head` does: nothing is complained of."""
+        code = (
+            "import os, sys, types; from pathlib import Path\n"
+            "from ai_assistant.management.commands import assistant_export as own\n"
+            "def write_all(user, out):\n"
+            "    for _ in range(1000): out.write('x' * 1000)\n"
+            "own.write_all, own.user_named = write_all, lambda name: None\n"
+            "own.Command().execute(user='ada', output=None, force_color=False, "
+            "no_color=True, skip_checks=True)\n"
+        )
+        environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "project.settings"}
+        setup = "import django; django.setup()\n"
+        with subprocess.Popen(
+            [sys.executable, "-c", setup + code],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+        ) as process:
+            process.stdout.read(10)
+            process.stdout.close()
+            complaint = process.stderr.read().decode()
+
+        assert (process.returncode, complaint) == (0, "")

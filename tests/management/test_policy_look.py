@@ -85,6 +85,13 @@ class TestPolicy:
         with pytest.raises(CommandError, match=r"There is no user 'nobody'\."):
             doctor("--user", "nobody")
 
+    @pytest.mark.parametrize("more", [(), ("--json",)])
+    def test_unknown_module(self, more):
+        with pytest.raises(
+            CommandError, match=r"There is no module 'nosuch'\. There are: .*admin-list"
+        ):
+            doctor("--module", "nosuch", *more)
+
     def test_not_in_the_json(self):
         assert set(json.loads(doctor("--json"))) == {"ok", "problems", "registered"}
 

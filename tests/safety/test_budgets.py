@@ -1,5 +1,6 @@
 """Windows, sentences and estimates of budgets."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -10,7 +11,7 @@ from django.utils import timezone
 from ai_assistant.models.usage import Budget
 from ai_assistant.safety.budget_estimate import input_tokens, output_tokens
 from ai_assistant.safety.budget_windows import window
-from ai_assistant.safety.budget_words import amount_words, opening
+from ai_assistant.safety.budget_words import amount_words, opening, too_small
 from ai_assistant.safety.budgets import allowance_of
 from ai_assistant.types import ModelRequest
 
@@ -85,6 +86,22 @@ class TestWords:
 
         assert amount_words(allowance_of(budget)) == words
 
+    @pytest.mark.parametrize(
+        ("is_row", "who"),
+        [
+            (True, "Somebody who may change “Budgets” in the administration can"),
+            (False, "Whoever runs this site can raise it in its settings."),
+        ],
+    )
+    def test_too_small_names_who_can_raise_it(self, is_row, who):
+        budget = allowance_of({"scope": "site", "window": "day", "tokens": 9})
+
+        said = too_small(replace(budget, is_row=is_row))
+
+        assert said.startswith("The budget of 9 tokens is too small for one request")
+        assert who in said
+        assert "new conversation" not in said
+
     def test_opening_today(self):
         now = timezone.localtime()
         later = now.replace(hour=23, minute=59)
@@ -122,6 +139,16 @@ class TestBudgetRow:
     def test_refuses_what_makes_no_sense(self):
         with pytest.raises(ValidationError, match="Give tokens, US dollars or both"):
             Budget(scope="site", window="day").clean()
+
+    @pytest.mark.parametrize("field", ["scope", "window"])
+    def test_says_once_what_is_missing(self, field):
+        budget = Budget(scope="site", window="day", tokens=1)
+        setattr(budget, field, "")
+
+        with pytest.raises(ValidationError) as refused:
+            budget.full_clean()
+
+        assert refused.value.messages == ["This field cannot be blank."]
 
     def test_takes_what_does(self):
         Budget(scope="site", window="day", usd=Decimal("1.5")).clean()

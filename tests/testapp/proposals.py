@@ -92,6 +92,19 @@ HIDDEN = replace(
         ),
     ),
 )
+WORDS = [f"Sentence {n} says a little about measurement {n}. " for n in range(22_000)]
+HUGE = replace(
+    ONE,
+    title="Change description of questionnaire “Knee replacement”",
+    objects=(
+        changed(
+            "4",
+            "".join(WORDS),
+            "".join([*WORDS[:100], "Here is something new. ", *WORDS[300:]]),
+            "Description",
+        ),
+    ),
+)
 CREATE = replace(
     ONE,
     title="Add section",
@@ -200,6 +213,7 @@ ACTION = Changes(
 PROPOSALS = {
     "one": ONE,
     "long": LONG_TEXT,
+    "huge": HUGE,
     "hidden": HIDDEN,
     "create": CREATE,
     "delete": DELETE,

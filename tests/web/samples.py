@@ -1,6 +1,7 @@
 """Sample data for the templates, with every field a template may read."""
 
 from datetime import UTC, datetime
+from uuid import UUID
 
 from django import forms
 from django.utils.safestring import mark_safe
@@ -12,6 +13,7 @@ from ai_assistant.changes.values import (
     Related,
 )
 from ai_assistant.render.html.differences import difference_entry
+from ai_assistant.render.html.edit_forms import edit_entry
 
 TIME = datetime(2026, 3, 1, 14, 2, tzinfo=UTC)
 CONVERSATION = "0b8a9f1e-0000-4000-8000-000000000001"
@@ -21,6 +23,7 @@ ROUTES = [
     "retry",
     "answer",
     "edit",
+    "whole",
     "conversations",
     "new",
     "frames",
@@ -88,8 +91,15 @@ def run(said: str = "x", **changes) -> dict:
 
 def approval(said: str = "x", **changes) -> dict:
     sample = {"kind": "approval", "id": "i1", "nonce": said, "call": call(said)}
-    shown = {"label": said, "arguments": [(said, said)], "destructive": True}
-    more = {"key": said, "because": said, "editable": True, "allows": said}
+    argument = {"label": said, "text": said, "more": "", "at": ""}
+    shown = {"label": said, "arguments": [argument], "destructive": True}
+    more = {
+        "expires_at": TIME,
+        "key": said,
+        "because": said,
+        "editable": True,
+        "allows": said,
+    }
     return {**sample, **shown, **more, "diff": difference(said), **changes}
 
 
@@ -167,13 +177,18 @@ def proposal(said: str = "x") -> dict:
         "field": one["fields"][0],
         "decision": decision,
         "ticks": True,
-        "form": Edited({"title": "", "owner": said}),
+        "edit": edit_entry(Edited({"title": "", "owner": said}), UUID(CONVERSATION)),
+        "argument": {"label": said, "text": said, "more": said, "at": "a=b"},
+        "more": said,
+        "at": "a=b",
+        "whole": {"label": said, "title": said, "text": said, "query": "a=b"}
+        | {"number": 2, "count": 3, "changed": [1, 3]},
     }
 
 
 def context(said: str = "x", **changes) -> dict:
     """Return what any of the templates could ask for."""
-    listed = {"id": "c9", "title": said, "time": TIME, "url": "/assistant/"}
+    listed = {"id": "c9", "title": said, "time": TIME, "url": "/assistant/", "busy": ""}
     return {
         "panel": panel(said, **changes),
         "entry": run(said),

@@ -11,8 +11,6 @@ from ai_assistant.render.html.projection import Projection
 from ai_assistant.web.panel import bare_panel
 from tests.web.conftest import asked_to_approve
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 CLAIM, RESULT = "/assistant/claim/", "/assistant/result/"
 
 

@@ -73,7 +73,8 @@ class TestRefusedMessage:
 
         assert response.status_code == 429
         assert "Retry-After" not in response
-        assert "more than the whole budget of 9 tokens" in response.content.decode()
+        said = response.content.decode()
+        assert "The budget of 9 tokens is too small for one request" in said
 
     def test_of_another_try(self, browser, options, people):
         run = ask(people["ada"])

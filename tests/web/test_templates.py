@@ -17,6 +17,7 @@ PAGES = {
     "fullpage",
     "history_page",
     "refused",
+    "whole_text",
 }  # extend a template of the admin
 FIELDS = {"csrf", "answer_fields"}  # the inside of a form
 FRAGMENTS = [name for name in NAMES if name not in PAGES]
@@ -410,6 +411,17 @@ class TestHistory:
         html = draw("history", **samples.context())
 
         assert one_with(html, data_aia_conversation="c9")["href"] == "/assistant/"
+
+    @pytest.mark.parametrize(
+        ("busy", "words"), [("wait", "Waits for you"), ("run", "Working")]
+    )
+    def test_says_in_words_what_goes_on(self, busy, words):
+        item = {**samples.context()["conversations"][0], "busy": busy}
+
+        html = draw("history", conversations=[item], panel=samples.panel())
+
+        assert f'<small data-busy="{busy}">{words}</small>' in html
+        assert "<small" not in draw("history", **samples.context())
 
     def test_says_when_there_is_none(self):
         assert "No conversations yet." in draw("history", conversations=[])

@@ -26,6 +26,7 @@ from ai_assistant.engine.background.claim import (
     pass_call_fence,
     renew,
 )
+from ai_assistant.engine.background.holding import Holding
 from ai_assistant.engine.db import (
     enter_unit,
     read_again,
@@ -33,10 +34,10 @@ from ai_assistant.engine.db import (
     unknown_commit,
     with_connections,
 )
-from ai_assistant.engine.effects import check_unmoved, shown_before
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import pass_by_state
 from ai_assistant.engine.keeping import kept_changes
+from ai_assistant.engine.propose import ask_again
 from ai_assistant.engine.ready import rechecked
 from ai_assistant.engine.records import close_interrupts, record_result, settle_wait
 from ai_assistant.engine.report import Report
@@ -45,17 +46,20 @@ from ai_assistant.engine.waits import question
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs, LostLease
 from ai_assistant.models.call import ToolCall
-from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity import Revoked
+from ai_assistant.safety.redaction import redact
 from ai_assistant.tools.result import from_exception
 from ai_assistant.types import JSON, ToolResult
 
 logger = logging.getLogger("ai_assistant")
 
-SESSION = ("session_digest", "password_digest", "session_expires_at")  # of a run
+SESSION = (  # of a run: a sign-out closes it, an answer is given in another
+    *("session_digest", "session_sealed", "session_expires_at"),
+    *("password_digest", "token_id"),
+)
 PROGRESS_S = 0.5  # between two reports that are stored
 
 
@@ -88,6 +92,7 @@ class _Work:
         self.run = Run.objects.select_related("conversation").get(pk=hold.run_id)
         self.group = live.group_name(self.run.user_id, self.run.conversation_id)
         self.lost = threading.Event()
+        self.holding = Holding(self.call)
         self.report = Report()
         self.report.news = self.told
         self.told_at = 0.0
@@ -95,7 +100,7 @@ class _Work:
         self.storing = threading.Lock()
         self.ring()
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Outcome | Differs:
         tool = registry.tools().get(self.call.name)
         if tool is None:
             return from_exception(self.call.name, LookupError())
@@ -103,23 +108,19 @@ class _Work:
 
         def work() -> object:
             context = context_for(attempt)
-            self.check_as_shown()
+            self.holding.check_begin()
             context.open_transaction = lambda mark: self.piece(attempt, mark)
             return carried_out(attempt, context)
 
         try:
-            return guarded(self.call.name, work)
+            outcome = guarded(self.call.name, work)
         except Revoked as error:
             return ToolResult(ok=False, error=str(error), error_type=error.code)
         except Differs as differs:
-            return ToolResult(ok=False, error=differs.because, error_type="changed")
-
-    def check_as_shown(self) -> None:
-        """Raise Differs if a shown row is another, and not by a former piece."""
-        shown = shown_before(self.call)
-        if shown is None or ChangeSet.objects.filter(call=self.call).exists():
-            return
-        check_unmoved(shown)
+            return self.holding.ended_by(differs)
+        # The tool may have gone on as if nothing had been taken back.
+        taken_back = self.holding.differs
+        return outcome if taken_back is None else self.holding.ended_by(taken_back)
 
     @contextmanager
     def piece(self, attempt: Attempt, mark: JSON) -> Iterator[None]:
@@ -132,15 +133,20 @@ class _Work:
             # A sign-out, or an answer by another session, has come meanwhile.
             self.run.refresh_from_db(fields=SESSION)
             rechecked(attempt, ready)
-            self.check_as_shown()
+            self.holding.check_begin()
 
-        with ExitStack() as stack:
-            stack.enter_context(unknown_commit())
-            enter_unit(stack, begin)
-            with kept_changes(self.run, self.call, ready.user):
-                yield
-            if mark is not None:
-                ToolCall.objects.filter(pk=self.call.pk).update(mark=mark)
+        try:
+            with ExitStack() as stack:
+                stack.enter_context(unknown_commit())
+                enter_unit(stack, begin)
+                with kept_changes(self.run, self.call, ready.user, self.holding.check):
+                    yield
+                if mark is not None:
+                    ToolCall.objects.filter(pk=self.call.pk).update(mark=mark)
+        except BaseException:
+            self.holding.forget()
+            raise
+        self.holding.keep()
 
     def told(self) -> None:
         """Store what the tool tells, now or a little later. In the tool's thread."""
@@ -206,7 +212,9 @@ class _Work:
     def _renew(self) -> None:
         renew(self.hold)
 
-    def finish(self, outcome: Outcome) -> None:
+    def finish(self, outcome: Outcome | Differs) -> None:
+        if isinstance(outcome, ToolResult):
+            outcome = self.holding.told(outcome)
         call, tool = self.call, registry.tool(self.call.name)
         told = None
         if call.approved and tool is not None and has_changed(call, tool):
@@ -229,7 +237,7 @@ def _store_report(hold: CallHold, call: ToolCall, report: Report) -> None:
 def _finish(
     hold: CallHold,
     call: ToolCall,
-    outcome: Outcome,
+    outcome: Outcome | Differs,
     report: Report,
     upgraded: dict[str, Any] | ToolResult | None,
 ) -> None:
@@ -239,10 +247,15 @@ def _finish(
     if call.approved and tool is not None and has_changed(call, tool):
         # Nothing was done: another tool was approved.
         facts += upgrade(call, tool, upgraded)
+    elif isinstance(outcome, Differs):
+        facts += ask_again(call, outcome)
     elif isinstance(outcome, Ask):
         facts += question(call, outcome)
     else:
         facts += record_result(call, outcome)
+        if outcome.ok and outcome.error:
+            # The card shows it to the person, who has approved more than was done.
+            ToolCall.objects.filter(pk=call.pk).update(error=redact(outcome.error))
     settle_wait(hold.run_id)
     first = pass_by_state(hold.run_id, GOING_ON, events=len(facts))
     append(hold.run_id, facts, first_seq=first, epoch=0)

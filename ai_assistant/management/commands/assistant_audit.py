@@ -20,7 +20,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        does = parser.add_subparsers(dest="does", required=True)
+        does = parser.add_subparsers(dest="does", metavar="verify | show")
         verifies = does.add_parser("verify", help="exit 1 if the log is not whole")
         verifies.add_argument(
             "--anchor", metavar="N:HASH", help="the end of the log as it was noted"
@@ -31,10 +31,15 @@ class Command(BaseCommand):
         shows.add_argument("--last", type=int, default=100, help="how many; 100")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
-        if options["does"] == "verify":
-            self._verify(options["anchor"])
-        else:
-            self._show(options["run"], options["user"], options["last"])
+        match options["does"]:
+            case "verify":
+                self._verify(options["anchor"])
+            case "show":
+                self._show(options["run"], options["user"], options["last"])
+            case _:
+                raise CommandError(
+                    "Say what to do: `assistant_audit verify` or `assistant_audit show`."
+                )
 
     def _verify(self, anchor: str | None) -> None:
         found = verify(anchor=_anchor(anchor) if anchor else None)
@@ -54,8 +59,17 @@ class Command(BaseCommand):
             entries = entries.filter(run_id=run)
         if user:
             entries = entries.filter(user_name=user)
-        for entry in reversed(entries[:last]):
+        found = list(entries[:last])
+        for entry in reversed(found):
             self.stdout.write(json.dumps(_told(entry), ensure_ascii=False))
+        if not found:
+            self.stderr.write(f"The audit log has no entry{_asked_for(run, user)}.")
+
+
+def _asked_for(run: UUID | None, user: str | None) -> str:
+    """Return the words for what was asked for, to be put after "entry"."""
+    of_run = f" of run '{run}'" if run else ""
+    return of_run + (f" of user {user!r}" if user else "")
 
 
 def _anchor(text: str) -> tuple[int, str]:

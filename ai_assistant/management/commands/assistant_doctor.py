@@ -6,7 +6,11 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from ai_assistant.management.doctor import Report, examine, registered
-from ai_assistant.management.policy_look import judged_tools, named_user
+from ai_assistant.management.policy_look import (
+    judged_tools,
+    named_module,
+    named_user,
+)
 
 
 class Command(BaseCommand):
@@ -25,12 +29,13 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        user, module = named_user(options["user"]), named_module(options["module"])
         report = examine()
         if options["json"]:
             self._write_json(report)
         else:
             self._write_text(report)
-            self._write_policy(named_user(options["user"]), options["module"])
+            self._write_policy(user, module)
             self.stdout.write("")
             self.stdout.write(_verdict(report))
         if not report.ok:
@@ -71,6 +76,8 @@ class Command(BaseCommand):
 
 def _verdict(report: Report) -> str:
     blocking = sum(problem.blocks for problem in report.problems)
+    if blocking == 1:
+        return "A chat cannot work: 1 of the problems above keeps it from that."
     if blocking:
         return (
             f"A chat cannot work: {blocking} of the problems above keep it from that."

@@ -1,10 +1,11 @@
 import json
+import os
+import sys
 from argparse import ArgumentParser
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
 from ai_assistant.management.export import head, parts
@@ -22,12 +23,26 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
         user = user_named(options["user"])
-        with ExitStack() as stack:
-            path: Path | None = options["output"]
-            out: Any = self.stdout
-            if path is not None:
-                out = stack.enter_context(path.open("w", encoding="utf-8"))
-            write_all(user, out)
+        path: Path | None = options["output"]
+        if path is None:
+            self._print(user)
+            return
+        try:
+            with path.open("w", encoding="utf-8") as out:
+                write_all(user, out)
+        except OSError as error:
+            raise CommandError(
+                f"The file '{path}' cannot be written: {error.strerror}. "
+                "Name another one with --output."
+            ) from error
+
+    def _print(self, user: Any) -> None:  # noqa: ANN401 - the site's user model
+        try:
+            write_all(user, self.stdout)  # type: ignore[arg-type] # it has write
+            self.stdout.flush()
+        except BrokenPipeError:  # whoever read it, as `head`, has enough
+            # Python would flush once more as it ends, and complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_all(user: Any, out: TextIO) -> None:  # noqa: ANN401 - the site's user model

@@ -7,20 +7,23 @@ from ai_assistant import conf
 from ai_assistant.management.people import user_named
 from ai_assistant.management.retention import (
     days_ago,
+    dead_tokens,
     old_conversations,
     purge_audit,
     purge_conversations,
+    purge_tokens,
 )
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.types import UserKey
 
 
 class Command(BaseCommand):
-    """For cron: delete conversations and audit entries that are old enough."""
+    """For cron: delete conversations, tokens and audit entries that are old enough."""
 
     help = (
         "Delete conversations unused for RETENTION_DAYS, with their runs and changes, "
-        "and audit entries older than AUDIT_RETENTION_DAYS."
+        "access tokens that ended TOKEN_RETENTION_DAYS ago, and audit entries older "
+        "than AUDIT_RETENTION_DAYS."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,8 +35,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
         days, of_audit = options["days"], conf.get("AUDIT_RETENTION_DAYS")
+        of_tokens = conf.get("TOKEN_RETENTION_DAYS")
         days = conf.get("RETENTION_DAYS") if days is None else days
-        if days is None and of_audit is None:
+        if days is None and of_audit is None and of_tokens is None:
             raise CommandError(
                 "AI_ASSISTANT['RETENTION_DAYS'] is not set. Set it, or give --days."
             )
@@ -42,6 +46,8 @@ class Command(BaseCommand):
         user_id = user_named(options["user"]).pk if options["user"] else None
         if days is not None:
             self._conversations(days, user_id, dry=options["dry_run"])
+        if of_tokens is not None:
+            self._tokens(of_tokens, user_id, dry=options["dry_run"])
         if of_audit is not None and user_id is None:
             self._audit(of_audit, dry=options["dry_run"])
 
@@ -53,6 +59,15 @@ class Command(BaseCommand):
             return
         count = purge_conversations(before, user_id)
         self.stdout.write(f"{count} conversations deleted.")
+
+    def _tokens(self, days: int, user_id: UserKey | None, *, dry: bool) -> None:
+        before = days_ago(days)
+        if dry:
+            count = dead_tokens(before, user_id).count()
+            self.stdout.write(f"{count} access tokens would be deleted.")
+            return
+        count = purge_tokens(before, user_id)
+        self.stdout.write(f"{count} access tokens deleted.")
 
     def _audit(self, days: int, *, dry: bool) -> None:
         before = days_ago(days)

@@ -1,7 +1,7 @@
 """What runs have changed, for their messages: a readable difference each."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -42,17 +42,31 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
         return {}
     rows = _rows([one.pk for found in sets.values() for one in found])
     counts = _counts(sets)
-    names = Names(
-        (model, image)
-        for found in rows.values()
-        for row in found
-        if (model := model_of_label(row.model)) is not None
-        for image in (row.before or {}, row.after or {})
-    )
+    names = _names(row for found in rows.values() for row in found)
     return {
         run_id: _entry(run_id, found, rows, counts.get(run_id, 0), names)
         for run_id, found in sets.items()
     }
+
+
+def readable_rows(rows: Sequence[RowChange]) -> list[ObjectChange]:
+    """Return what happened to each row, as a person reads it: nothing sealed."""
+    names = _names(rows)
+    return [_change(row, names) for row in rows]
+
+
+def gap_sentences(change_set: ChangeSet) -> list[str]:
+    """Return sentences about what a call wrote without an image."""
+    return _gaps([change_set])
+
+
+def _names(rows: Iterable[RowChange]) -> Names:
+    return Names(
+        (model, image)
+        for row in rows
+        if (model := model_of_label(row.model)) is not None
+        for image in (row.before or {}, row.after or {})
+    )
 
 
 def _rows(set_ids: list[UUID]) -> dict[UUID, list[RowChange]]:

@@ -22,7 +22,7 @@ def decision_of(call: ToolCall) -> Entry | None:
         "id": str(call.pk),
         "sentence": _sentence(last),
         "reason": last.answer if _has_reason(last) else "",
-        "diff": difference_entry(changes) if changes else None,
+        "diff": difference_entry(changes, f"interrupt={last.pk}") if changes else None,
     }
 
 

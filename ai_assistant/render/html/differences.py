@@ -1,14 +1,15 @@
 """From what a call would change to what the templates of its card draw."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from django.apps import apps
+from django.utils.formats import number_format
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from ai_assistant.changes.numbers import places_of
 from ai_assistant.changes.values import (
     Changes,
     FieldChange,
@@ -20,13 +21,15 @@ from ai_assistant.render.html.words import Marked, alone, difference
 
 Entry = dict[str, Any]
 MOST_COLUMNS = 2  # of a table of rows; with more, the fields stand below each other
-NUMBER = re.compile(r"\d[\d.,\u00a0\u202f ]*")
 
 
-def difference_entry(changes: Changes) -> Entry:
-    """Return what `approval_diff.html` draws."""
+def difference_entry(changes: Changes, at: str = "") -> Entry:
+    """Return what `approval_diff.html` draws; `at` names its row in an address."""
     among = sum(len(one.fields) for one in changes.objects)
-    objects = [object_entry(one, among=among) for one in changes.objects]
+    objects = [
+        object_entry(one, among=among, at=f"{at}&row={number}" if at else "")
+        for number, one in enumerate(changes.objects)
+    ]
     columns = _columns(changes.objects)
     # Of several models only the rows of the call's own can be chosen.
     targets = [one.model == changes.model for one in changes.objects]
@@ -49,28 +52,45 @@ def difference_entry(changes: Changes) -> Entry:
     }
 
 
-def object_entry(change: ObjectChange, *, among: int = 1) -> Entry:
+def object_entry(change: ObjectChange, *, among: int = 1, at: str = "") -> Entry:
     """Return what is drawn of one object, with `among` fields in all."""
+    fields = [field_entry(one, change.kind, among) for one in change.fields]
+    for number, one in enumerate(fields):
+        one["at"] = f"{at}&field={number}" if at else ""
     return {
         "kind": change.kind,
         "word": _word(change.kind),
         "id": change.object_id,
         "model": model_name(change.model),
         "text": visible(change.text),
-        "fields": [field_entry(one, change.kind, among) for one in change.fields],
+        "fields": fields,
     }
 
 
 def field_entry(field: FieldChange, kind: str, among: int) -> Entry:
     """Return what is drawn of one field: its label, and both values in one."""
-    shown = _shown(field, kind, among)
+    alike = looks_like(field.before, field.after)
+    shown = _shown(field, kind, among, alike=alike)
     return {
         "label": visible(field.label),
         "brief": shown.brief,
         "whole": shown.whole,
+        "more": more_sentence(shown.more),
         "is_empty": not field.after and kind != "delete",
-        "note": _note(field, kind),
+        "note": _note(field, kind, alike=alike),
     }
+
+
+def more_sentence(count: int) -> str:
+    """Return how many characters are not there; empty for none."""
+    if not count:
+        return ""
+    sentence = ngettext(
+        "%(count)s more character is not shown here.",
+        "%(count)s more characters are not shown here.",
+        count,
+    )
+    return sentence % {"count": number_format(count, force_grouping=True)}
 
 
 def model_name(label: str, *, plural: bool = False) -> str:
@@ -82,25 +102,20 @@ def model_name(label: str, *, plural: bool = False) -> str:
     return str(options.verbose_name_plural if plural else options.verbose_name)
 
 
-def _shown(field: FieldChange, kind: str, among: int) -> Marked:
-    if kind == "create" or not (field.before or field.after):
-        return alone(field.after)
+def _shown(field: FieldChange, kind: str, among: int, *, alike: bool) -> Marked:
     if kind == "delete":
-        return alone(field.before or field.after)
-    if field.before == field.after:
-        return alone(field.after)
-    strict = looks_like(field.before, field.after)
-    return difference(field.before, field.after, strict=strict, among=among)
+        return alone(field.before or field.after, among=among)
+    if kind == "create" or field.before == field.after:
+        return alone(field.after, among=among)
+    return difference(field.before, field.after, strict=alike, among=among)
 
 
-def _note(field: FieldChange, kind: str) -> str:
+def _note(field: FieldChange, kind: str, *, alike: bool) -> str:
     if kind in ("create", "delete"):
         return ""
     if field.before == field.after:
         return _("It changes, but the values are not shown.") if field.after else ""
-    if looks_like(field.before, field.after):
-        return _("Both look the same, but their characters differ.")
-    return ""
+    return _("Both look the same, but their characters differ.") if alike else ""
 
 
 def _columns(objects: Sequence[ObjectChange]) -> list[SafeString]:
@@ -116,15 +131,12 @@ def _columns(objects: Sequence[ObjectChange]) -> list[SafeString]:
 def _verb(changes: Changes) -> Entry:
     """Return the words of the button, with its number apart: it follows the ticks."""
     words = changes.verb or changes.title
-    for found in NUMBER.finditer(words):
-        digits = re.sub(r"\D", "", found[0])
-        if digits == str(changes.total):
-            end = found.start() + len(found[0].rstrip(" .,\u00a0\u202f"))
-            return {
-                "before": visible(words[: found.start()], edges=False),
-                "number": words[found.start() : end],
-                "after": visible(words[end:], edges=False),
-            }
+    for start, end in places_of(words, changes.total):
+        return {
+            "before": visible(words[:start], edges=False),
+            "number": words[start:end],
+            "after": visible(words[end:], edges=False),
+        }
     number = str(changes.total) if changes.total > 1 else ""
     return {"before": visible(words), "number": number, "after": "", "apart": True}
 

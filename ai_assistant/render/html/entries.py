@@ -1,6 +1,5 @@
 """From rows to what the templates of a conversation are given."""
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
@@ -21,7 +20,7 @@ from ai_assistant.render.html.answers import answers_of
 from ai_assistant.render.html.bodies import draw_body
 from ai_assistant.render.html.decisions import decision_of
 from ai_assistant.render.html.hidden import visible
-from ai_assistant.render.html.proposals import proposal_entry
+from ai_assistant.render.html.proposals import arguments_of, proposal_entry
 from ai_assistant.render.markdown import render
 from ai_assistant.safety.budget_words import opening
 from ai_assistant.tools.preview import pretty, short
@@ -215,10 +214,7 @@ def pinned_entry(interrupt: Interrupt) -> Entry:
         "nonce": interrupt.nonce,
         "call": call_entry(call),
         "label": call.label or call.name,
-        "arguments": [
-            (visible(_words(name)), visible(_whole(value)))
-            for name, value in call.arguments.items()
-        ],
+        "arguments": arguments_of(interrupt) if is_approval else [],
         "destructive": call.effect == "destructive",
     }
 
@@ -265,18 +261,6 @@ def _thought(message: Message, part: Entry) -> Entry:
     return reasoning_part(
         str(message.pk), part["text"], done=True, seconds=part.get("seconds", 0)
     )
-
-
-def _whole(value: object) -> str:
-    """Return all of an argument: nobody approves what was cut off."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def _words(name: str) -> str:
-    """Return the name of an argument as a label, as Django makes those of fields."""
-    return name.replace("_", " ").capitalize()
 
 
 def _steps(call: ToolCall) -> list[Entry]:

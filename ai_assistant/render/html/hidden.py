@@ -7,11 +7,14 @@ Whoever approves a value approves what is in it. What is returned here is escape
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import groupby
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+
+from ai_assistant.render.html.trimmed import trimmed
 
 SHORT = {
     "\u00a0": "NBSP",
@@ -55,6 +58,10 @@ LOOKALIKES = str.maketrans(
     "aeopcyxijshdqwlABEKMHOPCTYXIJSaovpiktuxABEZHIKMNOPTYXnuo",
 )
 
+NEAR_CHARS = 60  # that may change how a character looks
+BEGIN_CHARS = 2_000
+CACHED = 4096  # characters of which is kept what they are
+
 Mark = tuple[str, str]  # what is seen, and the title
 
 
@@ -82,7 +89,24 @@ def visible(text: str, *, strict: bool = False, edges: bool = True) -> SafeStrin
 
 def looks_like(first: str, second: str) -> bool:
     """Tell whether two different texts cannot be told apart by looking at them."""
-    return first != second and _skeleton(first) == _skeleton(second)
+    if first == second:
+        return False
+    head, old, new, tail = trimmed(first, second)
+    # What a character looks like depends on its neighbours.
+    before, after = head[-NEAR_CHARS:], tail[:NEAR_CHARS]
+    old, new = before + old + after, before + new + after
+    return _begin_alike(old, new) and _skeleton(old) == _skeleton(new)
+
+
+def _begin_alike(first: str, second: str) -> bool:
+    """Tell whether long texts may look alike; of most the beginning does not."""
+    seen = [_skeleton(one[:BEGIN_CHARS]) for one in (first, second)]
+    least = min(map(len, seen))
+    short = max(0, least - NEAR_CHARS)
+    is_longer = max(map(len, seen)) > least + NEAR_CHARS  # than one that ends here
+    return seen[0][:short] == seen[1][:short] and not (
+        is_longer and min(len(first), len(second)) <= BEGIN_CHARS
+    )
 
 
 def _is_plain(text: str, *, strict: bool) -> bool:
@@ -109,17 +133,23 @@ def _kind(text: str, place: int, char: str, odd: frozenset[int], strict: bool) -
 
 
 def _is_hidden(text: str, place: int, char: str, *, strict: bool) -> bool:
-    if char in PLAIN_SPACE or (char == "\r" and text[place + 1 : place + 2] == "\n"):
+    nature = _nature(char)
+    if not nature or (char == "\r" and text[place + 1 : place + 2] == "\n"):
         return False
+    return strict or nature == "hidden" or not _joins(text, place)
+
+
+@lru_cache(maxsize=CACHED)
+def _nature(char: str) -> str:
+    """Return "hidden", "joining" if a script or an emoji may need it, else ""."""
+    if char in PLAIN_SPACE:
+        return ""
     varies = any(ord(char) in one for one in VARIATIONS)
-    if not varies and char not in BLANK:
-        if unicodedata.category(char) not in INVISIBLE:
-            return False
-        if char == "\u3000" and not strict:  # the space of Chinese and Japanese
-            return not _joins(text, place)
-    if (varies or char in JOINERS) and not strict:
-        return not _joins(text, place)
-    return True
+    is_blank = varies or char in BLANK
+    if not is_blank and unicodedata.category(char) not in INVISIBLE:
+        return ""
+    # The third is the space of Chinese and Japanese.
+    return "joining" if varies or char in JOINERS or char == "\u3000" else "hidden"
 
 
 def _joins(text: str, place: int) -> bool:
@@ -154,6 +184,7 @@ def _mixed(text: str, *, strict: bool) -> frozenset[int]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=CACHED)
 def _script(char: str) -> str:
     if char.isascii():
         return "LATIN" if char.isalpha() else ""
@@ -185,6 +216,7 @@ def _piece(kind: str, same: str) -> SafeString:
     )
 
 
+@lru_cache(maxsize=CACHED)
 def _mark(char: str, same: str) -> Mark:
     code = f"U+{ord(char):04X}"
     name = unicodedata.name(char, "")

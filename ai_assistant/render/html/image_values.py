@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.changes.display import shown
 from ai_assistant.changes.sealed import is_sealed
 from ai_assistant.models.change import RowChange
+from ai_assistant.safety.foreign import value_or
 from ai_assistant.tools.data.display import name_of
 
 Images = Iterable[tuple[Any, Mapping[str, Any]]]  # a model, and values by attname
@@ -64,8 +65,8 @@ def _is_key(value: object) -> bool:
 
 
 def _names(model: Any, keys: list[str]) -> dict[str, str]:  # noqa: ANN401
-    try:
+    def read() -> dict[str, str]:
         found = model._base_manager.filter(pk__in=keys)  # noqa: SLF001
         return {str(one.pk): name_of(one) for one in found}
-    except Exception:  # noqa: BLE001 - of the site: its table may be gone
-        return {}
+
+    return value_or({}, read)  # its table may be gone

@@ -160,11 +160,13 @@ class Projection:
         ops += self._changes(run) if touched else []
         ended = any(event.type in END_EVENTS for event in events)
         ops += self.texts.settle(ended=ended)
-        if ended or any(map(_moves_pinned, events)):
+        waits = any(map(_moves_pinned, events))
+        if ended or waits:
             ops += self._pinned(read_pinned(conversation))
             ops += requests_to_page(run)
         if ended:
             ops += self._end(run)
+        ops += self._usage(run) if ended or waits else []
         growing = bool(self.texts.growing)
         state = panel_state(run, growing=growing, working=_is_working(run, growing))
         return ops + self._root(state)
@@ -216,7 +218,6 @@ class Projection:
             *drafts,
             ["replace", f"r-{run.pk}-end", end],
             ["attr", f"r-{run.pk}", "aria-busy", None],
-            *self._usage(run),
         ]
 
     def _usage(self, run: Run) -> list[Op]:

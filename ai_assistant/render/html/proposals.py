@@ -2,13 +2,21 @@
 
 from typing import Any
 
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.values import Changes, readable
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry
-from ai_assistant.render.html.differences import difference_entry, model_name
+from ai_assistant.render.html.differences import (
+    difference_entry,
+    model_name,
+    more_sentence,
+)
+from ai_assistant.render.html.hidden import visible
+from ai_assistant.render.html.whole_texts import argument_label, argument_text
+from ai_assistant.render.html.words import room
 
 Entry = dict[str, Any]
 
@@ -19,13 +27,36 @@ def proposal_entry(interrupt: Interrupt) -> Entry:
     changes = readable(stored)
     tool = registry.tool(call.name)
     return {
-        "diff": difference_entry(changes) if changes else None,
+        "diff": difference_entry(changes, f"interrupt={interrupt.pk}")
+        if changes
+        else None,
         "key": f"i-{interrupt.pk}",
         "because": call.asks_because,
         "again": getattr(interrupt, "is_again", False),
         "importance": (tool.importance or "") if tool else "",
+        "expires_at": interrupt.expires_at,
         "editable": bool(changes and tool and tool.editor),
         "allows": _allows(call, changes) if _may_allow(call) else "",
+    }
+
+
+def arguments_of(interrupt: Interrupt) -> list[Entry]:
+    """Return the arguments of a call of which nobody knows what it would change."""
+    arguments = interrupt.call.arguments
+    return [
+        _argument(interrupt, name, argument_text(value), room(len(arguments)))
+        for name, value in arguments.items()
+    ]
+
+
+def _argument(interrupt: Interrupt, name: str, text: str, most: int) -> Entry:
+    more = max(0, len(text) - most)
+    named = {"interrupt": str(interrupt.pk), "argument": name}
+    return {
+        "label": visible(argument_label(name)),
+        "text": visible(f"{text[:most]} …" if more else text),
+        "more": more_sentence(more),
+        "at": urlencode(named),
     }
 
 

@@ -15,7 +15,12 @@ from typing import Any
 from django.core.signals import setting_changed
 
 from ai_assistant import conf
-from ai_assistant.safety.redaction.patterns import Pattern, patterns
+from ai_assistant.safety.redaction.patterns import (
+    OWN_HINT,
+    OWN_TOKEN,
+    Pattern,
+    patterns,
+)
 from ai_assistant.safety.redaction.secrets import configured_secrets
 
 MARK = "[redacted]"
@@ -27,11 +32,11 @@ def redact(text: str) -> str:
 
 
 def redact_values(text: str) -> str:
-    """Return `text` without the secrets that this site is configured with."""
+    """Return `text` without the secrets that this site is configured with or made."""
     for secret in secrets():
         if secret in text:
             text = text.replace(secret, MARK)
-    return text
+    return OWN_TOKEN.sub(MARK, text) if OWN_HINT in text else text
 
 
 def redact_json(value: Any) -> Any:  # noqa: ANN401 - any JSON

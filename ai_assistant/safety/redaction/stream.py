@@ -1,8 +1,13 @@
 """Take the site's secrets out of a text that comes in pieces, cut anywhere."""
 
+import re
 from functools import lru_cache
 
+from ai_assistant.safety.redaction.patterns import OWN_CHARS
 from ai_assistant.safety.redaction.redact import redact_values, secrets
+
+# What may be the beginning of an access token, at the end of a text.
+OWN_BEGINNING = re.compile(r"(?:a|ai|aia|aia_[A-Za-z0-9_-]*)\Z")
 
 
 class Mask:
@@ -27,10 +32,12 @@ class Mask:
 def _beginning(text: str) -> int:
     """Return how many characters at the end may be the beginning of a secret."""
     beginnings, longest = _beginnings(secrets())
-    for length in range(min(longest, len(text)), 0, -1):
+    own = OWN_BEGINNING.search(text, max(0, len(text) - OWN_CHARS + 1))
+    least = len(own[0]) if own else 0
+    for length in range(min(longest, len(text)), least, -1):
         if text[-length:] in beginnings:
             return length
-    return 0
+    return least
 
 
 @lru_cache(maxsize=4)

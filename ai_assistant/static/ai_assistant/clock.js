@@ -1,4 +1,5 @@
-// The seconds beside what is under way, once it takes long enough to wonder.
+// The seconds beside what is under way, once it takes long enough to wonder, and the
+// time that a card has left.
 import { byId, root, word } from "./root.js";
 import { since } from "./state.js";
 
@@ -13,7 +14,27 @@ const startOf = (element) => {
   return seen.get(element);
 };
 
+// How long a card still waits, in the largest unit that fits.
+const UNITS = { hour: 3600, minute: 60, second: 1 };
+
+const left = (element) => {
+  const seconds = Math.max(0, element.dataset.until - Date.now() / 1000);
+  const [unit, size] = Object.entries(UNITS).find(([, one]) => seconds >= one) ?? ["second", 1];
+  const { lang } = document.documentElement;
+  return new Intl.RelativeTimeFormat(lang || undefined).format(Math.floor(seconds / size), unit);
+};
+
+const countDown = () => {
+  for (const element of root.querySelectorAll("[data-until]")) {
+    const text = left(element);
+    if (element.textContent === text) continue;
+    element.title = new Date(element.dateTime).toLocaleString();
+    element.textContent = text;
+  }
+};
+
 const tick = () => {
+  countDown();
   if (root.dataset.busy !== "run") return;
   ahead ??= Date.now() - Number(byId("aia-inner").dataset.now) * 1000;
   for (const element of root.querySelectorAll("[aria-busy=true] [data-clock]")) {
@@ -23,4 +44,5 @@ const tick = () => {
   }
 };
 
+tick();
 setInterval(tick, 500);

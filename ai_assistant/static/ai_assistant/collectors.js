@@ -1,6 +1,6 @@
 // What only the browser knows of a page. Never a password, a file, a hidden field.
 import { isChanged } from "./changed.js";
-import { root, word } from "./root.js";
+import { byId, root, word } from "./root.js";
 
 // Both are those of safety/sensitive.py, word for word.
 const SECRET_WORDS =
@@ -17,6 +17,8 @@ const SELECTION_CHARS = 2000;
 
 const clean = (text) => text.trim().replace(/\s+/g, " ");
 const outside = (element) => !root.contains(element);
+// Of objects that are kept from the assistant nothing is told but which they are.
+const isWithheld = () => "withheld" in (byId("aia-context")?.dataset ?? {});
 
 const item = (name, count, value) => ({
   id: `page-${name}`,
@@ -41,7 +43,7 @@ const tickedRows = () => {
   return item("rows", boxes.length, {
     count: boxes.length,
     ...(across && { all_pages: true }),
-    rows: rows.map((box) => ({ id: box.value, text: rowText(box) })),
+    rows: rows.map((box) => ({ id: box.value, ...(!isWithheld() && { text: rowText(box) }) })),
   });
 };
 
@@ -136,7 +138,8 @@ const known = ([id, said]) => ({ ...said, id });
 export const collect = () => {
   const elements = [...document.querySelectorAll("[data-aia-context]")].filter(outside);
   const found = [
-    ...[tickedRows(), unsavedFields(), openInlines(), selection()].filter(Boolean),
+    ...[tickedRows(), openInlines()].filter(Boolean),
+    ...(isWithheld() ? [] : [unsavedFields(), selection()].filter(Boolean)),
     ...elements.map(declared),
     ...[...root.items].map(known),
   ];

@@ -153,10 +153,15 @@ const tooLong = (text) => {
   return over > 0;
 };
 
+const askToWait = () => {
+  notice(word("wait"));
+  byId("aia-notice").firstElementChild.dataset.wait = "";
+};
+
 export const submit = () => {
   const text = field().value.trim();
   if (!text || signedOutNow() || tooLong(text)) return;
-  if (running()) return notice(word("wait"));
+  if (running()) return askToWait();
   if (!tell("send", { text })) return;
   const { conversation } = root.dataset;
   const item = {
@@ -180,7 +185,7 @@ export const sendText = (text) => {
   if (running()) {
     fill(typed ? `${typed}\n${text}` : text);
     saveDraft();
-    return notice(word("wait"));
+    return askToWait();
   }
   fill(text);
   submit();
@@ -189,6 +194,11 @@ export const sendText = (text) => {
 };
 
 // --- after a page load, and on each frame ---
+
+// When the answer has ended, or waits for the person, there is none to wait for.
+const waited = () => {
+  if (!running() && byId("aia-notice")?.querySelector("[data-wait]")) notice("");
+};
 
 const settle = () => {
   for (const ghost of root.querySelectorAll(".aia-ghost"))
@@ -240,5 +250,6 @@ root.addEventListener("submit", (event) => {
   submit();
 });
 root.addEventListener("aia:frame", settle);
+root.addEventListener("aia:frame", waited);
 root.addEventListener("aia:accepted", ({ detail }) => shown(detail));
 addEventListener("pagehide", saveDraft);

@@ -185,7 +185,7 @@ root.addEventListener("input", ({ target }) => {
 root.addEventListener("change", lazily(() => import("./choices.js")));
 
 const clock = lazily(() => import("./clock.js"));
-const timed = () => root.dataset.busy === "run" && clock();
+const timed = () => root.dataset.busy && clock();
 root.addEventListener("aia:frame", timed);
 
 const tools = lazily(() => import("./tools.js"));

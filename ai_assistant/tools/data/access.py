@@ -12,8 +12,8 @@ from django.contrib.auth import get_permission_codename
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from ai_assistant import conf
 from ai_assistant.exceptions import ModelRetry
+from ai_assistant.safety.opted_out import is_opted_out
 from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
 from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.tools.adapters.told import Told
@@ -142,16 +142,6 @@ def find_object(door: Door, object_id: Any) -> Any:  # noqa: ANN401 - an instanc
 def may_see(door: Door, obj: Model | None = None) -> bool:
     """Tell whether the user may view or change `obj`, or such objects at all."""
     return bool(door.model_admin.has_view_or_change_permission(door.request, obj))
-
-
-def is_opted_out(model: type[Model], model_admin: Any = None) -> bool:  # noqa: ANN401
-    """Tell whether the site keeps the model, or this admin of it, from the tools."""
-    excluded = {str(label).lower() for label in conf.get("DATA_MODELS_EXCLUDED")}
-    return (
-        model._meta.label_lower in excluded  # noqa: SLF001
-        or getattr(model, "assistant", True) is False
-        or getattr(model_admin, "assistant", True) is False
-    )
 
 
 def is_closed(model: type[Model]) -> bool:

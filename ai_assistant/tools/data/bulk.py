@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Model, prefetch_related_objects
 from django.utils.translation import gettext_lazy
 
+from ai_assistant.changes.expected_hidden import Hiding
 from ai_assistant.changes.images import versions
 from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.decorators import tool
@@ -14,7 +15,11 @@ from ai_assistant.tools.data.access import Door, at_object, find_door
 from ai_assistant.tools.data.change import check_change
 from ai_assistant.tools.data.chosen import Ids, chosen_rows
 from ai_assistant.tools.data.create import Values
-from ai_assistant.tools.data.differences import differs, object_changes
+from ai_assistant.tools.data.differences import (
+    differs,
+    object_changes,
+    row_changes,
+)
 from ai_assistant.tools.data.display import name_of
 from ai_assistant.tools.data.editing import ValuesEditor
 from ai_assistant.tools.data.enabled import are_enabled
@@ -36,8 +41,13 @@ WRITE_TIMEOUT_S = 4.0
 def preview(
     context: RunContext, model: str, ids: Ids, values: Values
 ) -> Changes | ToolResult:
-    """Return the first changed objects and how many there are; each is checked."""
+    """
+    Return the first changed objects and how many there are; each is checked.
+
+    Of the others it is kept what they become, so that they are held to it as well.
+    """
     door = find_door(context, model)
+    hiding = Hiding(door.model)
     shown: list[ObjectChange] = []
     changed: list[Model] = []
     labels: dict[str, None] = {}
@@ -50,6 +60,8 @@ def preview(
         if len(shown) < SHOWN:
             shown.extend(object_changes(submitted))
             labels |= {one.label: None for one in shown[-1].fields}
+        else:
+            hiding.add(submitted.obj.pk, row_changes(submitted))  # type: ignore[union-attr]
     if not changed:
         return nothing_to_change()
     return Changes(
@@ -60,6 +72,7 @@ def preview(
         total=len(changed),
         versions=versions(changed),
         rows_argument="ids",
+        hidden=hiding.fields(),
     )
 
 

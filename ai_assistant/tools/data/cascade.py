@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes.values import ChangeKind, Related
 from ai_assistant.exceptions import ToolFailed
-from ai_assistant.tools.data.access import Door, is_closed, is_opted_out
+from ai_assistant.safety.opted_out import is_opted_out
+from ai_assistant.tools.data.access import Door, is_closed
 from ai_assistant.tools.data.display import name_of
 
 FIRST = 5  # texts of each model

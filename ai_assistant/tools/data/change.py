@@ -40,9 +40,8 @@ def preview(
     version: str = "",
 ) -> Changes | ToolResult:
     """Return what the page of the object would change."""
-    submitted = _submitted(context, model, id, values, inlines)
-    door, obj = submitted.door, submitted.obj
-    assert obj is not None  # noqa: S101 - for the types: it was found
+    submitted, obj = _submitted(context, model, id, values, inlines)
+    door = submitted.door
     if stale := Freshness(context, door).refuse(obj, version):
         return stale
     with wrong_values():
@@ -80,13 +79,14 @@ def _submitted(
     object_id: str | int,
     values: Values,
     inlines: Inlines,
-) -> Submission:
+) -> tuple[Submission, Model]:
+    """Return the page as it would be posted, and the object as it is."""
     door = find_door(context, model)
     obj = find_object(door, object_id)
     there = at_object(door, obj.pk)
     check_change(with_post(there, there.request.POST), obj)
     with wrong_values():
-        return submission(there, obj, values, inlines)
+        return submission(there, obj, values, inlines), obj
 
 
 def _cascades(door: Door, submitted: Submission) -> list[Cascade]:
@@ -99,7 +99,7 @@ def _cascades(door: Door, submitted: Submission) -> list[Cascade]:
 
 def _editable(context: RunContext, arguments: dict[str, Any]) -> Submission:
     model, own, values = (arguments[name] for name in ("model", "id", "values"))
-    return _submitted(context, model, own, values, None)
+    return _submitted(context, model, own, values, None)[0]
 
 
 def removes(arguments: dict[str, Any]) -> bool:
@@ -135,9 +135,8 @@ def change_object(
     inlines: rows by inline: with an id changed, with "DELETE": true removed, else new
     version: as it was read
     """
-    submitted = _submitted(context, model, id, values, inlines)
-    door, obj = submitted.door, submitted.obj
-    assert obj is not None  # noqa: S101
+    submitted, obj = _submitted(context, model, id, values, inlines)
+    door = submitted.door
     is_known = context.is_as_shown  # a person has seen what it holds
     stale = None if is_known else Freshness(context, door).refuse(obj, version)
     if stale is not None:

@@ -35,6 +35,11 @@ def object_changes(submitted: Submission) -> list[ObjectChange]:
     return found
 
 
+def row_changes(submitted: Submission) -> list[FieldChange]:
+    """Return what changes in the object itself, without texts, which take long."""
+    return list(_field_changes(submitted.form, submitted.obj, shows=False))
+
+
 def differs(submitted: Submission) -> bool:
     """Tell whether a valid page of an object, without inlines, changes anything."""
     form, before = submitted.form, submitted.obj
@@ -113,7 +118,12 @@ def _object(
     )
 
 
-def _field_changes(form: Any, before: Model | None) -> Iterator[FieldChange]:  # noqa: ANN401
+def _field_changes(
+    form: Any,  # noqa: ANN401
+    before: Model | None,
+    *,
+    shows: bool = True,
+) -> Iterator[FieldChange]:
     """Yield what differs: of the form in its order, then what the site's code set."""
     options = form._meta.model._meta  # noqa: SLF001
     seen = set()
@@ -125,16 +135,22 @@ def _field_changes(form: Any, before: Model | None) -> Iterator[FieldChange]:  #
             yield from _of_the_form_alone(form, name)
             continue
         if field.many_to_many:
-            yield from _links(form, field, before)
+            yield from _links(form, field, before, shows=shows)
         elif field.concrete:
-            yield from _column(form, field, before)
+            yield from _column(form, field, before, shows=shows)
     if before is not None:
         for field in options.concrete_fields:
             if field.name not in seen:
-                yield from _column(form, field, before)
+                yield from _column(form, field, before, shows=shows)
 
 
-def _column(form: Any, field: Any, before: Model | None) -> Iterator[FieldChange]:  # noqa: ANN401
+def _column(
+    form: Any,  # noqa: ANN401
+    field: Any,  # noqa: ANN401
+    before: Model | None,
+    *,
+    shows: bool,
+) -> Iterator[FieldChange]:
     after = form.instance
     if before is not None and _is_kept(field, before, after):
         return
@@ -147,8 +163,8 @@ def _column(form: Any, field: Any, before: Model | None) -> Iterator[FieldChange
     yield FieldChange(
         name=field.name,
         label=_label(form, field),
-        before=shown_value(field, before),
-        after=shown_value(field, after),
+        before=shown_value(field, before) if shows else "",
+        after=shown_value(field, after) if shows else "",
         attname=field.attname if is_known else "",
         raw=new if is_known else None,
     )
@@ -160,7 +176,13 @@ def _is_kept(field: Any, before: Model, after: Model) -> bool:  # noqa: ANN401
     return old is new or (type(old) is type(new) and bool(old == new))
 
 
-def _links(form: Any, field: Any, before: Model | None) -> Iterator[FieldChange]:  # noqa: ANN401
+def _links(
+    form: Any,  # noqa: ANN401
+    field: Any,  # noqa: ANN401
+    before: Model | None,
+    *,
+    shows: bool,
+) -> Iterator[FieldChange]:
     if field.name not in form.cleaned_data:
         return
     chosen = list(form.cleaned_data[field.name] or ())[:MOST_LINKS]
@@ -171,8 +193,8 @@ def _links(form: Any, field: Any, before: Model | None) -> Iterator[FieldChange]
     yield FieldChange(
         name=field.name,
         label=_label(form, field),
-        before=HIDDEN if hidden else names_of(old),
-        after=HIDDEN if hidden else names_of(chosen),
+        before=HIDDEN if hidden else names_of(old) if shows else "",
+        after=HIDDEN if hidden else names_of(chosen) if shows else "",
         attname=field.name,
         raw=sorted(str(one.pk) for one in chosen),
     )

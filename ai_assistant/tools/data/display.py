@@ -14,6 +14,7 @@ from django.utils import formats, timezone
 from django.utils.encoding import force_str
 from django.utils.translation import gettext as _
 
+from ai_assistant.safety.foreign import value_or
 from ai_assistant.safety.sensitive import is_sensitive_field
 from ai_assistant.tools.data.access import is_closed
 
@@ -84,10 +85,8 @@ def name_of(obj: models.Model) -> str:
     """Return what the admin calls `obj`; its id if its own code fails at that."""
     if is_closed(type(obj)):
         return str(obj.pk)
-    try:
-        return str(obj)
-    except Exception:  # noqa: BLE001 - of the site: an object may be half made
-        return "" if obj.pk is None else str(obj.pk)
+    key = "" if obj.pk is None else str(obj.pk)
+    return value_or(key, lambda: str(obj))  # an object may be half made
 
 
 def _related(field: Any, obj: models.Model, key: Any) -> str:  # noqa: ANN401

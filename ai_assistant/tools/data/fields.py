@@ -1,16 +1,14 @@
 """The fields of a model that the pages of its ModelAdmin show to the user."""
 
-import logging
 from typing import Any
 
 from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model
 
+from ai_assistant.safety.foreign import value_or
 from ai_assistant.safety.sensitive import is_sensitive_field
 from ai_assistant.tools.data.access import Door, at_add, at_object, is_closed
-
-logger = logging.getLogger("ai_assistant")
 
 FIELDS = "fields"  # of the memo of a door
 # Where a ModelAdmin says which fields a page has, perhaps of the object.
@@ -91,11 +89,13 @@ def inline_fields(inline: Any, door: Door, obj: Model, formset: Any) -> list[Any
 
 
 def _blank_names(door: Door) -> list[str]:
-    try:
-        return _form_names(at_object(door, ""), door.model())
-    except Exception:  # the code of a site may need more than an empty object
-        logger.exception("%s does not tell the fields of an empty object", door.label)
-        return []
+    # The code of a site may need more than an empty object.
+    return value_or(
+        [],
+        lambda: _form_names(at_object(door, ""), door.model()),
+        "%s does not tell the fields of an empty object",
+        door.label,
+    )
 
 
 def _form_names(door: Door, obj: Model | None) -> list[str]:

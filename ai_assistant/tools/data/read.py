@@ -8,13 +8,13 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from ai_assistant.decorators import tool
+from ai_assistant.safety.opted_out import is_opted_out
 from ai_assistant.tools.data.access import (
     Door,
     at_object,
     find_door,
     find_object,
     is_closed_on,
-    is_opted_out,
 )
 from ai_assistant.tools.data.arguments import Names, ObjectId
 from ai_assistant.tools.data.enabled import are_enabled

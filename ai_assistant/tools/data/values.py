@@ -1,7 +1,6 @@
 """What a field of an object holds, as JSON that a model reads."""
 
 import json
-import logging
 import math
 from typing import Any
 
@@ -9,9 +8,8 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 
+from ai_assistant.safety.foreign import value_or
 from ai_assistant.tools.characters import whole_json
-
-logger = logging.getLogger("ai_assistant")
 
 MAX_LINKED = 100  # objects of a many-to-many field
 TEXT_CHARS = 200  # of what an object is called
@@ -48,11 +46,14 @@ def short(value: Any, chars: int) -> Any:  # noqa: ANN401 - any value, any JSON
 
 def text_of(obj: Model) -> str:
     """Return what the site calls the object; its `__str__` may fail."""
-    try:
-        return _cut(str(obj), TEXT_CHARS)
-    except Exception:  # the code of a site may raise anything
-        logger.exception("%s %r has no text", obj._meta.label, obj.pk)  # noqa: SLF001
-        return f"{obj._meta.verbose_name} {obj.pk}"  # noqa: SLF001
+    meta = obj._meta  # noqa: SLF001
+    return value_or(
+        f"{meta.verbose_name} {obj.pk}",
+        lambda: _cut(str(obj), TEXT_CHARS),
+        "%s %r has no text",
+        meta.label,
+        obj.pk,
+    )
 
 
 def with_related(rows: QuerySet[Any], fields: list[Any]) -> QuerySet[Any]:

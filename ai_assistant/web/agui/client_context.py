@@ -58,6 +58,11 @@ def _tools(declared: list[Tool]) -> list[dict[str, Any]]:
             _("“tools” may have %(n)d tools and %(most)d characters.")
             % {"n": MAX_TOOLS, "most": TOOLS_CHARS * 5},
         )
+    names = [tool["name"] for tool in tools]
+    if twice := next((one for one in names if names.count(one) > 1), ""):
+        raise Refused(
+            "bad_tool", _("The tool “%(name)s” is there twice.") % {"name": twice}
+        )
     taken = {tool.name for tool in client_tools({"tools": tools})}
     if bad := [tool["name"] for tool in tools if tool["name"] not in taken]:
         raise Refused(

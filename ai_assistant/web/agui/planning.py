@@ -47,12 +47,17 @@ class Start:
     submission: Submission
     instead_of: UUID | None = None
 
+    @property
+    def conversation_id(self) -> UUID:
+        return self.submission.conversation_id
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoOn:
     """Let a waiting run go on."""
 
     run_id: UUID
+    conversation_id: UUID
     client: ClientNames
     given: Given
 
@@ -113,7 +118,12 @@ def _to_active(
             "busy", _("Answer what is open first, then send the next message.")
         )
     given = Given(user_id=caller.user.pk, answers=answers, results=results)
-    return GoOn(run_id=active.pk, client=client, given=given)
+    return GoOn(
+        run_id=active.pk,
+        conversation_id=active.conversation_id,
+        client=client,
+        given=given,
+    )
 
 
 def _busy(active: Run) -> Refused:

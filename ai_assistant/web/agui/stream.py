@@ -116,7 +116,7 @@ class Stream:
 
     async def _follow(self) -> AsyncIterator[bytes]:
         silent_s = 0.0
-        while not self.segment.is_over:
+        while True:
             sent = False
             async for event in self._collect():
                 sent = True

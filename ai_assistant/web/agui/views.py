@@ -16,7 +16,6 @@ from ai_assistant.engine.db import in_db
 from ai_assistant.engine.service import go_on, send, stop
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.client_run import ClientRun
-from ai_assistant.models.run import Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.render.agui.capabilities import capabilities
 from ai_assistant.render.agui.segment import Names, Segment
@@ -42,8 +41,9 @@ _accepted: set[asyncio.Task[Any]] = set()
 @program_view("POST")
 async def run_view(request: HttpRequest) -> HttpResponseBase:
     """Answer a RunAgentInput by the events of its run."""
-    caller, said = await in_db(_read, request)
-    planned = await _planned(caller, said)
+    caller, said, planned = await in_db(_read, request)
+    if planned is None:
+        planned = await _planned_later(caller, said)
     names = Names(
         thread=said.thread_id,
         run=said.run_id,
@@ -77,24 +77,31 @@ async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
     return JsonResponse(capabilities())
 
 
-def _read(request: HttpRequest) -> tuple[Caller, RunAgentInput]:
+def _read(request: HttpRequest) -> tuple[Caller, RunAgentInput, Plan | None]:
+    """Return what is asked for; no plan while a run ends that its client has left."""
     caller = identify(request, AccessToken.Scope.RUN)
-    return caller, read_input(request)
+    said = read_input(request)
+    return caller, said, _plan(caller, said)
 
 
-async def _planned(caller: Caller, said: RunAgentInput) -> Plan:
-    """Return what to do; a run that its client has just left is waited for."""
+def _plan(caller: Caller, said: RunAgentInput) -> Plan | None:
+    try:
+        return plan(caller, said)
+    except Refused as refused:
+        if refused.code != "busy" or not is_being_left(caller.user, said.thread_id):
+            raise
+    return None
+
+
+async def _planned_later(caller: Caller, said: RunAgentInput) -> Plan:
+    """Wait for the end of a run that its client has just left."""
     loop = asyncio.get_running_loop()
     until = loop.time() + BUSY_S
-    while True:
-        try:
-            return await in_db(plan, caller, said)
-        except Refused as refused:
-            if refused.code != "busy" or loop.time() > until:
-                raise
-            if not await in_db(is_being_left, caller.user, said.thread_id):
-                raise
+    while loop.time() < until:
         await asyncio.sleep(BUSY_STEP_S)
+        if planned := await in_db(_plan, caller, said):
+            return planned
+    return await in_db(plan, caller, said)
 
 
 async def _run(
@@ -106,7 +113,7 @@ async def _run(
     keep: bool,
 ) -> HttpResponseBase:
     user_id = caller.user.pk
-    group = live.group_name(user_id, await in_db(_conversation_id, planned))
+    group = live.group_name(user_id, planned.conversation_id)
     listener = Listener(group)
     await listener.start()  # before the run: nothing of it is missed then
     try:
@@ -171,13 +178,6 @@ async def _to_the_end(work: Awaitable[T]) -> T:
 
 def _nothing() -> None:
     """Let the run go on: whoever only looks on does not stop it by leaving."""
-
-
-def _conversation_id(planned: Start | GoOn) -> UUID:
-    if isinstance(planned, Start):
-        return planned.submission.conversation_id
-    runs = Run.objects.filter(pk=planned.run_id)
-    return runs.values_list("conversation_id", flat=True).get()
 
 
 def _after(planned: GoOn) -> int:

@@ -170,6 +170,8 @@ class TestApproved:
 
         assert (run.state, values()) == ("succeeded", ["new", "old", "new"])
         assert run.calls.get().arguments["ids"] == [rows[0].pk, rows[2].pk]
+        stored = from_json(run.interrupts.get().proposal)
+        assert (stored.title, stored.total) == ("Change the value (2)", 2)
 
     def test_no_rows_is_refused(self, proposed):
         assert refusal(answer, given(proposed, "approve", rows=())) == "no_rows"

@@ -4,7 +4,7 @@ import pytest
 
 from ai_assistant import RunContext
 from ai_assistant.changes import images
-from ai_assistant.changes.values import Changes, ObjectChange
+from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
 from ai_assistant.engine.background import perform
 from ai_assistant.engine.edit import edit_form, edited
 from ai_assistant.engine.interrupts import answer
@@ -28,7 +28,13 @@ def effect():
 def look(context: RunContext, pk: int) -> Changes:
     row = Effect.objects.get(pk=pk)
     label = "testapp.effect"
-    change = ObjectChange(kind="change", model=label, object_id=str(pk), text=str(row))
+    fields = tuple(
+        FieldChange(name=name, label=name, attname=name, raw="new")
+        for name in ("key", "value")
+    )
+    change = ObjectChange(
+        kind="change", model=label, object_id=str(pk), text=str(row), fields=fields
+    )
     versions = images.versions([row])
     return Changes(
         title="Send it", model=label, objects=(change,), total=1, versions=versions
@@ -65,31 +71,36 @@ class TestChangedSince:
         answer(given(run, "approve"))
         assert (resume(run).state, done) == ("succeeded", [effect.pk])
 
-    def test_background_tool_fails(self, shown):
+    def test_background_tool_is_asked_again(self, shown):
         def later(context: RunContext, pk: int) -> None:
             """Change the effect, later."""
             with context.transaction():
-                Effect.objects.filter(pk=pk).update(value="new")
+                Effect.objects.filter(pk=pk).update(value="new", key="new")
 
         run = shown(later, background=True)
         Effect.objects.update(value="other")
         answer(given(run, "approve"))
         perform(run.calls.get().pk)
-        one = run.calls.get()
-        assert (one.status, one.result["error_type"]) == ("failed", "changed")
+        run = resume(run)
+        assert (run.state, statuses(run)) == ("waiting_approval", ["waiting"])
         assert Effect.objects.get().value == "other"
+
+        answer(given(run, "approve"))
+        perform(run.calls.get().pk)
+        assert (statuses(run), Effect.objects.get().value) == (["complete"], "new")
 
     def test_background_tool_knows_its_own_pieces(self, shown):
         def later(context: RunContext, pk: int) -> None:
             """Change the effect twice, later."""
-            for value in ("new", "newer"):
+            for name in ("value", "key"):
                 with context.transaction():
-                    Effect.objects.filter(pk=pk).update(value=value)
+                    Effect.objects.filter(pk=pk).update(**{name: "new"})
 
         run = shown(later, background=True)
         answer(given(run, "approve"))
         perform(run.calls.get().pk)
-        assert (statuses(run), Effect.objects.get().value) == (["complete"], "newer")
+        effect = Effect.objects.get()
+        assert (statuses(run), effect.key, effect.value) == (["complete"], "new", "new")
 
 
 class TestGone:

@@ -368,7 +368,20 @@ class TestFinding:
         said = await talk.result(found(ONE))
         assert "Exit interview" in said.text
 
-    async def test_says_so_if_it_is_not_found(self, talk):
+    async def test_asks_the_site_why_it_is_not_found(self, talk):
+        await talk.say("list questionnaires")
+
+        said = await talk.result([])
+        assert said.call == ("list_questionnaires", {})
+
+        said = await talk.fails("not_here", "The user has chosen “Look only”.")
+        assert said.text == (
+            "“List questionnaires” is not available to you here. Nothing was done. "
+            "The answer was:\n\n> The user has chosen “Look only”."
+        )
+
+    async def test_says_so_if_there_is_none_at_all(self, talk, monkeypatch):
+        monkeypatch.setattr("project.demo_model.provider.registry.tools", dict)
         await talk.say("list questionnaires")
 
         said = await talk.result([])

@@ -17,7 +17,20 @@ from tests.render.html.tab import panel, whole_page
 TAGS = {
     *("article", "aside", "button", "details", "div", "form", "h2", "h3", "h4", "i"),
     *("input", "p", "path", "pre", "progress", "section", "span", "summary", "svg"),
-    *("table", "tbody", "td", "th", "tr", "a", "code", "em", "strong", "ul", "ol"),
+    *(
+        "table",
+        "tbody",
+        "time",
+        "td",
+        "th",
+        "tr",
+        "a",
+        "code",
+        "em",
+        "strong",
+        "ul",
+        "ol",
+    ),
     *("li", "br", "hr", "h1", "h5", "h6", "blockquote", "s"),
 }
 IDS = [text.encode("unicode_escape").decode()[:30] for text in TEXTS]

@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_assistant.render.html.words import compared, difference
+from ai_assistant.render.html.words import (
+    BRIEF_CHARS,
+    CARD_CHARS,
+    alone,
+    compared,
+    difference,
+)
 from tests.render.html.dom import parse
 
 TEXTS = st.text("ab <&\n.", max_size=60)
@@ -79,3 +85,75 @@ class TestDifference:
         tags = {node.tag for node in parse(shown.brief).elements()}
         assert tags == {"del", "ins"}
         assert "<script>a" in parse(shown.brief).text()
+
+
+LONG = "".join(f"Sentence {n} of many. " for n in range(50_000))  # more than 1 MB
+
+
+class TestLong:
+    """A text that a card has no room for is cut, and the card says by how much."""
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ("", LONG),
+            (LONG, ""),
+            (LONG, LONG.replace("Sentence", "Phrase")),
+            (LONG, LONG.replace(" ", "\u00a0")),
+            ("a\u200b" * 500_000, "b\u200b" * 500_000),
+            ("x" * 1_000_000, "y" * 1_000_000),
+            ("\n" * 500_000, "\n " * 500_000),
+            (LONG, LONG[::-1]),
+        ],
+    )
+    def test_card_stays_small(self, before, after):
+        shown = difference(before, after)
+
+        assert len(parse(shown.brief).text()) < 10 * BRIEF_CHARS
+        assert shown.whole == ""
+        assert shown.more > 0
+
+    def test_every_character_is_shown_or_counted(self):
+        shown = difference("Something short of its own", LONG)
+
+        come = [*parse(shown.brief).elements()][-1].text().removesuffix(" …")
+        assert LONG.startswith(come)
+        assert len(come) + shown.more == len(LONG)
+
+    def test_words_of_two_lines(self):
+        lines = [f"Line {n} of many. " + "Words. " * 1000 for n in range(100)]
+        before = "\n".join(lines)
+
+        after = before.replace("Line 9 ", "Row 9 ").replace("Line 90 ", "Row 90 ")
+        shown = difference(before, after)
+
+        assert shown.more > 0
+        assert "Row 9 of many." in parse(shown.brief).text()
+        assert "Row 90 of many." in parse(shown.brief).text()
+
+    def test_one_changed_word(self):
+        shown = difference(LONG, LONG.replace("Sentence 25000 ", "Phrase 25000 "))
+
+        assert "<del>Sentence</del><ins>Phrase</ins> 25000" in shown.brief
+        assert shown.more == 0
+
+    def test_new_text(self):
+        shown = alone(LONG)
+
+        assert shown.more + len(shown.brief.removesuffix(" …")) == len(LONG)
+
+    def test_fields_of_a_card_share_its_room(self):
+        text = LONG[: CARD_CHARS - 100]
+
+        assert alone(text).whole
+        assert alone(text, among=2).more
+
+    @pytest.mark.parametrize("lines", [10, 5000])
+    def test_lose_and_invent_nothing(self, lines):
+        before = "".join(f"line {n}{' word' * 700}\n" for n in range(lines))[:900_000]
+        after = before.replace("line 7", "row 7").replace("line 3 word", "line 3 a")
+
+        found = pieces(before, after)
+
+        assert "".join(t for kind, t in found if kind != "ins") == before
+        assert "".join(t for kind, t in found if kind != "del") == after

@@ -35,6 +35,7 @@ WHOLE = {
     "session cookie": "Cookie: sessionid={}",
     "csrf cookie": "csrftoken={}",
     "csrf field": 'name="csrfmiddlewaretoken" value="{}"',
+    "own token": "aia_{}" + "x" * 19,
     "database address": "postgres://shop:{}@db/shop",
     "broker address": "redis://:{}@redis:6379/0",
 }

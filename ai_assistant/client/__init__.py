@@ -1,0 +1,38 @@
+"""
+A client of a site's assistant, for programs: `pip install 'ai-assistant[client]'`.
+
+It needs no settings of Django, and knows nothing of the rest of this package.
+"""
+
+from ai_assistant.client.client import Assistant
+from ai_assistant.client.errors import AssistantProblem, NotInTime
+from ai_assistant.client.values import (
+    Call,
+    Change,
+    Conversation,
+    Event,
+    Events,
+    Interrupt,
+    Message,
+    Option,
+    Proposal,
+    Question,
+    Run,
+)
+
+__all__ = [
+    "Assistant",
+    "AssistantProblem",
+    "Call",
+    "Change",
+    "Conversation",
+    "Event",
+    "Events",
+    "Interrupt",
+    "Message",
+    "NotInTime",
+    "Option",
+    "Proposal",
+    "Question",
+    "Run",
+]

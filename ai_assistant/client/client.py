@@ -1,0 +1,240 @@
+import time
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID, uuid4
+
+import httpx
+
+from ai_assistant.client.errors import NotInTime
+from ai_assistant.client.transport import TIMEOUT_S, Transport
+from ai_assistant.client.values import (
+    Call,
+    Change,
+    Conversation,
+    Event,
+    Events,
+    Interrupt,
+    Message,
+    Run,
+)
+
+POLL_S = 0.5
+
+Id = UUID | str
+
+
+class Assistant:
+    """
+    The assistant of a site, for one user.
+
+    `url` is that of the API, `https://example.com/assistant/api/`; `token` an access
+    token of the user. Raise AssistantProblem for whatever the site refuses.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        http: httpx.Client | None = None,
+    ) -> None:
+        self._to = Transport(url, token, timeout_s=timeout_s, http=http)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._to.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- runs ---
+
+    def start(
+        self,
+        text: str,
+        *,
+        conversation: Id | None = None,
+        page_path: str = "",
+        look_only: bool = False,
+        key: str = "",
+    ) -> Run:
+        """Start a run. With the same `key` a second time, the same run is returned."""
+        body: dict[str, Any] = {
+            "text": text,
+            "page_path": page_path,
+            "look_only": look_only,
+        }
+        if conversation is not None:
+            body["conversation"] = str(conversation)
+        said = self._to.ask("POST", "runs/", body=body, key=key or str(uuid4()))
+        return Run.model_validate(said)
+
+    def run(self, run_id: Id) -> Run:
+        """Return a run as it is now."""
+        return Run.model_validate(self._to.ask("GET", f"runs/{run_id}/"))
+
+    def runs(self, **filters: Any) -> Iterator[Run]:  # noqa: ANN401
+        """Yield runs, the newest first; `conversation`, `state`, `final`."""
+        return self._to.rows("runs/", Run, filters)
+
+    def stop(self, run_id: Id) -> Run:
+        """Ask for the end of a run."""
+        return Run.model_validate(self._to.ask("POST", f"runs/{run_id}/stop/"))
+
+    def retry(self, run_id: Id, *, key: str = "") -> Run:
+        """Start a run that tries an ended one again, or goes on from it."""
+        path = f"runs/{run_id}/retry/"
+        return Run.model_validate(self._to.ask("POST", path, key=key or str(uuid4())))
+
+    def wait(self, run_id: Id, *, timeout_s: float = 300.0) -> Run:
+        """Return the run once it has ended or waits for a person. Raise NotInTime."""
+        end = time.monotonic() + timeout_s
+        while True:
+            run = self.run(run_id)
+            if run.is_final or run.waits_for_person:
+                return run
+            if time.monotonic() >= end:
+                raise NotInTime(f"Run {run_id} is {run.state!r} after {timeout_s:g} s.")
+            time.sleep(POLL_S)
+
+    def events(self, run_id: Id, *, after: int = 0, limit: int = 500) -> Events:
+        """Return the events of a run after a number, and its state."""
+        params = {"after": after, "limit": limit}
+        said = self._to.ask("GET", f"runs/{run_id}/events/", params=params)
+        return Events.model_validate(said)
+
+    def follow(
+        self, run_id: Id, *, after: int = 0, timeout_s: float = 300.0
+    ) -> Iterator[Event]:
+        """
+        Yield the events of a run as they come, until it ends or waits for a person.
+
+        Raise NotInTime if nothing has come for `timeout_s` seconds.
+        """
+        end = time.monotonic() + timeout_s
+        while True:
+            told = self.events(run_id, after=after)
+            for event in told.events:
+                yield event
+                after = event.number
+            if told.events:
+                end = time.monotonic() + timeout_s
+            elif told.is_final or told.state in ("waiting_approval", "waiting_answer"):
+                return
+            elif time.monotonic() >= end:
+                raise NotInTime(f"Run {run_id}: nothing has come in {timeout_s:g} s.")
+            if after >= told.last_event:
+                time.sleep(0 if told.is_final else POLL_S)
+
+    def text_of(self, run_id: Id) -> str:
+        """Return what the assistant has said in a run."""
+        run = self.run(run_id)
+        said = self.messages(run.conversation, run=run_id)
+        texts = [one.text for one in said if one.role == "assistant" and one.text]
+        return "\n\n".join(texts)
+
+    # --- what waits for a person ---
+
+    def interrupts(self, **filters: Any) -> Iterator[Interrupt]:  # noqa: ANN401
+        """Yield interrupts; `open=True`, `kind`, `run`, `conversation`."""
+        return self._to.rows("interrupts/", Interrupt, filters)
+
+    def interrupt(self, interrupt_id: Id) -> Interrupt:
+        """Return why a call waits, with its proposal or question."""
+        path = f"interrupts/{interrupt_id}/"
+        return Interrupt.model_validate(self._to.ask("GET", path))
+
+    def approve(
+        self,
+        interrupt: Interrupt,
+        *,
+        rows: Sequence[str] | None = None,
+        for_run: bool = False,
+    ) -> Interrupt:
+        """Approve a call: all of it, or only `rows`, which are ids of its objects."""
+        decision = "approve_for_run" if for_run else "approve"
+        chosen = {} if rows is None else {"rows": list(rows)}
+        return self._answer(interrupt, decision=decision, **chosen)
+
+    def deny(self, interrupt: Interrupt, reason: str = "") -> Interrupt:
+        """Deny a call; the model is told the reason."""
+        return self._answer(interrupt, decision="deny", reason=reason)
+
+    def answer(
+        self, interrupt: Interrupt, answer: str = "", *, chosen: Sequence[str] = ()
+    ) -> Interrupt:
+        """Answer a question: with a text or the id of an option, or with several."""
+        return self._answer(
+            interrupt, decision="answer", answer=answer, chosen=list(chosen)
+        )
+
+    def skip(self, interrupt: Interrupt) -> Interrupt:
+        """Leave a question without an answer."""
+        return self._answer(interrupt, decision="skip")
+
+    def _answer(self, interrupt: Interrupt, **said: Any) -> Interrupt:  # noqa: ANN401
+        body = {"nonce": interrupt.nonce or "-", **said}
+        path = f"interrupts/{interrupt.id}/answer/"
+        return Interrupt.model_validate(self._to.ask("POST", path, body=body))
+
+    # --- what there is ---
+
+    def conversations(self, **filters: Any) -> Iterator[Conversation]:  # noqa: ANN401
+        """Yield conversations, the last used first; `active`, `used_after`."""
+        return self._to.rows("conversations/", Conversation, filters)
+
+    def conversation(self, conversation_id: Id) -> Conversation:
+        """Return a conversation."""
+        path = f"conversations/{conversation_id}/"
+        return Conversation.model_validate(self._to.ask("GET", path))
+
+    def rename(self, conversation_id: Id, title: str) -> Conversation:
+        """Give a conversation another title."""
+        path = f"conversations/{conversation_id}/"
+        said = self._to.ask("PATCH", path, body={"title": title})
+        return Conversation.model_validate(said)
+
+    def delete(self, conversation_id: Id) -> None:
+        """Delete a conversation with all that belongs to it."""
+        self._to.ask("DELETE", f"conversations/{conversation_id}/")
+
+    def messages(self, conversation_id: Id, **filters: Any) -> Iterator[Message]:  # noqa: ANN401
+        """Yield the messages of a conversation, the oldest first; `run`, `after`."""
+        path = f"conversations/{conversation_id}/messages/"
+        return self._to.rows(path, Message, filters)
+
+    def calls(self, **filters: Any) -> Iterator[Call]:  # noqa: ANN401
+        """Yield tool calls, the newest first; `run`, `status`, `tool`."""
+        return self._to.rows("calls/", Call, filters)
+
+    def call(self, call_id: Id) -> Call:
+        """Return a tool call with its result."""
+        return Call.model_validate(self._to.ask("GET", f"calls/{call_id}/"))
+
+    def changes(self, **filters: Any) -> Iterator[Change]:  # noqa: ANN401
+        """Yield what tool calls have changed, the newest first; `run`, `call`."""
+        return self._to.rows("changes/", Change, filters)
+
+    def change(self, change_id: Id) -> Change:
+        """Return a change with the first of its rows."""
+        return Change.model_validate(self._to.ask("GET", f"changes/{change_id}/"))
+
+    def usage(self, **filters: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Return the sums of what was used; `run`, `conversation`, `since`, `until`."""
+        found: dict[str, Any] = self._to.ask("GET", "usage/sums/", params=filters)
+        return found
+
+    def registered(self) -> dict[str, Any]:
+        """Return what the user may call."""
+        found: dict[str, Any] = self._to.ask("GET", "registry/")
+        return found

@@ -1,0 +1,123 @@
+from argparse import ArgumentParser
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Q
+from django.views.decorators.debug import sensitive_variables
+
+from ai_assistant import conf
+from ai_assistant.engine.revocation import revoke
+from ai_assistant.exceptions import Refused
+from ai_assistant.management.people import user_named
+from ai_assistant.models.token import AccessToken
+from ai_assistant.safety.permissions import may_use, may_view
+from ai_assistant.safety.tokens import end_after, state_of, store_new
+
+NAME_CHARS = 100
+
+
+class Command(BaseCommand):
+    """For operators: access tokens without the admin."""
+
+    help = "Create an access token and print its secret, list tokens, or revoke one."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        does = parser.add_subparsers(dest="does", required=True)
+        creates = does.add_parser(
+            "create", help="the secret is all that is written to the standard output"
+        )
+        creates.add_argument("--user", required=True, help="as whom it acts")
+        creates.add_argument("--name", required=True, help="what it is for")
+        scopes = ",".join(AccessToken.Scope.values)
+        creates.add_argument("--scopes", default="read", help=f"some of {scopes}")
+        creates.add_argument(
+            "--days", type=int, help="how long it is good; else TOKEN_DAYS"
+        )
+        creates.add_argument(
+            "--forever", action="store_true", help="if TOKEN_MAX_DAYS is None"
+        )
+        lists = does.add_parser("list", help="one a line, newest first")
+        lists.add_argument("--user", help="only those of this user")
+        revokes = does.add_parser("revoke", help="and stop what works for it")
+        revokes.add_argument("token", help="its id, or what its secret begins with")
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        if options["does"] == "create":
+            self._create(options)
+        elif options["does"] == "list":
+            self._list(options["user"])
+        else:
+            self._revoke(options["token"])
+
+    @sensitive_variables("secret")
+    def _create(self, options: dict[str, Any]) -> None:
+        user, name = user_named(options["user"]), options["name"].strip()
+        if not 0 < len(name) <= NAME_CHARS:
+            raise CommandError(
+                f"--name has {len(name)} characters. Give 1 to {NAME_CHARS}."
+            )
+        if options["forever"] and options["days"] is not None:
+            raise CommandError("--days and --forever do not go together. Give one.")
+        given = conf.get("TOKEN_DAYS") if options["days"] is None else options["days"]
+        token = AccessToken(user=user, name=name, scopes=_scopes(options["scopes"]))
+        try:
+            token.expires_at = end_after(None if options["forever"] else given)
+            secret = store_new(token)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        self.stdout.write(secret)
+        self.stderr.write(f"{_told(token)}\nThe secret is not shown again.")
+        self._warn(user, token)
+
+    def _warn(self, user: Any, token: AccessToken) -> None:  # noqa: ANN401
+        reads = token.scopes == [AccessToken.Scope.READ]
+        if not (may_view if reads else may_use)(user):
+            lacking = "view_assistant" if reads else "use_assistant"
+            self.stderr.write(
+                f"User {user.get_username()!r} may not do that without the token: "
+                f"give the permission 'ai_assistant.{lacking}', and see STAFF_ONLY."
+            )
+
+    def _list(self, name: str | None) -> None:
+        tokens = AccessToken.objects.select_related("user")
+        if name:
+            tokens = tokens.filter(user=user_named(name))
+        for token in tokens:
+            self.stdout.write(_told(token))
+
+    def _revoke(self, named: str) -> None:
+        token = _token(named)
+        if not revoke(token):
+            raise CommandError(f"Token {named!r} was revoked before.")
+        self.stdout.write(f"Revoked: {_told(token)}")
+
+
+def _scopes(text: str) -> list[str]:
+    return [one.strip() for one in text.split(",") if one.strip()]
+
+
+def _token(named: str) -> AccessToken:
+    """Return the token of that id or prefix. Raise CommandError without just one."""
+    wanted = Q(prefix=named.rstrip("…"))
+    with suppress(ValueError):  # of what is no id
+        wanted |= Q(pk=UUID(named))
+    found = list(AccessToken.objects.select_related("user").filter(wanted)[:2])
+    if len(found) != 1:
+        many = "is the beginning of several" if found else "does not exist"
+        raise CommandError(
+            f"Token {named!r} {many}. Give an id, as `assistant_token list` prints it."
+        )
+    return found[0]
+
+
+def _told(token: AccessToken) -> str:
+    """Return a line about a token; nothing of it is secret."""
+    ends = token.expires_at and token.expires_at.isoformat(timespec="seconds")
+    used = token.last_used_at and token.last_used_at.isoformat(timespec="seconds")
+    return (
+        f"{token.pk}  {token.prefix}…  {token.user.get_username()}  {token.name!r}  "
+        f"{','.join(token.scopes)}  {state_of(token).value}  "
+        f"expires {ends or 'never'}  used {used or 'never'}"
+    )

@@ -1,0 +1,130 @@
+"""A text that is too long for a card, in parts: nobody approves what cannot be seen."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.http import urlencode
+
+from ai_assistant.changes.values import FieldChange, ObjectChange, readable
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.render.html.hidden import looks_like, visible
+from ai_assistant.render.html.words import Piece, compared, marked
+
+PART_CHARS = 20_000
+SPACE_CHARS = 300  # at the end of a part, in which it is looked for a space
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where the text stands: in a field of a row of a proposal, or as an argument."""
+
+    row: int = 0
+    field: int = 0
+    argument: str = ""
+
+
+def whole_entry(interrupt: Interrupt, place: Place, part: int) -> Entry | None:
+    """
+    Return what `whole_text.html` draws of the part of a text, from 1 on.
+
+    With 0 of the first that has a change. None if there is no such text.
+    """
+    found = _argument(interrupt, place) if place.argument else _field(interrupt, place)
+    if found is None:
+        return None
+    title, label, pieces, strict = found
+    parts = list(_parts(pieces))
+    changed = [n for n, one in enumerate(parts, 1) if _changes(one)]
+    number = min(part or next(iter(changed), 1), len(parts))
+    return {
+        "title": visible(title),
+        "label": visible(label),
+        "text": marked(parts[number - 1], strict=strict),
+        "number": number,
+        "count": len(parts),
+        # Of a text that is new as a whole they say nothing.
+        "changed": changed if len(changed) < len(parts) else [],
+        "query": urlencode(_query(interrupt, place)),
+    }
+
+
+def argument_text(value: object) -> str:
+    """Return an argument of a call as a person reads it."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def argument_label(name: str) -> str:
+    """Return the name of an argument as a label, as Django makes those of fields."""
+    return name.replace("_", " ").capitalize()
+
+
+Found = tuple[str, str, list[Piece], bool]
+
+
+def _argument(interrupt: Interrupt, place: Place) -> Found | None:
+    arguments, name = interrupt.call.arguments, place.argument
+    if name not in arguments:
+        return None
+    text = argument_text(arguments[name])
+    title = interrupt.call.label or interrupt.call.name
+    return title, argument_label(name), [Piece("same", text)], False
+
+
+def _field(interrupt: Interrupt, place: Place) -> Found | None:
+    changes = readable(interrupt.proposal)
+    if changes is None:
+        return None
+    try:
+        row = changes.objects[place.row]
+        field = row.fields[place.field]
+    except IndexError:
+        return None
+    strict = looks_like(field.before, field.after)
+    return row.text or changes.title, field.label, _pieces(row, field), strict
+
+
+def _pieces(row: ObjectChange, field: FieldChange) -> list[Piece]:
+    if row.kind == "create" or field.before == field.after:
+        return [Piece("same", field.after)]
+    if row.kind == "delete":
+        return [Piece("same", field.before or field.after)]
+    return compared(field.before, field.after)
+
+
+def _parts(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    part: list[Piece] = []
+    left = PART_CHARS
+    for piece in pieces:
+        text = piece.text
+        while len(text) > left:
+            end = _end(text, left)
+            yield [*part, piece._replace(text=text[:end])]
+            part, left, text = [], PART_CHARS, text[end:]
+        part.append(piece._replace(text=text))
+        left -= len(text)
+    yield part
+
+
+def _end(text: str, most: int) -> int:
+    """Return where to cut `text`: letters of one word tell about each other."""
+    for place in range(most, max(0, most - SPACE_CHARS), -1):
+        if text[place - 1].isspace():
+            return place
+    return most
+
+
+def _changes(part: Sequence[Piece]) -> bool:
+    return any(piece.kind != "same" and piece.text for piece in part)
+
+
+def _query(interrupt: Interrupt, place: Place) -> dict[str, str | int]:
+    named = {"interrupt": str(interrupt.pk)}
+    if place.argument:
+        return {**named, "argument": place.argument}
+    return {**named, "row": place.row, "field": place.field}

@@ -1,0 +1,71 @@
+"""The values that travel between the rooms. Plain Python, frozen."""
+
+from ai_assistant.types.model import (
+    ModelChunk,
+    ModelReply,
+    ModelRequest,
+    Provider,
+    ReasoningDelta,
+    ReplyEnd,
+    RequestedCall,
+    TextDelta,
+    ToolCallDelta,
+    Usage,
+)
+from ai_assistant.types.page import (
+    ContextItem,
+    ContextProvider,
+    PageInfo,
+)
+from ai_assistant.types.tool import (
+    Editor,
+    RunContext,
+    ToolDefinition,
+    ToolResult,
+)
+from ai_assistant.types.words import (
+    EFFECTS,
+    IMPORTANCES,
+    JSON,
+    WRITING,
+    Decision,
+    Effect,
+    Importance,
+    Label,
+    QuestionKind,
+    Source,
+    UserKey,
+    Verdict,
+)
+
+__all__ = [
+    "EFFECTS",
+    "IMPORTANCES",
+    "JSON",
+    "WRITING",
+    "ContextItem",
+    "ContextProvider",
+    "Decision",
+    "Editor",
+    "Effect",
+    "Importance",
+    "Label",
+    "ModelChunk",
+    "ModelReply",
+    "ModelRequest",
+    "PageInfo",
+    "Provider",
+    "QuestionKind",
+    "ReasoningDelta",
+    "ReplyEnd",
+    "RequestedCall",
+    "RunContext",
+    "Source",
+    "TextDelta",
+    "ToolCallDelta",
+    "ToolDefinition",
+    "ToolResult",
+    "Usage",
+    "UserKey",
+    "Verdict",
+]

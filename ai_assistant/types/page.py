@@ -1,0 +1,68 @@
+"""What the assistant sees of a page. Plain Python, frozen."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ai_assistant.types.words import JSON, Label, Source
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageInfo:
+    """
+    The page of the user, as its address tells; no database was asked.
+
+    `action` is index, app_list, changelist, add, change, delete, history, or empty
+    for a page that is not the admin's. `filters` are the admin's, as the address
+    has them.
+    """
+
+    path: str = ""
+    title: str = ""
+    view_name: str = ""  # with its namespace: admin:shop_order_change
+    app_label: str = ""
+    model_name: str = ""
+    object_id: str = ""
+    action: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, str] = field(default_factory=dict)
+    search: str = ""
+    page_number: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContextItem:
+    """
+    One thing that the assistant is told of the page: a description and a value.
+
+    `title` is what its chip says and what `@title` mentions. Without `auto` it is
+    sent only when it is mentioned. `source` and `label` are set by the server for
+    all that does not come from the site's own code. The higher `priority` goes
+    first when not all fit.
+    """
+
+    description: str
+    value: JSON = None
+    id: str = ""
+    title: str = ""
+    auto: bool = True
+    priority: int = 0
+    source: Source = "server"
+    label: Label = "data"
+    error: str = ""  # for its owner: why the value is missing
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContextProvider:
+    """Server code that describes a page. See `ai_assistant.context`."""
+
+    name: str
+    function: Callable[..., Any]
+    model: str = ""  # app.model, or empty for every page
+    view: str = ""  # changelist, change, ...; empty for all
+    description: str = ""
+    title: str = ""
+    auto: bool = True
+    priority: int = 0
+    convert: Callable[[Any], JSON] | None = None
+    origin: str = ""

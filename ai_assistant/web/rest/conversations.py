@@ -1,0 +1,166 @@
+from typing import Any
+from uuid import UUID
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from pydantic import AwareDatetime, Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ai_assistant.engine.db import unit
+from ai_assistant.engine.discard import discard
+from ai_assistant.engine.start import clean_text
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.safety.redaction import redact_values
+from ai_assistant.types import UserKey
+from ai_assistant.web.rest.base import ApiView, answered, caller_of, user_key
+from ai_assistant.web.rest.operation import operation
+from ai_assistant.web.rest.paging import PageQuery, page_of
+from ai_assistant.web.rest.reading import Body, Query, read_body, read_query
+from ai_assistant.web.rest.shapes.base import in_time
+from ai_assistant.web.rest.shapes.conversations import (
+    ConversationPage,
+    ConversationShape,
+    MessagePage,
+    conversation_shapes,
+    message_shapes,
+)
+
+TITLE_CHARS = 200
+
+
+class ConversationsQuery(PageQuery):
+    """Which conversations."""
+
+    used_after: AwareDatetime | None = in_time()
+    active: bool | None = Field(None, description="With a run that has not ended.")
+
+
+class MessagesQuery(PageQuery):
+    """Which messages."""
+
+    run: UUID | None = None
+    after: int | None = Field(
+        None, ge=0, lt=2**31, description="Only of a higher position."
+    )
+
+
+class TitleBody(Body):
+    """What a conversation is called."""
+
+    title: str = Field(min_length=1, max_length=TITLE_CHARS)
+
+
+class ConversationsView(ApiView):
+    """The own conversations."""
+
+    @operation(
+        "conversations_list",
+        "List the own conversations",
+        query=ConversationsQuery,
+        answers={200: ConversationPage},
+    )
+    def get(self, request: Request) -> Response:
+        """Return a page of conversations."""
+        query = read_query(request, ConversationsQuery)
+        rows = own_conversations(user_key(request))
+        if query.used_after is not None:
+            rows = rows.filter(updated_at__gt=query.used_after)
+        if query.active is not None:
+            active = Q(active_run__isnull=False)
+            rows = rows.filter(active if query.active else ~active)
+        page = page_of(
+            request, rows, "-updated_at", ConversationPage, conversation_shapes
+        )
+        return answered(page)
+
+
+class ConversationView(ApiView):
+    """One conversation."""
+
+    @operation(
+        "conversations_read",
+        "Read a conversation",
+        answers={200: ConversationShape},
+        query=Query,
+        problems=("not_found",),
+    )
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - of the address
+        """Return a conversation."""
+        read_query(request, Query)
+        return answered(conversation_of(user_key(request), id))
+
+    @operation(
+        "conversations_rename",
+        "Give a conversation another title",
+        body=TitleBody,
+        answers={200: ConversationShape},
+        problems=("not_found", "empty", "too_long", "binary"),
+        example={"title": "Orders of March"},
+    )
+    def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Store the title and return the conversation."""
+        title = clean_text(read_body(request, TitleBody).title, TITLE_CHARS)
+        _rename(user_key(request), id, redact_values(" ".join(title.split())))
+        return answered(conversation_of(user_key(request), id))
+
+    @operation(
+        "conversations_delete",
+        "Delete a conversation",
+        about="Its messages, runs, calls and images of changes go with it, so that what "
+        "it changed cannot be undone any more. What it used, and the audit log, stay.",
+        answers={204: None},
+        problems=("not_found", "busy"),
+    )
+    def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Delete a conversation that has no unfinished run."""
+        discard(user_key(request), id, caller_of(request).stamp.ip)
+        return Response(status=204)
+
+
+class MessagesView(ApiView):
+    """What was said in a conversation."""
+
+    @operation(
+        "conversations_messages",
+        "List the messages of a conversation",
+        about="A text that is still being written is among the events of its run.",
+        query=MessagesQuery,
+        answers={200: MessagePage},
+        problems=("not_found",),
+    )
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Return a page of messages, the oldest first."""
+        query = read_query(request, MessagesQuery)
+        conversation_of(user_key(request), id)
+        rows = Message.objects.filter(conversation_id=id).select_related("run")
+        if query.run is not None:
+            rows = rows.filter(run_id=query.run)
+        if query.after is not None:
+            rows = rows.filter(position__gt=query.after)
+        page = page_of(request, rows, "position", MessagePage, message_shapes)
+        return answered(page)
+
+
+def own_conversations(user_id: UserKey) -> QuerySet[Conversation, Any]:
+    """Return the conversations of a user, each with its `active_run`."""
+    unfinished = Run.objects.filter(conversation=OuterRef("pk"), state__in=UNFINISHED)
+    return Conversation.objects.filter(owner_id=user_id).annotate(
+        active_run=Subquery(unfinished.values("pk")[:1])
+    )
+
+
+def conversation_of(user_id: UserKey, conversation_id: UUID) -> ConversationShape:
+    """Return a conversation of the user. Raise Refused not_found."""
+    found = own_conversations(user_id).filter(pk=conversation_id)
+    for shape in conversation_shapes(found):
+        return shape
+    raise Refused("not_found", "")
+
+
+@unit
+def _rename(user_id: UserKey, conversation_id: UUID, title: str) -> None:
+    own = Conversation.objects.filter(owner_id=user_id, pk=conversation_id)
+    if not own.update(title=title):
+        raise Refused("not_found", "")

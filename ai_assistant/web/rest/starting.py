@@ -1,0 +1,155 @@
+"""A program starts a run, or tries one again; a repeat of the same starts nothing."""
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+from pydantic import Field
+
+from ai_assistant.engine.again import again_submission
+from ai_assistant.engine.interrupts import FOR_A_PERSON
+from ai_assistant.engine.service import send
+from ai_assistant.engine.start import Submission, clean_text
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import UNFINISHED, Door, Run
+from ai_assistant.safety.redaction import redact, redact_values
+from ai_assistant.types import UserKey
+from ai_assistant.web.caller import Caller
+from ai_assistant.web.fields import MAX_PATH_CHARS, page_path
+from ai_assistant.web.rest.carrying import carry_out
+from ai_assistant.web.rest.errors import Invalid
+from ai_assistant.web.rest.reading import Body
+
+SALT = "ai_assistant.api.conversation"
+
+
+class StartBody(Body):
+    """A message of the user."""
+
+    text: str = Field(min_length=1, description="What the user says.")
+    conversation: UUID | None = Field(
+        None, description="An own one; without it a new one begins."
+    )
+    page_path: str = Field(
+        "",
+        max_length=MAX_PATH_CHARS,
+        description="The page of this site of which the user speaks.",
+        examples=["/admin/shop/order/"],
+    )
+    look_only: bool = Field(
+        default=False, description="This run may look, and change nothing."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Started:
+    """`is_new` is False for a repeat."""
+
+    run_id: UUID
+    is_new: bool
+
+
+def start(caller: Caller, body: StartBody, key: str) -> Started:
+    """
+    Start a run; the same key and message a second time change nothing.
+
+    Raise Refused: not_found, key_reused, interrupts_open, invalid, and what the
+    engine says: busy, empty, too_long, binary, too_many_runs, limited.
+    """
+    _check_path(body.page_path)
+    user_id = caller.user.pk
+    known = _run_of_key(user_id, key)
+    if known is not None:
+        _check_same(known, body, key)
+        return Started(run_id=known.pk, is_new=False)
+    conversation_id = body.conversation or _new_conversation(user_id, key)
+    if body.conversation is not None:
+        _check_conversation(user_id, body.conversation)
+    submission = Submission(
+        user_id=user_id,
+        conversation_id=conversation_id,
+        key=key,
+        text=body.text,
+        page_path=body.page_path,
+        look_only=body.look_only,
+        stamp=caller.stamp,
+        door=Door.API,
+    )
+    accepted = carry_out(send(submission))
+    if not accepted.is_new and not accepted.woken:  # another request was quicker
+        _check_same(Run.objects.get(pk=accepted.run_id), body, key)
+    return Started(run_id=accepted.run_id, is_new=accepted.is_new)
+
+
+def start_again(caller: Caller, run_id: UUID, key: str) -> Started:
+    """
+    Start a run that continues an ended one.
+
+    Raise Refused: not_found, not_ended, key_reused, and what the engine says.
+    """
+    submission = again_submission(caller.user.pk, run_id, key, caller.stamp)
+    accepted = carry_out(send(replace(submission, door=Door.API)))
+    run = Run.objects.get(pk=accepted.run_id)
+    if run.continues_id != run_id:
+        raise _reused()
+    return Started(run_id=run.pk, is_new=accepted.is_new)
+
+
+def _check_path(path: str) -> None:
+    if path and (page_path(path) != path or " " in path):
+        detail = _("it is no path of a page of this site; begin it with “/”")
+        raise Invalid([{"field": "page_path", "detail": detail}])
+
+
+def _run_of_key(user_id: UserKey, key: str) -> Run | None:
+    own = Message.objects.filter(conversation__owner_id=user_id, key=key)
+    message = own.select_related("run").first()
+    return message.run if message else None
+
+
+def _check_same(run: Run, body: StartBody, key: str) -> None:
+    """Raise Refused key_reused if `run` was started by something else."""
+    message = run.messages.filter(key=key).first()
+    text = redact_values(clean_text(body.text))
+    is_same = (
+        message is not None
+        and message.text == text
+        and body.conversation in (None, run.conversation_id)
+        and run.page_path == redact(body.page_path)
+        and run.look_only == body.look_only
+    )
+    if not is_same:
+        raise _reused()
+
+
+def _reused() -> Refused:
+    return Refused(
+        "key_reused",
+        _("This Idempotency-Key was sent with something else. Send a new one."),
+    )
+
+
+def _new_conversation(user_id: UserKey, key: str) -> UUID:
+    """Return the id that a repeat will name too, and that nobody else can guess."""
+    digest = salted_hmac(SALT, f"{user_id}:{key}", algorithm="sha256").digest()
+    return UUID(bytes=digest[:16], version=4)
+
+
+def _check_conversation(user_id: UserKey, conversation_id: UUID) -> None:
+    """Raise Refused not_found, or interrupts_open if it waits for a person."""
+    if not Conversation.objects.filter(pk=conversation_id, owner_id=user_id).exists():
+        raise Refused("not_found", "")
+    waiting = Interrupt.objects.filter(
+        run__conversation_id=conversation_id,
+        run__state__in=UNFINISHED,
+        kind__in=FOR_A_PERSON,
+        status=Interrupt.Status.OPEN,
+    )
+    if waiting.exists():
+        raise Refused(
+            "interrupts_open",
+            _("The assistant waits for an answer. Give it, or stop the run."),
+        )

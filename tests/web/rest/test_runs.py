@@ -1,0 +1,219 @@
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from ai_assistant.engine.eventlog import events_after
+from ai_assistant.models import Conversation, Message, Run
+from tests.web.conftest import ask, asked_to_approve
+from tests.web.rest.program import code
+
+
+class TestStart:
+    def test_answers_the_run(self, program):
+        response = program().start("Hello", page_path="/admin/", look_only=True)
+
+        run = Run.objects.get()
+        told = response.json()
+        assert response.status_code == 201
+        assert response.headers["Location"].endswith(f"/runs/{run.pk}/")
+        assert (told["id"], told["state"]) == (str(run.pk), "queued")
+        assert (run.door, run.page_path, run.look_only) == ("api", "/admin/", True)
+        assert run.token_id is not None
+
+    def test_goes_on_in_a_conversation(self, program):
+        ada = program()
+        first = ada.start().json()
+        ada.post(f"runs/{first['id']}/stop/")
+
+        second = ada.start("More", conversation=first["conversation"]).json()
+
+        assert second["conversation"] == first["conversation"]
+        assert Conversation.objects.count() == 1
+
+    def test_conversation_that_is_none(self, program):
+        response = program().start(conversation=str(uuid4()))
+
+        assert (response.status_code, code(response)) == (404, "not_found")
+        assert not Conversation.objects.exists()
+
+    def test_while_one_is_working(self, program):
+        ada = program()
+        first = ada.start().json()
+
+        response = ada.start("More", conversation=first["conversation"])
+
+        assert (response.status_code, code(response)) == (409, "busy")
+
+    def test_is_no_answer_to_what_waits(self, program, people):
+        asked = asked_to_approve(people["ada"])
+
+        response = program().start("Yes", conversation=str(asked.run.conversation_id))
+
+        assert (response.status_code, code(response)) == (409, "interrupts_open")
+        asked.refresh_from_db()
+        assert asked.status == "open"
+
+
+class TestKey:
+    def test_repeat_starts_nothing(self, program):
+        ada = program()
+        first, second = (ada.start(key="k", page_path="/admin/") for _ in range(2))
+
+        assert (first.status_code, second.status_code) == (201, 200)
+        assert first.json()["id"] == second.json()["id"]
+        assert (Run.objects.count(), Conversation.objects.count()) == (1, 1)
+
+    @pytest.mark.parametrize(
+        "other",
+        [{"text": "Other"}, {"look_only": True}, {"page_path": "/admin/auth/"}],
+    )
+    def test_with_something_else(self, program, other):
+        ada = program()
+        ada.start(key="k")
+
+        response = ada.post("runs/", {"text": "Hello", **other}, key="k")
+
+        assert (response.status_code, code(response)) == (409, "key_reused")
+        assert (Run.objects.count(), Conversation.objects.count()) == (1, 1)
+
+    def test_with_another_conversation(self, program):
+        ada = program()
+        ada.start(key="k")
+        other = ada.start("Other").json()
+
+        response = ada.start(key="k", conversation=other["conversation"])
+
+        assert code(response) == "key_reused"
+
+    def test_of_two_users_is_two_keys(self, program):
+        assert program("ada").start(key="k").status_code == 201
+        assert program("bob").start(key="k").status_code == 201
+
+    def test_at_the_same_moment(self, program):
+        ada = program()
+
+        def start(text):
+            try:
+                return ada.start(text, key="k")
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(start, ["Hello", "Hello", "Hello", "Other"]))
+
+        assert Run.objects.count() == 1
+        codes = sorted(one.status_code for one in answers)
+        said = Message.objects.get().text
+        wanted = [200, 200, 201, 409] if said == "Hello" else [201, 409, 409, 409]
+        assert codes == wanted
+
+    @pytest.mark.parametrize("key", ["", "a" * 51, "é", "a\tb"])
+    def test_that_is_none(self, program, key):
+        response = program().http.post(
+            "/assistant/api/runs/",
+            '{"text": "Hello"}',
+            content_type="application/json",
+            headers={"idempotency-key": key},
+        )
+
+        assert (response.status_code, code(response)) == (400, "bad_key")
+
+
+class TestStop:
+    def test_ends_it(self, program):
+        ada = program()
+        run = ada.start().json()["id"]
+
+        told = ada.post(f"runs/{run}/stop/").json()
+
+        assert (told["state"], told["is_final"]) == ("cancelled", True)
+
+    def test_twice_is_harmless(self, program):
+        ada = program()
+        run = ada.start().json()["id"]
+        first, second = (ada.post(f"runs/{run}/stop/").json() for _ in range(2))
+
+        assert first == second
+
+
+class TestRetry:
+    def test_continues(self, program):
+        ada = program()
+        run = ada.start().json()["id"]
+        ada.post(f"runs/{run}/stop/")
+
+        first, second = (ada.post(f"runs/{run}/retry/", key="k") for _ in range(2))
+
+        assert (first.status_code, second.status_code) == (201, 200)
+        assert first.json()["id"] == second.json()["id"]
+        assert first.json()["continues"] == run
+        assert first.json()["door"] == "api"
+
+    def test_of_one_that_goes_on(self, program):
+        ada = program()
+        run = ada.start().json()["id"]
+
+        response = ada.post(f"runs/{run}/retry/")
+
+        assert (response.status_code, code(response)) == (409, "not_ended")
+
+    def test_key_of_another(self, program):
+        ada = program()
+        runs = [ada.start().json()["id"] for _ in range(2)]
+        for run in runs:
+            ada.post(f"runs/{run}/stop/")
+        ada.post(f"runs/{runs[0]}/retry/", key="k")
+
+        response = ada.post(f"runs/{runs[1]}/retry/", key="k")
+
+        assert (response.status_code, code(response)) == (409, "key_reused")
+
+
+class TestEvents:
+    def test_after_a_number(self, program, people):
+        asked = asked_to_approve(people["ada"])
+        ada = program()
+        path = f"runs/{asked.run_id}/events/"
+
+        told = ada.get(path).json()
+        rest = ada.get(path, after=2, limit=2).json()
+
+        every = [(one.seq, one.type) for one in events_after(asked.run_id)]
+        assert [(one["number"], one["type"]) for one in told["events"]] == every
+        assert [one["number"] for one in rest["events"]] == [3, 4]
+        assert told["last_event"] == rest["last_event"] == len(every)
+        assert (told["state"], told["is_final"]) == ("waiting_approval", False)
+
+
+class TestList:
+    def test_filters(self, program, people):
+        ada = program()
+        first = ask(people["ada"])
+        second = ask(people["ada"])
+        ada.post(f"runs/{first.pk}/stop/")
+
+        def found(**filters):
+            return [one["id"] for one in ada.get("runs/", **filters).json()["results"]]
+
+        assert found() == [str(second.pk), str(first.pk)]
+        assert found(final="true") == found(state="cancelled") == [str(first.pk)]
+        assert found(final="false") == [str(second.pk)]
+        assert found(conversation=first.conversation_id) == [str(first.pk)]
+        assert found(created_after="2999-01-01T00:00:00Z") == []
+
+    def test_pages_have_each_once(self, program, people):
+        runs = [str(ask(people["ada"]).pk) for _ in range(5)]
+        Run.objects.update(created_at=Run.objects.first().created_at)  # all alike
+        ada = program()
+
+        page, found = ada.get("runs/", page_size=2).json(), []
+        while True:
+            found += [one["id"] for one in page["results"]]
+            if not page["next"]:
+                break
+            page = ada.http.get(page["next"]).json()
+
+        assert sorted(found) == sorted(runs)
+        assert ada.http.get(page["previous"]).status_code == 200

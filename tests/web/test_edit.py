@@ -1,0 +1,149 @@
+"""The form in which a person changes a proposal, over HTTP."""
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.urls import reverse
+
+from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, to_json
+from ai_assistant.models import Interrupt, ToolCall
+from ai_assistant.tools.parse import digest
+from tests.render.html.dom import parse
+from tests.web.conftest import asked_to_approve
+
+SCRIPT = {"HX-Request": "true"}
+
+pytestmark = pytest.mark.usefixtures("quiet")
+
+
+@pytest.fixture
+def group(committed_db):
+    Group.objects.create(name="Taken")
+    return Group.objects.create(name="Before")
+
+
+@pytest.fixture
+def waiting(people, group) -> Interrupt:
+    """A change of a group's name that waits for ada."""
+    ada = people["ada"]
+    codenames = ("view_group", "change_group")
+    ada.user_permissions.add(*Permission.objects.filter(codename__in=codenames))
+    interrupt = asked_to_approve(ada)
+    values = {"name": "As proposed"}
+    call = interrupt.call
+    call.name, call.label, call.effect = "change_object", "Change object", "write"
+    call.arguments = {"model": "auth.group", "id": group.pk, "values": values}
+    call.arguments_digest = digest(call.name, call.arguments)
+    call.save()
+    field = FieldChange(name="name", label="Name", before="Before", after="As proposed")
+    row = ObjectChange(
+        kind="change", model="auth.group", object_id=str(group.pk), fields=(field,)
+    )
+    changes = Changes(title="Change", model="auth.group", objects=(row,), total=1)
+    interrupt.proposal = to_json(changes)
+    interrupt.arguments_digest = call.arguments_digest
+    interrupt.save()
+    return interrupt
+
+
+def post(client, interrupt, name, *, script):
+    fields = {"interrupt": str(interrupt.pk), "nonce": interrupt.nonce}
+    fields |= {"decision": "edit", "edit-name": name, "next": "/admin/auth/group/"}
+    headers = SCRIPT if script else {}
+    return client.post(reverse("ai_assistant:answer"), fields, headers=headers)
+
+
+def field_of(response):
+    """Return the attributes of the field, and what it is described by."""
+    root = parse(response.content.decode())
+    (field,) = [
+        node for node in root.elements() if node.attrs.get("name") == "edit-name"
+    ]
+    described = field.attrs.get("aria-describedby", "").split()
+    ids = {node.attrs.get("id"): node for node in root.elements()}
+    return field.attrs, [ids[one].text().strip() for one in described]
+
+
+WRONG = [
+    ("  ", "This field is required."),
+    ("Taken", "Group with this Name already exists."),  # only the whole page knows
+    ("x" * 151, "Ensure this value has at most 150 characters (it has 151)."),
+]
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize(("typed", "error"), WRONG)
+def test_error_stands_beside_its_field(browser, waiting, typed, error, script):
+    response = post(browser("ada"), waiting, typed, script=script)
+
+    assert response.status_code == (200 if script else 400)
+    attrs, told = field_of(response)
+    assert told == [error]
+    assert (attrs["value"], attrs["aria-invalid"]) == (typed, "true")
+    assert "autofocus" in attrs
+    assert Interrupt.objects.get().status == "open"
+
+
+def test_form_goes_back_to_its_card(browser, waiting):
+    response = post(browser("ada"), waiting, "", script=True)
+
+    assert response["HX-Retarget"] == f"#i-{waiting.pk}-edit"
+    assert response["HX-Reswap"] == "innerHTML"
+
+
+def test_page_leads_back_and_can_be_sent_again(browser, waiting, group):
+    client = browser("ada")
+    page = post(client, waiting, "", script=False).content.decode()
+    assert f'name="nonce" value="{waiting.nonce}"' in page
+    assert 'name="next" value="/admin/auth/group/"' in page
+
+    response = post(client, waiting, "Mine", script=False)
+
+    assert response.status_code == 303
+    assert response["Location"] == "/admin/auth/group/#aia"
+    assert ToolCall.objects.get().arguments["values"] == {"name": "Mine"}
+
+
+def test_what_is_wrong_with_the_whole_gets_the_focus(browser, waiting, group):
+    group.name = "As it is"
+    group.save()
+
+    response = post(browser("ada"), waiting, "As it is", script=True)
+
+    (told,) = [
+        node
+        for node in parse(response.content.decode()).elements()
+        if node.attrs.get("role") == "alert"
+    ]
+    assert told.text() == "Nothing to change: it is so already."
+    assert "autofocus" in told.attrs
+    assert field_of(response)[0]["value"] == "As it is"
+
+
+def test_untouched_form_has_no_errors(browser, waiting):
+    client = browser("ada")
+    query = {"interrupt": waiting.pk, "nonce": waiting.nonce}
+    response = client.get(reverse("ai_assistant:edit"), query)
+
+    attrs, told = field_of(response)
+    assert (attrs["value"], told) == ("As proposed", [])
+    assert "aria-invalid" not in attrs
+
+
+class TestWholeText:
+    def whole(self, client, waiting, **query):
+        query = {"interrupt": waiting.pk, "row": 0, "field": 0, **query}
+        return client.get(reverse("ai_assistant:whole"), query)
+
+    def test_is_shown(self, browser, waiting):
+        page = self.whole(browser("ada"), waiting).content.decode()
+
+        assert "<del>Before</del> <ins>As proposed</ins>" in page
+
+    @pytest.mark.parametrize("query", [{"row": 9}, {"argument": "none"}])
+    def test_what_is_not_there(self, browser, waiting, query):
+        assert self.whole(browser("ada"), waiting, **query).status_code == 404
+
+    def test_is_not_for_others(self, browser, waiting):
+        assert self.whole(browser("bob"), waiting).status_code == 404
+        assert self.whole(browser("nobody"), waiting).status_code == 403
+        assert self.whole(browser(), waiting).status_code == 302
