@@ -8,6 +8,7 @@ from ai_assistant.changes.fingerprint import fingerprint
 from ai_assistant.changes.missing import missing
 from ai_assistant.changes.objects import objects_of
 from ai_assistant.changes.recorder import Recorder
+from ai_assistant.changes.unlike import Less, More
 from ai_assistant.changes.values import Changes
 
 __all__ = ["changes_of", "fingerprint", "unexpected"]
@@ -17,6 +18,7 @@ def unexpected(shown: Changes, recorder: Recorder) -> list[str]:
     """
     Return a sentence for each thing that is not as it was shown.
 
+    It is More or Less if something comes beside what was shown, or does not come.
     Whatever was tried out before must happen in just that way. Of an admin action
     nothing could be shown, since it is code of the site: everything is expected
     there, and it is listed afterwards.
@@ -26,10 +28,17 @@ def unexpected(shown: Changes, recorder: Recorder) -> list[str]:
     if shown.exact:
         if fingerprint(recorder) == shown.exact:
             return []
-        return [_("Other things would happen than were shown.")]
+        return [_not_exact(shown, recorder)]
     happened = objects_of(recorder.rows)
     return [
-        *gap_texts(recorder),
+        *map(More, gap_texts(recorder)),
         *Expected(shown).sentences(happened),
         *missing(shown, happened),
     ]
+
+
+def _not_exact(shown: Changes, recorder: Recorder) -> str:
+    """Return what a fingerprint tells of a difference: little, unless all is gone."""
+    if recorder.rows or recorder.gaps or shown.is_empty:
+        return _("Other things would happen than were shown.")
+    return Less(_("Nothing would change."))

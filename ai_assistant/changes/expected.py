@@ -12,6 +12,7 @@ from ai_assistant.changes.images import same
 from ai_assistant.changes.meta import concrete, label, meta, model_of_label
 from ai_assistant.changes.objects import Recorded
 from ai_assistant.changes.rowimage import RowImage
+from ai_assistant.changes.unlike import More
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
 from ai_assistant.changes.volatile import is_side
 
@@ -97,12 +98,13 @@ class Expected:
             if is_shown or self._goes_along(one, "delete"):
                 self._gone.update((part.label, str(part.pk)) for part in one.rows)
                 return ""
-            return say(one, _("%(name)s “%(text)s” would be deleted too."))
+            return More(say(one, _("%(name)s “%(text)s” would be deleted too.")))
         if expected is not None and expected.kind in ("change", "create"):
             return check_fields(one, expected, in_pieces=self._in_pieces)
         if is_by_itself(one) or self._goes_along(one, "change"):
             return ""
-        return say(one, _("%(name)s “%(text)s” would be changed too: %(fields)s."))
+        text = _("%(name)s “%(text)s” would be changed too: %(fields)s.")
+        return More(say(one, text))
 
     def _check_new(self, one: Recorded) -> str:
         candidates = [new for new in self._new if one.row.label in _tables(new.model)]
@@ -117,7 +119,7 @@ class Expected:
         if candidates:
             self._new.remove(candidates[0])
             return check_fields(one, candidates[0])
-        return say(one, _("%(name)s “%(text)s” would be created too."))
+        return More(say(one, _("%(name)s “%(text)s” would be created too.")))
 
     def _goes_along(self, one: Recorded, kind: str) -> bool:
         """Take an object from those that were counted, with its rows of parents."""
@@ -140,7 +142,7 @@ class Expected:
         if any(_is_chosen(row, other, change) for other, change in fields):
             return ""
         text = ", ".join(f"{_name(table)} {pk}" for table, pk in ends)
-        return _("A link would change too: %(text)s.") % {"text": text}
+        return More(_("A link would change too: %(text)s.") % {"text": text})
 
     def _link_fields(
         self, row: RowImage, ends: list[Key]

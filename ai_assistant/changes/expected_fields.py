@@ -12,6 +12,7 @@ from ai_assistant.changes.images import same
 from ai_assistant.changes.meta import columns, meta
 from ai_assistant.changes.objects import Recorded
 from ai_assistant.changes.sealed import is_sealed
+from ai_assistant.changes.unlike import More
 from ai_assistant.changes.values import FieldChange, ObjectChange
 from ai_assistant.changes.volatile import is_volatile
 
@@ -51,7 +52,7 @@ def check_fields(
             wrong.append(str(field.verbose_name))
     if other:
         text = _("%(name)s “%(text)s” would change in more fields: %(fields)s.")
-        return say(one, text, other)
+        return More(say(one, text, other))
     if wrong:
         text = _("%(name)s “%(text)s” would get other values: %(fields)s.")
         return say(one, text, wrong)

@@ -16,6 +16,7 @@ from ai_assistant.changes.objects import (
 )
 from ai_assistant.changes.recorder import Recorder
 from ai_assistant.changes.rowimage import RowImage
+from ai_assistant.changes.unlike import More
 from ai_assistant.changes.values import Changes
 from ai_assistant.changes.volatile import is_side, is_volatile
 from ai_assistant.models.call import ToolCall
@@ -48,7 +49,7 @@ class Pieces:
         if self._takes_all:
             return []
         happened = objects_of(recorder.rows)
-        return [*gap_texts(recorder), *self._next.sentences(happened)]
+        return [*map(More, gap_texts(recorder)), *self._next.sentences(happened)]
 
     def has_moved(self, recorder: Recorder) -> bool:
         """Tell whether a row of the piece was changed by others before it."""

@@ -10,25 +10,36 @@ from ai_assistant.changes.expected_fields import check_fields
 from ai_assistant.changes.expected_hidden import hidden_objects
 from ai_assistant.changes.meta import meta, model_of_label
 from ai_assistant.changes.objects import Recorded
-from ai_assistant.changes.values import Changes, ObjectChange
+from ai_assistant.changes.unlike import Less
+from ai_assistant.changes.values import Changes, ObjectChange, Related
+
+KINDS = {
+    "create": "create",
+    "m2m_add": "create",
+    "update": "change",
+    "delete": "delete",
+    "m2m_remove": "delete",
+}
 
 
-def missing(shown: Changes, happened: Iterable[Recorded]) -> list[str]:
+def missing(shown: Changes, happened: Iterable[Recorded]) -> list[Less]:
     """
     Return a sentence for each shown object to which nothing happened.
+
+    And one for each model of which fewer objects go along than were counted.
 
     The site's own code may have left it out: the person would believe otherwise.
     """
     happened = list(happened)
     touched, made = _touched(happened), _made(happened)
-    found = []
+    found: list[Less] = []
     for one in (*shown.objects, *hidden_objects(shown)):
         if one.kind == "create":
             if not _take(made, one):
-                found.append(_("%s would not be created.") % _named(one))
+                found.append(Less(_("%s would not be created.") % _named(one)))
         elif not touched.intersection(keys_of(one.model, one.object_id)):
-            found.append(_("%s would stay as it is.") % _named(one))
-    return found
+            found.append(Less(_("%s would stay as it is.") % _named(one)))
+    return [*found, *_fewer_along(shown, happened)]
 
 
 def left_undone(shown: Changes, happened: Iterable[Recorded]) -> list[str]:
@@ -74,6 +85,35 @@ def _made(happened: list[Recorded]) -> Counter[str]:
     """Return how many rows were made, by table."""
     new = [one for one in happened if one.kind == "create"]
     return Counter(row.label for one in new for row in one.rows)
+
+
+def _fewer_along(shown: Changes, happened: list[Recorded]) -> list[Less]:
+    done = Counter((row.label, KINDS[one.kind]) for one in happened for row in one.rows)
+    done.subtract(_targets(shown))
+    found = []
+    for group in shown.related:
+        count = max(0, done[keys_of(group.model, "")[0][0], group.kind])
+        if group.kind in KINDS.values() and count < group.count:
+            found.append(_fewer(group, count))
+    return found
+
+
+def _fewer(group: Related, count: int) -> Less:
+    text = _("Only %(count)d of %(shown)d %(label)s would go along.")
+    named = {"count": count, "shown": group.count, "label": group.label}
+    return Less(text % named)
+
+
+def _targets(shown: Changes) -> Counter[tuple[str, str]]:
+    """Return how many rows of each table the call is for, beside what goes along."""
+    found: Counter[tuple[str, str]] = Counter()
+    for one in shown.objects:
+        found.update((table, one.kind) for table, _own in keys_of(one.model, ""))
+    more = shown.total - len(shown.objects)
+    if more > 0 and shown.objects:
+        for table, _own in keys_of(shown.model, ""):
+            found[table, shown.objects[0].kind] += more
+    return found
 
 
 def _take(made: Counter[str], shown: ObjectChange) -> bool:

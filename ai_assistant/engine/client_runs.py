@@ -40,17 +40,34 @@ def take_answers(client: ClientNames, run_id: UUID, given: Given) -> Decided:
         raise Refused(
             "already_answered", _("This was answered already, or the run has ended.")
         ) from error
-    check_unused(run.conversation, client)
     run.refresh_from_db(fields=["next_seq"])
-    ClientRun.objects.create(
-        conversation=run.conversation,
-        run=run,
-        client_id=client.run,
-        after=_told_until(run),
-    )
+    _note_stretch(run, client)
     decided = [answer_now(one) for one in given.answers]
     decided += [finish_now(one) for one in given.results]
     return decided[-1]
+
+
+def names_newest(run: Run, client: ClientNames) -> bool:
+    """
+    Tell whether `client` names the stretch of `run` that was told last.
+
+    CopilotKit answers an interrupt under the id of the run that has asked.
+    """
+    last = run.client_runs.order_by("-pk").first()
+    return last is not None and last.client_id == client.run
+
+
+def _note_stretch(run: Run, client: ClientNames) -> None:
+    """Write down how the client names what follows. Raise Refused run_id_used."""
+    after = _told_until(run)
+    if names_newest(run, client):
+        named = run.client_runs.filter(client_id=client.run)
+        named.update(after=after, until=None)
+        return
+    check_unused(run.conversation, client)
+    ClientRun.objects.create(
+        conversation=run.conversation, run=run, client_id=client.run, after=after
+    )
 
 
 def _told_until(run: Run) -> int:

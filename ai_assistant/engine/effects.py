@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.changes import compare, store, values
 from ai_assistant.changes.moved import moved
 from ai_assistant.changes.recorder import Recorder, recording
+from ai_assistant.changes.unlike import Less, More
 from ai_assistant.changes.values import Changes
 from ai_assistant.engine.attempt import Attempt, Outcome, guarded, invoke
 from ai_assistant.engine.elsewhere import taken_back_with, written_ones
@@ -21,6 +22,8 @@ from ai_assistant.models.run import Run
 from ai_assistant.safety.identity import Revoked
 from ai_assistant.tools.result import from_value
 from ai_assistant.types import RunContext, ToolResult
+
+TOLD = 5  # things that are not as they were shown
 
 
 def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
@@ -100,9 +103,12 @@ def has_moved() -> str:
 
 def because_unexpected(unexpected: Sequence[str]) -> str:
     """Return why it does not count, if other things happen than were shown."""
-    return _("It would change more than was shown: %(what)s") % {
-        "what": " ".join(unexpected[:5])
-    }
+    told = " ".join(unexpected[:TOLD])
+    if all(isinstance(one, More) for one in unexpected):
+        return _("It would change more than was shown: %(what)s") % {"what": told}
+    if all(isinstance(one, Less) for one in unexpected):
+        return _("It would change less than was shown: %(what)s") % {"what": told}
+    return _("It would not be what was shown: %(what)s") % {"what": told}
 
 
 def _check_as_shown(shown: Changes, recorder: Recorder) -> None:

@@ -1,17 +1,22 @@
 """What an unapproved call would change: computed as the user, and shown before."""
 
-import asyncio
+import logging
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
 from ai_assistant.changes.compare import changes_of
 from ai_assistant.changes.recorder import recording
 from ai_assistant.changes.values import Changes
+from ai_assistant.context.bulkhead import Bulkhead, StillHanging, TookTooLong
 from ai_assistant.engine.attempt import (
+    TIMEOUT,
     Attempt,
     Outcome,
     context_for,
@@ -21,7 +26,7 @@ from ai_assistant.engine.attempt import (
     timed_out,
 )
 from ai_assistant.engine.consent import granted, is_granted
-from ai_assistant.engine.db import in_tool_thread, in_write_thread
+from ai_assistant.engine.db import with_connections
 from ai_assistant.engine.elsewhere import every_other, taken_back_with
 from ai_assistant.engine.records import call_moved, record_result
 from ai_assistant.engine.release import let_go_on
@@ -34,7 +39,13 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.tools.result import from_exception, from_value
 from ai_assistant.types import RunContext, ToolDefinition, ToolResult
 
+logger = logging.getLogger("ai_assistant")
+
 Proposed = Changes | ToolResult
+
+# Of their own: previews that hang must not take the threads in which tools work.
+_previews = ThreadPoolExecutor(max_workers=64, thread_name_prefix="aia-preview")
+_bulkheads: dict[str, Bulkhead] = {}  # one for each tool and model: none waits
 
 
 def needs_proposal(call: ToolCall) -> bool:
@@ -46,18 +57,40 @@ async def proposed(attempt: Attempt) -> Proposed:
     """
     Return what the call would change; its result if it cannot be carried out.
 
-    Within the tool's time. Nothing is written: what is tried out is rolled back.
+    Within the tool's time. Nothing is written: what is tried out is rolled back. One
+    that hangs since an earlier time is not asked.
     """
     tries_out = attempt.tool.preview == "transaction"
     looking = replace(attempt, is_proposal=True, is_trial=tries_out)
-    runner = in_write_thread if tries_out else in_tool_thread
-    work = _tried_out if tries_out else looked_at
+    work = partial(_tried_out if tries_out else looked_at, looking)
+    key = _key(attempt)
+    bulkhead = _bulkheads.setdefault(key, Bulkhead())
+    safe = partial(with_connections, work)
     try:
-        async with asyncio.timeout(attempt.timeout_s):
-            return await runner(work, looking)
-    except TimeoutError:
+        return await bulkhead.aask(_previews, key, safe, timeout_s=attempt.timeout_s)
+    except TookTooLong:
+        logger.warning("the preview of %r took too long", key)
         attempt.report.is_over = True
         return timed_out(attempt)
+    except StillHanging:
+        logger.warning("the preview of %r hangs, and is not asked", key)
+        attempt.report.is_over = True
+        return _hangs(attempt)
+
+
+def _key(attempt: Attempt) -> str:
+    """Return what tells previews apart: the tool, and the model if it takes one."""
+    model = attempt.call.arguments.get("model", "")
+    return (
+        f"{attempt.tool.name} {model}" if isinstance(model, str) else attempt.tool.name
+    )
+
+
+def _hangs(attempt: Attempt) -> ToolResult:
+    said = _("The preview of “%(name)s” hangs, and is not asked before it is done.")
+    return ToolResult(
+        ok=False, error=said % {"name": attempt.call.label}, error_type=TIMEOUT
+    )
 
 
 def propose(attempt: Attempt, found: Proposed) -> Sequence[Event]:

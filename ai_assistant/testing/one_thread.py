@@ -21,6 +21,8 @@ Job = Callable[[], None]
 # Looked up by their paths: some packages have a function named like a module.
 POOLS = {
     "ai_assistant.engine.db": ("_pool", "_tools", "_writes"),
+    "ai_assistant.engine.edit": ("_forms",),
+    "ai_assistant.engine.propose": ("_previews",),
     "ai_assistant.context.collect": ("_providers",),
 }
 

@@ -106,6 +106,13 @@ class TestUsage:
         assert admin_client.post(page, {"tokens": 0}).status_code == 403
 
 
+def test_list_is_headed_by_what_it_is(admin_client):
+    page = admin_client.get(reverse(USAGE)).content.decode()
+
+    assert "<h1>Usage</h1>" in page
+    assert "Select model call" not in page
+
+
 class TestBudgets:
     def test_are_not_for_everybody(self, staff):
         assert staff("use_assistant").get(reverse(BUDGETS)).status_code == 403

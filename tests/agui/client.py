@@ -140,7 +140,8 @@ class Reading:
         """Leave, and judge what came."""
         self._frames.close()  # type: ignore[attr-defined]
         self.response.close()
-        self.order.end(is_cut=not self._is_over)
+        if not self.faults:
+            self.order.end(is_cut=not self._is_over)
         said = outline(self.events)
         assert not self.faults, "\n".join([*self.faults, f"of: {said}"])
 

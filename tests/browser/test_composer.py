@@ -7,6 +7,7 @@ from playwright.sync_api import CDPSession
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
 
 Visit = Callable[..., Visitor]
@@ -51,6 +52,21 @@ class TestKeys:
         _press_enter(keys, code=13)
         panel.wait_done()
         assert panel.asked() == [f"日本 {HELLO}"]
+
+    def test_that_an_answer_is_under_way_is_said_until_it_has_ended(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        said = panel.page.locator("#aia-notice")
+        panel.ask("[[script:think]]")
+        panel.wait_state("thinking", "streaming")
+        panel.type("And another one")
+        panel.input.press("Enter")
+        assert said.inner_text().startswith("An answer is under way.")
+        model.release("thought")
+
+        panel.wait_done()
+        panel.wait(lambda: said.inner_text() == "", "no word of waiting")
+        assert panel.input.input_value() == "And another one"
 
     def test_empty_message_is_not_sent(self, panel: Panel) -> None:
         panel.type("  \n ")

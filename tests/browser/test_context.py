@@ -1,11 +1,13 @@
 """What a page tells the model: its chips, and only them."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator
 
+from tests.browser.environment import ENV
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
@@ -501,3 +503,37 @@ class TestTools:
         panel.ask_and_wait(HELLO)
 
         assert [data for data in sent if "tools=%5B%7B%22name%22%3A%22zoom" in data]
+
+
+class TestWithheld:
+    """Of objects that are kept from the assistant it is told which, and no more."""
+
+    @pytest.fixture
+    def kept(self, own_server: Callable[..., DemoServer], visit: Visit) -> Panel:
+        said = json.dumps({"DATA_MODELS_EXCLUDED": ["questionnaires.questionnaire"]})
+        server = own_server(env={**ENV, "TESTS_SETTINGS": said})
+        return visit(server).panel(FORM)
+
+    def test_object_that_is_open(self, kept: Panel, told: Told) -> None:
+        field = kept.page.locator("#id_title")
+        title = field.input_value()
+        field.fill(f"{title}, once more")
+        kept.page.locator("#content h1, #content h2").first.select_text()
+        kept.input.focus()
+        assert chips(kept) == ["Questionnaire", "Questionnaire 4"]
+        kept.ask_and_wait(HELLO)
+
+        page = told().partition("<page>")[2]  # the module's prompt is the site's
+        assert title not in page
+        assert '"id": 4' in page
+
+    def test_rows_that_are_ticked(self, kept: Panel, told: Told) -> None:
+        kept.goto(LIST)
+        row = kept.page.locator("#result_list tbody tr").first
+        text = row.locator("th").inner_text()
+        row.locator(".action-select").check()
+        wait_chip(kept, "Selected rows: 1")
+        kept.ask_and_wait(HELLO)
+
+        assert '"count": 1' in told()
+        assert text not in told()

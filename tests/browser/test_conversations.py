@@ -67,6 +67,36 @@ class TestConversation:
         assert all("A secret" not in answer.text() for answer in answers)
         assert all(answer.status in (200, 404) for answer in answers)
 
+    def test_what_it_has_used_is_up_to_date_while_it_waits(self, panel: Panel) -> None:
+        used = panel.page.locator("#aia-usage")
+        panel.ask_and_wait(HELLO)
+        before = used.inner_text()
+        assert before.startswith("This conversation: ")
+        panel.ask("[[script:rename]]")
+        panel.wait_state("waiting-approval")
+
+        panel.wait(lambda: used.inner_text() != before, "what the proposal has used")
+        shown = used.inner_text()
+        panel.page.reload()
+        assert used.inner_text() == shown
+
+    def test_list_says_elsewhere_that_it_waits(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        here = visit(server).panel()
+        here.ask("[[script:rename]]")
+        here.wait_state("waiting-approval")
+        elsewhere = visit(server).panel()
+
+        elsewhere.list_conversations()
+        entry = elsewhere.root.locator(f'a[href*="{here.conversation}"]')
+        assert "Waits for you" in entry.inner_text()
+        elsewhere.open_conversation(here.conversation)
+        elsewhere.deny()
+        elsewhere.wait_done()
+        elsewhere.list_conversations()
+        elsewhere.wait(lambda: "Waits" not in entry.inner_text(), "it is settled")
+
     def test_full_page_shows_it(self, panel: Panel) -> None:
         panel.ask_and_wait(HELLO)
         panel.goto(f"/assistant/?conversation={panel.conversation}")

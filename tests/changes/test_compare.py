@@ -6,6 +6,7 @@ from ai_assistant.changes.compare import changes_of, fingerprint, unexpected
 from ai_assistant.changes.images import versions
 from ai_assistant.changes.moved import moved
 from ai_assistant.changes.recorder import recording
+from ai_assistant.changes.unlike import Less, More
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, Related
 from tests.changes import forms
 from tests.changes.conftest import recorded
@@ -216,7 +217,7 @@ class TestDelete:
     def test_of_more_than_was_counted_is_not(self):
         artist = Artist.objects.first()
         painting_id = Painting.objects.first().pk
-        difference = shown(one(artist, "delete"), related=(along(Work, "delete", 3),))
+        difference = shown(one(artist, "delete"), related=(along(Work, "delete", 2),))
 
         found = unexpected_of(difference, forms.delete_cascade)
 
@@ -422,3 +423,82 @@ class TestMissing:
         work = Work.objects.first()
         (said,) = unexpected_of(shown(one(work, "delete")), lambda: None)
         assert "would stay as it is" in said
+
+    @pytest.mark.parametrize(
+        ("kind", "model", "sentence"),
+        [
+            ("delete", Note, "Only 1 of 2 gallery.note would go along."),
+            ("change", Artist, "Only 1 of 2 gallery.artist would go along."),
+            (
+                "delete",
+                Work.shows.through,
+                "Only 1 of 2 gallery.loan would go along.",
+            ),
+        ],
+    )
+    def test_smaller_cascade_is_told(self, kind, model, sentence):
+        artist = Artist.objects.first()
+        counts = {
+            (Work, "delete"): 2,
+            (Painting, "delete"): 1,
+            (Note, "delete"): 1,
+            (Work.shows.through, "delete"): 1,
+            (Artist, "change"): 1,
+        }
+        counts[model, kind] += 1
+        related = tuple(along(one, kind, n) for (one, kind), n in counts.items())
+
+        (said,) = unexpected_of(
+            shown(one(artist, "delete"), related=related), forms.delete_cascade
+        )
+
+        assert said == sentence
+        assert isinstance(said, Less)
+
+    def test_targets_are_not_taken_for_what_goes_along(self):
+        work, other = Work.objects.order_by("pk")[:2]
+        difference = shown(
+            one(work, "delete"),
+            one(other, "delete"),
+            related=(along(Work, "delete", 1),),
+        )
+
+        def delete():
+            Work.objects.filter(pk__in=[work.pk, other.pk]).delete()
+
+        said = unexpected_of(difference, delete)
+        assert "Only 0 of 1 gallery.work would go along." in said
+
+
+class TestKinds:
+    """What comes beside, what does not come, and what is merely other."""
+
+    def test_less_more_and_other(self):
+        work = Work.objects.first()
+
+        (less,) = unexpected_of(shown(change(work, title="New")), lambda: None)
+        (more,) = unexpected_of(
+            shown(change(work)),
+            lambda: Work.objects.filter(pk=work.pk).update(title="N"),
+        )
+        (other,) = unexpected_of(
+            shown(change(work, title="New")),
+            lambda: Work.objects.filter(pk=work.pk).update(title="Other"),
+        )
+
+        assert [type(less), type(more), type(other)] == [Less, More, str]
+
+    def test_of_what_was_tried_out(self):
+        def rename():
+            Museum.objects.update(name="M")
+
+        difference = tried_out(rename)
+
+        (less,) = unexpected_of(difference, lambda: None)
+        (other,) = unexpected_of(difference, lambda: Museum.objects.update(name="N"))
+
+        assert (type(less), less) == (Less, "Nothing would change.")
+        assert (type(other), other) == (
+            str,
+            "Other things would happen than were shown.",
+        )

@@ -171,7 +171,7 @@ def leave(assistant, said: str, *, after_s: float) -> None:
 def arrived(database) -> int:
     rows = database.rows(
         "SELECT count(*) AS n FROM ai_assistant_run r JOIN ai_assistant_message m "
-        "ON m.run_id = r.id WHERE m.role = 'user' AND m.parts LIKE %s "
+        "ON m.run_id = r.id WHERE m.role = 'user' AND CAST(m.parts AS text) LIKE %s "
         "AND r.state = 'succeeded'",
         "%of those that leave%",
     )

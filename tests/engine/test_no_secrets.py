@@ -44,7 +44,7 @@ SETTINGS = {
     "API_KEY_ENV": "canary-of-the-environment-Qm52",
     "SECRET_KEY": 'canary-of-django-&"-Qm53',
     "SECRET_KEY_FALLBACKS": "canary-of-former-times-Qm54",
-    "EMAIL_HOST_PASSWORD": "canary-of-the-mail-Qm55",
+    "MAIL_HOST_PASSWORD": "canary-of-the-mail-Qm55",
     "BROKER": "canary-of-the-broker-Qm56",
 }
 PARTS = (
@@ -63,7 +63,7 @@ def planted(settings, options, monkeypatch):
     """Plant the secrets of the site."""
     settings.SECRET_KEY = SETTINGS["SECRET_KEY"]
     settings.SECRET_KEY_FALLBACKS = [SETTINGS["SECRET_KEY_FALLBACKS"]]
-    settings.EMAIL_HOST_PASSWORD = SETTINGS["EMAIL_HOST_PASSWORD"]
+    settings.MAIL_HOST_PASSWORD = SETTINGS["MAIL_HOST_PASSWORD"]
     settings.CELERY_BROKER_URL = f"redis://:{SETTINGS['BROKER']}@host/0"
     monkeypatch.setenv("CANARY_ENV", SETTINGS["API_KEY_ENV"])
     profiles = settings.AI_ASSISTANT["PROFILES"]

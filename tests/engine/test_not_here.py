@@ -72,6 +72,19 @@ def test_write_on_a_read_only_page_asks_nobody(play, script, modules):
     assert "Nothing can be changed" in script.requests[1].messages[-1]["content"]
 
 
+def test_model_is_told_that_the_person_wants_no_changes(play, script, modules):
+    script.add(reply("", call("paint")), "Oh.")
+
+    run = play(look_only=True)
+
+    first, second = script.requests
+    told = first.messages[0]["content"]
+    assert "The user has chosen “Look only”. Nothing is changed." in told
+    assert "Nothing can be changed on this page" not in told
+    assert "chosen “Look only”" in second.messages[-1]["content"]
+    assert run.calls.get().status == "denied"
+
+
 def test_tool_of_a_page_that_the_person_may_not_open(play, script, modules, staff):
     script.add(reply("", call("light")), "Oh.")
 

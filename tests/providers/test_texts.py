@@ -14,7 +14,7 @@ SECRET = "canary-of-the-mail-Qm55"
 
 @pytest.fixture(autouse=True)
 def planted(settings):
-    settings.EMAIL_HOST_PASSWORD = SECRET
+    settings.MAIL_HOST_PASSWORD = SECRET
 
 
 def told(through, *chunks):

@@ -1,11 +1,18 @@
 """The form in which a person changes a proposal, over HTTP."""
 
+import threading
+from dataclasses import replace
+
 import pytest
+from django import forms
 from django.contrib.auth.models import Group, Permission
 from django.urls import reverse
 
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, to_json
+from ai_assistant.engine import edit
 from ai_assistant.models import Interrupt, ToolCall
+from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.registry import registry
 from ai_assistant.tools.parse import digest
 from tests.render.html.dom import parse
 from tests.web.conftest import asked_to_approve
@@ -94,7 +101,7 @@ def test_page_leads_back_and_can_be_sent_again(browser, waiting, group):
     client = browser("ada")
     page = post(client, waiting, "", script=False).content.decode()
     assert f'name="nonce" value="{waiting.nonce}"' in page
-    assert 'name="next" value="/admin/auth/group/"' in page
+    assert page.count('name="next" value="/admin/auth/group/"') == 1
 
     response = post(client, waiting, "Mine", script=False)
 
@@ -147,3 +154,99 @@ class TestWholeText:
         assert self.whole(browser("bob"), waiting).status_code == 404
         assert self.whole(browser("nobody"), waiting).status_code == 403
         assert self.whole(browser(), waiting).status_code == 302
+
+
+class TestWholeTextOfAChange:
+    @pytest.fixture
+    def row(self, waiting):
+        kept = ChangeSet.objects.create(run=waiting.run, call=waiting.call)
+        return RowChange.objects.create(
+            change_set=kept,
+            order=0,
+            model="auth.group",
+            object_id="1",
+            kind="update",
+            text="A group",
+            before={"name": "Before"},
+            after={"name": "After"},
+            fields=["name"],
+        )
+
+    def whole(self, client, row, **query):
+        query = {"change": row.pk, "field": 0, **query}
+        return client.get(reverse("ai_assistant:whole"), query)
+
+    def test_is_shown(self, browser, row):
+        page = self.whole(browser("ada"), row).content.decode()
+
+        assert "<del>Before</del> <ins>After</ins>" in page
+        assert "A group" in page
+
+    @pytest.mark.parametrize("query", [{"field": 1}, {"change": 0}, {"change": "x"}])
+    def test_what_is_not_there(self, browser, row, query):
+        assert self.whole(browser("ada"), row, **query).status_code == 404
+
+    def test_is_not_for_others(self, browser, row):
+        assert self.whole(browser("bob"), row).status_code == 404
+
+
+class Hanging(forms.TextInput):
+    """A widget that is drawn when it is let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.go_on = threading.Event()
+
+    def render(self, *args, **kwargs):
+        self.go_on.wait(60)
+        return super().render(*args, **kwargs)
+
+    def __deepcopy__(self, memo):
+        return self  # else each form would wait for an event of its own
+
+
+class TestHangsWhileItIsDrawn:
+    @pytest.fixture
+    def widget(self, waiting, monkeypatch):
+        widget = Hanging()
+
+        class Letter(forms.Form):
+            name = forms.CharField(widget=widget, max_length=3)
+
+        class Editor:
+            def form(self, context, arguments, data=None):
+                return Letter(data, prefix="edit")
+
+            def arguments(self, form, arguments):
+                return arguments
+
+        tool = registry.tool("change_object")
+        hanging = replace(tool, editor=Editor(), timeout_s=0.5)
+        monkeypatch.setattr(edit, "tool_of", lambda run, name: hanging)
+        yield widget
+        widget.go_on.set()
+        edit._bulkheads.clear()
+
+    @pytest.mark.parametrize("script", [True, False])
+    def test_form_is_given_up(self, browser, waiting, widget, script):
+        query = {"interrupt": waiting.pk, "nonce": waiting.nonce}
+        headers = SCRIPT if script else {}
+        response = browser("ada").get(
+            reverse("ai_assistant:edit"), query, headers=headers
+        )
+
+        assert response.status_code == (200 if script else 400)
+        assert "took longer than 0.5 s and was given up." in response.content.decode()
+
+    def test_wrong_values_are_given_up(self, browser, waiting, widget):
+        response = post(browser("ada"), waiting, "too long", script=True)
+
+        assert "took longer than 0.5 s and was given up." in response.content.decode()
+        assert Interrupt.objects.get().status == "open"
+
+    def test_in_time_it_is_drawn(self, browser, waiting, widget):
+        widget.go_on.set()
+
+        response = post(browser("ada"), waiting, "too long", script=True)
+
+        assert field_of(response)[0]["value"] == "too long"

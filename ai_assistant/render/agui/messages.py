@@ -26,7 +26,8 @@ def messages_of(
     """
     Return the messages (AnyMessage) of a conversation, in order. Asks the database.
 
-    `without` are ids of rows that a stream is still going to tell of.
+    `without` are ids of messages, and of calls with a result, that a stream is still
+    going to tell of.
     """
     rows = [
         row
@@ -34,7 +35,12 @@ def messages_of(
         if str(row.pk) not in without
     ]
     calls = _calls_by_message(conversation)
-    return [one for row in rows for one in _messages(row, calls.get(str(row.pk), []))]
+    told = [one for row in rows for one in _messages(row, calls.get(str(row.pk), []))]
+    return [
+        one
+        for one in told
+        if not isinstance(one, ToolMessage) or one.tool_call_id not in without
+    ]
 
 
 def message_id(message: Message) -> str:

@@ -33,6 +33,20 @@ class Steps:
             self.newest, self.is_open = index, True
             yield StepStartedEvent(step_name=_step_name(index))
 
+    def is_told(self, index: int) -> bool:
+        """Whether step `index` is over, in this stream or an earlier one."""
+        return index < self.newest or (index == self.newest and not self.is_open)
+
+    @property
+    def place(self) -> str:
+        """How far the steps were told, for `stand_at`."""
+        return f"{self.newest + 1}-{int(self.is_open)}"
+
+    def stand_at(self, place: str) -> None:
+        """Take what was told in an earlier stream as told. Raise ValueError."""
+        count, is_open = map(int, place.split("-"))
+        self.newest, self.is_open = count - 1, bool(is_open)
+
     def end(self) -> Iterator[BaseEvent]:
         """Close the step that is open, if one is."""
         if self.is_open:
@@ -40,12 +54,23 @@ class Steps:
             yield StepFinishedEvent(step_name=_step_name(self.newest))
 
 
-class Text:
-    """One text message. `sent` counts its characters; a repeat sends nothing."""
+class Growing:
+    """What grows by pieces. `sent` counts its characters; a repeat sends nothing."""
 
     def __init__(self, message_id: str) -> None:
         self.message_id = message_id
         self.sent = 0
+
+    def lacks(self, delta: str, offset: int) -> bool:
+        """Whether a piece goes on where this stands: no repeat, no gap before it."""
+        return offset <= self.sent < offset + len(delta)
+
+
+class Text(Growing):
+    """One text message."""
+
+    def __init__(self, message_id: str) -> None:
+        super().__init__(message_id)
         self.is_open = False
         self.is_over = False
 
@@ -57,17 +82,22 @@ class Text:
 
     def add(self, delta: str, offset: int) -> Iterator[BaseEvent]:
         """Send what of `delta` has not been sent; nothing after a gap."""
-        if self.is_over or not offset <= self.sent < offset + len(delta):
+        if self.is_over or not self.lacks(delta, offset):
             return
         yield from self.start()
         piece = delta[self.sent - offset :]
         self.sent += len(piece)
         yield TextMessageContentEvent(message_id=self.message_id, delta=piece)
 
-    def stand_at(self, sent: int) -> None:
-        """Take `sent` characters as told, in an earlier stream."""
-        if sent > self.sent:
-            self.sent, self.is_open = sent, True
+    @property
+    def place(self) -> str:
+        """How far it was told, for `stand_at`."""
+        return f"{self.sent}-{int(self.is_open)}-{int(self.is_over)}"
+
+    def stand_at(self, place: str) -> None:
+        """Take what was told in an earlier stream as told. Raise ValueError."""
+        sent, is_open, is_over = map(int, place.split("-"))
+        self.sent, self.is_open, self.is_over = sent, bool(is_open), bool(is_over)
 
     def end(self) -> Iterator[BaseEvent]:
         """Close it, if it is open."""
@@ -76,7 +106,7 @@ class Text:
             yield TextMessageEndEvent(message_id=self.message_id)
 
 
-class Reasoning:
+class Reasoning(Growing):
     """
     The reasoning of one message: one span, or several with text between them.
 
@@ -84,35 +114,46 @@ class Reasoning:
     """
 
     def __init__(self, message_id: str) -> None:
-        self.message_id = message_id
-        self.sent = 0
-        self.is_open = False
+        super().__init__(message_id)
+        self._depth = 0  # 1: the span is open, 2: its message too
         self._spans = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its span, or the message in it, is open."""
+        return self._depth > 0
 
     def add(self, delta: str, offset: int) -> Iterator[BaseEvent]:
         """Send what of `delta` has not been sent; nothing after a gap."""
-        if not offset <= self.sent < offset + len(delta):
+        if not self.lacks(delta, offset):
             return
-        if not self.is_open:
-            self.is_open = True
+        if self._depth == 0:
+            self._depth = 1
             self._spans += 1
             yield ReasoningStartEvent(message_id=self._id)
+        if self._depth == 1:
+            self._depth = 2
             yield ReasoningMessageStartEvent(message_id=self._id, role="reasoning")
         piece = delta[self.sent - offset :]
         self.sent += len(piece)
         yield ReasoningMessageContentEvent(message_id=self._id, delta=piece)
 
-    def stand_at(self, sent: int) -> None:
-        """Take `sent` characters as told, in an earlier stream."""
-        if sent > self.sent:
-            self.sent, self.is_open = sent, True
-            self._spans = max(self._spans, 1)
+    @property
+    def place(self) -> str:
+        """How far it was told, for `stand_at`."""
+        return f"{self.sent}-{self._depth}-{self._spans}"
+
+    def stand_at(self, place: str) -> None:
+        """Take what was told in an earlier stream as told. Raise ValueError."""
+        self.sent, self._depth, self._spans = map(int, place.split("-"))
 
     def end(self) -> Iterator[BaseEvent]:
         """Close the span that is open, if one is."""
-        if self.is_open:
-            self.is_open = False
+        if self._depth == 2:
+            self._depth = 1
             yield ReasoningMessageEndEvent(message_id=self._id)
+        if self._depth == 1:
+            self._depth = 0
             yield ReasoningEndEvent(message_id=self._id)
 
     @property

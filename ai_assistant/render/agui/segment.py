@@ -49,9 +49,9 @@ class News:
 
     events: list[StoredEvent] = field(default_factory=list)
     calls: set[str] = field(default_factory=set)  # of the model, among the events
-    extras: list[BaseEvent] = field(default_factory=list)
-    anew: BaseEvent | None = None  # the conversation, to be told after event `anew_at`
-    anew_at: int = 0
+    # What is told along with an event: progress, the conversation anew.
+    beside: dict[int, list[BaseEvent]] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)  # told live, and never stored
     last: list[BaseEvent] = field(default_factory=list)
     epoch: int = 0
     is_quiet: bool = False  # nothing will happen soon
@@ -102,14 +102,40 @@ class Segment:
         events = events_after(self.run_id, self.translator.seq)
         news = News(events=events, epoch=run.epoch, is_quiet=run.state in QUIET)
         news.calls = _of_the_model(events)
-        news.extras = list(_progress(events))
-        _take_back(run, events, news)
+        for seq, told in _progress(events):
+            news.beside.setdefault(seq, []).append(told)
+        self._take_back(run, events, news)
         last = events[-1].seq if events else self.translator.seq
-        if ended := next((one for one in events if one.type in LAST), None):
+        if ended := self._ended(run, events):
             news.last = [self._end(run, ended)]
         elif last == run.next_seq - 1:
             news.last = self._pause(run)
         return news
+
+    def _ended(self, run: Run, events: list[StoredEvent]) -> StoredEvent | None:
+        """Return the end of the run; its client may stand behind it already."""
+        if run.is_final and not events:
+            events = events_after(self.run_id, run.next_seq - 2)
+        return next((one for one in events if one.type in LAST), None)
+
+    def _take_back(self, run: Run, events: list[StoredEvent], news: News) -> None:
+        """Tell the conversation anew, if a message of it does not count any more."""
+        taken = [
+            index
+            for index, one in enumerate(events)
+            if one.type == "CUSTOM" and one.payload["name"] == "aia.replaced"
+        ]
+        # What only live frames told is lost with the process that sent them.
+        news.dropped = self.translator.orphans(events)
+        if news.dropped:
+            epochs = [one.epoch for one in events]
+            taken = sorted([*taken, epochs.index(max(epochs))])
+        if not taken:
+            return
+        later = set(map(_told_of, events[taken[-1] :]))
+        told = messages_of(run.conversation, without=later)
+        anew = MessagesSnapshotEvent(messages=told)
+        news.beside.setdefault(events[taken[-1]].seq, []).append(anew)
 
     def _begin(self) -> None:
         if self._first_step < 0:
@@ -163,12 +189,9 @@ class Segment:
     def told(self, news: News) -> Iterator[BaseEvent]:
         """Return the events for the client."""
         self.translator.calls |= news.calls
-        until = [one for one in news.events if one.seq <= news.anew_at]
-        yield from self.translator.stored(until)
-        if news.anew is not None:
-            yield news.anew
-        yield from self.translator.stored(news.events)
-        yield from news.extras
+        self.translator.epoch = max(self.translator.epoch, news.epoch)
+        yield from self.translator.drop(news.dropped)
+        yield from self.translator.stored(news.events, news.beside)
         if news.last:
             self.is_over = True
             yield from self.translator.close()
@@ -181,19 +204,10 @@ class Segment:
         yield RunErrorEvent(message=message, code=code)
 
 
-def _take_back(run: Run, events: list[StoredEvent], news: News) -> None:
-    """Tell the conversation anew, if a message of it does not count any more."""
-    taken = [
-        index
-        for index, one in enumerate(events)
-        if one.type == "CUSTOM" and one.payload["name"] == "aia.replaced"
-    ]
-    if not taken:
-        return
-    later = {one.payload.get("message_id", "") for one in events[taken[-1] :]}
-    news.anew_at = events[taken[-1]].seq
-    told = messages_of(run.conversation, without=later)
-    news.anew = MessagesSnapshotEvent(messages=told)
+def _told_of(event: StoredEvent) -> str:
+    """Return the id of the message of which an event tells; of a result, its call's."""
+    name = "call_id" if event.type == "TOOL_CALL_RESULT" else "message_id"
+    return str(event.payload.get(name, ""))
 
 
 def before(run: Run) -> MessagesSnapshotEvent:
@@ -207,13 +221,28 @@ def before(run: Run) -> MessagesSnapshotEvent:
 
 def _of_the_model(events: Iterable[StoredEvent]) -> set[str]:
     """Return the ids of calls in `events` that the model made itself."""
-    named = {
-        one.payload["call_id"] for one in events if one.type.startswith("TOOL_CALL_")
-    }
+    named, made = set(), set()
+    for one in events:
+        if one.type.startswith("TOOL_CALL_"):
+            named.add(one.payload["call_id"])
+        if one.type == "TOOL_CALL_START":
+            made.add(one.payload["call_id"])
     if not named:
         return set()
     own = ToolCall.objects.filter(pk__in=filter(_is_id, named), parent=None)
-    return {str(pk) for pk in own.values_list("pk", flat=True)}
+    found = {str(pk) for pk in own.values_list("pk", flat=True)}
+    return found - _given(found - made)
+
+
+def _given(calls: set[str]) -> set[str]:
+    """Return those that the client has answered itself: it holds their results."""
+    done = Interrupt.objects.filter(
+        call__in=[UUID(one) for one in calls],
+        kind=Interrupt.Kind.BROWSER,
+        tab=CLIENT_TAB,
+        status=Interrupt.Status.DONE,
+    )
+    return {str(pk) for pk in done.values_list("call", flat=True)} if calls else set()
 
 
 def _is_id(name: str) -> bool:
@@ -230,10 +259,10 @@ def _is_the_clients(run: Run) -> bool:
     ).exists()
 
 
-def _progress(events: Iterable[StoredEvent]) -> Iterator[BaseEvent]:
-    """Return how far calls have come that have told of their work."""
+def _progress(events: Iterable[StoredEvent]) -> Iterator[tuple[int, BaseEvent]]:
+    """Return how far calls have come, each beside the last event that tells of it."""
     named = {
-        one.payload["value"]["call_id"]: None
+        one.payload["value"]["call_id"]: one.seq
         for one in events
         if one.type == "CUSTOM" and one.payload["name"] == "aia.progress"
     }
@@ -247,8 +276,11 @@ def _progress(events: Iterable[StoredEvent]) -> Iterator[BaseEvent]:
             "text": call.progress_text,
             "steps": call.steps,
         }
-        yield ActivitySnapshotEvent(
-            message_id=f"{call.pk}-progress",
-            activity_type="aia.progress",
-            content={key: value for key, value in content.items() if value},
+        yield (
+            named[str(call.pk)],
+            ActivitySnapshotEvent(
+                message_id=f"{call.pk}-progress",
+                activity_type="aia.progress",
+                content={key: value for key, value in content.items() if value},
+            ),
         )

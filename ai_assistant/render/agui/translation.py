@@ -1,6 +1,7 @@
 """Our events, stored and live, as events of AG-UI 1.0."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from ag_ui.core import (
@@ -35,6 +36,10 @@ class Translator:
         self._texts: dict[str, Text] = {}
         self._reasoning: dict[str, Reasoning] = {}
         self._open_calls: set[str] = set()
+        self._stored: set[str] = set()  # messages of which the log tells
+        self._live_epochs: dict[str, int] = {}  # of messages that were told live
+        self._newest = ""  # the message that was told of last
+        self._place = ""  # what was told beyond event `seq`
 
     def skip_steps(self, count: int) -> None:
         """Take the first `count` steps as told, in another stream."""
@@ -42,10 +47,8 @@ class Translator:
 
     @property
     def position(self) -> str:
-        """Return where a client stands that has been told all up to now."""
-        newest = next(reversed(self._texts), next(reversed(self._reasoning), ""))
-        text, reasoning = self._text(newest).sent, self._reason(newest).sent
-        return f"{self.seq}.{newest}.{text}.{reasoning}" if newest else f"{self.seq}"
+        """Return where a client stands that has got the event that came out last."""
+        return f"{self.seq}.{self._place}" if self._place else f"{self.seq}"
 
     def stand_at(self, position: str, events: Iterable[StoredEvent]) -> None:
         """
@@ -53,25 +56,89 @@ class Translator:
 
         Raise ValueError if that is no position of this run.
         """
-        seq, _dot, rest = position.partition(".")
-        last = int(seq)
-        for _told in self.stored(one for one in events if one.seq <= last):
+        seq, _dot, place = position.partition(".")
+        told, last = list(events), int(seq)
+        newest = told[-1].seq if told else self.seq
+        if not self.seq <= last <= newest:
+            raise ValueError(position)
+        for _told in self.stored(one for one in told if one.seq <= last):
             pass  # it has been told
-        if rest:
-            message_id, text, reasoning = rest.split(".")
-            self._text(message_id).stand_at(int(text))
-            self._reason(message_id).stand_at(int(reasoning))
+        if place:
+            self._stand(place)
+
+    def _stand(self, place: str) -> None:
+        step, message_id, text, reasoning, epoch = place.split(".")
+        self._steps.stand_at(step)
+        if message_id:
+            self._text(message_id).stand_at(text)
+            self._reason(message_id).stand_at(reasoning)
+            self._newest = message_id
+            self._live_epochs[message_id] = int(epoch)
+        self._place = self._here()
+
+    def _here(self) -> str:
+        name = self._newest
+        text = self._texts.get(name) or Text(name)
+        reasoning = self._reasoning.get(name) or Reasoning(name)
+        epoch = self._live_epochs.get(name, self.epoch)
+        return f"{self._steps.place}.{name}.{text.place}.{reasoning.place}.{epoch}"
+
+    def _numbered(
+        self, events: Iterator[BaseEvent], seq: int | None = None
+    ) -> Iterator[BaseEvent]:
+        """
+        Yield events with their positions; the last one completes stored event `seq`.
+
+        Whoever stands before that is told event `seq` again: what of it was told
+        then yields nothing.
+        """
+        event = next(events, None)
+        while event is not None:
+            here = self._here()
+            following = next(events, None)
+            if following is None and seq is not None:
+                self.seq = seq
+            self._place = here
+            yield event
+            event = following
+        if seq is not None:
+            self.seq = seq
 
     # --- stored ---
 
-    def stored(self, events: Iterable[StoredEvent]) -> Iterator[BaseEvent]:
-        """Translate events of the log, in their order."""
+    def stored(
+        self,
+        events: Iterable[StoredEvent],
+        beside: Mapping[int, Iterable[BaseEvent]] | None = None,
+    ) -> Iterator[BaseEvent]:
+        """Translate events of the log, in their order, each with what is `beside` it."""
         for event in events:
             if event.seq <= self.seq:
                 continue
-            self.seq = event.seq
             self.epoch = max(self.epoch, event.epoch)
-            yield from self._fact(event.type, event.payload)
+            own = self._fact(event.type, event.payload)
+            more = (beside or {}).get(event.seq, ())
+            yield from self._numbered(chain(own, more), event.seq)
+
+    def orphans(self, events: Sequence[StoredEvent]) -> set[str]:
+        """
+        Return the messages that only live frames told, of a process that is gone.
+
+        `events` are those to be told next: another process has begun with them.
+        """
+        epoch = max((one.epoch for one in events), default=0)
+        told = {name for name, own in self._live_epochs.items() if own < epoch}
+        return told - self._stored - {one.payload.get("message_id") for one in events}
+
+    def drop(self, messages: Collection[str]) -> Iterator[BaseEvent]:
+        """Close messages that do not count any more."""
+        self._stored.update(messages)
+        yield from self._numbered(
+            chain.from_iterable(
+                chain(self._reason(name).end(), self._text(name).end())
+                for name in messages
+            )
+        )
 
     def _fact(self, kind: str, fact: Mapping[str, Any]) -> Iterator[BaseEvent]:
         if kind == "STEP_STARTED":
@@ -89,7 +156,8 @@ class Translator:
             yield from self._own(fact["name"], fact["value"])
 
     def _message(self, kind: str, fact: Mapping[str, Any]) -> Iterator[BaseEvent]:
-        name = fact["message_id"]
+        self._newest = name = fact["message_id"]
+        self._stored.add(name)
         if kind == "TEXT_MESSAGE_CONTENT":
             yield from self._reason(name).end()
             yield from self._text(name).add(fact["delta"], fact["offset"])
@@ -145,23 +213,34 @@ class Translator:
 
     def live(self, frame: Mapping[str, Any]) -> Iterator[BaseEvent]:
         """Translate a piece of text that is not stored yet, if it fits."""
-        name = frame["message"]
         if "text" not in frame or frame["epoch"] != self.epoch:
             return
-        if frame["step"] < self._steps.newest:
-            return
+        if not self._steps.is_told(frame["step"]):
+            yield from self._numbered(self._live(frame))
+
+    def _live(self, frame: Mapping[str, Any]) -> Iterator[BaseEvent]:
+        name = frame["message"]
         if frame["reasoning"]:
-            if not self._text(name).sent:
-                yield from self._steps.start(frame["step"])
-                yield from self._reason(name).add(frame["text"], frame["offset"])
-        elif not self._reason(name).is_open:
-            yield from self._steps.start(frame["step"])
-            yield from self._text(name).add(frame["text"], frame["offset"])
+            if self._text(name).sent:
+                return
+            one: Text | Reasoning = self._reason(name)
+        elif self._reason(name).is_open:
+            return
+        else:
+            one = self._text(name)
+        if not one.lacks(frame["text"], frame["offset"]):
+            return
+        self._newest, self._live_epochs[name] = name, self.epoch
+        yield from self._steps.start(frame["step"])
+        yield from one.add(frame["text"], frame["offset"])
 
     # --- the end ---
 
     def close(self) -> Iterator[BaseEvent]:
         """Close whatever is open."""
+        yield from self._numbered(self._close())
+
+    def _close(self) -> Iterator[BaseEvent]:
         yield from self._close_messages()
         for call_id in sorted(self._open_calls):
             yield ToolCallEndEvent(tool_call_id=call_id)

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from ai_assistant.changes.meta import model_of_label
 from ai_assistant.changes.values import ChangeKind, FieldChange, ObjectChange
 from ai_assistant.models.change import ChangeSet, RowChange
-from ai_assistant.render.html.differences import Entry, object_entry
+from ai_assistant.render.html.differences import Entry, object_entry, tell_apart
 from ai_assistant.render.html.image_values import Names, shown_fields, text_of
 
 SHOWN_ROWS = 50  # of one change; more are counted
@@ -99,9 +99,14 @@ def _entry(
     count: int,
     names: Names,
 ) -> Entry:
-    shown = [_change(row, names) for one in sets for row in rows[one.pk]]
+    kept = [row for one in sets for row in rows[one.pk]]
+    shown = [_change(row, names) for row in kept]
     among = sum(len(one.fields) for one in shown)
-    objects = [object_entry(one, among=among) for one in shown]
+    objects = [
+        object_entry(one, among=among, at=f"change={row.pk}")
+        for row, one in zip(kept, shown, strict=True)
+    ]
+    tell_apart(objects)
     return {
         "run_id": str(run_id),
         "label": ngettext(

@@ -1,5 +1,7 @@
 """From what a call would change to what the templates of its card draw."""
 
+import re
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +22,7 @@ from ai_assistant.render.html.hidden import looks_like, visible
 from ai_assistant.render.html.words import Marked, alone, difference
 
 Entry = dict[str, Any]
+QUOTES = "“”„«»\u2039\u203a「」\"'"
 MOST_COLUMNS = 2  # of a table of rows; with more, the fields stand below each other
 
 
@@ -30,6 +33,7 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
         object_entry(one, among=among, at=f"{at}&row={number}" if at else "")
         for number, one in enumerate(changes.objects)
     ]
+    tell_apart(objects)
     columns = _columns(changes.objects)
     # Of several models only the rows of the call's own can be chosen.
     targets = [one.model == changes.model for one in changes.objects]
@@ -38,6 +42,7 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
         entry["chooses"] = chooses and is_target and bool(entry["id"])
     return {
         "title": visible(changes.title),
+        "is_named": all(_names(changes.title, one) for one in changes.objects),
         "verb": _verb(changes),
         "total": changes.total,
         "objects": objects,
@@ -48,7 +53,8 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
         "related": [_related(one, changes.model) for one in changes.related],
         "warnings": [visible(one) for one in changes.warnings],
         "undoable": changes.undoable,
-        "is_empty": changes.is_empty,
+        # A warning may tell of something that cannot be shown.
+        "is_empty": changes.is_empty and not changes.warnings,
     }
 
 
@@ -62,9 +68,20 @@ def object_entry(change: ObjectChange, *, among: int = 1, at: str = "") -> Entry
         "word": _word(change.kind),
         "id": change.object_id,
         "model": model_name(change.model),
-        "text": visible(change.text),
+        "text": visible(change.text) or visible(_numbered(change)),
+        "number": "",
         "fields": fields,
     }
+
+
+def tell_apart(objects: Sequence[Entry]) -> None:
+    """Add the id to each entry that another object of this model is called like."""
+    ids: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for one in objects:
+        ids[one["model"], one["text"]].add(one["id"])
+    for one in objects:
+        is_known = len(ids[one["model"], one["text"]]) == 1
+        one["number"] = "" if is_known or not one["id"] else visible(f"#{one['id']}")
 
 
 def field_entry(field: FieldChange, kind: str, among: int) -> Entry:
@@ -116,6 +133,18 @@ def _note(field: FieldChange, kind: str, *, alike: bool) -> str:
     if field.before == field.after:
         return _("It changes, but the values are not shown.") if field.after else ""
     return _("Both look the same, but their characters differ.") if alike else ""
+
+
+def _names(title: str, change: ObjectChange) -> bool:
+    """Tell whether a title has the name of the object between quotation marks."""
+    name = re.escape(change.text)
+    return bool(name and re.search(f"[{QUOTES}]\\s?{name}\\s?[{QUOTES}]", title))
+
+
+def _numbered(change: ObjectChange) -> str:
+    """Return what an object without a text is called."""
+    has_id = change.object_id and change.kind != "link"
+    return f"#{change.object_id}" if has_id else ""
 
 
 def _columns(objects: Sequence[ObjectChange]) -> list[SafeString]:

@@ -36,7 +36,7 @@ def proposal_entry(interrupt: Interrupt) -> Entry:
         "importance": (tool.importance or "") if tool else "",
         "expires_at": interrupt.expires_at,
         "editable": bool(changes and tool and tool.editor),
-        "allows": _allows(call, changes) if _may_allow(call) else "",
+        "allows": _allows(call, changes) if _may_allow(call, changes) else "",
     }
 
 
@@ -60,8 +60,10 @@ def _argument(interrupt: Interrupt, name: str, text: str, most: int) -> Entry:
     }
 
 
-def _may_allow(call: ToolCall) -> bool:
+def _may_allow(call: ToolCall, changes: Changes | None) -> bool:
     """Tell whether the same tool may be allowed for the whole run."""
+    if changes is not None and changes.is_empty:
+        return False  # nobody has seen what it does
     tool = registry.tool(call.name)
     return call.effect == "write" and not (tool is not None and tool.external)
 

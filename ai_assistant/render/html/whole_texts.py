@@ -8,7 +8,9 @@ from typing import Any
 from django.utils.http import urlencode
 
 from ai_assistant.changes.values import FieldChange, ObjectChange, readable
+from ai_assistant.models.change import RowChange
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.render.html.changes import readable_rows
 from ai_assistant.render.html.hidden import looks_like, visible
 from ai_assistant.render.html.words import Piece, compared, marked
 
@@ -36,6 +38,19 @@ def whole_entry(interrupt: Interrupt, place: Place, part: int) -> Entry | None:
     found = _argument(interrupt, place) if place.argument else _field(interrupt, place)
     if found is None:
         return None
+    return _entry(found, part, _query(interrupt, place))
+
+
+def whole_change(row: RowChange, number: int, part: int) -> Entry | None:
+    """Return the same of a field of a row that was changed, as the list of it says."""
+    (change,) = readable_rows([row])
+    if number >= len(change.fields):
+        return None
+    found = _of_field(change, change.fields[number], "")
+    return _entry(found, part, {"change": row.pk, "field": number})
+
+
+def _entry(found: "Found", part: int, query: dict[str, str | int]) -> Entry:
     title, label, pieces, strict = found
     parts = list(_parts(pieces))
     changed = [n for n, one in enumerate(parts, 1) if _changes(one)]
@@ -48,7 +63,7 @@ def whole_entry(interrupt: Interrupt, place: Place, part: int) -> Entry | None:
         "count": len(parts),
         # Of a text that is new as a whole they say nothing.
         "changed": changed if len(changed) < len(parts) else [],
-        "query": urlencode(_query(interrupt, place)),
+        "query": urlencode(query),
     }
 
 
@@ -85,8 +100,12 @@ def _field(interrupt: Interrupt, place: Place) -> Found | None:
         field = row.fields[place.field]
     except IndexError:
         return None
+    return _of_field(row, field, changes.title)
+
+
+def _of_field(row: ObjectChange, field: FieldChange, title: str) -> Found:
     strict = looks_like(field.before, field.after)
-    return row.text or changes.title, field.label, _pieces(row, field), strict
+    return row.text or title, field.label, _pieces(row, field), strict
 
 
 def _pieces(row: ObjectChange, field: FieldChange) -> list[Piece]:

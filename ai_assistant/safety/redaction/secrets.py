@@ -46,7 +46,8 @@ def _of_profiles() -> Iterator[Any]:
 
 def _of_settings() -> Iterator[Any]:
     yield from getattr(settings, FALLBACKS, ())
-    for name in dir(settings):
+    # Django's own defaults hold no secret, and reading some of them is deprecated.
+    for name in filter(settings.is_overridden, dir(settings)):  # type: ignore[misc]
         if NAMES.search(name):
             yield getattr(settings, name)
         elif URLS.search(name):
@@ -57,6 +58,7 @@ def _of_settings() -> Iterator[Any]:
             yield database.get("PASSWORD")
     yield from _inside(getattr(settings, "CACHES", {}))
     yield from _inside(getattr(settings, "CHANNEL_LAYERS", {}))
+    yield from _inside(getattr(settings, "MAILERS", {}))
 
 
 def _inside(value: object) -> Iterator[Any]:

@@ -1,7 +1,7 @@
 // The seconds beside what is under way, once it takes long enough to wonder, and the
 // time that a card has left.
-import { byId, root, word } from "./root.js";
-import { since } from "./state.js";
+import { byId, notice, root, word } from "./root.js";
+import { running, since } from "./state.js";
 
 const seen = new WeakMap();
 let ahead = null; // how far this computer's clock is ahead of the server's
@@ -46,3 +46,8 @@ const tick = () => {
 
 tick();
 setInterval(tick, 500);
+
+// The word that an answer is to be waited for goes when it has ended, or waits itself.
+root.addEventListener("aia:frame", () => {
+  if (!running() && byId("aia-notice")?.textContent === word("wait")) notice("");
+});

@@ -20,7 +20,7 @@ const draftOf = (name) => `aia.draft.${root.dataset.user}.${name}`;
 const isNew = () => !root.querySelector(".aia-msg");
 const draftKey = () => draftOf(isNew() ? "new" : root.dataset.conversation);
 
-// Only secure contexts have randomUUID; admins on plain http are common.
+// Admins on plain http have no randomUUID.
 const newKey = () => {
   const random = crypto.getRandomValues(new Uint8Array(36));
   return "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit, place) =>
@@ -140,8 +140,7 @@ const deliver = async (item, delay = RETRY_MS) => {
   if (response.status !== 204) return refused(item, response);
   forgetDraft(item);
   pending.markGhost(item.key, "sent");
-  // The next page may have been drawn before the message was stored: the item
-  // stays until a page shows it, but not for ever.
+  // The next page may have been drawn before it was stored: the item stays a while.
   setTimeout(shown, GHOST_MS, item.key);
   // Sent on the page before this one, which was drawn without its conversation.
   if (isOld && !isHere(item) && isNew()) tell("elsewhere", item.conversation);
@@ -153,15 +152,10 @@ const tooLong = (text) => {
   return over > 0;
 };
 
-const askToWait = () => {
-  notice(word("wait"));
-  byId("aia-notice").firstElementChild.dataset.wait = "";
-};
-
 export const submit = () => {
   const text = field().value.trim();
   if (!text || signedOutNow() || tooLong(text)) return;
-  if (running()) return askToWait();
+  if (running()) return notice(word("wait"));
   if (!tell("send", { text })) return;
   const { conversation } = root.dataset;
   const item = {
@@ -185,7 +179,7 @@ export const sendText = (text) => {
   if (running()) {
     fill(typed ? `${typed}\n${text}` : text);
     saveDraft();
-    return askToWait();
+    return notice(word("wait"));
   }
   fill(text);
   submit();
@@ -194,11 +188,6 @@ export const sendText = (text) => {
 };
 
 // --- after a page load, and on each frame ---
-
-// When the answer has ended, or waits for the person, there is none to wait for.
-const waited = () => {
-  if (!running() && byId("aia-notice")?.querySelector("[data-wait]")) notice("");
-};
 
 const settle = () => {
   for (const ghost of root.querySelectorAll(".aia-ghost"))
@@ -250,6 +239,5 @@ root.addEventListener("submit", (event) => {
   submit();
 });
 root.addEventListener("aia:frame", settle);
-root.addEventListener("aia:frame", waited);
 root.addEventListener("aia:accepted", ({ detail }) => shown(detail));
 addEventListener("pagehide", saveDraft);

@@ -10,7 +10,7 @@ from ag_ui.core import RunAgentInput
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.again import again_submission
-from ai_assistant.engine.client_runs import Given
+from ai_assistant.engine.client_runs import Given, names_newest
 from ai_assistant.engine.start import ClientNames, Submission, check_unused
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation
@@ -76,11 +76,12 @@ def plan(caller: Caller, said: RunAgentInput) -> Plan:
     if not said.messages and not said.resume:
         return _history(conversation, said.thread_id)
     client = _names(said)
-    if conversation is not None:
+    active = _active(conversation)
+    goes_on = active and said.resume and names_newest(active, client)
+    if conversation is not None and not goes_on:
         check_unused(conversation, client)
     news = said_anew(said.messages, conversation)
     client = replace(client, message=news.message_id)
-    active = _active(conversation)
     if active is None:
         return Start(submission=_submission(caller, said, client, news, conversation))
     return _to_active(caller, said, client, news, active)

@@ -26,18 +26,28 @@ def read_input(request: HttpRequest) -> RunAgentInput:
     """
     Return the input of a run. Blocks; call it in a thread.
 
-    What a newer protocol may have added is passed over. Raise Refused: media_type,
-    too_large, bad_json, bad_input, unsupported_version.
+    What a newer protocol may have added is passed over. Raise Refused: too_large,
+    bad_json, bad_input, unsupported_version.
     """
     said = _body(request)
     try:
-        found = RunAgentInput.model_validate(_known(said))
+        # Without what cannot be stored: of a text that is mended, of a name a fault.
+        found = RunAgentInput.model_validate(_known(whole_json(said)))
     except ValidationError as error:
         raise Refused("bad_input", _fault(error)) from error
     _check_version(found.protocol_version)
-    for what, name in (("threadId", found.thread_id), ("runId", found.run_id)):
-        check_name(what, name)
+    for what in ("threadId", "runId"):
+        check_name(what, said[what])
     return found
+
+
+def check_type(request: HttpRequest) -> None:
+    """Raise Refused media_type for what is no JSON: a form is not even looked into."""
+    if request.content_type != JSON_TYPE:
+        raise Refused(
+            "media_type",
+            _("Send the input as %(type)s.") % {"type": JSON_TYPE},
+        )
 
 
 def check_name(what: str, name: str) -> None:
@@ -51,11 +61,6 @@ def check_name(what: str, name: str) -> None:
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:
-    if request.content_type != JSON_TYPE:
-        raise Refused(
-            "media_type",
-            _("Send the input as %(type)s.") % {"type": JSON_TYPE},
-        )
     most = int(conf.get("AGUI_MAX_BODY_BYTES"))
     # Not `body`: Django's own limit there is for forms.
     text = request.read(most + 1)
@@ -73,7 +78,7 @@ def _body(request: HttpRequest) -> dict[str, Any]:
         raise Refused("bad_input", _("The input has to be a JSON object."))
     if is_deep(said):
         raise Refused("bad_input", _("The input is nested too deeply."))
-    return whole_json(said)  # type: ignore[no-any-return]
+    return said
 
 
 def _no_number(name: str) -> None:

@@ -26,7 +26,7 @@ from ai_assistant.web.agui.door import program_view
 from ai_assistant.web.agui.history import end_of, history_events, whole_history
 from ai_assistant.web.agui.leaving import is_being_left, leave
 from ai_assistant.web.agui.planning import GoOn, Plan, ShowHistory, Start, keeps, plan
-from ai_assistant.web.agui.reading import read_input
+from ai_assistant.web.agui.reading import check_type, read_input
 from ai_assistant.web.agui.sse import frame, stream_response
 from ai_assistant.web.agui.stream import Listener, Stream
 from ai_assistant.web.caller import Caller, identify
@@ -79,6 +79,7 @@ async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
 
 def _read(request: HttpRequest) -> tuple[Caller, RunAgentInput, Plan | None]:
     """Return what is asked for; no plan while a run ends that its client has left."""
+    check_type(request)  # before the CSRF check, which would parse a form
     caller = identify(request, AccessToken.Scope.RUN)
     said = read_input(request)
     return caller, said, _plan(caller, said)

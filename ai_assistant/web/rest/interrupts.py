@@ -1,7 +1,7 @@
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -25,7 +25,10 @@ from ai_assistant.web.rest.shapes.interrupts import (
     interrupt_shapes,
 )
 
-ID_CHARS = 255  # of an object
+# No control characters: one of the databases cannot store them all.
+ObjectId = Annotated[
+    str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00-\x1f\x7f]*$")
+]
 # Which fields belong to which decision.
 BELONGS = {
     "approve": {"rows"},
@@ -58,7 +61,7 @@ class AnswerBody(Body):
     reason: str = Field(
         "", max_length=ANSWER_CHARS, description="Of `deny`; the model is told of it."
     )
-    rows: list[str] | None = Field(
+    rows: list[ObjectId] | None = Field(
         None,
         max_length=MOST_ROWS,
         description="Of `approve`: the `object_id` of those objects that are meant.",

@@ -43,10 +43,25 @@ class TestStream:
         assert first.call_id != second.call_id
 
     async def test_tool_that_is_not_offered(self, talk_without_tools):
-        said = await talk_without_tools.say("delete section 3")
+        """The site refuses the call, and only it can say why."""
+        talk = talk_without_tools
+        said = await talk.say("delete section 3")
+        assert said.name == "delete_section"
 
-        assert said.name == ""
-        assert "“Delete a section with its questions” is not available" in said.text
+        said = await talk.result(
+            {
+                "ok": False,
+                "error": "This site does not allow “delete_section”.",
+                "error_type": "policy",
+                "suggestion": "Denied by a rule of this site: Ask Eve.",
+            }
+        )
+
+        assert said.text == (
+            "“Delete a section with its questions” is not available to you here. "
+            "Nothing was done. The answer was:\n\n> This site does not allow "
+            "“delete_section”. Denied by a rule of this site: Ask Eve."
+        )
         assert said.end.finish_reason == "stop"
 
     async def test_help_leaves_out_what_is_not_offered(self):

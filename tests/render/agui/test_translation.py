@@ -41,6 +41,11 @@ def stored_texts(story) -> list[str]:
     return [row.text for row in told if row.text]
 
 
+def said_by(held) -> list[dict]:
+    """What counts of a thread; thoughts that were cut off stay with a client."""
+    return [one for one in held.messages if one["role"] in ("assistant", "tool")]
+
+
 def assert_whole(follower: Follower) -> None:
     """The client holds what is stored, and nothing twice."""
     held = follower.client.held
@@ -126,4 +131,4 @@ class TestStreams:
         for event, _place in follower.told:
             whole.take(event)
         for at in range(len(follower.told) - 1):
-            assert follower.taken_up(at).messages == whole.held.messages, at
+            assert said_by(follower.taken_up(at)) == said_by(whole.held), at

@@ -7,6 +7,7 @@ from django.contrib.auth.models import Group
 from ai_assistant.models import ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.render.html.changes import changes_of_runs
+from ai_assistant.render.html.whole_texts import whole_change
 from tests.render.html.dom import Node
 from tests.render.html.tab import Tab, whole_page
 from tests.render.html.test_projection import assert_whole
@@ -87,6 +88,36 @@ class TestList:
         assert texts(shown, "ins") == ["Effect 0"]
         assert texts(shown, "del") == ["Effect 1"]
         assert texts(shown, "td") == ["k"]
+
+    def test_objects_that_are_called_alike_have_their_ids(self, called):
+        texts_of = ("Baseline", "Baseline", "Else")
+        stored(called, *(updated({"key": "a"}, {"key": "b"}, text=t) for t in texts_of))
+        # Of the same object twice no id is needed.
+        stored(called, updated({"key": "b"}, {"key": "c"}, text="Else", object_id="2"))
+
+        shown = list_of(whole_page(called.conversation)[0])
+
+        names = [text.split() for text in texts(shown, "p")]
+        assert names == [
+            ["Baseline", "#0", "effect"],
+            ["Baseline", "#1", "effect"],
+            ["Else", "effect"],
+            ["Else", "effect"],
+        ]
+
+    def test_leads_to_texts_too_long_for_it(self, called):
+        long = "word " * 20_000
+        change_set = stored(called, updated({"value": "a"}, {"value": f"{long}end"}))
+        (row,) = change_set.rows.all()
+
+        shown = list_of(whole_page(called.conversation)[0])
+
+        (link,) = [one for one in shown.elements() if one.tag == "a"]
+        assert link.attrs["href"].endswith(f"?change={row.pk}&field=0")
+        entry = whole_change(row, 0, 99)
+        assert entry["text"].endswith("end</ins>")
+        assert entry["query"] == f"change={row.pk}&field=0"
+        assert whole_change(row, 1, 1) is None
 
     def test_shows_sealed_values_as_hidden(self, called):
         sealed = [{"$sealed": "x" * 40, "mac": "y"}, {"$sealed": "z" * 40, "mac": "u"}]

@@ -198,6 +198,72 @@ class TestCard:
             story.end()
 
 
+class TestNames:
+    """Whoever approves knows which objects are meant."""
+
+    def named(self, page):
+        return [
+            node.text().split()
+            for node in diff(page).elements()
+            if "aia-object" in node.classes()
+        ]
+
+    @pytest.mark.parametrize("kind", ["change", "create", "delete"])
+    def test_single_object_that_the_title_does_not_name(self, story, kind):
+        page = asked(story, changes(one(kind, text="Order 2"), title="Forgive"))
+
+        word = {"create": [",", "new"], "delete": [",", "deleted"]}.get(kind, [])
+        (name,) = self.named(page)
+        assert " ".join(name) == " ".join(["Order 2 effect", *word]).replace(" ,", ",")
+
+    def test_without_fields(self, story):
+        page = asked(story, changes(one("delete", fields=()), title="Forgive"))
+
+        assert texts(diff(page), "del") == ["An effect"]
+        assert "effect, deleted" in diff(page).text()
+
+    @pytest.mark.parametrize(
+        "title", ["Forgive “Order 2”", "Forgive „Order 2“", "« Order 2 »"]
+    )
+    def test_is_not_named_twice(self, story, title):
+        assert self.named(asked(story, changes(one(text="Order 2"), title=title))) == []
+
+    @pytest.mark.parametrize("title", ["Forgive Order 2", "Forgive “Order 22”", "“1”"])
+    def test_title_that_only_seems_to_name_it(self, story, title):
+        page = asked(story, changes(one(text="Order 2"), title=title))
+
+        assert self.named(page) == [["Order", "2", "effect"]]
+
+    def test_object_without_a_text_has_its_id(self, story):
+        page = asked(story, changes(one(text=""), title="Forgive"))
+
+        assert self.named(page) == [["#1", "effect"]]
+
+    @pytest.mark.parametrize("ticks", [True, False])
+    def test_rows_that_are_called_alike_have_their_ids(self, story, ticks):
+        rows = [one(text="Baseline"), one(text="Baseline"), one(text="Else")]
+        rows = [replace(row, object_id=str(n)) for n, row in enumerate(rows, 7)]
+        page = asked(story, changes(*rows, rows_argument="ids" if ticks else ""))
+
+        shown = [text.replace("effect", "").split() for text in texts(diff(page), "th")]
+        assert shown[-3:] == [["Baseline", "#7"], ["Baseline", "#8"], ["Else"]]
+
+
+class TestNothing:
+    def test_is_not_promised_by_the_button(self, story):
+        page = asked(story, changes(title="Mark Order 2 as paid"))
+
+        assert "Nothing would change." in diff(page).text()
+        assert button(page, "data-aia-approve") == "Go on without a change"
+        assert "for this answer" not in page.by_id("aia-pinned").text()
+
+    def test_is_not_said_beside_a_warning(self, story):
+        page = asked(story, changes(warnings=("Something changes.",)))
+
+        assert "Nothing would change." not in diff(page).text()
+        assert button(page, "data-aia-approve") != "Go on without a change"
+
+
 class TestDecision:
     @pytest.mark.parametrize(
         ("given", "said"),

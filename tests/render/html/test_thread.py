@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from ai_assistant.models import Message, ToolCall
+from ai_assistant.models import Interrupt, Message, ToolCall
 from ai_assistant.models.run import RunState
 from ai_assistant.registry import registry
 from ai_assistant.render.html import thread
@@ -171,16 +171,30 @@ class TestReadThread:
 
 
 class TestPinned:
-    def test_approval_shows_its_arguments_whole(self, story):
+    def with_arguments(self, story, text):
         story.ask("Hello")
         story._reply(("needs_approval",))
         story.park()
-        hidden = "x" * 100_000 + " and delete everything"
-        ToolCall.objects.update(arguments={"text": hidden, "more": [{"a": hidden}]})
-
+        ToolCall.objects.update(arguments={"text": text, "more": [{"a": text}]})
         page, _, _ = whole_page(story.conversation)
+        return page.by_id("aia-pinned")
 
-        assert page.by_id("aia-pinned").text().count("and delete everything") == 2
+    def test_approval_shows_its_arguments_whole(self, story):
+        card = self.with_arguments(story, "x" * 9000 + " and delete everything")
+
+        assert card.text().count("and delete everything") == 2
+        assert "Show the whole text" not in card.text()
+
+    def test_approval_leads_to_arguments_too_long_for_it(self, story):
+        card = self.with_arguments(story, "x" * 100_000 + " and delete everything")
+
+        assert "and delete everything" not in card.text()
+        links = [one.attrs["href"] for one in card.elements() if one.tag == "a"]
+        asked = Interrupt.objects.get()
+        for name in ("text", "more"):
+            query = f"?interrupt={asked.pk}&argument={name}"
+            (link,) = [one for one in links if one.endswith(query)]
+            assert "whole" in link
 
     @pytest.mark.row("T24")
     @pytest.mark.parametrize("importance", [None, *IMPORTANCES])

@@ -39,7 +39,7 @@ def configured(settings, monkeypatch):
     settings.SECRET_KEY_FALLBACKS = [values["fallback"]]
     settings.STRIPE_SECRET_KEY = values["own setting"]
     settings.CELERY_BROKER_URL = f"redis://user:{values['broker']}@host:6379/0"
-    settings.EMAIL_HOST_PASSWORD = values["mail"]
+    settings.MAIL_HOST_PASSWORD = values["mail"]
     settings.CHANNEL_LAYERS = {
         "default": {
             "BACKEND": "channels.layers.InMemoryChannelLayer",
@@ -77,7 +77,7 @@ class TestValues:
         own = settings.DATABASES["default"]
         monkeypatch.setitem(own, "PASSWORD", "postgres")
         monkeypatch.setitem(own, "USER", "postgres")
-        settings.EMAIL_HOST_PASSWORD = "mail"
+        settings.MAIL_HOST_PASSWORD = "mail"
 
         assert redact("postgres sends mail") == "postgres sends mail"
 

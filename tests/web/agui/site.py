@@ -81,15 +81,16 @@ class Site:
         return client
 
     def token(self, *scopes: str, name: str = "admin", again: bool = False) -> str:
-        """Return the secret of a token that `name` has made in the admin."""
+        """Return the secret of a token of `name`, made in the admin."""
         key = (name, *scopes)
         if again or key not in self.tokens:
             self.tokens[key] = self._new_token(name, scopes)
         return self.tokens[key]
 
     def _new_token(self, name: str, scopes: tuple[str, ...]) -> str:
-        person = self.person(name)
+        person = self.person()  # who may make tokens for others
         form = {"name": "test", "scopes": [*scopes], "days": "30", "key": str(uuid4())}
+        form["user"] = self.user_id(name)
         answer = person.http.post(
             "/admin/ai_assistant/accesstoken/add/", data={**person.token(), **form}
         )
@@ -97,6 +98,10 @@ class Site:
         if len(found) != 1:
             raise AssertionError(f"no token: {answer.status_code} {answer.text[:2000]}")
         return found.pop()
+
+    def user_id(self, name: str) -> str:
+        (row,) = self.oracle.rows("SELECT id FROM auth_user WHERE username = %s", name)
+        return str(row["id"])
 
     # --- what the model is asked ---
 

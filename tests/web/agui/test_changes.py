@@ -129,7 +129,7 @@ class TestExpiry:
         front = site.front(tools=[pick])
         front.ask(site.script([call("pick_color")], DONE))
         self.expire(site)
-        site.wait_state(front, "succeeded")
+        site.wait_state(front, "succeeded", "needs_review", "failed")
         (made,) = front.held.calls()
         front.add_result(made["id"], "teal")
         before = site.count()

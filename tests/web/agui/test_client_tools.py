@@ -145,8 +145,7 @@ class TestClientTools:
         front.add_result(made, "crimson")
         response = front.post(front.input())
 
-        assert response.status_code == 400
-        assert response.json()["code"] == "nothing_new"
+        assert (response.status_code, response.json()["code"]) == (409, "nothing_new")
         assert site.count() == before
 
     def test_result_of_a_call_nobody_made_is_not_taken(self, site, front):

@@ -132,13 +132,20 @@ class TestInput:
 
     @pytest.mark.parametrize(
         "kind",
-        ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""],
+        ["text/plain", "application/x-www-form-urlencoded", "application/xml", ""],
     )
     def test_of_another_media_type_is_refused(self, front, untouched, kind):
         body = json.dumps(front.input(messages=[USER]))
         headers = {**front.headers, "Content-Type": kind}
 
         response = front.http.post(ADDRESS, content=body, headers=headers)
+
+        assert_problem(response, 415, "media_type")
+
+    def test_in_a_form_with_a_file_is_refused(self, front, untouched):
+        files = {"input": ("input.json", json.dumps(front.input(messages=[USER])))}
+
+        response = front.http.post(ADDRESS, files=files, headers=front.headers)
 
         assert_problem(response, 415, "media_type")
 
@@ -168,7 +175,7 @@ class TestInput:
             ("", "empty"),
             ("  \n\t ", "empty"),
             ([], "empty"),
-            ("a\0b", "binary"),
+            ("a\x07b", "binary"),
             ("x" * 100_001, "too_long"),
         ],
     )
@@ -190,7 +197,7 @@ class TestInput:
     def test_messages_without_one_of_the_user(self, front, untouched):
         answer = {"id": "a", "role": "assistant", "content": "I said it."}
 
-        assert_problem(front.post(front.input(messages=[answer])), 400, "nothing_new")
+        assert_problem(front.post(front.input(messages=[answer])), 409, "nothing_new")
 
     def test_nothing_of_a_thread_that_is_not_there(self, front, untouched):
         assert_problem(front.post(front.input()), 404, "not_found")

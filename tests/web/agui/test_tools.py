@@ -132,7 +132,6 @@ class TestLongTools:
     def test_quiet_model_keeps_the_stream_alive(self, site):
         gate = uuid4().hex
         with site.front().open(site.script([hold(gate), text("At last.")])) as reading:
-            reading.until("STEP_STARTED")
             reading.until_comment()
             site.model.release(gate)
             reading.rest()

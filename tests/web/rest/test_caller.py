@@ -58,6 +58,7 @@ class TestToken:
         assert other.get("runs/").status_code == (200 if name == "viewer" else 403)
 
 
+@pytest.mark.row("X05")
 class TestSession:
     def test_reads(self, browser, people):
         run = ask(people["ada"])
@@ -177,3 +178,30 @@ def ids(asked) -> dict:
         "interrupt": asked.pk,
         "call": asked.call_id,
     }
+
+
+class TestPageOfAnotherSite:
+    ORIGIN = "https://app.example"
+    ASKS = {"origin": ORIGIN, "access-control-request-method": "POST"}  # noqa: RUF012
+
+    def test_is_let_in_by_name(self, program, settings):
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "CORS_ORIGINS": [self.ORIGIN],
+        }
+        ada = program()
+
+        asked = Client().options(f"{API}runs/", headers=self.ASKS)
+        for path in ("runs/", "nope/"):
+            read = ada.http.get(API + path, headers={"origin": self.ORIGIN})
+            assert read.headers["Access-Control-Allow-Origin"] == self.ORIGIN
+
+        assert asked.status_code == 204
+        assert asked.headers["Access-Control-Allow-Origin"] == self.ORIGIN
+
+    def test_is_not_let_in_else(self, program):
+        asked = Client().options(f"{API}runs/", headers=self.ASKS)
+        read = program().http.get(f"{API}runs/", headers={"origin": self.ORIGIN})
+
+        assert (asked.status_code, code(asked)) == (403, "origin")
+        assert "Access-Control-Allow-Origin" not in read.headers

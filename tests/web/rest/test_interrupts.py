@@ -112,6 +112,7 @@ class TestAnswer:
             ({"decision": "approve", "reason": "x"}, "invalid"),
             ({"decision": "deny", "rows": ["1"]}, "invalid"),
             ({"decision": "approve", "rows": "1"}, "invalid"),
+            ({"decision": "approve", "rows": ["1\x00"]}, "invalid"),
             ({"decision": "approve", "rows": ["1"]}, "bad_decision"),
             ({"decision": "answer", "answer": "x"}, "bad_decision"),
             ({"decision": "skip"}, "bad_decision"),

@@ -1,0 +1,145 @@
+"""CopilotKit, with its runtime in between, in front of the demo."""
+
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.copilotkit.front import FrontServer, Reader
+from tests.servers.oracle import Row
+from tests.web.agui.site import Site, call, calls, text
+
+WISH = call("needs_approval", text="a wish")
+TWO = [{"name": "needs_approval", "arguments": {"text": f"wish {n}"}} for n in (1, 2)]
+ASKED = "Approve “Needs approval”?"
+
+
+@pytest.fixture
+def thread(reader: Reader, front: FrontServer) -> str:
+    """The thread that the page shows."""
+    name = f"thread-{uuid4().hex}"
+    reader.open(f"{front.url}/chat?thread={name}")
+    return name
+
+
+def run_of(site: Site, thread: str) -> Row:
+    """Return the last run of a thread."""
+    statement = "SELECT id FROM ai_assistant_conversation WHERE thread_id = %s"
+    (found,) = site.oracle.rows(statement, thread)
+    runs = site.oracle.runs()
+    return [one for one in runs if one["conversation_id"] == found["id"]][-1]
+
+
+def calls_of(site: Site, thread: str) -> list[tuple[str, str | None]]:
+    """Return how the calls of the last run stand, with what they returned."""
+    found = site.oracle.calls(run_of(site, thread)["id"])
+    return [(one["status"], (one["result"] or {}).get("data")) for one in found]
+
+
+class TestTools:
+    def test_one_of_the_site(self, reader, thread, site):
+        looks = call("echo", text="what was found")
+        reader.say(site.script([text("One look first."), looks], [text("So it is.")]))
+
+        reader.sees("So it is.")
+        reader.sees("One look first.")
+        expect(reader.card("echo")).to_contain_text("what was found")
+        ended = site.oracle.wait_final(run_of(site, thread)["id"])
+        assert (ended["door"], ended["state"]) == ("agui", "succeeded")
+
+    def test_one_of_the_page(self, reader, thread, site):
+        asks = site.script([call("paint", colour="green")], [text("It is painted.")])
+        reader.say(asks)
+
+        reader.sees("It is painted.")
+        page = reader.page.locator("[data-colour]")
+        expect(page).to_have_attribute("data-colour", "green")
+        assert calls_of(site, thread) == [("complete", "The page is green.")]
+        assert "The page is green." in site.asked_last(asks)
+
+    def test_thread_that_the_page_names_itself(self, reader, front, site):
+        before = len(site.oracle.runs())
+        reader.open(f"{front.url}/chat")
+        for words in ("First.", "Second."):
+            reader.say(site.script([text(words)]))
+            reader.sees(words)
+
+        one, other = site.oracle.runs()[before:]
+        assert one["conversation_id"] == other["conversation_id"]
+
+
+class TestApproval:
+    def test_approved(self, reader, thread, site):
+        asks = site.script([text("It needs a yes."), WISH], [text("That is settled.")])
+        reader.say(asks)
+        reader.sees(ASKED)
+        assert calls_of(site, thread) == [("waiting", None)]
+
+        reader.press("Approve")
+
+        reader.sees("That is settled.")
+        assert calls_of(site, thread) == [("complete", "Approved: a wish")]
+        assert "Approved: a wish" in site.asked_last(asks)
+        expect(reader.page.locator("[data-interrupt]")).to_have_count(0)
+
+    def test_denied(self, reader, thread, site):
+        asks = site.script([WISH], [text("Then not.")])
+        reader.say(asks)
+
+        reader.press("Deny")
+
+        reader.sees("Then not.")
+        assert calls_of(site, thread)[0][0] == "denied"
+        assert "Approved" not in site.asked_last(asks)
+
+    def test_each_call_has_its_answer(self, reader, thread, site):
+        reader.say(site.script([calls(*TWO)], [text("Both are settled.")]))
+        waits = reader.page.locator("[data-interrupt]")
+        expect(waits).to_have_count(2)
+
+        waits.nth(0).get_by_role("button", name="Approve").click()
+        waits.nth(1).get_by_role("button", name="Deny").click()
+
+        reader.sees("Both are settled.")
+        (one, result), (other, _) = calls_of(site, thread)
+        assert (one, result, other) == ("complete", "Approved: wish 1", "denied")
+
+    def test_turns_after_it(self, reader, thread, site):
+        for words in ("That is settled.", "Settled again."):
+            reader.say(site.script([WISH], [text(words)]))
+            reader.press("Approve")
+            reader.sees(words)
+
+        reader.say(site.script([text("And on it goes.")]))
+        reader.sees("And on it goes.")
+
+    def test_page_that_comes_back(self, reader, thread, site):
+        reader.say(site.script([WISH], [text("That is settled.")]))
+        reader.sees(ASKED)
+
+        reader.page.reload()
+        reader.press("Approve")
+
+        reader.sees("That is settled.")
+        assert calls_of(site, thread) == [("complete", "Approved: a wish")]
+
+
+class TestEnds:
+    def test_stopped(self, reader, thread, site):
+        reader.say(site.script([text("It begins. "), {"op": "hang"}]))
+        reader.sees("It begins.")
+
+        reader.page.get_by_test_id("copilot-send-button").click()
+
+        ended = site.oracle.wait_final(run_of(site, thread)["id"])
+        assert ended["state"] == "cancelled"
+        reader.say(site.script([text("And on it goes.")]))
+        reader.sees("And on it goes.")
+
+    def test_failed(self, reader, thread, site):
+        refuses = {"op": "status", "status": 400, "message": "No."}
+        reader.say(site.script([refuses]))
+
+        alert = reader.page.get_by_role("alert")
+        expect(alert).to_contain_text("agent_run_error_event")
+        expect(alert).to_contain_text(run_of(site, thread)["error_text"])

@@ -1,0 +1,75 @@
+"""`@ag-ui/client` 1.0 in a page of another origin, with a token."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.copilotkit.conftest import SCOPES
+from tests.copilotkit.front import FrontServer, Reader
+from tests.web.agui.site import Site, call, text
+
+WISH = call("needs_approval", text="a wish")
+
+
+def open_page(reader: Reader, front: FrontServer, site: Site, token: str) -> None:
+    given = {"url": f"{site.server.url}/assistant/agui/", "token": token}
+    reader.open(f"{front.url}/direct#{urlencode(given)}")
+
+
+@pytest.fixture
+def direct(reader: Reader, front: FrontServer, site: Site) -> Reader:
+    open_page(reader, front, site, site.token(*SCOPES))
+    return reader
+
+
+def statuses(site: Site) -> list[str]:
+    run = site.oracle.runs()[-1]["id"]
+    return [one["status"] for one in site.oracle.calls(run)]
+
+
+def say(reader: Reader, words: str) -> None:
+    reader.page.locator("textarea").fill(words)
+    reader.press("Send")
+
+
+def result(reader: Reader) -> str:
+    return reader.page.locator("[data-role=tool]").inner_text()
+
+
+def test_tool_of_the_site(direct, site):
+    say(direct, site.script([call("echo", text="found")], [text("That was all.")]))
+
+    direct.sees("That was all.")
+    assert result(direct) == "found"
+
+
+def test_approved(direct, site):
+    say(direct, site.script([WISH], [text("That is settled.")]))
+    direct.sees("Approve “Needs approval”?")
+    assert statuses(site) == ["waiting"]
+
+    direct.press("Approve")
+
+    direct.sees("That is settled.")
+    assert (result(direct), statuses(site)) == ("Approved: a wish", ["complete"])
+
+
+def test_denied(direct, site):
+    say(direct, site.script([WISH], [text("Then not.")]))
+
+    direct.press("Deny")
+
+    direct.sees("Then not.")
+    assert statuses(site) == ["denied"]
+
+
+def test_token_that_is_none(reader, front, site):
+    before = site.count()
+    open_page(reader, front, site, "aia_" + "x" * 43)
+
+    say(reader, "Hello.")
+
+    alert = reader.page.locator("[data-role=alert]")
+    reader.on_page(alert)
+    assert "signed_out" in alert.inner_text()
+    assert site.count() == before
