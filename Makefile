@@ -82,7 +82,7 @@ unit: venv ## unit and integration tests, with coverage
 broad: venv ## attacks, bad input and odd texts, a part of the longest lists
 	$(BIN)/pytest $(WORKERS) $(BROAD)
 browser: system ## tests in a real browser
-	$(BIN)/pytest -m browser $(WORKERS) tests/browser
+	$(BIN)/pytest -m browser $(WORKERS) tests/browser tests/copilotkit
 kills: system
 	$(BIN)/pytest -m faults $$(grep -rl --include='test_*.py' 'mark\.faults' tests)
 

@@ -241,6 +241,7 @@ def _of_loop(item: Finished) -> Ending:
             "Stopped: the same call failed %(n)d times. Put the request in other words."
         )
         % {"n": bounds.same_failures},
+        "length": _("The model ran out of room for its answer. Ask it to go on."),
         "running_s": _("Stopped after %(n)d minutes. Ask to go on.")
         % {"n": bounds.running_s / 60},
     }

@@ -2,10 +2,9 @@
 
 from ai_assistant.engine.finish import finish, stopped
 from ai_assistant.engine.locking import let_go
-from ai_assistant.engine.records import wait_state
+from ai_assistant.engine.records import has_runnable, wait_state
 from ai_assistant.engine.writer import RunWriter
 from ai_assistant.events import Custom, Event
-from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.run import Run
 
 
@@ -25,11 +24,8 @@ async def park(writer: RunWriter) -> bool:
 def _park(writer: RunWriter) -> list[Event]:
     run_id = writer.hold.run_id
     state = wait_state(run_id)
-    runnable = ToolCall.objects.filter(
-        run_id=run_id, status=CallStatus.PENDING, background=False
-    )
     # An answer may have come while the other calls were carried out.
-    if state is None or runnable.exists():
+    if state is None or has_runnable(run_id):
         return []
     run = Run.objects.get(pk=run_id)
     if run.stop_requested:

@@ -92,13 +92,24 @@ def wait_state(run_id: UUID) -> RunState | None:
     return next((state for state in WAITING if state in states), None)
 
 
+def has_runnable(run_id: UUID) -> bool:
+    """Tell whether a call of the run can be carried out now, by its executor."""
+    return ToolCall.objects.filter(
+        run_id=run_id, status=CallStatus.PENDING, background=False
+    ).exists()
+
+
 def settle_wait(run_id: UUID) -> bool:
     """
     Bring a waiting run's state up to date; True if it is queued to go on.
 
-    Call it behind the fence, after an interrupt was closed.
+    While only a page is waited for, what a person has approved is carried out
+    already; while a person is, it keeps its place in the model's order. Call it behind
+    the fence, after an interrupt was closed.
     """
     state = wait_state(run_id) or RunState.QUEUED
+    if state == RunState.WAITING_BROWSER and has_runnable(run_id):
+        state = RunState.QUEUED
     waiting = Run.objects.filter(pk=run_id, state__in=WAITING)
     return bool(waiting.update(state=state)) and state == RunState.QUEUED
 

@@ -7,9 +7,10 @@ import {
   CopilotKitProvider,
   useDefaultRenderTool,
   useFrontendTool,
-  useInterrupt,
 } from "@copilotkit/react-core/v2";
 import "@copilotkit/react-core/v2/styles.css";
+
+import { Approvals } from "./approvals.jsx";
 
 const thread = new URLSearchParams(location.search).get("thread");
 
@@ -32,22 +33,10 @@ function Assistant({ fail }) {
       </p>
     ),
   });
-  useInterrupt({
-    render: ({ interrupts, resolve, cancel }) => (
-      <ul>
-        {interrupts.map(({ id, message }) => (
-          <li key={id} data-interrupt={id}>
-            {message}{" "}
-            <button onClick={() => resolve({ approved: true }, id)}>Approve</button>{" "}
-            <button onClick={() => cancel(id)}>Deny</button>
-          </li>
-        ))}
-      </ul>
-    ),
-  });
   return (
     <div data-colour={colour} style={{ height: "95vh", border: `8px solid ${colour}` }}>
       <p role="alert">{fail}</p>
+      <Approvals />
       <CopilotChat threadId={thread ?? undefined} />
     </div>
   );

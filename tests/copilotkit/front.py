@@ -12,6 +12,7 @@ from tests.browser.chromium import Watch
 from tests.servers.process import Process
 
 WAIT_MS = 20_000
+TRIES = 20
 
 
 class FrontServer(Process):
@@ -21,7 +22,8 @@ class FrontServer(Process):
         self, pages: Path, *, port: int, log: Path, assistant: str, token: str
     ) -> None:
         told_nobody = {"COPILOTKIT_TELEMETRY_DISABLED": "true", "DO_NOT_TRACK": "1"}
-        where = {"AGUI_URL": f"{assistant}/assistant/agui/", "AGUI_TOKEN": token}
+        address = f"{assistant}/assistant/agui/"
+        where = {"ASSISTANT_URL": address, "ASSISTANT_TOKEN": token}
         super().__init__(
             ["node", str(pages / "serve.mjs"), str(pages / "out"), str(port)],
             log=log,
@@ -63,9 +65,15 @@ class Reader:
         self.page.goto(url)
 
     def say(self, words: str) -> None:
+        """Send a message, as soon as the chat takes it: it asks for its thread first."""
         box = self.page.locator("textarea")
         box.fill(words)
-        box.press("Enter")
+        for _ in range(TRIES):
+            box.press("Enter")
+            with contextlib.suppress(AssertionError):
+                expect(box).to_have_value("", timeout=WAIT_MS / TRIES)
+                return
+        raise AssertionError(f"The chat does not take {words!r}.")
 
     def sees(self, words: str) -> None:
         self.on_page(self.page.get_by_text(words))

@@ -20,7 +20,10 @@ import pytest
 
 HERE = Path(__file__).parent
 LOCK = ("package.json", "package-lock.json")
-SOURCES = ("build.mjs", "chat.jsx", "direct.mjs", "serve.mjs")
+SOURCES = (
+    *("approvals.jsx", "build.mjs", "chat.jsx", "direct.mjs"),
+    *("runtime.mjs", "serve.mjs"),
+)
 NODE = 20  # the oldest that the packages run on
 INSTALL_S = 900
 BUILD_S = 200

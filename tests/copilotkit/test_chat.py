@@ -1,5 +1,7 @@
 """CopilotKit, with its runtime in between, in front of the demo."""
 
+import re
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -11,6 +13,9 @@ from tests.web.agui.site import Site, call, calls, text
 
 WISH = call("needs_approval", text="a wish")
 TWO = [{"name": "needs_approval", "arguments": {"text": f"wish {n}"}} for n in (1, 2)]
+HERE = Path(__file__).parent
+DOCS = HERE.parents[1] / "docs" / "agui.md"
+BLOCK = re.compile(r"^```js[x]?\n(.*?)^```", re.M | re.S)
 ASKED = "Approve “Needs approval”?"
 
 
@@ -123,6 +128,41 @@ class TestApproval:
         reader.sees("That is settled.")
         assert calls_of(site, thread) == [("complete", "Approved: a wish")]
 
+    def test_runtime_that_was_started_anew(self, reader, thread, front, site):
+        paints = [call("paint", colour="green")]
+        reader.say(site.script(paints, [text("It is painted.")]))
+        reader.sees("It is painted.")
+        reader.say(site.script([WISH], [text("That is settled.")]))
+        reader.sees(ASKED)
+
+        front.terminate()
+        front.start()
+        reader.page.reload()
+
+        reader.sees("It is painted.")
+        expect(reader.card("paint")).to_contain_text("The page is green.")
+        reader.press("Approve")
+        reader.sees("That is settled.")
+        assert calls_of(site, thread) == [("complete", "Approved: a wish")]
+
+    def test_begun_in_the_panel(self, reader, front, site):
+        person = site.person()
+        asked = person.ask(
+            site.script([text("Said first."), WISH], [text("So be it.")])
+        )
+        site.oracle.wait(
+            lambda: site.oracle.run(asked)["state"] == "waiting_approval",
+            20,
+            "the wait",
+        )
+
+        reader.open(f"{front.url}/chat?thread={person.conversation}")
+
+        reader.sees("Said first.")
+        reader.press("Approve")
+        reader.sees("So be it.")
+        assert site.oracle.wait_final(asked)["state"] == "succeeded"
+
 
 class TestEnds:
     def test_stopped(self, reader, thread, site):
@@ -143,3 +183,9 @@ class TestEnds:
         alert = reader.page.get_by_role("alert")
         expect(alert).to_contain_text("agent_run_error_event")
         expect(alert).to_contain_text(run_of(site, thread)["error_text"])
+
+
+def test_docs_show_what_is_tried_here():
+    section = DOCS.read_text().partition("\n## CopilotKit\n")[2].partition("\n## ")[0]
+    tried = [(HERE / name).read_text() for name in ("runtime.mjs", "approvals.jsx")]
+    assert BLOCK.findall(section) == tried

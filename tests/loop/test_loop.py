@@ -9,7 +9,7 @@ from ai_assistant.engine.loop import Finished, Limits, LoopState, Waiting, run_l
 from ai_assistant.events import StepFinished, StepStarted, TextContent, TextStart
 from ai_assistant.exceptions import ModelError
 from ai_assistant.testing import FunctionProvider, ScriptedProvider, call, reply
-from ai_assistant.types import ModelReply, TextDelta
+from ai_assistant.types import ModelReply, ReplyEnd, TextDelta
 from tests.loop.conftest import DONE, FAILED, LIMITS, ModelInMemory
 
 
@@ -31,6 +31,13 @@ class TestAnswer:
             StepFinished(index=0),
             Finished(outcome="succeeded"),
         ]
+
+    async def test_that_was_too_long_for_the_model_is_not_whole(self, collect):
+        items = await collect(
+            [TextDelta(text="Half"), ReplyEnd(finish_reason="length")]
+        )
+
+        assert items[-1] == Finished(outcome="limited", limit="length")
 
     async def test_reply_is_durable_before_the_end(self, collect):
         items = await collect("Hello.")

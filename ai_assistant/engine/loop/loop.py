@@ -14,6 +14,9 @@ from ai_assistant.engine.loop.state import (
 from ai_assistant.events import StepFinished, StepStarted
 from ai_assistant.types import ModelReply
 
+CUT = "length"  # the finish reason of a reply that was too long for the model
+LENGTH = Finished(outcome="limited", limit="length")
+
 
 async def run_loop(
     model: Model,
@@ -49,12 +52,13 @@ async def run_loop(
         state.calls_open = state.call_count > 0
         state.answered = not state.calls_open
     yield StepFinished(index=state.step_index - 1)
-    yield Finished(outcome="succeeded")
+    yield LENGTH if state.cut else Finished(outcome="succeeded")
 
 
 def _take_note(state: LoopState, item: LoopItem) -> None:
     if isinstance(item, ModelReply):
         state.call_count = len(item.calls)
+        state.cut = item.finish_reason == CUT
 
 
 async def _carry_out(calls: Calls, state: LoopState) -> bool:

@@ -35,6 +35,7 @@ class LoopState:
     call_count: int = 0  # of that step
     answered: bool = False  # it asked for nothing: it was the answer
     failures: dict[str, int] = field(default_factory=dict)  # by fingerprint
+    cut: bool = False  # the model ran out of room in the middle of its answer
     running_s: float = 0.0  # of the stretches before this one
 
 
@@ -48,7 +49,7 @@ class Finished:
     """The run is over; `limit` names the limit that ended it, if one did."""
 
     outcome: Literal["succeeded", "limited"]
-    limit: Literal["", "steps", "calls", "same_failures", "running_s"] = ""
+    limit: Literal["", "steps", "calls", "same_failures", "running_s", "length"] = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -84,7 +84,7 @@ class TestDeclared:
         script.add("Hello.")
         play(context={"tools": [{**PICK, "name": "highlight"}]})
 
-        assert "Pick" not in told(script)["highlight"]["function"]["description"]
+        assert PICK["description"] not in str(told(script).get("highlight", ""))
 
     def test_in_another_run_it_is_unknown(self, play, script):
         script.add(reply("", call("pick", {"row": 3})), "Oh.")

@@ -80,14 +80,14 @@ class Site:
         self.clients.append(client)
         return client
 
-    def token(self, *scopes: str, name: str = "admin", again: bool = False) -> str:
+    def token(self, *scopes: str, name: str = "admin") -> str:
         """Return the secret of a token of `name`, made in the admin."""
         key = (name, *scopes)
-        if again or key not in self.tokens:
-            self.tokens[key] = self._new_token(name, scopes)
+        if key not in self.tokens:
+            self.tokens[key] = self.new_token(name, scopes)
         return self.tokens[key]
 
-    def _new_token(self, name: str, scopes: tuple[str, ...]) -> str:
+    def new_token(self, name: str, scopes: tuple[str, ...]) -> str:
         person = self.person()  # who may make tokens for others
         form = {"name": "test", "scopes": [*scopes], "days": "30", "key": str(uuid4())}
         form["user"] = self.user_id(name)

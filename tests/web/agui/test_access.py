@@ -119,7 +119,7 @@ class TestTokens:
         assert len(site.front("admin", thread=front.thread).history()["messages"]) == 2
 
     def test_revoked_one_is_nobody(self, site):
-        secret = site.token("run", again=True)
+        secret = site.new_token("admin", ("run",))
         front = site.front("")
         front.headers = {"Authorization": f"Bearer {secret}"}
         front.ask(site.script(DONE))

@@ -102,9 +102,6 @@ class TestApprovals:
         assert site.asked(other) == []
         assert front.answer(approve(wait)).text() == "Done."
 
-    @pytest.mark.xfail(
-        reason="an approved call is carried out only when the client has answered too"
-    )
     def test_beside_a_tool_of_the_client(self, site):
         pick = {"name": "pick_color", "description": "Pick."}
         front = site.front(tools=[pick])
