@@ -91,7 +91,7 @@ def _fewer_along(shown: Changes, happened: list[Recorded]) -> list[Less]:
     done = Counter((row.label, KINDS[one.kind]) for one in happened for row in one.rows)
     done.subtract(_targets(shown))
     found = []
-    for group in shown.related:
+    for group in (one for one in shown.related if not one.at_most):
         count = max(0, done[keys_of(group.model, "")[0][0], group.kind])
         if group.kind in KINDS.values() and count < group.count:
             found.append(_fewer(group, count))

@@ -51,6 +51,7 @@ class Related:
     kind: ChangeKind
     count: int
     texts: tuple[str, ...] = ()  # of the first of them
+    at_most: bool = False  # rows were left out: fewer may go along
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -114,6 +114,7 @@ def _take_rows(
             for one in shown.objects
             if one.model != shown.model or one.object_id not in dropped
         ),
+        related=tuple(replace(one, at_most=True) for one in shown.related),
         versions={
             key: digest_
             for key, digest_ in shown.versions.items()

@@ -8,22 +8,33 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.browser import FromPage, finish_now
 from ai_assistant.engine.db import unit
+from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import pass_by_state
+from ai_assistant.engine.finish import store_message
 from ai_assistant.engine.interrupts import Answer, Decided, answer_now
-from ai_assistant.engine.start import ClientNames, check_unused
+from ai_assistant.engine.start import ClientNames, check_unused, clean_text
+from ai_assistant.events import Custom
 from ai_assistant.exceptions import LostLease, Refused
 from ai_assistant.models.client_run import ClientRun
+from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.safety.redaction import redact_values
 from ai_assistant.types import UserKey
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Given:
-    """All that a client says to a run that waits: answers, and results of its tools."""
+    """
+    All that a client says to a run that waits: answers, and results of its tools.
+
+    `text` is a message that a person has written meanwhile; `key` makes it one.
+    """
 
     user_id: UserKey
     answers: Sequence[Answer] = ()
     results: Sequence[FromPage] = ()
+    text: str = ""
+    key: str = ""
 
 
 @unit
@@ -44,7 +55,25 @@ def take_answers(client: ClientNames, run_id: UUID, given: Given) -> Decided:
     _note_stretch(run, client)
     decided = [answer_now(one) for one in given.answers]
     decided += [finish_now(one) for one in given.results]
+    if given.text:
+        _store_said(run, client, given)
     return decided[-1]
+
+
+def _store_said(run: Run, client: ClientNames, given: Given) -> None:
+    """Store a message behind the answers: the model reads it in its next step."""
+    message = Message(
+        conversation=run.conversation,
+        run=run,
+        key=given.key,
+        client_id=client.message,
+        role=Message.Role.USER,
+        parts=[{"type": "text", "text": redact_values(clean_text(given.text))}],
+    )
+    store_message(message)
+    fact = Custom(name="aia.message", value={"message_id": str(message.pk)})
+    seq = pass_by_state(run.pk, tuple(UNFINISHED), events=1)
+    append(run.pk, [fact], first_seq=seq, epoch=run.epoch)
 
 
 def names_newest(run: Run, client: ClientNames) -> bool:

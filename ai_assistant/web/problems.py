@@ -16,6 +16,12 @@ STATUS = {
     "csrf": 403,
     "permission": 403,
     "scope": 403,
+    "deactivated": 403,
+    "password": 403,
+    "session_expired": 403,
+    "session_removed": 403,
+    "session_unknown": 403,
+    "token": 403,
     "origin": 403,
     "policy": 403,
     "not_found": 404,
@@ -63,7 +69,13 @@ def problem_response(refused: Refused) -> JsonResponse:
     status = status_of(refused)
     body = problem(status, refused.code, str(refused))
     headers = problem_headers(refused)
-    return JsonResponse(body, status=status, headers=headers, content_type=CONTENT_TYPE)
+    return JsonResponse(
+        body,
+        status=status,
+        headers=headers,
+        content_type=CONTENT_TYPE,
+        json_dumps_params={"ensure_ascii": False},  # some clients show it as it is
+    )
 
 
 def problem_headers(refused: Refused) -> dict[str, str]:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from ai_assistant.engine.start import accept
 from ai_assistant.exceptions import Limited
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
-from ai_assistant.safety.budgets import Spender, allowance_of
+from ai_assistant.safety.budgets import Amount, Spender, allowance_of
 from ai_assistant.safety.ledger import CallCost
 from ai_assistant.testing import call, reply
 from ai_assistant.types import Usage
@@ -94,8 +95,9 @@ def test_as_many_are_reserved_as_fit(submission, options):
         step_index=0, model="m", input_tokens=900, output_tokens=100, usd=None
     )
     spender = Spender(user=run.user, run_id=run.pk)
+    least = Amount(tokens=1000, usd=Decimal(0))
 
-    said = at_once(*[lambda: _reserve(run, cost, [budget], spender)] * RUNS)
+    said = at_once(*[lambda: _reserve(run, cost, [budget], spender, least)] * RUNS)
 
     assert said.count("limited") == RUNS - 10
     assert _spent() == UsageLedger.objects.count() * 1000 == 10_000

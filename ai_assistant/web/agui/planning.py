@@ -114,11 +114,13 @@ def _to_active(
             submission = _submission(caller, said, client, news, active.conversation)
             return Start(submission=submission, instead_of=active.pk)
         raise _busy(active)
-    if news.text:
-        raise Refused(
-            "busy", _("Answer what is open first, then send the next message.")
-        )
-    given = Given(user_id=caller.user.pk, answers=answers, results=results)
+    given = Given(
+        user_id=caller.user.pk,
+        answers=answers,
+        results=results,
+        text=news.text,
+        key=_key(said.thread_id, f"{said.run_id}\0{news.message_id}"),
+    )
     return GoOn(
         run_id=active.pk,
         conversation_id=active.conversation_id,

@@ -6,6 +6,7 @@ pytest.register_assert_rewrite("tests.agui.client")
 
 from tests.model_server import ModelServerProcess  # noqa: E402 - after the line above
 from tests.servers.app import DemoServer  # noqa: E402
+from tests.servers.measured import measured  # noqa: E402
 from tests.servers.oracle import Oracle  # noqa: E402
 from tests.web.agui.site import ENV, Site  # noqa: E402
 
@@ -16,7 +17,11 @@ def site(
 ) -> Iterator[Site]:
     """The site of all tests that leave its server alive."""
     folder = tmp_path_factory.mktemp("agui")
-    with DemoServer(folder, model_url=model_server.url, env=ENV, forged=True) as server:
+    lines = measured(folder)
+    with DemoServer(
+        folder, model_url=model_server.url, env={**ENV, **lines}, forged=not lines
+    ) as server:
         found = Site(server, model_server, Oracle(server.database_url))
         yield found
         found.close()
+        server.web.terminate()  # it writes down which lines it has run

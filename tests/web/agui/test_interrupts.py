@@ -308,3 +308,20 @@ class TestAgain:
             front.answer(approve(wait))
 
         assert refused.value.response.status_code in (400, 409)
+
+
+class TestMessage:
+    """A message that was typed meanwhile comes along with the answer."""
+
+    def test_is_read_behind_the_result(self, site):
+        front, second = site.front(), site.script([text("Quick.")])
+        (wait,) = front.ask(asking(site)).interrupts
+
+        front.add_message(second)
+        reading = front.answer(approve(wait))
+
+        assert reading.text() == "Quick."
+        roles = [one["role"] for one in site.asked(second)[-1]["messages"]]
+        assert roles[-4:] == ["user", "assistant", "tool", "user"]
+        told = [one["role"] for one in front.history()["messages"]]
+        assert told == ["user", "assistant", "tool", "user", "assistant"]
