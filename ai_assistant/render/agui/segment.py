@@ -52,6 +52,7 @@ class News:
     # What is told along with an event: progress, the conversation anew.
     beside: dict[int, list[BaseEvent]] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)  # told live, and never stored
+    anew: list[BaseEvent] = field(default_factory=list)  # the conversation, behind that
     last: list[BaseEvent] = field(default_factory=list)
     epoch: int = 0
     is_quiet: bool = False  # nothing will happen soon
@@ -126,16 +127,12 @@ class Segment:
             if one.type == "CUSTOM" and one.payload["name"] == "aia.replaced"
         ]
         # What only live frames told is lost with the process that sent them.
-        news.dropped = self.translator.orphans(events)
+        news.dropped = self.translator.orphans(events, run.epoch)
         if news.dropped:
-            epochs = [one.epoch for one in events]
-            taken = sorted([*taken, epochs.index(max(epochs))])
-        if not taken:
-            return
-        later = set(map(_told_of, events[taken[-1] :]))
-        told = messages_of(run.conversation, without=later)
-        anew = MessagesSnapshotEvent(messages=told)
-        news.beside.setdefault(events[taken[-1]].seq, []).append(anew)
+            news.anew.append(_anew(run, events))
+        if taken:
+            anew = _anew(run, events[taken[-1] :])
+            news.beside.setdefault(events[taken[-1]].seq, []).append(anew)
 
     def _begin(self) -> None:
         if self._first_step < 0:
@@ -190,7 +187,7 @@ class Segment:
         """Return the events for the client."""
         self.translator.calls |= news.calls
         self.translator.epoch = max(self.translator.epoch, news.epoch)
-        yield from self.translator.drop(news.dropped)
+        yield from self.translator.drop(news.dropped, news.anew)
         yield from self.translator.stored(news.events, news.beside)
         if news.last:
             self.is_over = True
@@ -202,6 +199,13 @@ class Segment:
         self.is_over = True
         yield from self.translator.close()
         yield RunErrorEvent(message=message, code=code)
+
+
+def _anew(run: Run, later: list[StoredEvent]) -> BaseEvent:
+    """Return the conversation as it is before the events that are told `later`."""
+    without = set(map(_told_of, later))
+    told = messages_of(run.conversation, without=without)
+    return MessagesSnapshotEvent(messages=told)
 
 
 def _told_of(event: StoredEvent) -> str:

@@ -74,6 +74,9 @@ class Translator:
             self._reason(message_id).stand_at(reasoning)
             self._newest = message_id
             self._live_epochs[message_id] = int(epoch)
+            if int(epoch) < self.epoch:
+                # It was taken back already, before what the newer process has told.
+                self._stored.add(message_id)
         self._place = self._here()
 
     def _here(self) -> str:
@@ -120,25 +123,24 @@ class Translator:
             more = (beside or {}).get(event.seq, ())
             yield from self._numbered(chain(own, more), event.seq)
 
-    def orphans(self, events: Sequence[StoredEvent]) -> set[str]:
+    def orphans(self, events: Sequence[StoredEvent], epoch: int) -> set[str]:
         """
         Return the messages that only live frames told, of a process that is gone.
 
-        `events` are those to be told next: another process has begun with them.
+        `events` are those to be told next, `epoch` is that of the run by now.
         """
-        epoch = max((one.epoch for one in events), default=0)
         told = {name for name, own in self._live_epochs.items() if own < epoch}
         return told - self._stored - {one.payload.get("message_id") for one in events}
 
-    def drop(self, messages: Collection[str]) -> Iterator[BaseEvent]:
-        """Close messages that do not count any more."""
+    def drop(
+        self, messages: Collection[str], anew: Iterable[BaseEvent] = ()
+    ) -> Iterator[BaseEvent]:
+        """Close messages that do not count any more; then tell what does, `anew`."""
         self._stored.update(messages)
-        yield from self._numbered(
-            chain.from_iterable(
-                chain(self._reason(name).end(), self._text(name).end())
-                for name in messages
-            )
+        closed = chain.from_iterable(
+            chain(self._reason(name).end(), self._text(name).end()) for name in messages
         )
+        yield from self._numbered(chain(closed, anew))
 
     def _fact(self, kind: str, fact: Mapping[str, Any]) -> Iterator[BaseEvent]:
         if kind == "STEP_STARTED":

@@ -117,6 +117,8 @@ async def _run(
     group = live.group_name(user_id, planned.conversation_id)
     listener = Listener(group)
     await listener.start()  # before the run: nothing of it is missed then
+    # Of a run that begins now the rows tell nothing yet, and a look would hold it up.
+    listener.look = isinstance(planned, GoOn)
     try:
         segment = await _to_the_end(_segment(planned, names))
     except BaseException:
