@@ -72,6 +72,7 @@ class Segment:
         self.translator = Translator()
         self.translator.seq = after
         self.is_over = False
+        self.is_fresh = False  # the run has begun just now, and here
         self._is_begun = False
         self._first_step = -1
 

@@ -132,7 +132,8 @@ class Stream:
     async def _collect(self) -> AsyncIterator[BaseEvent]:
         frames = [one for one in self._listener.take() if one["run"] == self._run]
         translator = self.segment.translator
-        if self._listener.look or not all(map(translator.knows, frames)):
+        is_known = all(map(translator.knows, frames)) or self._begins_with(frames)
+        if self._listener.look or not is_known:
             self._listener.look = False
             news = await self._read()
             for event in self.segment.told(news):
@@ -141,6 +142,11 @@ class Stream:
             for one in frames:
                 for event in translator.live(one):
                     yield event
+
+    def _begins_with(self, frames: list[dict[str, Any]]) -> bool:
+        """Tell whether `frames` begin a run of which the rows could tell nothing yet."""
+        is_first = self.segment.is_fresh and self.segment.translator.seq == 0
+        return is_first and all(not one["step"] and one["epoch"] == 1 for one in frames)
 
     async def _read(self) -> News:
         failed = 0

@@ -138,7 +138,9 @@ async def _segment(planned: Start | GoOn, names: Names) -> Segment:
     if planned.instead_of is not None:
         await stop(planned.submission.user_id, planned.instead_of)
     accepted = await send(planned.submission)
-    return Segment(accepted.run_id, names)
+    segment = Segment(accepted.run_id, names)
+    segment.is_fresh = accepted.hold is not None
+    return segment
 
 
 async def _noted(attendance: Attendance, segment: Segment) -> AsyncIterator[bytes]:
