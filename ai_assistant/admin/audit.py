@@ -56,7 +56,9 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         own, before = _breakable(entry.hash), _breakable(entry.previous)
         return format_html("{}<br>{}", own, before)
 
-    def get_actions(self, _request: HttpRequest) -> dict[str, Any]:
+    def get_actions(
+        self, _request: HttpRequest, action_location: object = None
+    ) -> dict[str, Any]:
         """Offer none: nothing can be done to an entry."""
         return {}
 

@@ -79,6 +79,15 @@ def is_open_field(field: Any) -> bool:  # noqa: ANN401 - a model field
     return target is None or not is_sensitive_field(target)
 
 
+def is_own(field: Any) -> bool:  # noqa: ANN401 - a model field, or a relation
+    """
+    Tell whether the model itself has the field: it is no relation from elsewhere.
+
+    One to many others has no column of its own from Django 6.1 on.
+    """
+    return bool(field.concrete or (field.many_to_many and not field.auto_created))
+
+
 def inline_fields(inline: Any, door: Door, obj: Model, formset: Any) -> list[Any]:  # noqa: ANN401
     """Return the fields that an inline shows on the page of `obj`, if it is `door`'s."""
     names = flatten_fieldsets(inline.get_fieldsets(door.request, obj))
@@ -127,7 +136,4 @@ def _field(options: Any, name: Any) -> Any:  # noqa: ANN401
         field = options.pk if name == "pk" else options.get_field(name)
     except FieldDoesNotExist:
         return None
-    # Neither a relation from elsewhere nor one without a column.
-    if field.auto_created and not field.concrete:
-        return None
-    return field if field.concrete else None
+    return field if is_own(field) else None

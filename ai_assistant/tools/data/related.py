@@ -26,7 +26,7 @@ from ai_assistant.tools.data.access import (
 )
 from ai_assistant.tools.data.arguments import PageNumber
 from ai_assistant.tools.data.enabled import are_enabled
-from ai_assistant.tools.data.fields import is_open_field
+from ai_assistant.tools.data.fields import is_open_field, is_own
 from ai_assistant.tools.data.guard import wrong_values
 from ai_assistant.tools.data.paths import unknown_path
 from ai_assistant.tools.data.read import open_inlines
@@ -73,7 +73,7 @@ def _formfields(door: Door, name: str) -> Iterator[Any]:
         relation = known.get(own)
         if relation is None or not isinstance(field, ModelChoiceField):
             continue
-        if relation.concrete and is_open_field(relation):
+        if is_own(relation) and is_open_field(relation):
             apply_limit_choices_to_to_formfield(field)
             yield field
 

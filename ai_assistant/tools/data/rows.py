@@ -11,6 +11,7 @@ from ai_assistant.tools.characters import whole
 from ai_assistant.tools.data.access import Door, is_closed_on, may_see
 from ai_assistant.tools.data.fields import (
     is_open_field,
+    is_own,
     list_fields,
     list_names,
     model_fields,
@@ -100,7 +101,7 @@ def _is_searchable(door: Door, name: str) -> bool:
         if own is None:  # a lookup
             return True
         related = own.related_model if own.is_relation else None
-        if own.concrete and not is_open_field(own):
+        if is_own(own) and not is_open_field(own):
             return False
         if not isinstance(related, type):
             return True

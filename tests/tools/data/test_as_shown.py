@@ -106,7 +106,9 @@ class TestAsShown:
             Product(name=f"P{n}", slug=f"p{n}", sku=f"P-{n}", supplier=stock.acme)
             for n in range(30)
         )
-        ids = list(Product.objects.filter(sku__startswith="P-").values_list(flat=True))
+        ids = list(
+            Product.objects.filter(sku__startswith="P-").values_list("pk", flat=True)
+        )
 
         changes, recorder = both(
             boss, "change_objects", model=MODEL, ids=ids, values={"price": "3"}
