@@ -75,11 +75,6 @@ def used(allowance: Allowance, spender: Spender, now: datetime) -> Amount:
     return Amount(tokens=total["tokens"] or 0, usd=Decimal(total["usd"] or 0))
 
 
-def limits_money(budgets: Iterable[Allowance]) -> bool:
-    """Tell whether one of `budgets` is about money."""
-    return any(one.most.usd is not None for one in budgets)
-
-
 def allowance_of(budget: dict[str, Any]) -> Allowance:
     """Return one budget of AI_ASSISTANT['BUDGETS'], or of a row."""
     tokens, usd = budget.get("tokens"), budget.get("usd")

@@ -7,11 +7,10 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
 from ai_assistant.changes.values import Changes
+from ai_assistant.engine.interrupts import FOR_A_PERSON
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
 from ai_assistant.models.run import Run
-
-FOR_A_PERSON = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
 
 APPROVAL_SCHEMA = {
     "type": "object",

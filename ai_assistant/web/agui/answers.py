@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from jsonschema import Draft202012Validator
 
 from ai_assistant.engine.browser import VALUE_CHARS, FromPage
-from ai_assistant.engine.interrupts import Answer
+from ai_assistant.engine.interrupts import FOR_A_PERSON, Answer
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
 from ai_assistant.models.run import Run
@@ -16,8 +16,6 @@ from ai_assistant.models.token import AccessToken
 from ai_assistant.render.agui.interrupts import client_interrupt, interrupt_id
 from ai_assistant.web.agui.news import text_of
 from ai_assistant.web.caller import Caller
-
-FOR_A_PERSON = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
 
 
 def read_answers(

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.again import again_submission
 from ai_assistant.engine.client_runs import Given, names_newest
+from ai_assistant.engine.interrupts import FOR_A_PERSON
 from ai_assistant.engine.start import ClientNames, Submission, check_unused
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
 from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
-from ai_assistant.render.agui.interrupts import FOR_A_PERSON
 from ai_assistant.web.agui.answers import read_answers, read_results
 from ai_assistant.web.agui.client_context import read_client_context
 from ai_assistant.web.agui.conversations import (
@@ -194,11 +194,6 @@ def _nothing_new() -> Refused:
 def keeps(said: RunAgentInput) -> bool:
     """Tell whether the run is to go on when its client leaves."""
     return _own_props(said).get("keep") is True
-
-
-def client_state(said: RunAgentInput) -> Any:  # noqa: ANN401 - JSON
-    """Return the client's state, which is not believed, only echoed."""
-    return said.state
 
 
 def _own_props(said: RunAgentInput) -> Mapping[str, Any]:
