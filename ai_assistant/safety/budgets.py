@@ -5,7 +5,6 @@ Budgets come from AI_ASSISTANT['BUDGETS'] and from the rows of `Budget`; all tha
 are for a user hold at once. The ledger of the model calls is the count.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
