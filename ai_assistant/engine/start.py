@@ -124,8 +124,9 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
 
 @unit
 def _accept(submission: Submission, text: str, owner: str) -> Accepted:
-    conversation = _conversation(submission, text)
-    check_unused(conversation, submission.client)
+    conversation, is_new = _conversation(submission, text)
+    if not is_new:
+        check_unused(conversation, submission.client)
     known = Message.objects.filter(
         conversation__owner_id=submission.user_id, key=submission.key
     ).first()
@@ -133,12 +134,18 @@ def _accept(submission: Submission, text: str, owner: str) -> Accepted:
         return Accepted(
             run_id=known.run_id, conversation_id=known.conversation_id, is_new=False
         )
-    active = conversation.runs.filter(state__in=UNFINISHED).first()
+    active = None if is_new else _active(conversation)
     if active is not None:
         return _to_active(active, submission, text)
     _check_load(submission)
     _check_limits(submission, text)
-    return _new_run(conversation, submission, text, owner)
+    run = _run(conversation, submission)
+    run.loaded_tools = [] if is_new else _loaded_before(conversation)
+    return _begin(run, submission, text, owner)
+
+
+def _active(conversation: Conversation) -> Run | None:
+    return conversation.runs.filter(state__in=UNFINISHED).first()
 
 
 def check_unused(conversation: Conversation, client: ClientNames | None) -> None:
@@ -153,13 +160,14 @@ def check_unused(conversation: Conversation, client: ClientNames | None) -> None
         )
 
 
-def _conversation(submission: Submission, text: str) -> Conversation:
+def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool]:
+    """Return the conversation, and whether it is new."""
     thread = submission.client.thread if submission.client else ""
     named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
     own = Conversation.objects.filter(owner_id=submission.user_id, **named)
     # A write first: it takes the lock, and two messages at once stand in line.
     if own.update(updated_at=timezone.now()):
-        return own.get()
+        return own.get(), False
     # Of another: an own one that came into being just now fails at the create.
     known = Conversation.objects.filter(pk=submission.conversation_id)
     if known.exclude(owner_id=submission.user_id).exists():
@@ -167,12 +175,13 @@ def _conversation(submission: Submission, text: str) -> Conversation:
     title = " ".join(text.split())
     if len(title) > TITLE_CHARS:
         title = title[: TITLE_CHARS - 1] + "…"
-    return Conversation.objects.create(
+    made = Conversation.objects.create(
         pk=submission.conversation_id,
         owner_id=submission.user_id,
         title=title,
         thread_id=thread,
     )
+    return made, True
 
 
 def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
@@ -211,10 +220,8 @@ def _check_limits(submission: Submission, text: str) -> None:
         check_before_start(user, text)
 
 
-def _new_run(
-    conversation: Conversation, submission: Submission, text: str, owner: str
-) -> Accepted:
-    run = Run(
+def _run(conversation: Conversation, submission: Submission) -> Run:
+    return Run(
         id=uuid.uuid4(),
         conversation=conversation,
         user_id=submission.user_id,
@@ -223,7 +230,6 @@ def _new_run(
         page_path=redact(_path(submission.page_path)),
         page_title=redact(whole(submission.page_title))[:300],
         module=module_id_for(submission.page_path),
-        loaded_tools=_loaded_before(conversation),
         context=redact_json(dict(submission.context)),
         look_only=submission.look_only,
         session_digest=submission.stamp.session_digest,
@@ -234,6 +240,10 @@ def _new_run(
         door=submission.door,
         next_seq=2,
     )
+
+
+def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
+    """Store a new run with its message and its first event."""
     if owner:
         run.state, run.owner, run.epoch = RunState.RUNNING, owner, 1
         run.lease_until = database_now() + float(conf.get("LEASE_S"))
@@ -242,11 +252,13 @@ def _new_run(
     store_message(_message(run, submission, text))
     append(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
     if submission.client is not None:
-        conversation.client_runs.create(run=run, client_id=submission.client.run)
+        run.client_runs.create(
+            conversation=run.conversation, client_id=submission.client.run
+        )
     run_started(run, submission.stamp.ip)
     hold = Hold(run_id=run.pk, owner=owner, epoch=1) if owner else None
     return Accepted(
-        run_id=run.pk, conversation_id=conversation.pk, is_new=True, hold=hold
+        run_id=run.pk, conversation_id=run.conversation_id, is_new=True, hold=hold
     )
 
 

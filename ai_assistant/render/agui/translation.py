@@ -16,6 +16,7 @@ from ag_ui.core import (
 from ai_assistant.engine.eventlog import StoredEvent
 from ai_assistant.render.agui.opened import Reasoning, Steps, Text, result_id
 
+FIRST_SEQ = 1  # of the event that says that the run has begun
 # Facts of our own that a client may want to know.
 TOLD = ("aia.call", "aia.resumed", "aia.replaced", "aia.stopping", "aia.waiting")
 
@@ -106,6 +107,11 @@ class Translator:
             event = following
         if seq is not None:
             self.seq = seq
+
+    @property
+    def is_blank(self) -> bool:
+        """Tell whether nothing that the model said has been told."""
+        return not self._newest and not self._open_calls and self.seq <= FIRST_SEQ
 
     # --- stored ---
 

@@ -145,8 +145,11 @@ class Stream:
 
     def _begins_with(self, frames: list[dict[str, Any]]) -> bool:
         """Tell whether `frames` begin a run of which the rows could tell nothing yet."""
-        is_first = self.segment.is_fresh and self.segment.translator.seq == 0
-        return is_first and all(not one["step"] and one["epoch"] == 1 for one in frames)
+        is_first = self.segment.is_fresh and self.segment.translator.is_blank
+        # Where reasoning ends, and text begins, only the rows tell.
+        is_one = len({one["reasoning"] for one in frames}) == 1
+        in_first = all(not one["step"] and one["epoch"] == 1 for one in frames)
+        return is_first and is_one and in_first
 
     async def _read(self) -> News:
         failed = 0
