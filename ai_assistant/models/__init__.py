@@ -6,6 +6,7 @@ from ai_assistant.models.change import ChangeSet, FileChange, RowChange
 from ai_assistant.models.client_run import ClientRun
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.event import RunEvent
+from ai_assistant.models.feedback import Feedback
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.lock import ObjectLock
 from ai_assistant.models.policy import Grant, PolicyRule
@@ -23,6 +24,7 @@ __all__ = [
     "ChangeSet",
     "ClientRun",
     "Conversation",
+    "Feedback",
     "FileChange",
     "Grant",
     "Interrupt",

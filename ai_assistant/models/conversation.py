@@ -18,8 +18,23 @@ class Conversation(models.Model):
     title = models.CharField(_("title"), max_length=200, blank=True)
     # A client's own name for it, where that is not our id.
     thread_id = models.CharField(max_length=200, blank=True, editable=False)
+    is_renamed = models.BooleanField(default=False)  # by a person: no other title then
+    # The last run of the branch that is shown; without one the newest of all.
+    shown_run = models.ForeignKey(
+        "ai_assistant.Run",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.SET_NULL,
+        related_name="+",
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("last used"), auto_now=True)
+    read_at = models.DateTimeField(_("read"), null=True, blank=True)  # by the owner
+    pinned_at = models.DateTimeField(_("pinned"), null=True, blank=True)
+    archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
+    # Gone for its owner; the row follows when the time to undo it is over.
+    deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("conversation")

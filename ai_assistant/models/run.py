@@ -64,6 +64,11 @@ class Run(models.Model):
     continues = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    # The run before it. Runs behind the same one are branches of the conversation.
+    after = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    wish = models.CharField(max_length=20, blank=True)  # how to answer, this time
     idempotency_key = models.CharField(max_length=64)
     page_path = models.CharField(max_length=2000, blank=True)
     page_title = models.CharField(max_length=300, blank=True)

@@ -138,8 +138,17 @@ const showHistory = (visible) => {
   byId("aia-list").setAttribute("aria-expanded", visible);
 };
 
+// What few visits need stands in a module of its own, named by `data-aia-use`.
+const use = (element) =>
+  import(`./${element.dataset.aiaUse}.js`).then((module) => module.use(element));
+
 const onClick = (event) => {
   const { target } = event;
+  const wish = target.closest("[data-aia-use]");
+  if (wish) {
+    event.preventDefault();
+    use(wish);
+  }
   if (target.closest("#aia-close")) close();
   const summary = target.closest("summary");
   if (summary) summary.parentElement.dataset.touched = "1";
