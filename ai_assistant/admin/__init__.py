@@ -10,6 +10,7 @@ from ai_assistant.admin.budget import BudgetAdmin
 from ai_assistant.admin.call import ToolCallAdmin
 from ai_assistant.admin.change import ChangeSetAdmin
 from ai_assistant.admin.conversation import ConversationAdmin
+from ai_assistant.admin.feedback import FeedbackAdmin
 from ai_assistant.admin.policy import PolicyRuleAdmin
 from ai_assistant.admin.run import RunAdmin
 from ai_assistant.admin.token import AccessTokenAdmin
@@ -21,6 +22,7 @@ __all__ = [
     "BudgetAdmin",
     "ChangeSetAdmin",
     "ConversationAdmin",
+    "FeedbackAdmin",
     "PolicyRuleAdmin",
     "RunAdmin",
     "ToolCallAdmin",

@@ -1,16 +1,34 @@
-"""Retry and Continue: a new run that goes on where an ended one stands."""
+"""A new run instead of an ended one, or behind it: Retry, Continue, and versions."""
 
+import hashlib
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from ai_assistant import conf
+from ai_assistant.engine.branches import BRANCH, RETRY
 from ai_assistant.engine.finish import BUDGET
-from ai_assistant.engine.start import Submission
+from ai_assistant.engine.start import KEY_CHARS, Submission
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run, RunState
+from ai_assistant.prompts.wishes import WISHES
 from ai_assistant.safety.identity import SessionStamp
 from ai_assistant.types import UserKey
+
+GO_ON = "again-"  # how the keys begin of messages that nobody typed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Version:
+    """Who wants another version of `run_id`. `key` makes a repeat harmless."""
+
+    user_id: UserKey
+    run_id: UUID
+    key: str
+    stamp: SessionStamp
+    look_only: bool = False  # nothing may be changed; nor if that was so before
 
 
 def is_asked_again(run: Run) -> bool:
@@ -27,26 +45,113 @@ def again_submission(
     Return what is sent for another try at `run_id`.
 
     After a failure, and a limit before the first answer, the question is asked
-    again; after a stop or another limit the assistant is asked to go on. Raise Refused not_found, or not_ended.
+    again, beside the first try; after a stop or another limit the assistant is asked
+    to go on. Raise Refused not_found, or not_ended.
     """
+    run = ended_run(user_id, run_id)
+    retries = is_asked_again(run)
+    asked = question_of(run) if retries else None
+    return replace(
+        _like(run, session),
+        key=f"{RETRY if retries else GO_ON}{key}"[:KEY_CHARS],
+        text=asked.text if asked else _("Go on."),
+        continues=run.pk,
+        beside=run.pk if retries else None,
+        wish=run.wish,
+        profile=run.profile,
+    )
+
+
+def regenerate_submission(
+    version: Version, *, wish: str = "", profile: str = ""
+) -> Submission:
+    """
+    Return what is sent for another answer to the question of a run.
+
+    `wish` says how to answer, `profile` who; empty: as before. Raise Refused not_found,
+    not_ended, bad_request for a wish or a profile that is not offered.
+    """
+    run = ended_run(version.user_id, version.run_id)
+    offered = {run.profile, *(name for name, _label in other_profiles(run))}
+    if wish not in ("", *WISHES) or (profile or run.profile) not in offered:
+        raise Refused(
+            "bad_request", _("This page is out of date. Reload it and try again.")
+        )
+    asked = question_of(run)
+    is_typed = asked is None or not asked.key.startswith(GO_ON)
+    # A “Go on.” stays one that nobody typed.
+    beginning = BRANCH if is_typed else f"{GO_ON}{BRANCH}"
+    return replace(
+        _beside(run, version),
+        key=_key(beginning, version, wish, profile),
+        text=asked.text if asked else "",
+        wish=wish,
+        profile=profile or run.profile,
+    )
+
+
+def edited_submission(version: Version, text: str) -> Submission:
+    """
+    Return what is sent for another question in the place of that of a run.
+
+    Raise Refused not_found, or not_ended.
+    """
+    run = ended_run(version.user_id, version.run_id)
+    return replace(_beside(run, version), key=_key(BRANCH, version), text=text)
+
+
+def other_profiles(run: Run) -> list[tuple[str, str]]:
+    """Return names and labels of the profiles that may answer instead."""
+    labelled = [
+        (name, str(profile["LABEL"]))
+        for name, profile in conf.get("PROFILES").items()
+        if profile.get("LABEL") and name != run.profile
+    ]
+    return sorted(labelled, key=lambda one: one[1].casefold())
+
+
+def ended_run(user_id: UserKey, run_id: UUID) -> Run:
+    """Return an ended run of the user. Raise Refused not_found, or not_ended."""
     run = Run.objects.filter(pk=run_id, user_id=user_id).first()
     if run is None:
         raise Refused("not_found", "")
     if not run.is_final:
         raise Refused("not_ended", _("This answer is still being written."))
-    text = _("Go on.")
-    if is_asked_again(run):
-        asked = Message.objects.filter(run=run, role=Message.Role.USER).first()
-        text = asked.text if asked else text
+    return run
+
+
+def question_of(run: Run) -> Message | None:
+    """Return the message that the run answers."""
+    said = Message.objects.filter(run=run, role=Message.Role.USER)
+    return said.order_by("position").first()
+
+
+def _like(run: Run, session: SessionStamp) -> Submission:
+    """Return what is sent from the page of `run`, by whoever is signed in now."""
     return Submission(
-        user_id=user_id,
+        user_id=run.user_id,
         conversation_id=run.conversation_id,
-        key=f"again-{key}"[:64],
-        text=text,
+        key="",
+        text="",
         page_path=run.page_path,
         page_title=run.page_title,
         context=run.context,  # what was dropped stays dropped
         stamp=session,
         look_only=run.look_only,
-        continues=run.pk,
     )
+
+
+def _beside(run: Run, version: Version) -> Submission:
+    return replace(
+        _like(run, version.stamp),
+        beside=run.pk,
+        profile=run.profile,
+        look_only=run.look_only or version.look_only,
+    )
+
+
+def _key(beginning: str, version: Version, *said: str) -> str:
+    """Return a key that is the same for the same wish on the same page."""
+    told = (str(version.run_id), version.key, *said)
+    digest = hashlib.sha256("\0".join(told).encode()).hexdigest()
+    return f"{beginning}{digest}"[:KEY_CHARS]

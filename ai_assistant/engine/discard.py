@@ -20,7 +20,7 @@ def discard(user_id: UserKey, conversation_id: UUID, ip: str = "") -> None:
 
     Raise Refused: not_found, or busy while a run of it is unfinished.
     """
-    own = Conversation.objects.filter(pk=conversation_id, owner_id=user_id)
+    own = Conversation.objects.own(user_id).filter(pk=conversation_id)
     # A write first: it takes the lock, and a message that comes now waits.
     if not own.update(title=F("title")):
         raise Refused("not_found", _("This conversation does not exist."))

@@ -3,10 +3,12 @@
 import asyncio
 import logging
 from contextlib import aclosing
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant.context.viewparts import load_views
@@ -45,9 +47,9 @@ from ai_assistant.types import ModelReply
 logger = logging.getLogger("ai_assistant")
 
 
-async def execute(hold: Hold, flusher: Flusher) -> None:
+async def execute(hold: Hold, flusher: Flusher) -> bool:
     """
-    Execute a run until it ends or waits.
+    Execute a run until it ends or waits; tell whether it was answered.
 
     Returns quietly when the run was taken over. Cancelling it leaves the run as
     it is; if a stop was asked for, the run is ended.
@@ -55,7 +57,7 @@ async def execute(hold: Hold, flusher: Flusher) -> None:
     try:
         plan, model = await in_db(_load, hold.run_id)
     except Run.DoesNotExist:
-        return
+        return False
     group = live.group_name(plan.run.user_id, plan.run.conversation_id)
     writer = RunWriter(hold, group, flusher)
     try:
@@ -67,6 +69,8 @@ async def execute(hold: Hold, flusher: Flusher) -> None:
             )
     except LostLease:
         logger.info("run %s is executed by another process", hold.run_id)
+        return False
+    return ending is SUCCEEDED
 
 
 def _load(run_id: UUID) -> tuple[Plan, ProfileModel | None]:
@@ -196,6 +200,7 @@ def _ending_of(plan: Plan, error: Exception) -> Ending:
             code=error.code,
             text=sentence(error),
             detail=error.detail,
+            opens_at=_after(error.retry_after_s),
         )
     if isinstance(error, Limited):
         return Ending(
@@ -216,6 +221,11 @@ def _ending_of(plan: Plan, error: Exception) -> Ending:
         ),
         detail=f"{type(error).__name__}: {error}",
     )
+
+
+def _after(wait_s: float | None) -> datetime | None:
+    """Return when a wait that a provider asks for is over."""
+    return timezone.now() + timedelta(seconds=wait_s) if wait_s else None
 
 
 def _asked_to_stop(run_id: UUID) -> Ending | None:

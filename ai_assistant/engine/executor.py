@@ -23,10 +23,12 @@ from ai_assistant.engine.fence import Hold, renew
 from ai_assistant.engine.flush import Flusher
 from ai_assistant.engine.owner import this_process
 from ai_assistant.engine.sweep import claim_runs, sweep_once
+from ai_assistant.engine.titles import give_title
 from ai_assistant.models.run import Run
 
 logger = logging.getLogger("ai_assistant")
 
+MOST_TITLES = 20  # that are asked for at once
 DEAF_LEASES = 3  # a loop that was silent for so many leases loses its runs
 
 
@@ -36,8 +38,9 @@ class Executor:
     def __init__(self) -> None:
         self.owner = this_process()
         self.flusher = Flusher()
-        self._tasks: dict[UUID, asyncio.Task[None]] = {}
-        self._stopping: set[asyncio.Task[None]] = set()
+        self._tasks: dict[UUID, asyncio.Task[bool]] = {}
+        self._stopping: set[asyncio.Task[bool]] = set()
+        self._titling: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -87,7 +90,7 @@ class Executor:
             self._stopping.add(task)
             task.cancel()
 
-    def _ended(self, hold: Hold, task: asyncio.Task[None]) -> None:
+    def _ended(self, hold: Hold, task: asyncio.Task[bool]) -> None:
         if self._tasks.get(hold.run_id) is task:
             del self._tasks[hold.run_id]
             if task in self._stopping and task.cancelled():
@@ -97,7 +100,18 @@ class Executor:
         if not task.cancelled() and (error := task.exception()):
             # The lease runs out, and the next sweep goes on from the rows.
             logger.error("run %s was dropped", hold.run_id, exc_info=error)
+        elif not task.cancelled() and task.result() and conf.get("TITLES"):
+            self._give_title(hold.run_id)
         self._wake.set()
+
+    def _give_title(self, run_id: UUID) -> None:
+        """Ask for a title beside; of too many at once some go without."""
+        if len(self._titling) < MOST_TITLES:
+            titling = asyncio.get_running_loop().create_task(
+                give_title(run_id), context=of_no_request()
+            )
+            self._titling.add(titling)
+            titling.add_done_callback(self._titling.discard)
 
     async def _watch_all(self) -> None:
         swept_at = 0.0

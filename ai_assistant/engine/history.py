@@ -2,10 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+from uuid import UUID
 
 from ai_assistant import conf
+from ai_assistant.engine.branches import seen_by
 from ai_assistant.engine.history_size import (
     Group,
     is_from_user,
@@ -22,19 +24,22 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 NAME_CHARS = 64
 
 
-def chat_messages(run: Run) -> list[dict[str, Any]]:
+def chat_messages(run: Run, path: Sequence[UUID] | None = None) -> list[dict[str, Any]]:
     """
     Return the conversation up to now in the OpenAI chat form.
 
+    Of its branches only `path`, the runs up to this one; without it they are looked up.
     The last AI_ASSISTANT['HISTORY_MESSAGES'] messages, and of these the newest that
     fit into HISTORY_CHARS, beginning with one of the user; a call and its result
     are never parted.
     """
-    recent = list(
-        Message.objects.filter(conversation_id=run.conversation_id)
-        .select_related("step")
-        .order_by("-position")[: conf.get("HISTORY_MESSAGES")]
+    most = int(conf.get("HISTORY_MESSAGES"))
+    seen = seen_by(run)[0] if path is None else path
+    # Each run has a message at least: no more of them are needed than messages.
+    told = Message.objects.filter(
+        conversation_id=run.conversation_id, run_id__in=seen[-most:]
     )
+    recent = list(told.select_related("step").order_by("-position")[:most])
     messages = _from_user_on(list(reversed(recent)), run)
     calls = _calls_by_step(messages)
     names = _CallNames()

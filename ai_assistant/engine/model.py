@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from ai_assistant import conf
+from ai_assistant.engine.branches import has_changed, seen_by
 from ai_assistant.engine.db import in_db
 from ai_assistant.engine.history import chat_messages
 from ai_assistant.engine.offer import Offer, told_tools, tool_schemas, tools_of
@@ -13,6 +14,7 @@ from ai_assistant.engine.spending import Spending
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, ModelError
 from ai_assistant.models.run import Run
 from ai_assistant.prompts.system import system_prompt
+from ai_assistant.prompts.wishes import wish_text
 from ai_assistant.providers.base import provider_for
 from ai_assistant.providers.masked import with_masked_secrets
 from ai_assistant.providers.retry import with_retries
@@ -113,6 +115,7 @@ class ProfileModel:
             versions=versions(tools),
             read_only=scope.read_only,
         )
+        path, elsewhere = seen_by(self.run)
         prompt = system_prompt(
             self.run,
             user,
@@ -121,12 +124,13 @@ class ProfileModel:
             items=scope.items,
             read_only=scope.read_only.refusal if scope.read_only else "",
         )
+        wish = wish_text(self.run.wish, changed_elsewhere=has_changed(elsewhere))
         return ModelRequest(
             model=self.name,
             messages=[
-                {"role": "system", "content": redact(prompt)},
+                {"role": "system", "content": redact(f"{prompt}\n\n{wish}".strip())},
                 # Results are redacted as they are stored; what people say stays.
-                *redact_values_json(chat_messages(self.run)),
+                *redact_values_json(chat_messages(self.run, path)),
             ],
             tools=tool_schemas(tools),
             api_base=str(self.profile.get("API_BASE") or ""),

@@ -14,6 +14,8 @@ from ai_assistant.engine.again import again_submission
 from ai_assistant.engine.browser import FromPage, claim, finish_call, with_page
 from ai_assistant.engine.client_runs import Given, take_answers
 from ai_assistant.engine.db import in_db, in_tool_thread
+from ai_assistant.engine.deleting import delete as store_deletion
+from ai_assistant.engine.deleting import deleted_ending
 from ai_assistant.engine.edit import edited, in_form_time
 from ai_assistant.engine.executor import executor
 from ai_assistant.engine.finish import STOPPED, Ending
@@ -22,6 +24,7 @@ from ai_assistant.engine.interrupts import answer as store_answer
 from ai_assistant.engine.start import Accepted, ClientNames, Submission, accept
 from ai_assistant.engine.stop import stop as store_stop
 from ai_assistant.engine.sweep import give_out_calls
+from ai_assistant.engine.switch import show_branch
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Run
 from ai_assistant.safety.identity import SessionStamp
@@ -105,6 +108,19 @@ async def stop(user_id: UserKey, run_id: UUID, ending: Ending = STOPPED) -> None
     _ring(user_id, conversation_id, run_id)
 
 
+async def delete(user_id: UserKey, conversation_id: UUID, ip: str = "") -> None:
+    """Delete a conversation of the user, and stop what works in it."""
+    runs = await in_db(store_deletion, user_id, conversation_id, ip)
+    for run_id in runs:
+        await stop(user_id, run_id, deleted_ending())
+    _ring(user_id, conversation_id, conversation_id)
+
+
+def renamed(user_id: UserKey, conversation_id: UUID) -> None:
+    """Tell who looks at the conversation that it has another title."""
+    _ring(user_id, conversation_id, conversation_id)
+
+
 async def again(
     user_id: UserKey, run_id: UUID, key: str, session: SessionStamp
 ) -> Accepted:
@@ -113,6 +129,12 @@ async def again(
         again_submission, user_id, run_id, key or str(uuid.uuid4()), session
     )
     return await send(submission)
+
+
+async def switch(user_id: UserKey, run_id: UUID) -> None:
+    """Show the branch through a run. Raise Refused: not_found, busy."""
+    conversation_id = await in_db(show_branch, user_id, run_id)
+    _ring(user_id, conversation_id, run_id)
 
 
 def boot() -> None:

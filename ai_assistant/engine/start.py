@@ -8,11 +8,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine.auditing import run_started
+from ai_assistant.engine.branches import before_next
 from ai_assistant.engine.db import unit
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import Hold, database_now
@@ -64,6 +66,9 @@ class Submission:
     door: str = Door.PANEL
     client: ClientNames | None = None
     continues: UUID | None = None
+    beside: UUID | None = None  # the run of which this is another version
+    wish: str = ""  # how to answer, see prompts.wishes
+    profile: str = "default"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,7 +145,8 @@ def _accept(submission: Submission, text: str, owner: str) -> Accepted:
     _check_load(submission)
     _check_limits(submission, text)
     run = _run(conversation, submission)
-    run.loaded_tools = [] if is_new else _loaded_before(conversation)
+    if not is_new:
+        _stand(run, conversation, submission)
     return _begin(run, submission, text, owner)
 
 
@@ -164,13 +170,16 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
     """Return the conversation, and whether it is new."""
     thread = submission.client.thread if submission.client else ""
     named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
-    own = Conversation.objects.filter(owner_id=submission.user_id, **named)
+    own = Conversation.objects.own(submission.user_id).filter(**named)
+    now = timezone.now()
     # A write first: it takes the lock, and two messages at once stand in line.
-    if own.update(updated_at=timezone.now()):
+    if own.update(updated_at=now, read_at=now):  # whoever goes on has read it
         return own.get(), False
-    # Of another: an own one that came into being just now fails at the create.
-    known = Conversation.objects.filter(pk=submission.conversation_id)
-    if known.exclude(owner_id=submission.user_id).exists():
+    # Of another, or deleted: an own one that began just now fails at the create.
+    names = Q(pk=submission.conversation_id)
+    names |= Q(owner_id=submission.user_id, **named) if thread else Q()
+    known = Conversation.objects.filter(names)
+    if known.exclude(owner_id=submission.user_id, deleted_at=None).exists():
         raise Refused("not_found", _("This conversation does not exist."))
     title = " ".join(text.split())
     if len(title) > TITLE_CHARS:
@@ -180,13 +189,14 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
         owner_id=submission.user_id,
         title=title,
         thread_id=thread,
+        read_at=now,
     )
     return made, True
 
 
 def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
     message = _message(active, submission, text)
-    is_again = submission.continues is not None
+    is_again = submission.continues or submission.beside
     if is_again or not take_as_answer(active, message, submission.stamp):
         raise Refused(
             "busy",
@@ -226,6 +236,8 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         conversation=conversation,
         user_id=submission.user_id,
         continues_id=submission.continues,
+        wish=submission.wish,
+        profile=submission.profile,
         idempotency_key=submission.key,
         page_path=redact(_path(submission.page_path)),
         page_title=redact(whole(submission.page_title))[:300],
@@ -262,10 +274,17 @@ def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
     )
 
 
-def _loaded_before(conversation: Conversation) -> list[str]:
-    """Return the names of the tools that the model has found there: it keeps them."""
-    last = conversation.runs.order_by("-created_at").values_list("loaded_tools")
-    return [name for (names,) in last[:1] for name in names[-MOST_LOADED:]]
+def _stand(run: Run, conversation: Conversation, submission: Submission) -> None:
+    """Set what the new run stands behind; it is shown, since it is the newest."""
+    before = before_next(
+        conversation, beside=submission.beside, behind=submission.continues
+    )
+    if before is not None:
+        run.after_id = before.pk
+        # The names of the tools that the model has found there: it keeps them.
+        run.loaded_tools = before.loaded_tools[-MOST_LOADED:]
+    if conversation.shown_run_id is not None:
+        Conversation.objects.filter(pk=conversation.pk).update(shown_run=None)
 
 
 def _path(said: str) -> str:

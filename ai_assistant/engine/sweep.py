@@ -11,6 +11,7 @@ from ai_assistant.engine.background.perform import end_task
 from ai_assistant.engine.background.send import resend_s
 from ai_assistant.engine.browser import end_late, late_requests
 from ai_assistant.engine.db import unit
+from ai_assistant.engine.deleting import let_go_of_deleted
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import Hold, claim, database_now, pass_by_state
 from ai_assistant.engine.finish import outcome_unknown, stopped
@@ -46,6 +47,7 @@ def sweep_once() -> Swept:
     let_go_of_left()
     give_out_calls()
     settle_left_behind()
+    let_go_of_deleted()
     return swept
 
 

@@ -15,14 +15,26 @@ from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.feedback import Feedback
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.models.usage import UsageLedger
 
+CONVERSATION = ("id", "title", "shown_run_id", "created_at", "updated_at")
 MESSAGE = ("id", "run_id", "position", "role", "state", "parts", "created_at")
 RUN = (
-    *("id", "continues_id", "state", "error_code", "error_text", "profile", "module"),
+    *(
+        "id",
+        "after_id",
+        "continues_id",
+        "wish",
+        "state",
+        "error_code",
+        "error_text",
+        "profile",
+        "module",
+    ),
     *("page_path", "page_title", "context", "look_only", "created_at", "finished_at"),
 )
 CALL = (
@@ -46,6 +58,7 @@ AUDIT = (
     *("n", "created_at", "user_name", "action", "tool", "run_id", "call_id"),
     *("details", "ip"),
 )
+FEEDBACK = ("run_id", "value", "reasons", "text", "created_at")
 ROW = ("order", "kind", "model", "object_id", "text", "fields")
 
 
@@ -60,6 +73,8 @@ def head(user: Any) -> dict[str, Any]:  # noqa: ANN401 - the site's user model
 def parts(user: Any) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:  # noqa: ANN401
     """Yield the lists of the export, each with its name."""
     yield "conversations", _conversations(user)
+    feedback = Feedback.objects.filter(user_id=user.pk).order_by("created_at")
+    yield "feedback", (_fields(row, FEEDBACK) for row in feedback.iterator())
     usage = UsageLedger.objects.filter(user_id=user.pk).order_by("created_at")
     yield "usage", (_fields(row, USAGE) for row in usage.iterator())
     tokens = AccessToken.objects.filter(user_id=user.pk).order_by("created_at")
@@ -74,7 +89,7 @@ def _conversations(user: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
         messages = Message.objects.filter(conversation=conversation)
         runs = Run.objects.filter(conversation=conversation).order_by("created_at")
         yield {
-            **_fields(conversation, ("id", "title", "created_at", "updated_at")),
+            **_fields(conversation, CONVERSATION),
             "messages": [_fields(one, MESSAGE) for one in messages],
             "runs": [_run(run) for run in runs],
         }

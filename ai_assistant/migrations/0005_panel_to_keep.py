@@ -5,6 +5,29 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+CONVERSATIONS, RUNS = 200, 100  # at a time
+
+
+def stand_in_line(apps, schema_editor):
+    """Let each run of before stand behind the one that began before it."""
+    using = schema_editor.connection.alias
+    runs = apps.get_model("ai_assistant", "Run").objects.using(using)
+    conversations = apps.get_model("ai_assistant", "Conversation").objects.using(using)
+    keys = list(conversations.values_list("pk", flat=True))
+    for start in range(0, len(keys), CONVERSATIONS):
+        some = runs.filter(conversation__in=keys[start : start + CONVERSATIONS])
+        in_order = some.order_by("conversation_id", "created_at", "pk")
+        changed = []
+        last = None
+        for run in in_order.only("conversation", "after"):
+            is_behind = last and last.conversation_id == run.conversation_id
+            if is_behind and run.after_id is None:
+                run.after_id = last.pk
+                changed.append(run)
+            last = run
+        runs.bulk_update(changed, ["after"], batch_size=RUNS)
+
+
 class Migration(migrations.Migration):
     dependencies = [
         ("ai_assistant", "0004_open_doors"),
@@ -122,4 +145,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.RunPython(stand_in_line, migrations.RunPython.noop),
     ]

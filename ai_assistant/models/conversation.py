@@ -1,8 +1,19 @@
 import uuid
+from typing import Self
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from ai_assistant.types import UserKey
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    """Conversations, and whose they are."""
+
+    def own(self, user_id: UserKey) -> Self:
+        """Return those that a user has: a deleted one is gone, for the user too."""
+        return self.filter(owner_id=user_id, deleted_at=None)
 
 
 class Conversation(models.Model):
@@ -35,6 +46,8 @@ class Conversation(models.Model):
     archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
     # Gone for its owner; the row follows when the time to undo it is over.
     deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True)
+
+    objects = ConversationQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("conversation")

@@ -54,7 +54,7 @@ class CallersThread(Executor):
             self._jobs.put(job)
         return future
 
-    def run(self, coroutine: Coroutine[Any, Any, None]) -> None:
+    def run(self, coroutine: Coroutine[Any, Any, object]) -> None:
         """Run `coroutine` on a loop of its own, and work for it here meanwhile."""
         failed: list[BaseException] = []
 

@@ -25,6 +25,7 @@ from project.demo_model.messages import (
     has_searched,
 )
 from project.demo_model.rules import answer
+from project.demo_model.titles import title_of
 
 PIECE = re.compile(r"\s*\S{1,12}|\s+")  # a word, or a part of a long one
 ARGUMENTS_CHARS = 12
@@ -45,7 +46,12 @@ class DemoProvider:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Yield the pieces of the reply that the rules give."""
-        reply = _offered(answer(request.messages), request)
+        asked_for = title_of(request.messages)
+        reply = (
+            Reply(text=asked_for)
+            if asked_for
+            else _offered(answer(request.messages), request)
+        )
         count = 0
         for chunk in _chunks(reply):
             await asyncio.sleep(self._delay_s)

@@ -38,11 +38,9 @@ class TestAgain:
         assert (run.state, said(run)) == ("succeeded", "Whole.")
         assert (run.continues_id, run.page_path) == (failed.pk, "/admin/")
         assert run.session_digest == "new"
-        assert [m["content"] for m in script.requests[1].messages[1:]] == [
-            "What?",
-            "Half",
-            "What?",
-        ]
+        # It stands beside the first try, and is told nothing of it.
+        assert run.after_id == failed.after_id
+        assert [m["content"] for m in script.requests[1].messages[1:]] == ["What?"]
 
     def test_continue_goes_on(self, play, script, options, once_more):
         options(MAX_STEPS=1)
@@ -53,6 +51,7 @@ class TestAgain:
 
         assert (run.state, said(run)) == ("succeeded", "Two.")
         assert run.messages.get(role="user").text == "Go on."
+        assert run.after_id == limited.pk
         roles = [m["role"] for m in script.requests[1].messages[1:]]
         assert roles == ["user", "assistant", "tool", "user"]
 

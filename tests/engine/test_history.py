@@ -32,9 +32,11 @@ def build(told):
     """Store a conversation of finished runs; return its last run."""
     owner, _ = get_user_model().objects.get_or_create(username="hy")
     conversation = Conversation.objects.create(owner=owner)
+    run = None
     for run_steps in told:
         run = Run.objects.create(
             conversation=conversation,
+            after=run,
             user=owner,
             idempotency_key=uuid.uuid4().hex,
             state="cancelled",

@@ -48,6 +48,17 @@ class TestConversations:
         for model in (Conversation, Run, ToolCall, ChangeSet, RowChange):
             assert not model.objects.exists()
 
+    def test_what_people_have_deleted_goes_in_any_case(self, told, capsys):
+        told("ada", days=0)
+        told("bob", days=0)
+        late = timezone.now() - timedelta(minutes=1)
+        Conversation.objects.filter(owner__username="ada").update(deleted_at=late)
+
+        said = purge(capsys, days=30)
+
+        assert said[0] == "1 conversations that people had deleted are gone."
+        assert owners() == ["bob"]
+
     def test_new_ones_stay(self, told, capsys):
         told("ada", days=40)
         told("bob", days=20)

@@ -1,9 +1,11 @@
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from ai_assistant import conf
+from ai_assistant.engine.deleting import let_go_of_deleted
 from ai_assistant.management.people import user_named
 from ai_assistant.management.retention import (
     days_ago,
@@ -34,6 +36,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        if not options["dry_run"]:
+            self._deleted()
         days, of_audit = options["days"], conf.get("AUDIT_RETENTION_DAYS")
         of_tokens = conf.get("TOKEN_RETENTION_DAYS")
         days = conf.get("RETENTION_DAYS") if days is None else days
@@ -50,6 +54,11 @@ class Command(BaseCommand):
             self._tokens(of_tokens, user_id, dry=options["dry_run"])
         if of_audit is not None and user_id is None:
             self._audit(of_audit, dry=options["dry_run"])
+
+    def _deleted(self) -> None:
+        """Delete for good what people have deleted, when nobody can undo it."""
+        if gone := sum(iter(partial(let_go_of_deleted, now=True), 0)):
+            self.stdout.write(f"{gone} conversations that people had deleted are gone.")
 
     def _conversations(self, days: int, user_id: UserKey | None, *, dry: bool) -> None:
         before = days_ago(days)
