@@ -69,6 +69,9 @@ DEFAULTS: Mapping[str, Any] = {
     # --- the rows of the site ---
     "DATA_TOOLS": True,  # tools for every model in the admin
     "DATA_MODELS_EXCLUDED": [],  # models they leave alone: "shop.order"
+    # --- what the assistant does unasked ---
+    "TITLES": True,  # the model is asked once for the title of a conversation
+    "TITLE_TIMEOUT_S": 30.0,
     # --- what the assistant sees ---
     "CONTEXT_CHARS": 12_000,  # of the page's items in the prompt
     "CONTEXT_TIMEOUT_S": 2.0,  # of all providers of a page together
@@ -109,6 +112,11 @@ DEFAULTS: Mapping[str, Any] = {
     # --- the site ---
     "SQLITE_IMMEDIATE": True,
     "HTMX": "auto",  # "vendored", "none"
+    "LAUNCHER": "end",  # the button's corner: "start", "none"
+    "SHORTCUTS": ["Ctrl+Shift+A", "Alt+Shift+A"],  # open the panel; Ctrl is Cmd too
+    "THEME": "auto",  # whose colours: "admin", "unfold", "jazzmin", "none"
+    "BANNER": {},  # above every conversation: {"text", "level"}, or a callable's path
+    "DISCLAIMER": "auto",  # under the composer; auto: a sentence of our own, "": none
     "ALLOWED_ORIGINS": [],  # of the socket, besides the request's own host
 }
 

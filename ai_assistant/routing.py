@@ -29,7 +29,11 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 NOT_FOUND, FORBIDDEN = 4404, 4403
-ACTIONS = ("send", "stop", "retry", "answer", "new")
+ACTIONS = (
+    *("send", "stop", "retry", "answer", "new"),
+    *("regenerate", "edit_message", "branch"),
+    "feedback",
+)
 API = "api"  # and all below it
 
 

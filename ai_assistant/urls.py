@@ -6,7 +6,20 @@ from django.urls import URLPattern, include, path
 from django.urls.resolvers import RoutePattern, URLResolver
 
 from ai_assistant import conf
-from ai_assistant.web import browser, health, views
+from ai_assistant.web import (
+    branches,
+    browser,
+    conversations,
+    earlier,
+    export,
+    feedback,
+    health,
+    inspector,
+    keyboard,
+    messages,
+    seen,
+    views,
+)
 from ai_assistant.web.agui import views as agui
 from ai_assistant.web.rest import routes
 
@@ -28,12 +41,24 @@ _routes: list[URLPattern | URLResolver] = [
     path("send/", views.send_view, name="send"),
     path("stop/", views.stop_view, name="stop"),
     path("retry/", views.retry_view, name="retry"),
+    path("regenerate/", branches.regenerate_view, name="regenerate"),
+    path("edit-message/", branches.edit_message_view, name="edit_message"),
+    path("branch/", branches.branch_view, name="branch"),
     path("answer/", views.answer_view, name="answer"),
     path("edit/", views.edit_view, name="edit"),
     path("whole/", views.whole_view, name="whole"),
+    path("message/", messages.message_view, name="message"),
+    path("feedback/", feedback.feedback_view, name="feedback"),
+    path("raw/", inspector.raw_view, name="raw"),
     path("new/", views.new_view, name="new"),
-    path("conversations/", views.conversations_view, name="conversations"),
+    path("conversations/", conversations.conversations_view, name="conversations"),
+    path("conversations/change/", conversations.change_view, name="change"),
+    path("conversations/rename/", conversations.rename_view, name="rename"),
+    path("earlier/", earlier.earlier_view, name="earlier"),
+    path("seen/", seen.seen_view, name="seen"),
+    path("export/", export.export_view, name="export"),
     path("context/", views.context_view, name="context"),
+    path("keyboard/", keyboard.keyboard_view, name="keyboard"),
     path("claim/", browser.claim_view, name="claim"),
     path("result/", browser.result_view, name="result"),
     path("frames/", views.frames_view, name="frames"),

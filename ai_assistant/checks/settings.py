@@ -1,17 +1,21 @@
 """The names, types and values of AI_ASSISTANT."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
+from django.utils.functional import Promise
 
 from ai_assistant.conf import DEFAULTS
+from ai_assistant.web.shortcuts import key_signs
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "EXECUTOR": ("web", "worker"),
     "BACKGROUND": ("auto", "celery", "threads"),
     "HTMX": ("auto", "vendored", "none"),
+    "LAUNCHER": ("end", "start", "none"),
+    "THEME": ("auto", "admin", "unfold", "jazzmin", "none"),
 }
 MAY_BE_NONE = (
     "WRITE_TIMEOUT_S",
@@ -23,6 +27,8 @@ MAY_BE_NONE = (
 )
 MAY_BE_ZERO = ("MODEL_RETRIES", "MODEL_RETRY_DELAY_S", "MAX_ATTEMPTS")
 OF_DICTS = ("BUDGETS",)
+# What else a setting may be, besides the type of its default.
+ALSO: Mapping[str, type] = {"BANNER": str, "DISCLAIMER": Promise}
 NAMES = "docs/settings.md lists every name with its type and default."
 
 
@@ -66,6 +72,8 @@ def expected_type(name: str) -> str:
         return "a number or None"
     if name in OF_DICTS:
         return "a list of dicts"
+    if name == "BANNER":
+        return "a dict or the dotted path of a callable"
     default = DEFAULTS.get(name)
     words: tuple[tuple[type, str], ...] = (
         (bool, "True or False"),
@@ -81,6 +89,8 @@ def expected_type(name: str) -> str:
 def _fits(name: str, value: object) -> bool:
     if value is None:
         return name in MAY_BE_NONE
+    if isinstance(value, ALSO.get(name, ())):
+        return True
     default = 0.0 if name in MAY_BE_NONE else DEFAULTS[name]
     if isinstance(default, bool) or isinstance(value, bool):
         return isinstance(default, bool) and isinstance(value, bool)
@@ -100,10 +110,21 @@ def _wrong_values(own: Mapping[str, Any]) -> Iterator[CheckMessage]:
         if name in CHOICES and value not in CHOICES[name]:
             allowed = ", ".join(map(repr, CHOICES[name]))
             yield _wrong(name, value, f"one of {allowed}")
+        elif name == "SHORTCUTS":
+            yield from _wrong_shortcuts(value)
         elif _is_number(value) and value < 0 and name in MAY_BE_ZERO:
             yield _wrong(name, value, "0 or more")
         elif _is_number(value) and value <= 0 and name not in MAY_BE_ZERO:
             yield _wrong(name, value, "more than 0")
+
+
+def _wrong_shortcuts(shortcuts: Iterable[str]) -> Iterator[CheckMessage]:
+    for shortcut in shortcuts:
+        try:
+            key_signs([shortcut])
+        except ValueError:
+            wanted = "letters, digits or F keys with Ctrl or Alt, as 'Ctrl+Shift+A'"
+            yield _wrong("SHORTCUTS", shortcut, wanted)
 
 
 def _is_number(value: object) -> bool:

@@ -4,14 +4,47 @@ import json
 
 from django import template
 from django.core.serializers.json import DjangoJSONEncoder
+from django.template.context import Context
+from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from ai_assistant.exceptions import ImproperlyConfiguredAssistant
+from ai_assistant.safety.permissions import may_view
 from ai_assistant.types import JSON
+from ai_assistant.web.middleware import has_addresses, wants_panel
+from ai_assistant.web.panel import panel_for
 
 register = template.Library()
 
 SHOWN_CHARS = 200  # of a value in an error
+
+
+@register.simple_tag(takes_context=True)
+def ai_assistant(context: Context) -> SafeString:
+    """
+    Put the panel into this page, for pages that the middleware leaves alone.
+
+    Best first thing in the body; deeper in the page, it covers what it would push
+    aside. Nothing where the panel does not belong: in a popup or a frame, or if the
+    user may not see it. The middleware adds no second one.
+    Raise ImproperlyConfiguredAssistant without a request in the context.
+    """
+    request = context.get("request")
+    if request is None:
+        raise ImproperlyConfiguredAssistant(
+            "{% ai_assistant %} found no request in the template's context. Add "
+            "'django.template.context_processors.request' to the context_processors, "
+            "and render the template with the request."
+        )
+    if not (wants_panel(request) and may_view(request.user) and has_addresses()):
+        return SafeString()
+    values = {"panel": panel_for(request)}
+    parts = [
+        render_to_string(f"ai_assistant/{name}.html", values, request)
+        for name in ("injection_head", "injection_body", "skip")
+    ]
+    return format_html("{}{}{}", *parts)
 
 
 @register.simple_tag

@@ -20,6 +20,7 @@ from ai_assistant.engine.db import in_db
 from ai_assistant.exceptions import Limited, Refused
 from ai_assistant.safety.budget_words import opening
 from ai_assistant.safety.permissions import may_use, may_view
+from ai_assistant.web.own_pages import own_page
 
 View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
 
@@ -80,19 +81,29 @@ def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
 def _limited(request: HttpRequest, limited: Limited) -> HttpResponse:
     """Return the sentence, the time at which it is worth while to try again, 429."""
     text = f"{limited} {opening(limited.opens_at)}".strip()
-    response = sentence(request, text, TOO_MANY)
-    if limited.opens_at is not None:
-        wait = limited.opens_at - timezone.now()
-        response["Retry-After"] = str(max(1, ceil(wait.total_seconds())))
+    if limited.opens_at is None:
+        return sentence(request, text, TOO_MANY)
+    wait = limited.opens_at - timezone.now()
+    seconds = max(1, ceil(wait.total_seconds()))
+    response = sentence(request, text, TOO_MANY, wait_s=seconds)
+    response["Retry-After"] = str(seconds)
     return response
 
 
-def sentence(request: HttpRequest, text: str, status: int) -> HttpResponse:
-    """Return a sentence: a fragment for a script, a page for a person."""
-    context = {"notice": text, "next": back(request)}
-    is_fetched = bool(request.headers.get(FETCHED))
-    name = "notice.html" if is_fetched else "refused.html"
-    return render(request, f"ai_assistant/{name}", context, status=status)
+def sentence(
+    request: HttpRequest, text: str, status: int, *, wait_s: int = 0
+) -> HttpResponse:
+    """
+    Return a sentence: a fragment for a script, a page for a person.
+
+    `wait_s`: in so many seconds the same may be sent again.
+    """
+    context = {"notice": text, "next": back(request), "wait_s": wait_s}
+    if request.headers.get(FETCHED):
+        is_message = request.path == reverse("ai_assistant:send")
+        name = "limited.html" if wait_s and is_message else "notice.html"
+        return render(request, f"ai_assistant/{name}", context, status=status)
+    return own_page(request, "ai_assistant/refused.html", context, status=status)
 
 
 def back(request: HttpRequest) -> str:

@@ -25,7 +25,8 @@ from ai_assistant.web.session import is_signed_in
 
 logger = logging.getLogger("ai_assistant")
 
-SIGNED_OUT, FORBIDDEN, TOO_LARGE, BAD_FRAME, FAILED = 4401, 4403, 1009, 4400, 1011
+# Daphne sends no code of 1001 to 2999: with one of these the socket would stay open.
+SIGNED_OUT, FORBIDDEN, TOO_LARGE, BAD_FRAME, FAILED = 4401, 4403, 4413, 4400, 4500
 TOO_MANY = 4429  # frames; the page then polls for a while
 CHECK_S = 10.0  # between two looks whether the session is still good
 MAX_BAD_FRAMES = 10

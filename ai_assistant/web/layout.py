@@ -1,5 +1,6 @@
 """How the person has left the panel: a small cookie, written by the browser."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -12,8 +13,40 @@ YEAR_S = 365 * 24 * 3600
 LOOK_COOKIE = "aia_look"  # "1": the assistant is to change nothing
 MAX_CHARS = 200
 MODES = ("dock", "float")
-WIDTHS = range(320, 801, 20)
+STEP = 20  # CSS pixels; places are kept in steps, so that rules can draw them
+WIDTHS = range(320, 801, STEP)
 DEFAULT_WIDTH = 400
+CORNERS: Mapping[str, str] = {"e": "end", "s": "start", "n": "none"}
+MAX_UNREAD = 999
+MIN_HEIGHT = 16  # steps
+# The bits that panel.css has rules for: more would be drawn wrong.
+HEIGHTS, XS, YS = range(MIN_HEIGHT, MIN_HEIGHT + 64), range(256), range(64)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Window:
+    """
+    The floating window, in steps of 20 CSS pixels.
+
+    `x` is counted from the inline end of the viewport, `y` from its lower edge: a
+    window in its corner stays there when the viewport changes. The style sheet keeps
+    whatever is stored here inside the viewport.
+    """
+
+    height: int = 32
+    x: int = 1
+    y: int = 1
+
+    @property
+    def tokens(self) -> str:
+        """Return the bits of the three numbers: each has one rule in panel.css."""
+        parts = (("h", self.height - MIN_HEIGHT), ("x", self.x), ("y", self.y))
+        return " ".join(
+            f"{name}{1 << bit}"
+            for name, number in parts
+            for bit in range(number.bit_length())
+            if number >> bit & 1
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +57,12 @@ class Layout:
     is_busy: bool = False  # a run was under way when the panel was closed
     mode: str = "dock"
     width: int = DEFAULT_WIDTH
+    window: Window = Window()
     conversation: str = ""
+    corner: str = ""  # of the launcher, if the person chose one
+    ctrl_enter: bool = False  # Enter starts a line, Ctrl+Enter sends
+    shortcuts: bool = True  # keys open the panel
+    unread: int = 0  # answers that nobody has seen
     look_only: bool = False  # the assistant is to change nothing
 
 
@@ -40,20 +78,42 @@ def read_layout(request: HttpRequest) -> Layout:
         is_open=values.get("o") == "1",
         is_busy=values.get("b") == "1",
         mode=mode if mode in MODES else MODES[0],
-        width=_width(values.get("w", "")),
+        width=_number(values.get("w", ""), WIDTHS, DEFAULT_WIDTH),
+        window=_window(values.get("p", "")),
         conversation=_uuid(values.get("c", "")),
+        corner=CORNERS.get(values.get("l", ""), ""),
+        ctrl_enter=values.get("e") == "1",
+        shortcuts=values.get("k") != "0",
+        unread=_number(values.get("n", ""), range(MAX_UNREAD + 1), 0),
         look_only=looks_only,
     )
 
 
 def write_layout(response: HttpResponse, layout: Layout) -> None:
     """Say it for the browser, where no script does."""
-    value = f"o={layout.is_open:d}&m={layout.mode}&w={layout.width}"
-    _set(response, COOKIE, f"{value}&c={layout.conversation}")
+    _set(response, COOKIE, _as_cookie(layout))
     if layout.look_only:
         _set(response, LOOK_COOKIE, "1")
     else:
         response.delete_cookie(LOOK_COOKIE, samesite="Lax")
+
+
+def _as_cookie(layout: Layout) -> str:
+    window = layout.window
+    corner = next((key for key, name in CORNERS.items() if name == layout.corner), "")
+    said = {
+        "m": layout.mode,
+        "w": f"{layout.width}",
+        "c": layout.conversation,
+        "b": "1" if layout.is_busy else "",
+        "p": f"{window.height}.{window.x}.{window.y}" if window != Window() else "",
+        "l": corner,
+        "e": "1" if layout.ctrl_enter else "",
+        "k": "" if layout.shortcuts else "0",
+        "n": f"{layout.unread or ''}",
+    }
+    given = [f"{key}={value}" for key, value in said.items() if value]
+    return "&".join([f"o={layout.is_open:d}", *given])
 
 
 def _set(response: HttpResponse, name: str, value: str) -> None:
@@ -66,9 +126,20 @@ def _set(response: HttpResponse, name: str, value: str) -> None:
     )
 
 
-def _width(said: str) -> int:
-    width = int(said) if said.isascii() and said.isdigit() and len(said) < 5 else 0
-    return width if width in WIDTHS else DEFAULT_WIDTH
+def _window(said: str) -> Window:
+    parts = said.split(".")
+    if len(parts) != 3:
+        return Window()
+    height, x, y = (
+        _number(part, allowed, -1)
+        for part, allowed in zip(parts, (HEIGHTS, XS, YS), strict=True)
+    )
+    return Window() if -1 in (height, x, y) else Window(height=height, x=x, y=y)
+
+
+def _number(said: str, allowed: range, other: int) -> int:
+    is_number = said.isascii() and said.isdigit() and len(said) < 5
+    return number if is_number and (number := int(said)) in allowed else other
 
 
 def _uuid(said: str) -> str:

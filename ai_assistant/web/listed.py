@@ -1,40 +1,167 @@
-"""The list of a person's conversations, and which of them go on or wait."""
+"""The list of a person's conversations: what each does, is, and where a search hit."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 from uuid import UUID
 
+from django.db.models import F, Q, QuerySet
+from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
-from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
+from ai_assistant.render.html.excerpts import excerpt
+from ai_assistant.render.html.periods import here_today, period
+from ai_assistant.types import UserKey
+from ai_assistant.web.search import SEARCH_CHARS, found, words_of
 
-LISTED = 50  # conversations
+LISTED = 25  # conversations at a time
+MOST_LISTED = 10_000  # so far back anybody gets by pressing "Show more"
+TITLE_CHARS = 120  # of a title in which words are marked
 FOR_PERSON = (RunState.WAITING_APPROVAL, RunState.WAITING_ANSWER)
 
+Item = dict[str, Any]
 
-def listed(user: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - the site's user model
-    """
-    Return the own conversations for the list, the newest first.
 
-    `busy` is "wait" where a run waits for the person, "run" where one is at work.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """Which conversations are to be listed, from which on."""
+
+    said: str = ""  # the search, as it was typed
+    archived: bool = False
+    start: int = 0
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return words_of(self.said)
+
+
+@dataclass(kw_only=True, slots=True)
+class Listed:
+    """A part of the list. `more` is where the next one begins, 0 if there is none."""
+
+    wish: Wish
+    items: list[Item] = field(default_factory=list)
+    more: int = 0
+
+
+def read_wish(request: HttpRequest) -> Wish:
+    """Return what a request says of the list; nonsense counts as not said."""
+    said = request.POST if request.method == "POST" else request.GET
+    start = said.get("from", "")
+    is_number = start.isascii() and start.isdigit() and len(start) < 6
+    return Wish(
+        said=said.get("q", "")[:SEARCH_CHARS].strip(),
+        archived=said.get("archived") == "1",
+        start=min(int(start), MOST_LISTED) if is_number else 0,
+    )
+
+
+def listed(user: Any, wish: Wish | None = None) -> Listed:  # noqa: ANN401 - the site's user model
+    """Return a part of the own conversations, pinned ones first, then the newest."""
+    wish = wish or Wish()
+    rows = _rows(user.pk, wish)
+    # One more on each side: whether there is more, and the heading that stands there.
+    before = min(wish.start, 1)
+    part = list(rows[wish.start - before : wish.start + LISTED + 1])
+    shown = part[before : before + LISTED]
+    items = _items(shown, wish)
+    if not wish.words:
+        _set_headings(items, shown, part[:before])
+    is_more = len(part) > before + LISTED
+    return Listed(wish=wish, items=items, more=wish.start + LISTED if is_more else 0)
+
+
+def list_context(user: Any, wish: Wish | None = None, deleted: str = "") -> Item:  # noqa: ANN401
     """
-    rows = list(Conversation.objects.filter(owner_id=user.pk)[:LISTED])
-    full, busy = reverse("ai_assistant:full"), _busy([row.pk for row in rows])
-    return [
+    Return what the templates of the list are given.
+
+    `deleted` is the id of the conversation whose deletion may be taken back.
+    """
+    wish = wish or Wish()
+    return {"listed": listed(user, wish), "wish": wish, "deleted": deleted}
+
+
+def listed_one(user: Any, conversation_id: UUID) -> Item:  # noqa: ANN401
+    """Return one own conversation as it stands in the list. Raise DoesNotExist."""
+    row = Conversation.objects.own(user.pk).get(pk=conversation_id)
+    return _items([row], Wish())[0]
+
+
+def _rows(user_id: UserKey, wish: Wish) -> QuerySet[Conversation, Any]:
+    if wish.words:
+        return found(user_id, wish.words)
+    own = Conversation.objects.own(user_id)
+    own = own.filter(archived_at__isnull=not wish.archived)
+    return own.order_by(F("pinned_at").desc(nulls_last=True), "-updated_at", "-pk")
+
+
+def _items(rows: list[Conversation], wish: Wish) -> list[Item]:
+    full = reverse("ai_assistant:full")
+    busy, unread = _at_work([row.pk for row in rows])
+    hits = _hits(rows, wish.words)
+    items: list[Item] = [
         {
             "id": str(row.pk),
             "title": row.title,
             "time": row.updated_at,
             "url": f"{full}?conversation={row.pk}",
             "busy": busy.get(row.pk, ""),
+            "unread": row.pk in unread,
+            "pinned": row.pinned_at is not None,
+            "archived": row.archived_at is not None,
         }
         for row in rows
     ]
+    for item, row in zip(items, rows, strict=True):
+        if wish.words:
+            item["pieces"] = excerpt(row.title, wish.words, length=TITLE_CHARS)
+        item.update(hits.get(row.pk, {}))
+        item["url"] += item.get("place", "")
+    return items
 
 
-def _busy(conversations: list[UUID]) -> dict[UUID, str]:
-    runs = Run.objects.filter(conversation__in=conversations, state__in=UNFINISHED)
-    return {
+def _hits(rows: list[Conversation], words: tuple[str, ...]) -> dict[UUID, Item]:
+    """Return the message that was found in each conversation, and where it stands."""
+    wanted = [hit for row in rows if (hit := getattr(row, "hit", None))]
+    found: dict[UUID, Item] = {}
+    for message in Message.objects.filter(pk__in=wanted):
+        by_user = message.role == Message.Role.USER
+        anchor = f"u-{message.pk}" if by_user else f"r-{message.run_id}"
+        found[message.conversation_id] = {
+            "hit": excerpt(message.text, words),
+            "place": f"&at={message.run_id}#{anchor}",
+        }
+    return found
+
+
+def _at_work(conversations: list[UUID]) -> tuple[dict[UUID, str], set[UUID]]:
+    """Return what the runs under way do, and where answers were not seen yet."""
+    news = Q(door=Door.PANEL, finished_at__gt=F("conversation__read_at"))
+    runs = Run.objects.filter(conversation__in=conversations)
+    runs = runs.filter(Q(state__in=UNFINISHED) | news)
+    rows = list(runs.values_list("conversation_id", "state").distinct())
+    busy = {
         conversation: "wait" if state in FOR_PERSON else "run"
-        for conversation, state in runs.values_list("conversation_id", "state")
+        for conversation, state in rows
+        if state in UNFINISHED
     }
+    return busy, {conversation for conversation, state in rows} - busy.keys()
+
+
+def _set_headings(
+    items: list[Item], rows: list[Conversation], before: Iterable[Conversation]
+) -> None:
+    today = here_today()
+    last = next((_heading(row, today) for row in before), "")
+    for item, row in zip(items, rows, strict=True):
+        heading = _heading(row, today)
+        item["heading"] = heading if heading != last else ""
+        last = heading
+
+
+def _heading(row: Conversation, today: date) -> str:
+    return _("Pinned") if row.pinned_at else period(row.updated_at, today)

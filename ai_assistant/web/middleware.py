@@ -25,6 +25,10 @@ BODY = re.compile(
     rb"""(?P<body><body(?:\s(?:[^>"']|"[^"]*"|'[^']*')*)?>)""",
     re.IGNORECASE | re.DOTALL,
 )
+# The admin's own link past what each page begins with: ours comes after it.
+OWN_SKIP = re.compile(
+    rb"""\s*<a\b[^>]*\bskip-to-content-link\b[^>]*>[^<]*</a>""", re.IGNORECASE
+)
 HEAD_END = re.compile(rb"</head\s*>", re.IGNORECASE)
 MARK = b'id="aia"'
 NO_PANEL = (
@@ -87,15 +91,23 @@ def takes_panel(
     """Tell whether the panel belongs into this response. Asks no database."""
     match = request.resolver_match
     return (
-        conf.enabled()
-        and isinstance(response, HttpResponse)
+        isinstance(response, HttpResponse)
         and not response.streaming
         and response.status_code < 500  # that page must not need the database
         and not response.has_header("Content-Encoding")
         and response.get("Content-Type", "").startswith("text/html")
         and match is not None
         and "admin" in match.app_names
-        and match.url_name not in NO_PANEL
+        and wants_panel(request)
+    )
+
+
+def wants_panel(request: HttpRequest) -> bool:
+    """Tell whether a page with this address may have the panel. Asks no database."""
+    match = request.resolver_match
+    return (
+        conf.enabled()
+        and (match is None or match.url_name not in NO_PANEL)
         and not ({"_popup", "_to_field"} & {*request.GET, *request.POST})
         and request.headers.get("Sec-Fetch-Dest") not in ("iframe", "frame", "embed")
         and hasattr(request, "user")
@@ -108,7 +120,7 @@ def inject(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     body = next((found for found in BODY.finditer(content) if found["body"]), None)
     if body is None or MARK in content or not may_view(request.user):
         return response
-    if not _has_addresses():
+    if not has_addresses():
         return response
     try:
         return _with_panel(request, response, body)
@@ -122,9 +134,12 @@ def _with_panel(
     request: HttpRequest, response: HttpResponse, body: re.Match[bytes]
 ) -> HttpResponse:
     content = response.content
-    context = {"panel": panel_for(request), "nonce": _nonce(request)}
+    context = {"panel": panel_for(request)}
     panel = render_to_string("ai_assistant/injection_body.html", context, request)
     styles = render_to_string("ai_assistant/injection_head.html", context, request)
+    skip = render_to_string("ai_assistant/skip.html", context, request)
+    own = OWN_SKIP.match(content, body.end())
+    after = own.end() if own else body.end()
     heads = [found.start() for found in HEAD_END.finditer(content, 0, body.start())]
     at = heads[-1] if heads else body.end()
     response.content = b"".join(
@@ -133,7 +148,9 @@ def _with_panel(
             styles.encode(response.charset, "xmlcharrefreplace"),
             content[at : body.end()],
             panel.encode(response.charset, "xmlcharrefreplace"),
-            content[body.end() :],
+            content[body.end() : after],
+            skip.encode(response.charset, "xmlcharrefreplace"),
+            content[after:],
         )
     )
     if response.has_header("Content-Length"):
@@ -143,14 +160,9 @@ def _with_panel(
     return response
 
 
-def _has_addresses() -> bool:
+def has_addresses() -> bool:
     """Tell whether the site has our addresses: if not, a check says so, not a page."""
     try:
         return bool(reverse("ai_assistant:full"))
     except NoReverseMatch:
         return False
-
-
-def _nonce(request: HttpRequest) -> str:
-    """Return the nonce of Django 6's content security policy, if there is one."""
-    return str(getattr(request, "csp_nonce", "") or getattr(request, "_csp_nonce", ""))

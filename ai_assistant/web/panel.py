@@ -1,7 +1,7 @@
 """What the panel's templates are given."""
 
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,8 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 
 from ai_assistant import conf
+from ai_assistant.engine.branches import shown_runs
+from ai_assistant.engine.unread import count_unread
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.render.html.entries import Entry
@@ -18,9 +20,13 @@ from ai_assistant.render.html.state import panel_state
 from ai_assistant.render.html.thread import read_thread
 from ai_assistant.render.html.usage import usage_line
 from ai_assistant.safety.permissions import may_use
+from ai_assistant.web.allowed import allowed_here
+from ai_assistant.web.banner import SiteBanner, site_banner
 from ai_assistant.web.chips import Chips, chips_of, page_context, why_read_only
-from ai_assistant.web.layout import Layout, read_layout
+from ai_assistant.web.disclaimer import disclaimer, is_dismissed, mark_of
+from ai_assistant.web.layout import STEP, Layout, read_layout
 from ai_assistant.web.origin_banner import Origin, origin_of
+from ai_assistant.web.shortcuts import key_signs
 from ai_assistant.web.suggestions import suggestions_of
 
 VIEW_USAGE = "ai_assistant.view_usageledger"
@@ -28,13 +34,20 @@ ROUTES = (
     "send",
     "stop",
     "retry",
+    "regenerate",
+    "edit_message",
+    "branch",
     "answer",
     "edit",
     "whole",
+    "message",
+    "feedback",
+    "raw",
     "conversations",
     "new",
     "frames",
     "context",
+    "keyboard",
     "claim",
     "result",
     "ws",
@@ -53,10 +66,12 @@ class Panel:
     conversation: str
     shows_faults: bool = False  # of the site's own templates
     shows_usage: bool = False
+    shows_raw: bool = False  # what an answer was made of
     usage: str = ""  # what the conversation has used
     open: bool = False
     mode: str = "dock"
     width: int = 400
+    layout: Layout = field(default_factory=Layout)
     title: str = ""
     run: str = ""
     seq: int = 0
@@ -66,9 +81,14 @@ class Panel:
     origin: Origin | None = None  # where the conversation belongs, if not here
     thread: list[Entry] = field(default_factory=list)
     pinned: list[Entry] = field(default_factory=list)
+    earlier: str = ""  # the first run in `thread`, if there are some above it
     notice: str = ""
     look_only: bool = False  # the assistant is to change nothing
     suggestions: list[str] = field(default_factory=list)
+    allows: str = ""  # what may be done on the page, in a sentence
+    banner: SiteBanner | None = None
+    disclaimer: str = ""
+    disclaimer_mark: str = ""  # what the cookie holds once it has been dismissed
 
     @cached_property
     def urls(self) -> dict[str, str]:
@@ -89,6 +109,29 @@ class Panel:
         return str(profile.get("LABEL") or profile.get("MODEL") or "")
 
     @property
+    def height(self) -> int:
+        """Return the height of the floating window, in CSS pixels."""
+        return self.layout.window.height * STEP
+
+    @property
+    def keys(self) -> str:
+        """Return the keys that open the panel, as boot.js compares them."""
+        return key_signs(conf.get("SHORTCUTS")) if self.layout.shortcuts else ""
+
+    @property
+    def shortcuts(self) -> dict[str, str]:
+        """Return the site's keys that open the panel: how to draw, how to say them."""
+        said = [str(one) for one in conf.get("SHORTCUTS")]
+        return {"signs": key_signs(said), "said": ", ".join(said)}
+
+    @property
+    def corner(self) -> str:
+        """Return where the launcher stands: nobody is left without a way in."""
+        wanted = self.layout.corner or str(conf.get("LAUNCHER"))
+        is_lost = self.layout.corner == "none" and not self.keys
+        return "end" if is_lost else wanted
+
+    @property
     def htmx(self) -> str:
         return str(conf.get("HTMX"))
 
@@ -102,6 +145,7 @@ def bare_panel(user: Any, path: str) -> Panel:  # noqa: ANN401 - the site's user
         conversation="",
         shows_faults=settings.DEBUG or bool(getattr(user, "is_superuser", False)),
         shows_usage=user.has_perm(VIEW_USAGE),
+        shows_raw=bool(getattr(user, "is_superuser", False)),
     )
 
 
@@ -110,7 +154,7 @@ def closed_panel(request: HttpRequest, layout: Layout) -> Panel:
     panel = bare_panel(request.user, request.get_full_path())
     panel.conversation = layout.conversation or str(uuid.uuid4())
     panel.mode, panel.width = layout.mode, layout.width
-    panel.look_only = layout.look_only
+    panel.look_only, panel.layout = layout.look_only, layout
     return panel
 
 
@@ -127,19 +171,23 @@ def drawn_panel(
     panel.open = True
     panel.path = path or panel.path
     _look_at_page(panel, request.user, title)
+    _say_of_site(panel, request)
     named = conversation or layout.conversation
     wanted = own_conversation(request.user, named)
     if wanted is None:
         # A first message may be on its way to a conversation that has no row yet.
         panel.conversation = named if is_nobodys(named) else str(uuid.uuid4())
         panel.state = "idle"
-        panel.suggestions = suggestions_of(page_context(request.user, panel.path))
+        context = page_context(request.user, panel.path)
+        panel.suggestions = suggestions_of(context)
+        panel.allows = allowed_here(context, readonly=bool(panel.readonly))
         return panel
     drawn = read_thread(wanted)
     panel.conversation = str(wanted.pk)
     panel.title = drawn.title
     panel.usage = usage_line(wanted.pk) if panel.shows_usage else ""
     panel.thread, panel.pinned = drawn.entries, drawn.pinned
+    panel.earlier = drawn.earlier
     panel.run = str(drawn.run.pk) if drawn.run else ""
     panel.seq, panel.state = drawn.seq, drawn.state
     panel.origin = origin_of(drawn.run, request.user, panel.path)
@@ -151,7 +199,7 @@ def page_panel(user: Any, path: str, title: str, conversation: str) -> Panel:  #
     panel = bare_panel(user, path)
     _look_at_page(panel, user, title)
     own = own_conversation(user, conversation)
-    last = own.runs.order_by("-created_at").first() if own else None
+    last = shown_runs(own.runs.all()).first() if own else None
     panel.origin = origin_of(last, user, path)
     return panel
 
@@ -161,13 +209,20 @@ def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:  # noqa: AN
     panel.chips, panel.readonly = chips_of(context), why_read_only(context)
 
 
+def _say_of_site(panel: Panel, request: HttpRequest) -> None:
+    panel.banner = site_banner(request)
+    if not is_dismissed(request):
+        panel.disclaimer = disclaimer()
+        panel.disclaimer_mark = mark_of(request.user)
+
+
 def own_conversation(user: Any, conversation_id: str) -> Conversation | None:  # noqa: ANN401
     """Return the conversation if it is one of `user`, else None."""
     try:
         wanted = UUID(conversation_id)
     except ValueError:
         return None
-    return Conversation.objects.filter(pk=wanted, owner_id=user.pk).first()
+    return Conversation.objects.own(user.pk).filter(pk=wanted).first()
 
 
 def is_nobodys(conversation_id: str) -> bool:
@@ -181,9 +236,13 @@ def is_nobodys(conversation_id: str) -> bool:
 
 
 def is_anothers(conversation_id: UUID, user: Any) -> bool:  # noqa: ANN401
-    """Tell whether the conversation is another user's. One without a row is not."""
+    """
+    Tell whether the conversation is another user's, or deleted.
+
+    One without a row is not.
+    """
     rows = Conversation.objects.filter(pk=conversation_id)
-    return rows.exclude(owner_id=user.pk).exists()
+    return rows.exclude(owner_id=user.pk, deleted_at=None).exists()
 
 
 def panel_for(request: HttpRequest) -> Panel:
@@ -194,6 +253,9 @@ def panel_for(request: HttpRequest) -> Panel:
     panel = closed_panel(request, layout)
     if layout.is_busy:
         panel.state = unfinished_state(request.user, layout.conversation)
+        if panel.state == "closed":  # it has ended, and no page was there to say so
+            unread = count_unread(request.user.pk)
+            panel.layout = replace(panel.layout, unread=unread)
     return panel
 
 

@@ -129,6 +129,8 @@ class Pump:
         if self._look or not all(map(self.projection.knows, frames)):
             self._look = False
             ops += await in_db(self.projection.catch_up)
+            if self.projection.is_gone:
+                self._on_failure()  # who connects anew is told why there is nothing
         for frame in frames:
             self.projection.live(frame)
         if self.projection.texts.waiting_chars > POOL_CHARS:

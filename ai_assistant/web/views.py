@@ -1,6 +1,5 @@
 """The panel's views. All that a person does is a form POST."""
 
-import asyncio
 import uuid
 from dataclasses import replace
 from functools import partial
@@ -22,8 +21,11 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.render.html.edit_forms import edit_entry
 from ai_assistant.render.html.projection import Projection
 from ai_assistant.safety.identity import stamp
+from ai_assistant.web.accepted import to_the_end
 from ai_assistant.web.access import assistant_view, back, done
+from ai_assistant.web.banner import site_banner
 from ai_assistant.web.context_field import read_context
+from ai_assistant.web.earlier import reach
 from ai_assistant.web.fields import (
     page_path,
     read_answer,
@@ -34,8 +36,10 @@ from ai_assistant.web.fields import (
     read_uuid,
 )
 from ai_assistant.web.layout import read_layout, write_layout
-from ai_assistant.web.listed import listed
+from ai_assistant.web.listed import list_context
+from ai_assistant.web.own_pages import own_page
 from ai_assistant.web.panel import (
+    Panel,
     bare_panel,
     drawn_panel,
     is_anothers,
@@ -44,16 +48,13 @@ from ai_assistant.web.panel import (
 )
 from ai_assistant.web.whole import whole_page
 
-# Work that outlives its request: the reference keeps it from being collected.
-_accepted: set[asyncio.Task[object]] = set()
-
 
 @require_POST
 @assistant_view(use=True)
 async def send_view(request: HttpRequest) -> HttpResponse:
     """Accept a message and start its run."""
     submission = _submission(request)
-    await _to_the_end(send(submission))
+    await to_the_end(send(submission))
     response = done(request)
     if response.status_code == 303:
         # Without JavaScript nobody else would remember the conversation.
@@ -65,7 +66,7 @@ async def send_view(request: HttpRequest) -> HttpResponse:
 @assistant_view(use=True)
 async def stop_view(request: HttpRequest) -> HttpResponse:
     """Stop a run, or the one of the conversation."""
-    await _to_the_end(stop(request.user.pk, read_uuid(request, "run")))
+    await to_the_end(stop(request.user.pk, read_uuid(request, "run")))
     return done(request)
 
 
@@ -75,7 +76,7 @@ async def retry_view(request: HttpRequest) -> HttpResponse:
     """Start a new run that goes on where an ended one stands."""
     run_id, key = read_uuid(request, "run"), read_key(request)
     session = stamp(request)
-    await _to_the_end(again(request.user.pk, run_id, key, session))
+    await to_the_end(again(request.user.pk, run_id, key, session))
     return done(request)
 
 
@@ -95,7 +96,7 @@ async def answer_view(request: HttpRequest) -> HttpResponse:
         stamp=session,
     )
     try:
-        await _to_the_end(answer(given, request.POST))
+        await to_the_end(answer(given, request.POST))
     except WrongValues as wrong:
         drawing = partial(_edit_page, request, wrong.form, status=400)
         return await in_form_time(request.user.pk, given.interrupt_id, drawing)
@@ -127,14 +128,6 @@ async def new_view(request: HttpRequest) -> HttpResponse:
     response = done(request)
     _remember(request, response, uuid.uuid4())
     return response
-
-
-@require_GET
-@never_cache
-@assistant_view(use=False)
-async def conversations_view(request: HttpRequest) -> HttpResponse:
-    """List the own conversations, the newest first."""
-    return await in_db(_conversations, request)
 
 
 @require_GET
@@ -179,14 +172,6 @@ async def ws_view(_request: HttpRequest) -> HttpResponse:
     return response
 
 
-async def _to_the_end(work: "asyncio.Future[object] | object") -> object:
-    """Do what was accepted, also when the browser has left."""
-    task: asyncio.Task[object] = asyncio.ensure_future(work)  # type: ignore[arg-type]
-    _accepted.add(task)
-    task.add_done_callback(_accepted.discard)
-    return await asyncio.shield(task)
-
-
 def _edit(request: HttpRequest) -> HttpResponse:
     form = edit_form(request.user.pk, read_uuid(request, "interrupt"))
     return _edit_page(request, form)
@@ -207,7 +192,7 @@ def _edit_page(
         "panel": bare_panel(request.user, back(request)),
     }
     if not request.headers.get("HX-Request"):
-        return render(request, "ai_assistant/edit_page.html", context, status=status)
+        return own_page(request, "ai_assistant/edit_page.html", context, status=status)
     response = render(request, "ai_assistant/edit_form.html", context)
     if request.method == "POST":  # else the answer would be taken for a notice
         response["HX-Retarget"] = f"#i-{interrupt_id}-edit"
@@ -250,15 +235,6 @@ def _check_conversation(request: HttpRequest, named: str) -> None:
         raise Refused("not_found", "")
 
 
-def _conversations(request: HttpRequest) -> HttpResponse:
-    panel = bare_panel(request.user, back(request))
-    panel.conversation = read_layout(request).conversation
-    context = {"conversations": listed(request.user), "panel": panel}
-    fetched = request.headers.get("HX-Request")
-    name = "history.html" if fetched else "history_page.html"
-    return render(request, f"ai_assistant/{name}", context)
-
-
 def _page(request: HttpRequest) -> HttpResponse:
     wanted = request.GET.get("conversation", "")
     layout = read_layout(request)
@@ -269,7 +245,9 @@ def _page(request: HttpRequest) -> HttpResponse:
     panel = drawn_panel(
         request, layout, path=path, title=title, conversation=wanted or "new"
     )
-    return render(request, "ai_assistant/panel_inner.html", {"panel": panel})
+    is_full = request.GET.get("mode") == "page"
+    context = _on_own_page(request, panel) if is_full else {"panel": panel}
+    return render(request, "ai_assistant/panel_inner.html", context)
 
 
 def _context(request: HttpRequest) -> HttpResponse:
@@ -278,6 +256,7 @@ def _context(request: HttpRequest) -> HttpResponse:
     path = page_path(request.GET.get("path", ""))
     title = request.GET.get("title", "")
     panel = page_panel(request.user, path, title, conversation)
+    panel.banner = site_banner(request)
     return render(request, "ai_assistant/context.html", {"panel": panel})
 
 
@@ -285,8 +264,15 @@ def _full(request: HttpRequest) -> HttpResponse:
     wanted = request.GET.get("conversation", "")
     _check_conversation(request, wanted)
     panel = drawn_panel(request, read_layout(request), conversation=wanted)
+    if shown := own_conversation(request.user, wanted):
+        reach(panel, shown, request.GET.get("at", ""))
+    return own_page(request, "ai_assistant/fullpage.html", _on_own_page(request, panel))
+
+
+def _on_own_page(request: HttpRequest, panel: Panel) -> dict[str, object]:
+    """Return the context of the panel beside the list of conversations."""
     panel.mode = "page"
-    return render(request, "ai_assistant/fullpage.html", {"panel": panel})
+    return {"panel": panel, **list_context(request.user)}
 
 
 def _frames(request: HttpRequest) -> list[dict[str, object]]:

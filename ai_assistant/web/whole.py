@@ -3,29 +3,35 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import Refused
+from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import RowChange
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.whole_texts import (
     Entry,
     Place,
+    whole_call,
     whole_change,
     whole_entry,
 )
 from ai_assistant.web.fields import read_number, read_uuid
+from ai_assistant.web.own_pages import own_page
 
 
 def whole_page(request: HttpRequest) -> HttpResponse:
     """Return the page of a part of the text. Raise Refused not_found without one."""
     part = read_number(request, "part")
-    of_change = "change" in request.GET
-    whole = _of_change(request, part) if of_change else _of_proposal(request, part)
+    if "change" in request.GET:
+        whole = _of_change(request, part)
+    elif "call" in request.GET:
+        whole = _of_call(request, part)
+    else:
+        whole = _of_proposal(request, part)
     if whole is None:
         raise Refused("not_found", _("This text does not exist."))
-    return render(request, "ai_assistant/whole_text.html", {"whole": whole})
+    return own_page(request, "ai_assistant/whole_text.html", {"whole": whole})
 
 
 def _of_change(request: HttpRequest, part: int) -> Entry | None:
@@ -35,6 +41,14 @@ def _of_change(request: HttpRequest, part: int) -> Entry | None:
         pk=read_number(request, "change"), change_set__run__user_id=owner
     ).first()
     return whole_change(row, read_number(request, "field"), part) if row else None
+
+
+def _of_call(request: HttpRequest, part: int) -> Entry | None:
+    """Return what a call of the person's was asked for, or its result."""
+    owner: Any = request.user.pk  # signed in
+    own = ToolCall.objects.filter(run__user_id=owner)
+    call = own.filter(pk=read_uuid(request, "call")).first()
+    return whole_call(call, request.GET.get("side", ""), part) if call else None
 
 
 def _of_proposal(request: HttpRequest, part: int) -> Entry | None:

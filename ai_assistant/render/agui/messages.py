@@ -13,26 +13,30 @@ from ag_ui.core import (
 )
 from ag_ui.core import ToolCall as ClientCall
 
+from ai_assistant.engine.branches import path_of, seen_by
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.run import Run
 from ai_assistant.render.agui.opened import reasoning_id, result_id
 
 AnyMessage = UserMessage | AssistantMessage | ReasoningMessage | ToolMessage
 
 
 def messages_of(
-    conversation: Conversation, *, without: Collection[str] = ()
+    conversation: Conversation, *, run: Run | None = None, without: Collection[str] = ()
 ) -> list[Any]:
     """
     Return the messages (AnyMessage) of a conversation, in order. Asks the database.
 
+    Those of the branch that is shown, or of the one up to `run`.
     `without` are ids of messages, and of calls with a result, that a stream is still
     going to tell of.
     """
+    path = set(path_of(conversation) if run is None else seen_by(run)[0])
     rows = [
         row
         for row in conversation.messages.order_by("position")
-        if str(row.pk) not in without
+        if row.run_id in path and str(row.pk) not in without
     ]
     calls = _calls_by_message(conversation)
     told = [one for row in rows for one in _messages(row, calls.get(str(row.pk), []))]

@@ -205,7 +205,7 @@ class Segment:
 def _anew(run: Run, later: list[StoredEvent]) -> BaseEvent:
     """Return the conversation as it is before the events that are told `later`."""
     without = set(map(_told_of, later))
-    told = messages_of(run.conversation, without=without)
+    told = messages_of(run.conversation, run=run, without=without)
     return MessagesSnapshotEvent(messages=told)
 
 
@@ -220,7 +220,7 @@ def before(run: Run) -> MessagesSnapshotEvent:
     own = run.messages.filter(role=Message.Role.ASSISTANT)
     without = {str(pk) for pk in own.values_list("pk", flat=True)}
     return MessagesSnapshotEvent(
-        messages=messages_of(run.conversation, without=without)
+        messages=messages_of(run.conversation, run=run, without=without)
     )
 
 

@@ -1,6 +1,7 @@
 """From rows to what the templates of a conversation are given."""
 
 from collections.abc import Iterable, Mapping
+from math import ceil
 from typing import Any
 from uuid import UUID
 
@@ -18,15 +19,18 @@ from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.registry import registry
 from ai_assistant.render.html.answers import answers_of
 from ai_assistant.render.html.bodies import draw_body
+from ai_assistant.render.html.code_buttons import with_buttons
 from ai_assistant.render.html.decisions import decision_of
 from ai_assistant.render.html.hidden import visible
+from ai_assistant.render.html.plans import done_of, plan_of
 from ai_assistant.render.html.proposals import arguments_of, proposal_entry
 from ai_assistant.render.markdown import render
 from ai_assistant.safety.budget_words import opening
-from ai_assistant.tools.preview import pretty, short
+from ai_assistant.tools.preview import SHOWN_CHARS, pretty, short
 
 Entry = dict[str, Any]
 Kin = Mapping[UUID, list[ToolCall]]  # calls below a call, by its id
+CUT = ("arguments", "result")  # the beginning alone is on the card
 OF_OTHERS = ("arguments", "result", "error")  # may hide characters
 AGAIN = (RunState.FAILED, RunState.LIMITED, RunState.CANCELLED, RunState.NEEDS_REVIEW)
 
@@ -74,6 +78,7 @@ def run_entry(
         "error_code": run.error_code,
         "opens_at": run.opens_at,
         "opening": _opening(run),
+        "wait_s": _wait_s(run),
         "can_retry": retries,
         "can_continue": run.state in AGAIN and not retries,
         "busy": is_open,
@@ -87,6 +92,13 @@ def _opening(run: Run) -> str:
     return _("This limit is over.")
 
 
+def _wait_s(run: Run) -> int:
+    """Return in how many seconds it is worth while to try again; 0 is now."""
+    if run.opens_at is None:
+        return 0
+    return max(0, ceil((run.opens_at - timezone.now()).total_seconds()))
+
+
 def shows_reasoning(run: Run) -> bool:
     """Tell whether the run's module has what the model thinks drawn."""
     return module_by_id(run.module).has("reasoning")
@@ -98,7 +110,7 @@ def text_part(message_id: str, blocks: Iterable[str], *, complete: bool) -> Entr
         "kind": "text",
         "message_id": message_id,
         # Escaped and allow-listed by render.markdown.
-        "blocks": [mark_safe(html) for html in blocks],  # noqa: S308
+        "blocks": [mark_safe(with_buttons(html)) for html in blocks],  # noqa: S308
         "complete": complete,
     }
 
@@ -123,10 +135,12 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
     A template of the site's gets the result as far as it was loaded before.
     """
     tool = registry.tool(call.name)
+    plan = plan_of(call)
     entry = {
         "id": str(call.pk),
         "name": call.name,
         "label": call.label or call.name,
+        "effect": call.effect,
         "icon": tool.icon if tool else "",
         "status": call.status,
         "is_open": call.is_open,
@@ -138,10 +152,13 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
         "suggestion": "",
         "seconds": _seconds(call),
         "started_at": call.started_at or call.created_at,
+        "finished_at": call.finished_at,
         "progress": call.progress,
         "progress_text": call.progress_text,
         "steps": _steps(call),
-        "partial": pretty(call.partial) if call.is_open else "",
+        "plan": plan,
+        "plan_done": done_of(plan),
+        "partial": pretty(call.partial) if call.is_open and not plan else "",
         "background": call.background,
         "answers": answers_of(call),
         "decision": decision_of(call),
@@ -154,6 +171,7 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
         "partial": call.partial,
     }
     children = (kin or {}).get(call.pk, [])
+    entry["cut"] = [name for name in CUT if len(str(entry[name])) > SHOWN_CHARS]
     drawn = with_body(entry, values)  # a template of the site's gets plain texts
     return {
         **drawn,

@@ -1,10 +1,16 @@
-"""Calls of one tool in a row are one entry: a group that holds their cards."""
+"""
+Calls in a row are one entry: a group that holds their cards.
+
+Those that only read, of whatever tools, and else those of one tool. What is done is
+folded to a line; what is under way, waits or went wrong stands below it, in sight.
+"""
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
@@ -12,9 +18,17 @@ from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.render.html.bodies import load_results, template_name
 from ai_assistant.render.html.closed import with_closed
-from ai_assistant.render.html.entries import Entry, Kin, call_entry, kin_of
+from ai_assistant.render.html.entries import (
+    Entry,
+    Kin,
+    call_entry,
+    kin_of,
+    shows_reasoning,
+)
 
 UNDRAWN = ("result", "result_text", "mark")  # of a call: large, and not on its card
+READ = "read"
+READS = "\0read"  # no tool has such a name
 # What a group says of its calls: the first of these that one of them has.
 NEWS = (
     *(CallStatus.EXECUTING, CallStatus.WAITING, CallStatus.PENDING),
@@ -23,9 +37,9 @@ NEWS = (
 
 
 def grouped(parts: Iterable[Entry]) -> list[Entry]:
-    """Return the parts of a run, with calls of one tool in a row as one group."""
+    """Return the parts of a run, with calls that stand in a row as one group."""
     found: list[Entry] = []
-    for name, alike in groupby(parts, key=_tool_name):
+    for name, alike in groupby(parts, key=_row_name):
         same = list(alike)
         if name and len(same) > 1:
             found.append(_group([part["call"] for part in same]))
@@ -70,43 +84,76 @@ def _kin(run: Run) -> Kin:
 
 def _rows_of_calls(run: Run) -> list[list[UUID]]:
     """Return the ids of the calls, those in one list that stand in one row."""
-    names = dict(run.calls.filter(parent=None).values_list("pk", "name"))
+    tops = run.calls.filter(parent=None).values_list("pk", "name", "effect")
+    names = {pk: (name, effect) for pk, name, effect in tops}
+    reasoning = shows_reasoning(run)
     said = Message.objects.filter(run=run).order_by("position")
     light: list[Entry] = []
     for role, parts in said.values_list("role", "parts"):
         for part in parts:
             call_id = UUID(part["call_id"]) if part["type"] == "call" else None
             if call_id in names and role == Message.Role.ASSISTANT:
-                call = {"id": call_id, "name": names[call_id]}
+                called, effect = names[call_id]
+                call = {"id": call_id, "name": called, "effect": effect}
                 light.append({"kind": "tool", "call": call})
-            else:
+            elif reasoning or part["type"] != "reasoning":
                 light.append({"kind": part["type"]})
     rows: list[list[UUID]] = []
-    for name, alike in groupby(light, key=_tool_name):
+    for name, alike in groupby(light, key=_row_name):
         if name is not None:
             ids = [part["call"]["id"] for part in alike]
             rows += [ids] if name else [[call_id] for call_id in ids]
     return rows
 
 
-def _tool_name(part: Entry) -> str | None:
-    """Return the name of a call's tool; empty if its card is not for a group."""
+def _row_name(part: Entry) -> str | None:
+    """Return what calls of one row share; empty if a card is not for a group."""
     if part["kind"] != "tool":
         return None
-    name = str(part["call"]["name"])
-    return "" if template_name(name) else name
+    call = part["call"]
+    if template_name(call["name"]):
+        return ""
+    return READS if call["effect"] == READ else str(call["name"])
 
 
 def _group(calls: list[Entry]) -> Entry:
     statuses = {call["status"] for call in calls}
     status = next((one for one in NEWS if one in statuses), CallStatus.COMPLETE)
-    shown = next(call for call in calls if call["status"] == status)
-    tool = registry.tool(calls[-1]["name"])
+    done = [call for call in calls if call["status"] == CallStatus.COMPLETE]
+    folded = done if len(done) > 1 else []
     return {
         "kind": "group",
         "id": calls[0]["id"],
-        "label": str(tool.label_plural if tool else "") or calls[-1]["label"],
+        "label": _label(folded),
+        "count": len(folded) if len({call["name"] for call in folded}) == 1 else 0,
+        "seconds": covered_s(folded),
         "calls": calls,
-        "call": shown,  # whose status is told
-        "is_open": any(call["status"] in NEWS[:3] for call in calls),
+        "folded": folded,
+        "apart": [call for call in calls if call not in folded],
+        "status": status,  # the one that matters most
     }
+
+
+def _label(calls: list[Entry]) -> str:
+    """Return what a line says of many calls that are done."""
+    if not calls:
+        return ""
+    if len({call["name"] for call in calls}) > 1:
+        return _("Looked at %(count)d things") % {"count": len(calls)}
+    tool = registry.tool(calls[-1]["name"])
+    return str(tool.label_plural if tool else "") or str(calls[-1]["label"])
+
+
+def covered_s(calls: Iterable[Entry]) -> float:
+    """Return for how long at least one of the calls was at work, in seconds."""
+    spans = [
+        (call["started_at"], call["finished_at"])
+        for call in calls
+        if call["finished_at"] is not None
+    ]
+    total, until = 0.0, None
+    for start, end in sorted(spans):
+        begin = start if until is None else max(start, until)
+        total += max(0.0, (end - begin).total_seconds())
+        until = end if until is None else max(until, end)
+    return total

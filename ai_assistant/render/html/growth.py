@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ai_assistant.models.conversation import Message
+from ai_assistant.render.html.code_buttons import with_buttons
 from ai_assistant.render.html.entries import (
     Entry,
     message_parts,
@@ -135,7 +136,7 @@ class Growing:
             [
                 "append",
                 target,
-                f'<div id="{target}-b{index}" class="aia-b">{html}</div>',
+                f'<div id="{target}-b{index}" class="aia-b">{with_buttons(html)}</div>',
             ]
             for index, html in changes
         ]

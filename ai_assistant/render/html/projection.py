@@ -8,22 +8,29 @@ tell more than needed, but never less. See docs/architecture.md, "Frames".
 from typing import Any
 from uuid import UUID
 
-from django.utils.html import escape
-
+from ai_assistant.engine.branches import shown_runs
 from ai_assistant.engine.eventlog import StoredEvent, events_after
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers import warmup
+from ai_assistant.render.html.anew import anew
 from ai_assistant.render.html.changes import changes_of_runs
 from ai_assistant.render.html.drafts import Drafts
+from ai_assistant.render.html.ends import end_of
 from ai_assistant.render.html.entries import Entry, run_entry, user_entry
 from ai_assistant.render.html.fragments import entry_html, fragment, part_html
 from ai_assistant.render.html.groups import cards
 from ai_assistant.render.html.growth import Op
+from ai_assistant.render.html.heading import titled, unseen
 from ai_assistant.render.html.requests import requests_to_page
 from ai_assistant.render.html.state import panel_state
 from ai_assistant.render.html.texts import Texts
-from ai_assistant.render.html.thread import WORKING, read_pinned, read_thread
+from ai_assistant.render.html.thread import (
+    WORKING,
+    Drawn,
+    read_pinned,
+    read_thread,
+)
 from ai_assistant.render.html.usage import usage_line
 from ai_assistant.types import UserKey
 
@@ -47,11 +54,13 @@ class Projection:
         self.seq = 0
         self.is_active = False
         self.has_ended = False  # the run that is shown
+        self.is_gone = False  # the conversation, deleted while it was shown
         self.state = ""
         self.texts = Texts()
         self.drafts = Drafts()
         self._groups: set[str] = set()  # of cards, that the page has
         self._changed = ""  # what was told of the changes of the run
+        self._title = ""
 
     # --- from the rows; in a thread ---
 
@@ -60,10 +69,12 @@ class Projection:
         conversation = self._conversation()
         if conversation is None:
             return []
+        self._title = conversation.title
         since = self._run(conversation, run_id)
-        if since is not None and since.is_final and self._is_last(since, seq):
+        if since is not None and self._is_last(conversation, since, seq):
             self.run_id, self.seq, self.has_ended = since.pk, seq, True
-            return self._root(panel_state(since))
+            state = self._root(panel_state(since))
+            return [titled(conversation), *unseen(conversation, since), *state]
         return self._draw(conversation, since)
 
     def catch_up(self) -> list[Op]:
@@ -71,37 +82,52 @@ class Projection:
         # First the events, then the row: it may be ahead of them, not behind.
         events = self._events()
         runs = Run.objects.filter(
-            conversation_id=self.conversation_id, conversation__owner_id=self.user_id
+            conversation_id=self.conversation_id,
+            conversation__owner_id=self.user_id,
+            conversation__deleted_at=None,
         )
-        newest = runs.select_related("conversation").order_by("-created_at").first()
-        if newest is None:
+        last = shown_runs(runs).select_related("conversation").first()
+        if last is None:
+            self.is_gone = self.run_id is not None
             return []
-        conversation = newest.conversation
-        if newest.pk != self.run_id:
+        conversation = last.conversation
+        return [*self._renamed(conversation), *self._news(conversation, last, events)]
+
+    def _news(
+        self, conversation: Conversation, last: Run, events: list[StoredEvent]
+    ) -> list[Op]:
+        if last.pk != self.run_id:
             since = self._run(conversation, self.run_id)
             return self._draw(conversation, since)
-        if newest.is_final and not self.has_ended:
+        if last.is_final and not self.has_ended:
             events = self._events()  # now to the last one
-        return self._follow(conversation, newest, events) if events else []
+        return self._follow(conversation, last, events) if events else []
 
     def _events(self) -> list[StoredEvent]:
         return events_after(self.run_id, self.seq) if self.run_id else []
 
     def _conversation(self) -> Conversation | None:
-        return Conversation.objects.filter(
-            pk=self.conversation_id, owner_id=self.user_id
-        ).first()
+        return (
+            Conversation.objects.own(self.user_id)
+            .filter(pk=self.conversation_id)
+            .first()
+        )
+
+    def _renamed(self, conversation: Conversation) -> list[Op]:
+        old, self._title = self._title, conversation.title
+        return [] if old == conversation.title else [titled(conversation)]
 
     @staticmethod
     def _run(conversation: Conversation, run_id: UUID | None) -> Run | None:
         return conversation.runs.filter(pk=run_id).first() if run_id else None
 
     @staticmethod
-    def _is_last(run: Run, seq: int) -> bool:
-        later = Run.objects.filter(
-            conversation_id=run.conversation_id, created_at__gt=run.created_at
-        )
-        return run.next_seq - 1 == seq and not later.exists()
+    def _is_last(conversation: Conversation, run: Run, seq: int) -> bool:
+        """Tell whether the page that shows event `seq` of `run` lacks nothing."""
+        if not run.is_final or run.next_seq - 1 != seq:
+            return False
+        last = shown_runs(conversation.runs.all()).first()
+        return last is not None and last.pk == run.pk
 
     def _draw(self, conversation: Conversation, since: Run | None) -> list[Op]:
         drawn = read_thread(conversation, since=since)
@@ -120,9 +146,22 @@ class Projection:
         ops: list[Op] = [
             *self.drafts.drop(),
             ["remove", "aia-empty"],
-            ["replace", "aia-title", escape(drawn.title)],
+            titled(conversation),
         ]
-        ops += [
+        return [
+            *ops,
+            *(
+                self._entries(drawn)
+                if drawn.goes_on
+                else anew(drawn, self.panel, self.conversation_id)
+            ),
+            *self._pinned(drawn.pinned),
+            *requests_to_page(run),
+            *self._root(drawn.state),
+        ]
+
+    def _entries(self, drawn: Drawn) -> list[Op]:
+        ops: list[Op] = [
             ["append", "aia-log", entry_html(entry, self.panel)]
             for entry in drawn.entries
         ]
@@ -131,12 +170,7 @@ class Projection:
             for entry in drawn.entries
             if entry["kind"] == "user" and entry["key"]
         ]
-        return [
-            *ops,
-            *self._pinned(drawn.pinned),
-            *requests_to_page(run),
-            *self._root(drawn.state),
-        ]
+        return ops
 
     def _follow(
         self, conversation: Conversation, run: Run, events: list[StoredEvent]
@@ -213,7 +247,8 @@ class Projection:
     def _end(self, run: Run) -> list[Op]:
         self.has_ended = True
         drafts = self.drafts.drop()
-        end = fragment("run_end", entry=run_entry(run, [], {}), panel=self.panel)
+        entry = {**run_entry(run, [], {}), **end_of(run)}
+        end = fragment("run_end", entry=entry, panel=self.panel)
         return [
             *drafts,
             ["replace", f"r-{run.pk}-end", end],

@@ -1,10 +1,12 @@
 """Read a conversation for drawing: its entries, what is pinned, where it stands."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
+from ai_assistant.engine.branches import Tree, tree_of
 from ai_assistant.engine.eventlog import open_messages, partial_texts
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message
@@ -12,6 +14,8 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.render.html.bodies import load_results
 from ai_assistant.render.html.changes import changes_of_runs
+from ai_assistant.render.html.days import mark_days
+from ai_assistant.render.html.ends import ends_of
 from ai_assistant.render.html.entries import (
     Entry,
     pinned_entry,
@@ -22,18 +26,25 @@ from ai_assistant.render.html.entries import (
 from ai_assistant.render.html.groups import UNDRAWN, grouped, light_calls
 from ai_assistant.render.html.growth import Growing
 from ai_assistant.render.html.state import panel_state
+from ai_assistant.render.html.versions import versions_entry
 
 Calls = dict[UUID, ToolCall]
 Rows = tuple[Run, list[Message], Calls]
 
 DRAWN_RUNS = 20
+MOST_RUNS = 200  # that are drawn at once to reach an early one
 WORKING = (CallStatus.PENDING, CallStatus.EXECUTING)
 SHOWN_KINDS = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
 
 
 @dataclass(kw_only=True, slots=True)
 class Drawn:
-    """A conversation as it is drawn: up to event `seq` of `run`."""
+    """
+    A conversation as it is drawn: up to event `seq` of `run`.
+
+    `goes_on` is false if the run that it was read from is on another branch: then
+    these are the entries of all that is shown.
+    """
 
     title: str = ""
     entries: list[Entry] = field(default_factory=list)
@@ -44,37 +55,81 @@ class Drawn:
     shows_reasoning: bool = True  # of `run`
     growing: dict[str, Growing] = field(default_factory=dict)
     stored: set[str] = field(default_factory=set)  # messages that grow no more
+    goes_on: bool = True
+    earlier: str = ""  # the first run drawn, if there are some above it
 
 
 def read_thread(
     conversation: Conversation | None, *, since: Run | None = None
 ) -> Drawn:
     """
-    Return the conversation, or what came from run `since` on.
+    Return what is shown of the conversation, or of that what came from `since` on.
 
     The last DRAWN_RUNS runs at most.
     """
     if conversation is None:
         return Drawn()
-    runs = conversation.runs.order_by("-created_at")
-    if since is not None:
-        runs = runs.filter(created_at__gte=since.created_at)
-    shown = list(reversed(runs[:DRAWN_RUNS]))
+    tree = tree_of(conversation)
+    path = tree.path
+    goes_on = since is None or since.pk in path
+    first = path.index(since.pk) if since is not None and goes_on else 0
+    shown = _runs(path[first:][-DRAWN_RUNS:])
     drawn = Drawn(title=conversation.title, run=shown[-1] if shown else None)
+    drawn.goes_on = goes_on
     if drawn.run is not None:
         # First the number, then the rows: what comes in between is drawn twice.
         drawn.seq = drawn.run.next_seq - 1
         drawn.shows_reasoning = shows_reasoning(drawn.run)
-    working = False
-    changes = changes_of_runs(run.pk for run in shown)
-    for run, messages, calls in _with_rows(shown):
-        entries = _entries(run, messages, calls, drawn)
-        entries[-1]["changes"] = changes.get(run.pk)
-        drawn.entries += entries
-        working = any(call.status in WORKING for call in calls.values())
+        drawn.earlier = str(shown[0].pk) if shown[0].pk != path[0] else ""
+    working = _draw_runs(drawn, shown, tree)
+    mark_days(drawn.entries, _time_before(conversation, shown))
     drawn.pinned = read_pinned(conversation)
     drawn.state = panel_state(drawn.run, growing=bool(drawn.growing), working=working)
     return drawn
+
+
+def read_earlier(conversation: Conversation, before: UUID, to: UUID | None) -> Drawn:
+    """
+    Return what is shown above the run `before`: DRAWN_RUNS, or more to reach `to`.
+
+    Nothing if that run is not shown, or has none above it.
+    """
+    tree = tree_of(conversation)
+    path = tree.path
+    end = path.index(before) if before in path else 0
+    first = max(0, end - DRAWN_RUNS)
+    if to in path[:first]:
+        first = max(path.index(to) - 1, end - MOST_RUNS, 0)
+    shown = _runs(path[first:end])
+    drawn = Drawn(earlier=str(shown[0].pk) if first and shown else "")
+    _draw_runs(drawn, shown, tree)
+    mark_days(drawn.entries, _time_before(conversation, shown))
+    return drawn
+
+
+def _draw_runs(drawn: Drawn, shown: list[Run], tree: Tree) -> bool:
+    """Add the entries of these runs; tell whether a call of the last is under way."""
+    working = False
+    changes = changes_of_runs(run.pk for run in shown)
+    rows = _with_rows(shown)
+    said = [message for _, messages, _ in rows for message in messages]
+    ends = ends_of({run.pk: run for run in shown}, said)
+    for run, messages, calls in rows:
+        entries = _entries(run, messages, calls, drawn)
+        entries[-1]["changes"] = changes.get(run.pk)
+        _mark_versions(entries, run, tree)
+        entries[-1].update(ends.get(run.pk, {}))
+        drawn.entries += entries
+        working = any(call.status in WORKING for call in calls.values())
+    return working
+
+
+def _time_before(conversation: Conversation, shown: list[Run]) -> datetime | None:
+    """Return when the run began that stands above the shown ones."""
+    if not shown or shown[0].after_id is None:
+        return None
+    before = conversation.runs.filter(pk=shown[0].after_id)
+    return before.values_list("created_at", flat=True).first()
 
 
 def read_pinned(conversation: Conversation) -> list[Entry]:
@@ -111,6 +166,18 @@ def read_growing(run: Run, messages: list[Message]) -> dict[str, Growing]:
             shows_reasoning=shows_reasoning(run),
         )
     return growing
+
+
+def _runs(ids: list[UUID]) -> list[Run]:
+    """Return the runs in that order, without those that have gone meanwhile."""
+    found = Run.objects.in_bulk(ids)
+    return [found[pk] for pk in ids if pk in found]
+
+
+def _mark_versions(entries: list[Entry], run: Run, tree: Tree) -> None:
+    """Let the question of a run tell which version of how many it is."""
+    if entries[0]["kind"] == "user":
+        entries[0].update(run_id=str(run.pk), versions=versions_entry(run, tree))
 
 
 def _with_rows(runs: list[Run]) -> list[Rows]:

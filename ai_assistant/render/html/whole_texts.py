@@ -1,13 +1,15 @@
 """A text that is too long for a card, in parts: nobody approves what cannot be seen."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 
 from ai_assistant.changes.values import FieldChange, ObjectChange, readable
+from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import RowChange
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.changes import readable_rows
@@ -15,6 +17,7 @@ from ai_assistant.render.html.hidden import looks_like, visible
 from ai_assistant.render.html.words import Piece, compared, marked
 
 PART_CHARS = 20_000
+RESULT = "result"  # the side of a call that is not what was asked for
 SPACE_CHARS = 300  # at the end of a part, in which it is looked for a space
 
 Entry = dict[str, Any]
@@ -50,7 +53,23 @@ def whole_change(row: RowChange, number: int, part: int) -> Entry | None:
     return _entry(found, part, {"change": row.pk, "field": number})
 
 
-def _entry(found: "Found", part: int, query: dict[str, str | int]) -> Entry:
+def whole_call(call: ToolCall, side: str, part: int) -> Entry | None:
+    """Return the same of what a call was asked for, or of its result."""
+    value = (call.result or {}).get("data") if side == RESULT else _asked(call)
+    if value in (None, {}, ""):
+        return None
+    label = _("Result") if side == RESULT else _("Asked for")
+    pieces = [Piece("same", argument_text(value))]
+    found = call.label or call.name, label, pieces, False
+    query = {"call": str(call.pk), "side": side}
+    return _entry(found, part, query)
+
+
+def _asked(call: ToolCall) -> object:
+    return call.arguments or call.arguments_text
+
+
+def _entry(found: "Found", part: int, query: Mapping[str, str | int]) -> Entry:
     title, label, pieces, strict = found
     parts = list(_parts(pieces))
     changed = [n for n, one in enumerate(parts, 1) if _changes(one)]

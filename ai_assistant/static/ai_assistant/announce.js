@@ -1,7 +1,9 @@
 // What a screen reader hears: one short sentence at a time, never the stream.
-import { byId } from "./root.js";
+// Loaded with the first thing there is to say.
+import { byId, root, tell, word } from "./root.js";
 
 const PAUSE_MS = 3000;
+const SHORT_ANSWER = 400;
 let last = 0;
 let timer;
 
@@ -16,4 +18,43 @@ export const say = (text) => {
 
 export const alertNow = (text) => {
   byId("aia-alert").textContent = text;
+};
+
+const lastAnswer = () =>
+  [...root.querySelectorAll(".aia-msg[data-role=assistant]")].at(-1);
+
+const ending = () => {
+  const answer = lastAnswer();
+  const bodies = [...(answer?.querySelectorAll(".aia-body") ?? [])];
+  const text = bodies.map((body) => body.innerText).join(" ").trim();
+  if (text && text.length <= SHORT_ANSWER) return text;
+  const tools = answer?.querySelectorAll(".aia-tool").length;
+  const blocks = answer?.querySelectorAll(".aia-body > .aia-b").length ?? 0;
+  return word("ready", blocks) + (tools ? ` ${word("used", tools)}` : "");
+};
+
+const askForApproval = () => {
+  alertNow(word("approval"));
+  for (const card of root.querySelectorAll("#aia-pinned .aia-approval")) {
+    const title = card.querySelector("h3").textContent.trim();
+    tell("approval", { id: card.id.slice(2), title });
+  }
+};
+
+const fail = () => {
+  const answer = lastAnswer();
+  const line = answer?.querySelector(".aia-error");
+  const text = line?.textContent.trim() ?? "";
+  alertNow(text);
+  tell("error", { run: answer?.dataset.runId, code: line?.dataset.code, text });
+};
+
+// What has become of a run: `begins` and `ended` say what there is to tell of it.
+export const announce = ({ state, begins, ended }) => {
+  if (begins) say(word("answering"));
+  if (state === "idle" && ended) say(ending());
+  if (state === "stopped") say(word("stopped"));
+  if (state === "waiting-answer") say(word("question"));
+  if (state === "waiting-approval") askForApproval();
+  if (state === "error" || state === "limited") fail();
 };

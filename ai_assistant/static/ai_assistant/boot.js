@@ -49,6 +49,14 @@
     if (aiaAsk) api.send(aiaAsk);
     else api.open(link);
   });
+  // The site's shortcuts; a keyCode follows the letters of the keyboard.
+  document.addEventListener("keydown", (event) => {
+    const held = (event.ctrlKey || event.metaKey) * 4 + event.altKey * 2 + event.shiftKey;
+    const signs = root.dataset.keys?.split(" ");
+    if (event.repeat || !signs?.includes(`${held}.${event.keyCode}`)) return;
+    event.preventDefault();
+    call("toggle")();
+  });
   let pending;
   try {
     pending = sessionStorage["aia.pending"] || sessionStorage["aia.going"];

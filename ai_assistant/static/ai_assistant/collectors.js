@@ -16,7 +16,20 @@ const FIELD_CHARS = 1000;
 const SELECTION_CHARS = 2000;
 
 const clean = (text) => text.trim().replace(/\s+/g, " ");
-const outside = (element) => !root.contains(element);
+// What a page marks so is never read, or only said to be there.
+const IGNORED = "[data-aia-ignore]";
+const PRIVATE = "[data-aia-private]";
+const KEPT_OUT = `${IGNORED}, ${PRIVATE}`;
+
+const inside = (node, marks) => (node.closest ? node : node.parentElement)?.closest(marks);
+const outside = (node) => !root.contains(node) && !inside(node, IGNORED);
+
+const textOf = (element) => {
+  if (inside(element, KEPT_OUT)) return "";
+  const copy = element.cloneNode(true);
+  for (const part of copy.querySelectorAll(KEPT_OUT)) part.remove();
+  return clean(copy.textContent);
+};
 // Of objects that are kept from the assistant nothing is told but which they are.
 const isWithheld = () => "withheld" in (byId("aia-context")?.dataset ?? {});
 
@@ -32,11 +45,11 @@ const item = (name, count, value) => ({
 const rowText = (box) => {
   const row = box.closest("tr");
   const cell = row?.querySelector("th") ?? row?.querySelector("td:not(.action-checkbox)");
-  return clean(cell?.textContent ?? "").slice(0, 200);
+  return (cell ? textOf(cell) : "").slice(0, 200);
 };
 
 const tickedRows = () => {
-  const boxes = [...document.querySelectorAll("input.action-select:checked")];
+  const boxes = [...document.querySelectorAll("input.action-select:checked")].filter(outside);
   if (!boxes.length) return null;
   const rows = boxes.slice(0, MAX_ROWS);
   const across = document.querySelector("input.select-across")?.value === "1";
@@ -72,7 +85,7 @@ const unsavedFields = () => {
   const shown = "form[method=post] :is(input, select, textarea)";
   for (const field of document.querySelectorAll(shown))
     if (isReported(field) && isChanged(field) && (field.type !== "radio" || field.checked))
-      fields[field.name] = valueOf(field);
+      fields[field.name] = inside(field, PRIVATE) ? word("private") : valueOf(field);
   const count = Object.keys(fields).length;
   return count ? item("fields", count, fields) : null;
 };
@@ -80,7 +93,7 @@ const unsavedFields = () => {
 // --- parts of the form that were opened or got rows ---
 
 const NEW_ROWS = ":is(tr, .inline-related)[id]:not(.has_original, .empty-form)";
-const groups = () => [...document.querySelectorAll(".inline-group")];
+const groups = () => [...document.querySelectorAll(".inline-group")].filter(outside);
 const newRows = (group) =>
   [...group.querySelectorAll(NEW_ROWS)].filter(({ id }) => /-\d+$/.test(id)).length;
 const blank = new Map(groups().map((group) => [group, newRows(group)])); // a form has some
@@ -105,7 +118,12 @@ const select = () => {
   const { anchorNode, focusNode } = getSelection();
   if (!anchorNode || !outside(anchorNode) || !outside(focusNode)) return;
   if (document.activeElement?.matches("input, textarea")) return;
-  selected = getSelection().toString().trim().slice(0, SELECTION_CHARS);
+  const selection = getSelection();
+  const isKept = (part) => selection.containsNode(part, true);
+  const around = selection.getRangeAt(0).commonAncestorContainer;
+  const parts = around.querySelectorAll?.(KEPT_OUT) ?? [];
+  const isRead = !inside(around, KEPT_OUT) && ![...parts].some(isKept);
+  selected = isRead ? selection.toString().trim().slice(0, SELECTION_CHARS) : "";
 };
 select(); // it may be what this was loaded for
 document.addEventListener("selectionchange", select);
@@ -128,7 +146,7 @@ const declared = (element) => {
     id: aiaContext,
     label: aiaLabel,
     description: aiaDescription,
-    value: aiaValue === undefined ? clean(element.textContent) : parsed(aiaValue),
+    value: aiaValue === undefined ? textOf(element) : parsed(aiaValue),
     auto: aiaAuto !== "false",
   };
 };

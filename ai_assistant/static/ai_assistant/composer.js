@@ -1,24 +1,12 @@
-// Writing and sending. A text is never lost: it is in the field, in the draft or
-// among the pending ones until the conversation shows it.
+// Writing: keys, and the way of a text from the field to those who send it.
 import { kept } from "./context.js";
-import { draw } from "./frames.js";
+import { draftKey, field, fill, keyField, queueKey, saveDraft } from "./field.js";
 import * as pending from "./pending.js";
-import { byId, notice, pagePath, post, root, signedOut, tell, word } from "./root.js";
+import { byId, isOpen, lazily, notice, pagePath, root, tell, word } from "./root.js";
 import { running, signedOutNow } from "./state.js";
-import { read, write } from "./store.js";
-import { endSession } from "./ws.js";
+import { read, readList, write } from "./store.js";
 
 const RETRY_MS = 3000;
-const GHOST_MS = 15_000;
-const TRANSIENT = [502, 503, 504];
-const GROWS = CSS.supports("field-sizing", "content");
-
-const field = () => byId("aia-input");
-const keyField = () => byId("aia-form").elements.key;
-const draftOf = (name) => `aia.draft.${root.dataset.user}.${name}`;
-// Until its first message a conversation has no lasting name.
-const isNew = () => !root.querySelector(".aia-msg");
-const draftKey = () => draftOf(isNew() ? "new" : root.dataset.conversation);
 
 // Admins on plain http have no randomUUID.
 const newKey = () => {
@@ -28,122 +16,17 @@ const newKey = () => {
   );
 };
 
-// --- the field ---
-
-const grow = () => {
-  const input = field();
-  const left = Number(input.dataset.max) - input.value.length;
-  const near = left < input.dataset.max / 10;
-  byId("aia-count").textContent = near ? word("left", left) : "";
-  if (GROWS) return;
-  input.style.height = "auto";
-  input.style.height = `${input.scrollHeight}px`;
-};
-
-const isHere = (item) => item.conversation === root.dataset.conversation;
-
-// An empty field keeps the draft of what is still on its way.
-const sendingText = () => pending.all().find(isHere)?.text;
-
-let draftTimer;
-export const saveDraft = () => {
-  clearTimeout(draftTimer);
-  if (!field() || root.sent) return;
-  const { value } = field();
-  write("localStorage", draftKey(), value.trim() ? value : sendingText());
-};
-
-const onInput = () => {
-  grow();
-  clearTimeout(draftTimer);
-  draftTimer = setTimeout(saveDraft, 300);
-};
-
-const fill = (text) => {
-  if (!field()) return;
-  field().value = text;
-  grow();
-};
-
-// Put back what could not be sent, before anything typed meanwhile.
-const giveBack = (item) => {
-  pending.remove(item.key);
-  pending.removeGhost(item.key);
-  if (!field() || !isHere(item)) {
-    const key = draftOf(item.conversation);
-    if (!read("localStorage", key)) write("localStorage", key, item.text);
-    return;
-  }
-  const typed = field().value.trim();
-  fill(typed && typed !== item.text ? `${item.text}\n\n${typed}` : item.text);
-  keyField().value = item.key; // had it arrived after all, it starts nothing twice
-  saveDraft();
-};
-
 // --- sending ---
 
-const forgetDraft = (item) => {
-  for (const name of ["new", item.conversation])
-    if (read("localStorage", draftOf(name))?.trim() === item.text)
-      write("localStorage", draftOf(name), "");
-};
+const sending = lazily(() => import("./sending.js"));
+root.addEventListener("focusin", ({ target }) => target === field() && sending());
 
-const shown = (key) => {
-  const item = pending.all().find((other) => other.key === key);
-  pending.remove(key);
-  pending.removeGhost(key);
-  if (item) forgetDraft(item);
-};
-
-// What a message tells the server of the page's own tools.
-const clientTools = () => {
-  const open = [...(root.tools ?? [])].filter(([, tool]) => tool.available?.() ?? true);
-  return JSON.stringify(
-    open.map(([name, { description, parameters }]) => ({ name, description, parameters })),
-  );
-};
-
-const refused = async (item, response) => {
-  giveBack(item);
-  tell("error", { status: response.status });
-  if (response.status === 403) return notice(word("stale"));
-  const says = response.ok || response.status === 429; // a limit, and when it is over
-  const html = says ? await response.text() : "";
-  if (html.trim()) draw(byId("aia-notice"), html);
-  else notice(word("refused"));
-};
-
-const tryLater = (item, delay) => {
-  pending.markGhost(item.key, "later");
-  setTimeout(() => {
-    if (!pending.isPending(item.key)) return;
-    if (!pending.isYoung(item)) return giveBack(item);
-    deliver(item, Math.min(delay * 2, 30_000));
-  }, delay);
-};
-
-const deliver = async (item, delay = RETRY_MS) => {
+// The text stands in the conversation at once, and is kept, whatever can be loaded.
+const handOver = async (item, how) => {
   pending.showGhost(item);
-  const { time, isOld, ...values } = item;
-  let response;
-  try {
-    response = await post(byId("aia-form").action, values);
-  } catch {
-    return tryLater(item, delay);
-  }
-  if (!pending.isPending(item.key)) return;
-  if (TRANSIENT.includes(response.status)) return tryLater(item, delay);
-  if (signedOut(response)) {
-    giveBack(item);
-    return endSession();
-  }
-  if (response.status !== 204) return refused(item, response);
-  forgetDraft(item);
-  pending.markGhost(item.key, "sent");
-  // The next page may have been drawn before it was stored: the item stays a while.
-  setTimeout(shown, GHOST_MS, item.key);
-  // Sent on the page before this one, which was drawn without its conversation.
-  if (isOld && !isHere(item) && isNew()) tell("elsewhere", item.conversation);
+  const way = await sending();
+  if (way) way[how](item);
+  else setTimeout(handOver, RETRY_MS, item, how);
 };
 
 const tooLong = (text) => {
@@ -152,92 +35,125 @@ const tooLong = (text) => {
   return over > 0;
 };
 
+// What is written while an answer is under way waits for its end, in every tab.
+const queue = lazily(() => import("./queue.js"));
+const queued = () => readList("localStorage", queueKey());
+const drawQueue = async (how = "draw") => queued().length && (await queue())?.[how]();
+
+const enqueue = (item) => {
+  write("localStorage", queueKey(), JSON.stringify([...queued(), item]));
+  if (!queued().some(({ key }) => key === item.key)) return notice(word("wait"));
+  settled();
+  drawQueue();
+};
+
+const settled = () => {
+  keyField().value = newKey();
+  notice("");
+  fill("");
+  saveDraft();
+};
+
 export const submit = () => {
   const text = field().value.trim();
   if (!text || signedOutNow() || tooLong(text)) return;
-  if (running()) return notice(word("wait"));
   if (!tell("send", { text })) return;
   const { conversation } = root.dataset;
   const item = {
     ...{ key: keyField().value, text, conversation, time: Date.now() },
     ...{ path: pagePath(), title: document.title, context: kept(text) },
-    tools: clientTools(),
     look_only: byId("aia-look").value,
   };
+  if (running()) return enqueue(item);
   pending.add(item);
-  saveDraft();
-  keyField().value = newKey();
-  notice("");
-  fill("");
+  settled();
   tell("follow");
-  deliver(item);
+  handOver(item, "deliver");
 };
 
 export const sendText = (text) => {
   const typed = field()?.value.trim();
   if (!field()) return;
-  if (running()) {
-    fill(typed ? `${typed}\n${text}` : text);
-    saveDraft();
-    return notice(word("wait"));
-  }
   fill(text);
   submit();
-  if (typed) fill(typed);
+  const refused = field().value.trim();
+  if (typed) fill(refused ? `${typed}\n${refused}` : typed);
   saveDraft();
 };
 
-// --- after a page load, and on each frame ---
+// --- a limit, and when it is over ---
 
-const settle = () => {
-  for (const ghost of root.querySelectorAll(".aia-ghost"))
-    if (pending.isShown(ghost.dataset.key)) shown(ghost.dataset.key);
-};
+const limits = lazily(() => import("./limit.js"));
+const limited = () => root.querySelector(".aia-left[data-left]") && limits();
+for (const name of ["aia:frame", "aia:error", "htmx:afterSwap", "htmx:after:swap"])
+  root.addEventListener(name, limited);
 
-const resume = (item) => {
-  if (pending.isShown(item.key)) shown(item.key);
-  else if (pending.isYoung(item)) deliver({ ...item, isOld: true });
-  else giveBack(item);
-};
+// --- after a page load ---
 
 let resumed = false;
 
-// Called for each conversation that is drawn; what an earlier page left behind
-// is sent once.
+// Called for each conversation that is drawn.
 export const prepare = () => {
   if (!field()) return;
   const draft = read("localStorage", draftKey()) ?? "";
-  const onItsWay = pending.all().some((item) => item.text === draft.trim());
+  const left = pending.all();
+  const onItsWay = left.some((item) => item.text === draft.trim());
   if (!field().value && !onItsWay) fill(draft);
   // A page from the browser's store shows a key that has been used.
   keyField().value = newKey();
-  if (resumed) pending.all().forEach(pending.showGhost);
-  else pending.all().forEach(resume);
+  if (resumed) left.forEach(pending.showGhost);
+  else for (const item of left) handOver(item, "resume");
   resumed = true;
+  drawQueue("arrived");
+  limited();
 };
 
 // --- keys ---
 
-const isComposing = (event) => event.isComposing || event.keyCode === 229;
+const recall = lazily(() => import("./recall.js"));
+
+const sends = (event) =>
+  root.dataset.enter === "ctrl"
+    ? event.ctrlKey || event.metaKey
+    : !event.shiftKey && !event.altKey;
 
 const onKey = (event) => {
-  if (event.target.id !== "aia-input" || isComposing(event)) return;
-  if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+  const { key, target } = event;
+  if (target.id !== "aia-input") return;
+  if (key === "Enter" && sends(event)) {
     event.preventDefault();
     submit();
-  } else if (event.key === "Escape" && running()) {
+  } else if (key === "Escape" && running()) {
     event.preventDefault();
     byId("aia-stop-form").requestSubmit();
-  }
+  } else if (/^Arrow(Up|Down)$/.test(key) && (!target.value || target.dataset.recalled))
+    recall().then((way) => way?.step(event));
 };
 
+// What an input method does with a key is nobody's business here, in any field.
+root.addEventListener(
+  "keydown",
+  (event) => {
+    if (event.isComposing || event.keyCode === 229) event.stopImmediatePropagation();
+  },
+  true,
+);
 root.addEventListener("keydown", onKey);
-root.addEventListener("input", (event) => event.target.id === "aia-input" && onInput());
 root.addEventListener("submit", (event) => {
   if (event.target.id !== "aia-form") return;
   event.preventDefault();
   submit();
 });
-root.addEventListener("aia:frame", settle);
-root.addEventListener("aia:accepted", ({ detail }) => shown(detail));
-addEventListener("pagehide", saveDraft);
+addEventListener("storage", ({ key }) => key === queueKey() && drawQueue());
+
+// --- asking about selected text ---
+
+const quote = lazily(() => import("./quote.js"));
+document.addEventListener("selectionchange", () => {
+  if (isOpen() && !getSelection().isCollapsed) quote();
+});
+document.addEventListener("keydown", async (event) => {
+  if (!event.altKey || event.code !== "KeyQ" || !isOpen()) return;
+  event.preventDefault();
+  (await quote())?.use();
+});

@@ -1,8 +1,7 @@
 // Applies the server's frames: numbered lists of operations on elements by id.
 // The only place that turns text into HTML.
-import { say } from "./announce.js";
 import { byId, root, tell, tokenField, word } from "./root.js";
-import { setServer } from "./state.js";
+import { setServer, speak } from "./state.js";
 
 const HOLD_MS = 5000;
 const KEPT = "details[id], input[id], textarea[id], pre, .aia-diff";
@@ -155,7 +154,7 @@ const onElement = {
 };
 
 const apply = ([op, target, ...rest]) => {
-  if (op === "say") return say(target);
+  if (op === "say") return speak("say", target);
   if (op === "event") return tell(target, rest[0]);
   if (op === "accepted") return tell("accepted", target);
   const element = byId(target);
@@ -190,9 +189,9 @@ let heldSince = 0;
 // A growing block is replaced, which would drop a selection inside it.
 const isHeld = () => {
   const selection = getSelection();
-  const blocks = root.querySelectorAll("[aria-busy=true] .aia-body > .aia-b:last-child");
-  const tail = [...blocks].at(-1);
-  const inTail = tail && !selection.isCollapsed && selection.containsNode(tail, true);
+  const blocks = "[aria-busy=true] .aia-body > .aia-b:last-child";
+  const tail = !selection.isCollapsed && [...root.querySelectorAll(blocks)].at(-1);
+  const inTail = tail && selection.containsNode(tail, true);
   if (!inTail) heldSince = 0;
   else heldSince ||= Date.now();
   return inTail && Date.now() - heldSince < HOLD_MS;

@@ -1,6 +1,7 @@
 // The panel, loaded when it is open or about to open.
 import { arrived, collecting } from "./context.js";
-import { prepare, saveDraft, sendText } from "./composer.js";
+import { prepare, sendText } from "./composer.js";
+import { saveDraft } from "./field.js";
 import { drawInner, forget, policy } from "./frames.js";
 import { saveLayout } from "./layout.js";
 import { all } from "./pending.js";
@@ -25,16 +26,24 @@ const focusInput = () => byId("aia-input")?.focus();
 
 // --- htmx: the page's own copy if it has one ---
 
+const addToHead = (tag, values) => {
+  const nonce = byId("aia-boot")?.nonce ?? "";
+  document.head.append(Object.assign(document.createElement(tag), { nonce, ...values }));
+};
+
 const loadHtmx = () => {
   const { htmx, htmxSrc } = root.dataset;
   const present = window.htmx || document.querySelector('script[src*="htmx"]');
   if (htmx === "none" || (htmx === "auto" && present)) return;
   if (document.getElementById("aia-htmx")) return;
-  const script = document.createElement("script");
-  script.id = "aia-htmx";
-  script.nonce = byId("aia-boot")?.nonce ?? "";
-  script.src = policy.createScriptURL(htmxSrc);
-  document.head.append(script);
+  addToHead("script", { id: "aia-htmx", src: policy.createScriptURL(htmxSrc) });
+};
+
+// What a click brings is dressed before there is a click.
+const loadMore = () => {
+  const { more: href } = byId("aia-inner").dataset;
+  if (byId("aia-more") || root.dataset.mode === "page") return;
+  addToHead("link", { id: "aia-more", rel: "stylesheet", href });
 };
 
 // --- drawing a conversation ---
@@ -44,11 +53,13 @@ const COPIED = ["conversation", "run", "seq"];
 const arrive = () => {
   const inner = byId("aia-inner");
   for (const name of COPIED) root.dataset[name] = inner.dataset[name];
+  loadMore();
   drawn(inner.dataset.state);
   watch();
   timed();
   arrived();
   prepare();
+  if (byId("aia-history").firstElementChild) import("./history.js");
 };
 
 const say = (text) => {
@@ -58,7 +69,9 @@ const say = (text) => {
 
 const fetchInner = async (conversation) => {
   const { title } = document;
-  const response = await ask(root.dataset.page, { conversation, path: pagePath(), title });
+  const { mode } = root.dataset;
+  const values = { conversation, mode, path: pagePath(), title };
+  const response = await ask(root.dataset.page, values);
   if (signedOut(response)) return location.reload();
   if (!response.ok) throw new Error(response.status);
   return response.text();
@@ -126,6 +139,12 @@ export const close = () => {
   tell("close");
 };
 
+// What the shortcut does: open, into the composer, close.
+export const toggle = () => {
+  const isInside = root.contains(document.activeElement) && root.dataset.mode !== "page";
+  return isOpen() && isInside ? close() : open();
+};
+
 export const send = async (text) => {
   await Promise.all([open(), collecting()]); // what goes with it is known then
   if (text?.trim()) sendText(text.trim());
@@ -133,14 +152,14 @@ export const send = async (text) => {
 
 // --- buttons of the head ---
 
-const showHistory = (visible) => {
-  byId("aia-history").hidden = !visible;
-  byId("aia-list").setAttribute("aria-expanded", visible);
-};
-
 // What few visits need stands in a module of its own, named by `data-aia-use`.
 const use = (element) =>
-  import(`./${element.dataset.aiaUse}.js`).then((module) => module.use(element));
+  import("./uses.js")
+    .then((uses) => uses.find(element))
+    .then(
+      (module) => module.use(element),
+      () => notice(root.dataset.failed),
+    );
 
 const onClick = (event) => {
   const { target } = event;
@@ -152,10 +171,6 @@ const onClick = (event) => {
   if (target.closest("#aia-close")) close();
   const summary = target.closest("summary");
   if (summary) summary.parentElement.dataset.touched = "1";
-  if (target.closest("#aia-list") && window.htmx) {
-    event.preventDefault();
-    showHistory(byId("aia-history").hidden);
-  }
   const item = target.closest("[data-aia-conversation]");
   if (item && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
@@ -178,11 +193,6 @@ root.addEventListener("htmx:beforeSwap", ({ detail }) => {
   detail.shouldSwap = true;
   detail.isError = false;
 });
-root.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || byId("aia-history")?.hidden !== false) return;
-  showHistory(false);
-  byId("aia-list").focus();
-});
 
 // --- what few visits need ---
 
@@ -193,9 +203,36 @@ root.addEventListener("input", ({ target }) => {
 
 root.addEventListener("change", lazily(() => import("./choices.js")));
 
+const moving = lazily(() => import("./move.js"));
+root.addEventListener("pointerdown", async (event) => {
+  if (event.target.closest("[data-grip], .aia-head")) (await moving())?.grab(event);
+});
+
+// A keyboard on the screen covers a part of it.
+visualViewport.addEventListener("resize", lazily(() => import("./sheet.js")));
+
+const keys = lazily(() => import("./keys.js"));
+let press;
+document.addEventListener("keydown", async (event) => {
+  if (!isOpen()) return;
+  if (press) return press(event);
+  if (event.key === "F6") event.preventDefault(); // the next ones are in time
+  press ??= (await keys())?.press;
+  press?.(event);
+});
+
 const clock = lazily(() => import("./clock.js"));
 const timed = () => root.dataset.busy && clock();
 root.addEventListener("aia:frame", timed);
+
+const sync = lazily(() => import("./sync.js"));
+const onNews = async (event) => (await sync())?.take(event);
+for (const name of ["message-done", "unread"]) root.addEventListener(`aia:${name}`, onNews);
+addEventListener("storage", onNews);
+
+const earlier = lazily(() => import("./earlier.js"));
+const onScroll = async () => root.querySelector(".aia-earlier") && (await earlier())?.watch();
+root.addEventListener("scroll", onScroll, true);
 
 const tools = lazily(() => import("./tools.js"));
 root.addEventListener("aia:browser", async ({ detail }) => (await tools())?.take(detail));
@@ -206,6 +243,7 @@ if (isOpen()) {
   arrive();
   saveLayout();
   start();
+  if (/^#[ur]-/.test(location.hash)) import("./jump.js");
 } else if (all().length) ensure(); // a message waits to be sent again
 root.addEventListener("aia:message-done", stopUnlessBusy);
 tell("ready");

@@ -3,21 +3,14 @@ import { byId, clone, root } from "./root.js";
 import { readList, write } from "./store.js";
 
 const KEY = "aia.pending";
-const MAX_AGE_MS = 10 * 60 * 1000;
-
-const save = (list) =>
-  write("sessionStorage", KEY, list.length ? JSON.stringify(list) : "");
 
 export const all = () => readList("sessionStorage", KEY);
-export const isYoung = (item) => Date.now() - item.time < MAX_AGE_MS;
+export const save = (list) =>
+  write("sessionStorage", KEY, list.length ? JSON.stringify(list) : "");
 export const add = (item) => save([...all(), item]);
-export const isPending = (key) => all().some((item) => item.key === key);
 
-const keyed = (kind, key) => root.querySelectorAll(`${kind}[data-key="${CSS.escape(key)}"]`);
-const ghosts = (key) => keyed(".aia-ghost", key);
-export const isShown = (key) => keyed(".aia-msg", key).length > 0;
-
-export const remove = (key) => save(all().filter((item) => item.key !== key));
+export const ghosts = (key) =>
+  root.querySelectorAll(`.aia-ghost[data-key="${CSS.escape(key)}"]`);
 
 // The text stands in the conversation at once; the real message takes its place.
 export const showGhost = (item) => {
@@ -29,12 +22,4 @@ export const showGhost = (item) => {
   ghost.querySelector(".aia-text").textContent = item.text;
   log.append(ghost);
   byId("aia-empty")?.remove();
-};
-
-export const removeGhost = (key) => {
-  for (const ghost of ghosts(key)) ghost.remove();
-};
-
-export const markGhost = (key, state) => {
-  for (const ghost of ghosts(key)) ghost.dataset.send = state;
 };

@@ -1,5 +1,5 @@
 // Follows the end of the conversation until the reader scrolls up.
-import { byId, root } from "./root.js";
+import { byId, lazily, root } from "./root.js";
 import { read, write } from "./store.js";
 
 const KEY = "aia.scroll";
@@ -70,7 +70,11 @@ export const watch = () => {
   watcher.observe(byId("aia-log"));
 };
 
-root.addEventListener("aia:follow", toEnd);
+const room = lazily(() => import("./room.js"));
+root.addEventListener("aia:follow", () => {
+  toEnd();
+  room();
+});
 root.addEventListener("click", (event) => {
   if (!event.target.closest("#aia-latest")) return;
   toEnd();

@@ -2,7 +2,7 @@
 // The server says what is wanted and takes one result; one tab gets the claim.
 import { say } from "./announce.js";
 import { isChanged } from "./changed.js";
-import { pagePath, post, root } from "./root.js";
+import { pagePath, post, root, tell as event } from "./root.js";
 import { read, write } from "./store.js";
 
 const GOING = "aia.going";
@@ -55,6 +55,8 @@ const navigate = ({ path }, asked) => {
   if (isDirty()) throw UNSAVED;
   const target = new URL(path, location.href);
   if (target.origin !== location.origin) throw new Error("not of this site");
+  const to = target.pathname + target.search + target.hash;
+  if (!event("before-navigate", { path: to })) throw new Error("the page did not let it go");
   write("sessionStorage", GOING, JSON.stringify({ ...asked, tab }));
   location.assign(target);
   return new Promise(() => {}); // the new page reports
@@ -80,6 +82,7 @@ const highlight = ({ selector, text = "" }) => {
   const [first, ...others] = document.querySelectorAll(selector);
   if (!first) return { found: false };
   point(first, text);
+  event("highlight", { selector, text, element: first });
   if (text) say(text);
   return { found: true, elements: 1 + others.length };
 };
@@ -99,10 +102,18 @@ const found = async (name) => {
   return registered(name);
 };
 
+// A listener that prevents the event carries the tool out itself, and responds.
+const result = (asked, handler) =>
+  new Promise((respond, fail) => {
+    const { name, arguments: given } = asked;
+    if (!event("tool", { name, arguments: given, respond, fail })) return;
+    Promise.resolve(handler(given, asked)).then(respond, fail);
+  });
+
 const carryOut = async (asked, handler, lease) => {
   const beat = setInterval(claim, (lease * 1000) / 3, asked);
   try {
-    await report(asked, await handler(asked.arguments, asked));
+    await report(asked, await result(asked, handler));
   } catch (error) {
     const code = error === UNSAVED ? "unsaved" : "failed";
     await report(asked, null, code, error?.message ?? error);
@@ -126,7 +137,7 @@ export const take = async (asked) => {
 
 const texts = (selector) =>
   [...document.querySelectorAll(selector)]
-    .filter((node) => !root.contains(node))
+    .filter((node) => !root.contains(node) && !node.closest("[data-aia-ignore]"))
     .map((node) => node.textContent.trim());
 
 const landed = () => {

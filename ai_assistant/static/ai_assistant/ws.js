@@ -1,22 +1,11 @@
-// The way down: a socket that resumes where the page stands, or polling.
-import { alertNow } from "./announce.js";
+// The way down: a socket that resumes where the page stands. What helps it out
+// when it does not hold stands in polling.js.
 import { flush, forget, receive } from "./frames.js";
-import {
-  ask,
-  byId,
-  clone,
-  isOpen,
-  notice,
-  pagePath,
-  root,
-  signedOut,
-  word,
-} from "./root.js";
+import { byId, clone, isOpen, lazily, notice, pagePath, root, word } from "./root.js";
 import { setOverride } from "./state.js";
 
 const FIRST_DELAY_MS = 300;
 const MAX_DELAY_MS = 15000;
-const POLL_MS = 1500;
 const TRIES_BEFORE_POLL = 3;
 const QUIET_MS = 6000; // of a run under way, after which the socket is doubted
 
@@ -24,28 +13,34 @@ let socket = null;
 let stopped = true;
 let tries = 0;
 let retryTimer;
-let pollTimer = 0;
-let lostTimers = null;
+let lostTimer = 0;
+let due = 0; // when the next try begins
 let heard = 0; // when the socket last gave a sign of life
+let polling; // the module, once it is there
+
+const helpOut = lazily(async () => (polling = await import("./polling.js")));
+// Loaded while there is a connection: what it says is about having none.
+const offline = lazily(() => import("./offline.js"));
 
 // --- what the person is told ---
 
 const found = () => {
-  lostTimers?.forEach(clearTimeout);
-  lostTimers = null;
-  const line = byId("aia-conn");
-  if (line) line.textContent = "";
+  clearTimeout(lostTimer);
+  lostTimer = 0;
+  byId("aia-conn")?.replaceChildren();
   setOverride("");
 };
 
+const sayLost = async () => {
+  if (stopped || !lostTimer) return;
+  if (root.dataset.state !== "offline" && byId("aia-conn"))
+    byId("aia-conn").textContent = word("offline");
+  setOverride("offline");
+  (await offline())?.count(due, again);
+};
+
 const lost = () => {
-  lostTimers ??= [
-    setTimeout(() => {
-      setOverride("offline");
-      if (byId("aia-conn")) byId("aia-conn").textContent = word("offline");
-    }, 2000),
-    setTimeout(() => alertNow(word("lost")), 5000),
-  ];
+  lostTimer ||= setTimeout(sayLost, 2000);
 };
 
 export const endSession = () => {
@@ -59,7 +54,7 @@ const refuse = () => {
   notice(word("forbidden"));
 };
 
-// --- polling ---
+// --- the socket ---
 
 const position = () => ({
   conversation: root.dataset.conversation,
@@ -67,61 +62,42 @@ const position = () => ({
   after: root.dataset.seq,
 });
 
-const isNews = (frame, { run, after }) =>
-  frame.r !== run || frame.s > Number(after);
-
-// What the page lacks, asked for over HTTP.
-const fetchFrames = async (from) => {
-  const response = await ask(root.dataset.frames, from);
-  if (stopped || from.conversation !== root.dataset.conversation) return [];
-  if (signedOut(response)) return endSession() ?? [];
-  if (response.status === 403) return refuse() ?? [];
-  if (!response.ok) throw new Error(response.status);
-  const { frames } = await response.json();
-  found();
-  return frames;
-};
-
-const poll = async () => {
-  try {
-    const frames = await fetchFrames(position());
-    frames.forEach(receive);
-  } catch {
-    lost();
-  }
-  if (pollTimer) pollTimer = setTimeout(poll, POLL_MS);
-};
-
-const startPolling = () => {
-  pollTimer ||= setTimeout(poll, 0);
-};
-
-const stopPolling = () => {
-  clearTimeout(pollTimer);
-  pollTimer = 0;
-};
-
-// --- the socket ---
-
 const address = () => {
   const url = new URL(root.dataset.ws, location.href);
   url.protocol = url.protocol.replace("http", "ws");
   return url;
 };
 
+const isFinal = (code) => {
+  if (code === 4401) endSession();
+  if (code === 4403) refuse();
+  return stopped;
+};
+
+const told = (code) => {
+  if (!code) found();
+  else if (!isFinal(code)) lost();
+};
+
+const poll = async () => {
+  if (!(await helpOut())) return lost();
+  if (!stopped && socket?.readyState !== WebSocket.OPEN) polling.startPolling(position, told);
+};
+
 const later = () => {
-  const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** tries);
+  const jitter = 0.7 + Math.random() * 0.6;
+  const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** tries) * jitter;
   tries += 1;
-  if (tries >= TRIES_BEFORE_POLL) startPolling();
-  else lost();
+  due = Date.now() + delay;
   clearTimeout(retryTimer);
-  retryTimer = setTimeout(connect, delay * (0.7 + Math.random() * 0.6));
+  retryTimer = setTimeout(connect, delay);
+  if (tries >= TRIES_BEFORE_POLL) poll();
+  else lost();
+  if (root.dataset.state === "offline") sayLost();
 };
 
 const closed = (code) => {
-  if (stopped) return;
-  if (code === 4401) return endSession();
-  if (code === 4403) return refuse();
+  if (stopped || isFinal(code)) return;
   if (code === 4429) tries = 6; // too many tabs: this one polls
   later();
 };
@@ -134,11 +110,12 @@ const drop = () => {
 
 const opened = (fresh) => {
   flush();
-  stopPolling();
+  polling?.stopPolling();
   found();
   const after = Number(root.dataset.seq);
   const hello = { type: "hello", ...position(), after, path: pagePath() };
   fresh.send(JSON.stringify(hello));
+  offline();
   // A server that takes the call and hangs up at once is not yet back.
   setTimeout(() => fresh === socket && (tries = 0), 5000);
 };
@@ -177,14 +154,12 @@ const renew = () => {
 
 const doubt = async () => {
   const doubted = socket;
-  const from = position();
+  const isSame = () => doubted === socket && !stopped;
   try {
-    const frames = await fetchFrames(from);
-    if (doubted !== socket || !frames.some((frame) => isNews(frame, from))) return;
-    frames.forEach(receive);
-    renew();
-  } catch {
-    if (doubted !== socket || stopped) return;
+    await helpOut();
+    if (await polling.missed(position(), isSame)) renew();
+  } catch (code) {
+    if (!isSame() || isFinal(code)) return;
     drop();
     later();
   }
@@ -204,7 +179,7 @@ setInterval(watch, QUIET_MS / 3);
 export function stop() {
   stopped = true;
   clearTimeout(retryTimer);
-  stopPolling();
+  polling?.stopPolling();
   drop();
   found();
 }
@@ -222,11 +197,11 @@ export const restart = () => {
   start();
 };
 
-const again = () => {
+function again() {
   if (stopped) return;
   tries = 0;
   connect();
-};
+}
 
 root.addEventListener("aia:frame", ({ detail }) => {
   if (socket?.readyState === WebSocket.OPEN)

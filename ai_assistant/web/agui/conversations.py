@@ -26,12 +26,12 @@ def find_conversation(user: Any, thread: str) -> Conversation | None:  # noqa: A
     A thread named by an id like ours is that conversation, for everybody: Refused
     not_found if it is another's. Other names are each user's own.
     """
-    own = Conversation.objects.filter(owner_id=user.pk)
+    own = Conversation.objects.own(user.pk)
     known = own_id(thread)
     if known is None:
         return own.filter(thread_id=thread).first()
     found = Conversation.objects.filter(pk=known).first()
-    if found is not None and found.owner_id != user.pk:
+    if found is not None and (found.owner_id != user.pk or found.deleted_at):
         raise no_thread(thread)
     return found
 

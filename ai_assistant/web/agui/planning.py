@@ -10,6 +10,7 @@ from ag_ui.core import RunAgentInput
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.again import again_submission
+from ai_assistant.engine.branches import shown_runs
 from ai_assistant.engine.client_runs import Given, names_newest
 from ai_assistant.engine.interrupts import FOR_A_PERSON
 from ai_assistant.engine.start import ClientNames, Submission, check_unused
@@ -179,7 +180,7 @@ def _again(
     caller: Caller, client: ClientNames, conversation: Conversation
 ) -> Submission:
     """Return another try at a question that had no whole answer."""
-    last = conversation.runs.order_by("-created_at").first()
+    last = shown_runs(conversation.runs.all()).first()
     if last is None or last.state == RunState.SUCCEEDED:
         raise _nothing_new()
     key = _key(str(conversation.pk), client.run)

@@ -1,9 +1,9 @@
 """The addresses for AG-UI clients."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from ag_ui.core import BaseEvent, RunAgentInput
@@ -19,6 +19,7 @@ from ai_assistant.models.client_run import ClientRun
 from ai_assistant.models.token import AccessToken
 from ai_assistant.render.agui.capabilities import capabilities
 from ai_assistant.render.agui.segment import Names, Segment
+from ai_assistant.web.accepted import to_the_end
 from ai_assistant.web.agui.attaching import attached
 from ai_assistant.web.agui.attendance import Attendance
 from ai_assistant.web.agui.conversations import find_conversation, no_thread
@@ -31,11 +32,7 @@ from ai_assistant.web.agui.sse import frame, stream_response
 from ai_assistant.web.agui.stream import Listener, Stream
 from ai_assistant.web.caller import Caller, identify
 
-T = TypeVar("T")
 BUSY_S, BUSY_STEP_S = 3.0, 0.05  # a run that is being stopped is waited for
-
-# Work that outlives its request: the reference keeps it from being collected.
-_accepted: set[asyncio.Task[Any]] = set()
 
 
 @program_view("POST")
@@ -120,7 +117,7 @@ async def _run(
     # Of a run that begins now the rows tell nothing yet, and a look would hold it up.
     listener.look = isinstance(planned, GoOn)
     try:
-        segment = await _to_the_end(_segment(planned, names))
+        segment = await to_the_end(_segment(planned, names))
     except BaseException:
         await listener.stop()
         raise
@@ -171,14 +168,6 @@ async def _history(
 async def _at_once(names: Names, events: list[BaseEvent]) -> AsyncIterator[bytes]:
     for event in (*Segment(UUID(int=0), names).start(), *events, end_of(names)):
         yield frame(event)
-
-
-async def _to_the_end(work: Awaitable[T]) -> T:
-    """Do what was accepted, also when the client has left."""
-    task = asyncio.ensure_future(work)
-    _accepted.add(task)
-    task.add_done_callback(_accepted.discard)
-    return await asyncio.shield(task)
 
 
 def _nothing() -> None:

@@ -91,7 +91,9 @@ class RowsView(ApiView):
 
 
 def _own_changes(user_id: UserKey) -> QuerySet[ChangeSet, ChangeSet]:
-    sets = ChangeSet.objects.filter(run__user_id=user_id)
+    sets = ChangeSet.objects.filter(
+        run__user_id=user_id, run__conversation__deleted_at=None
+    )
     return sets.select_related("run", "call").annotate(row_count=Count("rows"))
 
 

@@ -6,6 +6,7 @@ from pydantic import AwareDatetime, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ai_assistant.engine.branches import tree_of
 from ai_assistant.engine.db import unit
 from ai_assistant.engine.discard import discard
 from ai_assistant.engine.start import clean_text
@@ -41,6 +42,9 @@ class MessagesQuery(PageQuery):
     """Which messages."""
 
     run: UUID | None = None
+    all: bool = Field(
+        default=False, description="Of all branches, not only of the one that is shown."
+    )
     after: int | None = Field(
         None, ge=0, lt=2**31, description="Only of a higher position."
     )
@@ -125,7 +129,8 @@ class MessagesView(ApiView):
     @operation(
         "conversations_messages",
         "List the messages of a conversation",
-        about="A text that is still being written is among the events of its run.",
+        about="Of the branch that is shown, if the conversation has several. A text "
+        "that is still being written is among the events of its run.",
         query=MessagesQuery,
         answers={200: MessagePage},
         problems=("not_found",),
@@ -137,16 +142,24 @@ class MessagesView(ApiView):
         rows = Message.objects.filter(conversation_id=id).select_related("run")
         if query.run is not None:
             rows = rows.filter(run_id=query.run)
+        elif not query.all:
+            rows = rows.exclude(run_id__in=_elsewhere(id))
         if query.after is not None:
             rows = rows.filter(position__gt=query.after)
         page = page_of(request, rows, "position", MessagePage, message_shapes)
         return answered(page)
 
 
+def _elsewhere(conversation_id: UUID) -> list[UUID]:
+    """Return the runs of a conversation that are not on the branch that is shown."""
+    tree = tree_of(Conversation.objects.get(pk=conversation_id))
+    return tree.elsewhere(tree.path)
+
+
 def own_conversations(user_id: UserKey) -> QuerySet[Conversation, Any]:
     """Return the conversations of a user, each with its `active_run`."""
     unfinished = Run.objects.filter(conversation=OuterRef("pk"), state__in=UNFINISHED)
-    return Conversation.objects.filter(owner_id=user_id).annotate(
+    return Conversation.objects.own(user_id).annotate(
         active_run=Subquery(unfinished.values("pk")[:1])
     )
 
@@ -161,6 +174,6 @@ def conversation_of(user_id: UserKey, conversation_id: UUID) -> ConversationShap
 
 @unit
 def _rename(user_id: UserKey, conversation_id: UUID, title: str) -> None:
-    own = Conversation.objects.filter(owner_id=user_id, pk=conversation_id)
-    if not own.update(title=title):
+    own = Conversation.objects.own(user_id).filter(pk=conversation_id)
+    if not own.update(title=title, is_renamed=True):
         raise Refused("not_found", "")

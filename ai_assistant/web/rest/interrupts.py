@@ -99,7 +99,9 @@ class InterruptsView(ApiView):
     def get(self, request: Request) -> Response:
         """Return a page of interrupts."""
         query = read_query(request, InterruptsQuery)
-        rows = Interrupt.objects.filter(run__user_id=user_key(request))
+        rows = Interrupt.objects.filter(
+            run__user_id=user_key(request), run__conversation__deleted_at=None
+        )
         if query.open is not None:
             waiting = rows.filter(status=Interrupt.Status.OPEN)
             other = rows.exclude(status=Interrupt.Status.OPEN)
@@ -176,7 +178,9 @@ def _text(said: str) -> str:
 
 def _own_interrupt(user_id: UserKey, interrupt_id: UUID) -> InterruptShape:
     rows = Interrupt.objects.select_related("run", "call")
-    found = rows.filter(pk=interrupt_id, run__user_id=user_id).first()
+    found = rows.filter(
+        pk=interrupt_id, run__user_id=user_id, run__conversation__deleted_at=None
+    ).first()
     if found is None:
         raise Refused("not_found", "")
     return interrupt_shape(found)

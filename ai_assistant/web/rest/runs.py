@@ -54,7 +54,9 @@ class RunsView(ApiView):
     def get(self, request: Request) -> Response:
         """Return a page of runs."""
         query = read_query(request, RunsQuery)
-        rows = Run.objects.filter(user_id=user_key(request))
+        rows = Run.objects.filter(
+            user_id=user_key(request), conversation__deleted_at=None
+        )
         if query.conversation is not None:
             rows = rows.filter(conversation_id=query.conversation)
         if query.state is not None:
@@ -126,8 +128,9 @@ class RetryView(ApiView):
     @operation(
         "runs_retry",
         "Try an ended run again, or go on from it",
-        about="A run that failed is asked its question again; one that was stopped or "
-        "limited is asked to go on. The answer is a new run that `continues` it.",
+        about="A run that failed is asked its question again, by another version beside "
+        "it (the same `after`); one that was stopped or limited is asked to go on. The "
+        "answer is a new run that `continues` it.",
         takes_key=True,
         answers={201: RunShape, 200: RunShape},
         problems=(*OF_A_START, "not_ended"),
@@ -161,7 +164,9 @@ class EventsView(ApiView):
 
 
 def _own_run(user_id: UserKey, run_id: UUID) -> Run:
-    found = Run.objects.filter(pk=run_id, user_id=user_id).first()
+    found = Run.objects.filter(
+        pk=run_id, user_id=user_id, conversation__deleted_at=None
+    ).first()
     if found is None:
         raise Refused("not_found", "")
     return found

@@ -105,7 +105,9 @@ def _check_path(path: str) -> None:
 
 
 def _run_of_key(user_id: UserKey, key: str) -> Run | None:
-    own = Message.objects.filter(conversation__owner_id=user_id, key=key)
+    own = Message.objects.filter(
+        conversation__owner_id=user_id, conversation__deleted_at=None, key=key
+    )
     message = own.select_related("run").first()
     return message.run if message else None
 
@@ -140,7 +142,7 @@ def _new_conversation(user_id: UserKey, key: str) -> UUID:
 
 def _check_conversation(user_id: UserKey, conversation_id: UUID) -> None:
     """Raise Refused not_found, or interrupts_open if it waits for a person."""
-    if not Conversation.objects.filter(pk=conversation_id, owner_id=user_id).exists():
+    if not Conversation.objects.own(user_id).filter(pk=conversation_id).exists():
         raise Refused("not_found", "")
     waiting = Interrupt.objects.filter(
         run__conversation_id=conversation_id,

@@ -15,6 +15,9 @@ class ConversationShape(Shape):
     id: UUID
     title: str
     active_run: UUID | None = Field(description="Its run that has not ended, if any.")
+    shown_run: UUID | None = Field(
+        description="The last run of the branch that is shown; null: the newest run."
+    )
     created_at: datetime
     updated_at: datetime
 
@@ -51,6 +54,7 @@ def conversation_shapes(rows: Iterable[Conversation]) -> Iterable[ConversationSh
             id=row.pk,
             title=row.title,
             active_run=getattr(row, "active_run", None),
+            shown_run=row.shown_run_id,
             created_at=row.created_at,
             updated_at=row.updated_at,
         )

@@ -18,6 +18,11 @@ class RunShape(Shape):
     id: UUID
     conversation: UUID
     continues: UUID | None = Field(description="The run that this one goes on from.")
+    after: UUID | None = Field(
+        description="The run before it. Runs behind the same one are versions of each "
+        "other: branches of the conversation."
+    )
+    wish: str = Field(description="How this answer was wanted, `shorter`, or empty.")
     state: str = one_of(RunState)
     is_final: bool = Field(description="Nothing will happen to it any more.")
     stop_requested: bool
@@ -65,6 +70,8 @@ def run_shape(row: Run) -> RunShape:
         id=row.pk,
         conversation=row.conversation_id,
         continues=row.continues_id,
+        after=row.after_id,
+        wish=row.wish,
         state=row.state,
         is_final=row.is_final,
         stop_requested=row.stop_requested,

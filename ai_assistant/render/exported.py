@@ -1,0 +1,129 @@
+"""
+A conversation as a text: what the panel shows of it, without its branches.
+
+Of a tool call only the line of its card: name, outcome, time.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils.timezone import is_aware, localtime
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.branches import path_of
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.run import Run
+
+Entry = dict[str, Any]
+ROOM = 500  # runs that are read at a time
+
+
+def as_json(conversation: Conversation) -> str:
+    """Return the conversation as JSON: its names, times, and entries in order."""
+    told = {
+        "id": str(conversation.pk),
+        "title": conversation.title,
+        "created_at": conversation.created_at.isoformat(),
+        "entries": list(_entries(conversation)),
+    }
+    return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+
+
+def as_markdown(conversation: Conversation) -> str:
+    """Return the conversation as Markdown, each entry under a heading."""
+    title = conversation.title or _("Untitled conversation")
+    blocks = [f"# {title}"]
+    for entry in _entries(conversation):
+        who = _("You") if entry["role"] == Message.Role.USER else _("Assistant")
+        blocks.append(f"## {who}, {_moment(entry['created_at'])}")
+        if entry["text"].strip():
+            blocks.append(entry["text"].strip())
+        if entry["calls"]:
+            blocks.append("\n".join(map(_line, entry["calls"])))
+        if entry["error"]:
+            blocks.append(f"> {entry['error']}")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _entries(conversation: Conversation) -> Iterator[Entry]:
+    """Yield what was said: each question, and the whole answer of its run."""
+    path = path_of(conversation)
+    for start in range(0, len(path), ROOM):
+        yield from _entries_of(path[start : start + ROOM])
+
+
+def _entries_of(path: list[UUID]) -> Iterator[Entry]:
+    runs = Run.objects.in_bulk(path)
+    messages: dict[UUID, list[Message]] = {}
+    for message in Message.objects.filter(run_id__in=path).order_by("position"):
+        messages.setdefault(message.run_id, []).append(message)
+    calls: dict[UUID, list[Entry]] = {}
+    for call in _calls(path):
+        calls.setdefault(call.run_id, []).append(_call(call))
+    for pk in path:
+        if pk in runs:
+            yield from _entries_of_run(
+                runs[pk], messages.get(pk, []), calls.get(pk, [])
+            )
+
+
+def _calls(path: list[UUID]) -> Iterator[ToolCall]:
+    own = ToolCall.objects.filter(run_id__in=path, parent=None)
+    fields = ("run", "name", "label", "status", "error", "started_at", "finished_at")
+    return own.only(*fields).order_by("step__index", "position").iterator()
+
+
+def _entries_of_run(
+    run: Run, messages: list[Message], calls: list[Entry]
+) -> Iterator[Entry]:
+    said = [one for one in messages if one.role == Message.Role.ASSISTANT]
+    for message in messages:
+        if message.role == Message.Role.USER:
+            yield {**_entry(message.role, message.created_at), "text": message.text}
+    texts = [one.text.strip() for one in said if one.text.strip()]
+    yield {
+        **_entry(
+            Message.Role.ASSISTANT, said[-1].created_at if said else run.created_at
+        ),
+        "text": "\n\n".join(texts),
+        "calls": calls,
+        "state": str(run.state),
+        "error": run.error_text,
+    }
+
+
+def _entry(role: str, moment: datetime) -> Entry:
+    return {
+        "role": str(role),
+        "created_at": moment.isoformat(),
+        "text": "",
+        "calls": [],
+        "error": "",
+    }
+
+
+def _call(call: ToolCall) -> Entry:
+    seconds = None
+    if call.started_at and call.finished_at:
+        seconds = round((call.finished_at - call.started_at).total_seconds(), 1)
+    return {
+        "tool": call.name,
+        "label": " ".join((call.label or call.name).split()),
+        "status": str(call.status),
+        "seconds": seconds,
+    }
+
+
+def _line(call: Entry) -> str:
+    took = "" if call["seconds"] is None else f", {call['seconds']:g} s"
+    return f"- {call['label']}: {call['status']}{took}"
+
+
+def _moment(said: str) -> str:
+    moment = datetime.fromisoformat(said)
+    there = localtime(moment) if is_aware(moment) else moment
+    return f"{there:%Y-%m-%d %H:%M}"

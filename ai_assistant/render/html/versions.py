@@ -1,0 +1,60 @@
+"""Which version of how many a question is, and what can be done to it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.again import other_profiles, question_of
+from ai_assistant.engine.branches import Tree, has_changed, tree_of
+from ai_assistant.models.run import Run
+
+Entry = dict[str, Any]
+
+
+def versions_entry(run: Run, tree: Tree) -> Entry | None:
+    """Return what `branch_picker.html` draws; None if there is one version only."""
+    versions = tree.versions(run.pk)
+    if versions.count < 2:
+        return None
+    return {
+        # The same for each of them: what has the focus keeps it.
+        "id": f"b-{run.after_id or run.conversation_id}",
+        "number": versions.index + 1,
+        "count": versions.count,
+        "previous": _text(versions.previous),
+        "next": _text(versions.next),
+    }
+
+
+def versions_sentence(entries: Iterable[Entry]) -> str:
+    """Return what is said when another branch is shown: the last choice there is."""
+    chosen = [found for entry in entries if (found := entry.get("versions"))]
+    if not chosen:
+        return ""
+    return _("Version %(number)d of %(count)d is shown.") % {
+        "number": chosen[-1]["number"],
+        "count": chosen[-1]["count"],
+    }
+
+
+def fork_entry(run: Run) -> Entry:
+    """
+    Return what `message_edit.html` and `regenerate_menu.html` draw.
+
+    `changed` says that what is left has changed data, which stay as they are. Asks
+    the database.
+    """
+    asked = question_of(run)
+    tree = tree_of(run.conversation)
+    return {
+        "run_id": str(run.pk),
+        "message_id": str(asked.pk) if asked else "",
+        "text": asked.text if asked else "",
+        "profiles": other_profiles(run),
+        "changed": has_changed(tree.below(run.pk)),
+    }
+
+
+def _text(found: object) -> str:
+    return str(found) if found else ""

@@ -1,0 +1,16 @@
+// The modules that a click may ask for by `data-aia-use`. Each is named in full: a
+// storage that hashes the names of files finds them so.
+const modules = {
+  copy: () => import("./copy.js"),
+  details: () => import("./details.js"),
+  dismiss: () => import("./dismiss.js"),
+  earlier: () => import("./earlier.js"),
+  edit: () => import("./edit.js"),
+  history: () => import("./history.js"),
+  keyboard: () => import("./keyboard.js"),
+  move: () => import("./move.js"),
+  notify: () => import("./notify.js"),
+  settings: () => import("./settings.js"),
+};
+
+export const find = (element) => modules[element.dataset.aiaUse]();

@@ -1,0 +1,101 @@
+"""Versions of a question and its answer: another one, and which of them is shown."""
+
+from collections.abc import Callable
+from functools import partial
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from ai_assistant.engine.again import (
+    Version,
+    edited_submission,
+    ended_run,
+    regenerate_submission,
+)
+from ai_assistant.engine.db import in_db
+from ai_assistant.engine.service import send, switch
+from ai_assistant.engine.start import Submission
+from ai_assistant.render.html.versions import fork_entry
+from ai_assistant.safety.identity import stamp
+from ai_assistant.web.accepted import to_the_end
+from ai_assistant.web.access import FETCHED, assistant_view, back, done
+from ai_assistant.web.fields import read_key, read_uuid
+from ai_assistant.web.layout import read_layout
+from ai_assistant.web.panel import bare_panel
+
+SAME = "same"
+PROFILE = "profile:"  # how a wish begins that names who is to answer
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@assistant_view(use=True)
+async def regenerate_view(request: HttpRequest) -> HttpResponse:
+    """Show how a question may be answered anew; or have it answered."""
+    if request.method == "GET":
+        return await in_db(_form, request, "regenerate_menu")
+    return await _send(request, partial(_regenerated, request))
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@assistant_view(use=True)
+async def edit_message_view(request: HttpRequest) -> HttpResponse:
+    """Show the form in which a question is edited; or have that answered."""
+    if request.method == "GET":
+        return await in_db(_form, request, "message_edit")
+    return await _send(request, partial(_edited, request))
+
+
+@require_POST
+@assistant_view(use=True)
+async def branch_view(request: HttpRequest) -> HttpResponse:
+    """Show another version."""
+    await to_the_end(switch(request.user.pk, read_uuid(request, "run")))
+    return done(request)
+
+
+async def _send(
+    request: HttpRequest, submission_of: Callable[[], Submission]
+) -> HttpResponse:
+    submission = await in_db(submission_of)
+    await to_the_end(send(submission))
+    return done(request)
+
+
+def _form(request: HttpRequest, name: str) -> HttpResponse:
+    """Draw a form: below its message, or on a page of its own."""
+    run = ended_run(request.user.pk, read_uuid(request, "run"))
+    context = {
+        "fork": fork_entry(run),
+        "form": f"ai_assistant/{name}.html",
+        "panel": bare_panel(request.user, back(request)),
+    }
+    name = name if request.headers.get(FETCHED) else "fork_page"
+    return render(request, f"ai_assistant/{name}.html", context)
+
+
+def _regenerated(request: HttpRequest) -> Submission:
+    how = request.POST.get("how", "")
+    is_profile = how.startswith(PROFILE)
+    return regenerate_submission(
+        _version(request),
+        wish="" if how == SAME or is_profile else how,
+        profile=how.removeprefix(PROFILE) if is_profile else "",
+    )
+
+
+def _edited(request: HttpRequest) -> Submission:
+    return edited_submission(_version(request), request.POST.get("text", ""))
+
+
+def _version(request: HttpRequest) -> Version:
+    return Version(
+        user_id=request.user.pk,
+        run_id=read_uuid(request, "run"),
+        key=read_key(request),
+        stamp=stamp(request),
+        look_only=read_layout(request).look_only,
+    )
