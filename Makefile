@@ -104,7 +104,9 @@ rows: venv ## rows of docs/features.md without a test
 
 # --- upkeep ---
 
-.PHONY: lock clean
+.PHONY: messages lock clean
+messages: venv ## take the texts into the catalogues of all languages (needs gettext)
+	@$(PY) tools/messages.py
 LOCK = uv pip compile --quiet --universal --generate-hashes --no-emit-index-url \
   --no-emit-find-links --no-header --no-annotate $(UPGRADE)
 lock: ## write the lock files anew; UPGRADE=--upgrade for newer releases (needs uv)

@@ -1,5 +1,5 @@
 """
-Install the programs that the tests drive: a browser, Redis and PostgreSQL.
+Install the programs that the tests drive: a browser, Redis, PostgreSQL and gettext.
 
 As root on Debian they come from apt. Elsewhere the browser comes from Playwright,
 and this script says what else to install: tests that need it are skipped, loudly.
@@ -38,6 +38,8 @@ def missing(*, browser_only: bool) -> list[str]:
         packages.append("redis-server")
     if not has_postgres():
         packages.append("postgresql")
+    if shutil.which("xgettext") is None:
+        packages.append("gettext")
     return packages
 
 
