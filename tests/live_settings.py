@@ -34,6 +34,7 @@ AI_ASSISTANT = {
     "RATE_USER": "",
     "RUNS_PER_PROCESS": 200,
     "MAX_ATTEMPTS": int(os.environ.get("TESTS_MAX_ATTEMPTS", "5")),
+    "TITLES": False,  # tests count the calls of the model
     "TASK_RESEND_S": 3 * AI_ASSISTANT["LEASE_S"],
     "POLICY": {
         "write_effect": "allow",

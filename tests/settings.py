@@ -19,7 +19,11 @@ INSTALLED_APPS = [
         ]
     )
 ]
-AI_ASSISTANT = {**AI_ASSISTANT, "RATE_USER": ""}  # tests send many at once
+AI_ASSISTANT = {
+    **AI_ASSISTANT,
+    "RATE_USER": "",  # tests send many at once
+    "TITLES": False,  # and count the calls of the model
+}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 # A file, since the engine's threads share it, and one for each test process.

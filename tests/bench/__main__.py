@@ -6,7 +6,17 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import commits, context, data, page, registry, sse, startup, streams
+from tests.bench import (
+    commits,
+    context,
+    data,
+    page,
+    panel,
+    registry,
+    sse,
+    startup,
+    streams,
+)
 from tests.bench.report import emit
 from tests.model_server.process import ModelServerProcess
 
@@ -33,6 +43,7 @@ BENCHES: dict[str, Callable[[str, Path], None]] = {
     "sse": sse.measure,
     "commits": commits.measure,
     "page": page.measure,
+    "panel": panel.measure,
     "context": context.measure,
     "data": data.measure,
     "startup": startup.measure,

@@ -1,29 +1,17 @@
-"""What a closed panel costs a page: time, queries, script, layout shift."""
+"""What a closed panel costs a page: time and queries."""
 
 import asyncio
-import gzip
 import json
-import re
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import aiohttp
-import rjsmin
-from playwright.sync_api import Browser, sync_playwright
 
 from tests.bench.chat import Chat
 from tests.bench.report import emit, median
 from tests.servers.app import DemoServer
-
-STATIC = Path("ai_assistant/static/ai_assistant")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SHIFT = """() => new Promise(done => { let sum = 0;
-  new PerformanceObserver(list => { for (const e of list.getEntries())
-    if (!e.hadRecentInput) sum += e.value; }).observe({type: "layout-shift", buffered: true});
-  setTimeout(() => done(sum), 600); })"""
 
 
 async def page_times(urls: dict[str, str], count: int) -> dict[str, list[float]]:
@@ -47,24 +35,6 @@ async def page_times(urls: dict[str, str], count: int) -> dict[str, list[float]]
     return times
 
 
-def layout_shift(browser: Browser, url: str, layout: str) -> float:
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.goto(f"{url}/admin/login/")
-    page.fill("#id_username", "admin")
-    page.fill("#id_password", "admin")
-    page.click("[type=submit]")
-    page.wait_for_url("**/admin/")
-    if layout:
-        context.add_cookies([{"name": "aia_ui", "value": layout, "url": url}])
-    shifts = []
-    for _ in range(5):
-        page.goto(f"{url}/admin/auth/user/")
-        shifts.append(float(page.evaluate(SHIFT)))
-    context.close()
-    return median(shifts)
-
-
 def measure(base: str, folder: Path) -> None:
     """Print what the panel adds to a page on which it is closed."""
     servers = {}
@@ -82,38 +52,7 @@ def measure(base: str, folder: Path) -> None:
         added = (median(times["with"]) - median(times["without"])) * 1000
         note = f"page without: {median(times['without']) * 1000:.1f} ms"
         emit("closed_panel_added_time", added, "ms", n=150, note=note)
-        executable = shutil.which("chromium")
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-            own = layout_shift(browser, urls["without"], "")
-            for name, layout in (("closed", ""), ("open", "o=1&m=dock&w=400")):
-                shift = layout_shift(browser, urls["with"], layout)
-                note = f"the page's own: {own:.4f}"
-                emit(f"layout_shift_{name}", shift, "CLS", n=5, note=note)
-            browser.close()
     queries(folder, servers["with"])
-    scripts = {
-        "closed": {STATIC / "boot.js"},
-        "open": loaded_with(STATIC / "panel.js"),
-        "all": set(STATIC.glob("*.js")),
-    }
-    for name, paths in scripts.items():
-        sizes = [packed(path) for path in paths]
-        emit(f"script_{name}", sum(sizes), "bytes, minified and gzip", n=len(sizes))
-    css = sum(packed(path, js=False) for path in STATIC.glob("*.css"))
-    emit("css", css, "bytes, gzip", n=1)
-
-
-def loaded_with(path: Path) -> set[Path]:
-    """Return `path` and the scripts that it imports at once."""
-    names = re.findall(r'^import\b[^;]*?"\./(.+?)";', path.read_text(), re.M)
-    return {path}.union(*(loaded_with(STATIC / name) for name in names))
-
-
-def packed(path: Path, *, js: bool = True) -> int:
-    source = path.read_text()
-    source = rjsmin.jsmin(source) if js else re.sub(r"\s+", " ", source)
-    return len(gzip.compress(source.encode()))
 
 
 def queries(_folder: Path, server: DemoServer) -> None:

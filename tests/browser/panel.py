@@ -30,7 +30,7 @@ READ_LOG = r"""() => {
     run: message.dataset.runId ?? "",
     busy: message.getAttribute("aria-busy") === "true",
     parts: message.dataset.role === "user"
-      ? [{ kind: "text", text: textOf(message) }]
+      ? [{ kind: "text", text: message.querySelector(".aia-text").textContent }]
       : [...message.querySelectorAll(inside)].map(readPart),
   }));
 }"""

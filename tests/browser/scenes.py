@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.browser import approval_scenes
+from tests.browser import approval_scenes, panel_scenes
 from tests.browser.panel import Panel
 from tests.model_server.scripts import call, status, text
 
+Missing = panel_scenes.Missing  # for who plays them
 HANG = {"op": "hang"}
 TABLE = """\
 Three drafts could be published:
@@ -221,13 +222,19 @@ SAME_SCRIPT = {
     "unsent": "done",
     "signed-out": "done",
     **approval_scenes.SAME,
+    **panel_scenes.SAME,
 }
 SCENES: tuple[Scene, ...] = (
     *(empty, thinking, reasoning, streaming, progress, done, failed_call, approval),
     *(destructive, denied, question, stopped, error, error_key, limited, offline),
     *(unsent, conversations, closed, closed_at_work, signed_out),
     *approval_scenes.SCENES,
+    *panel_scenes.SCENES,
 )
+
+SIGNED_IN_ANEW = (signed_out,)  # which ends a session: not that of the others
+OPTIONS = panel_scenes.OPTIONS  # of a scene's browser
+SETTINGS = panel_scenes.SETTINGS  # of a scene's server
 
 
 def name_of(scene: Scene) -> str:

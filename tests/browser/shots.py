@@ -5,34 +5,23 @@ In light and dark, docked, floating and at 390 pixels, in build/shots/. Without
 arguments also docs/panel.png, the picture of the README.
 """
 
-import json
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Browser
 
 from tests.browser import scenes
 from tests.browser.chromium import chromium
 from tests.browser.panel import Panel
+from tests.browser.theatre import PAGE, PHONE, Theatre, theatre
 from tests.browser.visitor import Visitor
-from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "shots"
 README_PICTURE = ROOT / "docs" / "panel.png"
-PAGE = "/admin/questionnaires/questionnaire/"
 THEMES = ("light", "dark")
-PHONE: dict[str, Any] = {
-    "viewport": {"width": 390, "height": 844},
-    "device_scale_factor": 2,
-    "has_touch": True,
-    "is_mobile": True,
-}
 
 
 def take(panel: Panel, name: str, place: str) -> None:
@@ -44,64 +33,38 @@ def take(panel: Panel, name: str, place: str) -> None:
     panel.page.emulate_media(color_scheme="light")
 
 
-def play(browser: Browser, url: str, scene: scenes.Scene) -> None:
+def can_float(panel: Panel) -> bool:
+    """Tell whether the panel is open, docked, and under no dialog."""
+    button = panel.page.locator("#aia-mode")
+    is_covered = panel.page.locator("dialog[open]").count() > 0
+    return panel.state != "closed" and button.is_visible() and not is_covered
+
+
+def play(house: Theatre, scene: scenes.Scene) -> None:
     """Play a scene on a desk and on a phone, and take its pictures."""
     name = scenes.name_of(scene)
-    with visit(browser, url, fresh=scene is scenes.signed_out) as panel:
-        scene(panel)
-        take(panel, name, "docked")
-        if panel.state != "closed":
-            panel.page.locator("#aia-mode").click()
-            panel.page.mouse.move(0, 0)
-            take(panel, name, "floating")
-    with visit(browser, url, fresh=scene is scenes.signed_out, **PHONE) as panel:
-        scene(panel)
-        take(panel, name, "390")
-    print(name, flush=True)
-
-
-@contextmanager
-def visit(browser: Browser, url: str, **options: Any) -> Iterator[Panel]:
-    visitor = Visitor(browser, url, **options)
     try:
-        panel = visitor.panel(PAGE)
-        yield panel
-        visitor.context.set_offline(False)
-        if panel.root.get_attribute("data-busy"):
-            panel.open()
-            panel.stop()
-            panel.wait_state("stopped", "idle")
-    finally:
-        visitor.leave()
-
-
-def settings(model: ModelServerProcess) -> str:
-    """Return the settings under which the model has a name fit for a picture."""
-    profile = {
-        "PROVIDER": "ai_assistant.providers.litellm.LiteLLMProvider",
-        "MODEL": "openai/scripted",
-        "LABEL": "Example model",
-        "API_BASE": model.base,
-        "API_KEY_ENV": "ASSISTANT_API_KEY",
-    }
-    return json.dumps({"PROFILES": {"default": profile}})
+        with house.play(scene) as panel:
+            take(panel, name, "docked")
+            if can_float(panel):
+                panel.page.locator("#aia-mode").click()
+                panel.page.mouse.move(0, 0)
+                take(panel, name, "floating")
+        if "viewport" not in scenes.OPTIONS.get(name, {}):
+            with house.play(scene, **PHONE) as panel:
+                take(panel, name, "390")
+    except scenes.Missing as missing:
+        print(f"{name}: skipped, {missing}", flush=True)
+    else:
+        print(name, flush=True)
 
 
 def take_all(browser: Browser, names: list[str]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with (
-        ModelServerProcess() as model,
-        tempfile.TemporaryDirectory() as folder,
-        DemoServer(
-            Path(folder),
-            model_url=model.url,
-            env={"TESTS_SETTINGS": settings(model), "TESTS_PROPOSALS": "1"},
-        ) as server,
-    ):
+    with theatre(browser) as house:
         for scene in scenes.SCENES:
             if not names or scenes.name_of(scene) in names:
-                model.script("default", scenes.script_of(scene))
-                play(browser, server.url, scene)
+                play(house, scene)
 
 
 def take_readme_picture(browser: Browser) -> None:
@@ -111,8 +74,9 @@ def take_readme_picture(browser: Browser) -> None:
         DemoServer(
             Path(folder), model_url="http://127.0.0.1:9", env={"ASSISTANT_MODEL": ""}
         ) as server,
-        visit(browser, server.url, device_scale_factor=2) as panel,
     ):
+        visitor = Visitor(browser, server.url, device_scale_factor=2)
+        panel = visitor.panel(PAGE)
         panel.goto("/admin/questionnaires/questionnaire/4/change/")
         panel.ask_and_wait("Which questionnaires are about knee replacement?")
         panel.ask_and_wait("How many questions are in questionnaire 4?")
@@ -121,6 +85,9 @@ def take_readme_picture(browser: Browser) -> None:
         panel.page.mouse.move(0, 0)
         panel.page.wait_for_timeout(300)
         panel.page.screenshot(path=README_PICTURE)
+        panel.stop()
+        panel.wait_state("stopped")
+        visitor.leave()
 
 
 def main(names: list[str]) -> None:

@@ -256,6 +256,7 @@ def wait_reloading(panel: Panel, state: str) -> None:
     panel.wait(is_there, state)
 
 
+@pytest.mark.scenario(8)
 class TestStop:
     LONG = "[[script:stream tokens=400 rate=20]]"
 

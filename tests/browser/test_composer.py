@@ -7,7 +7,6 @@ from playwright.sync_api import CDPSession
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
-from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
 
 Visit = Callable[..., Visitor]
@@ -34,6 +33,7 @@ class TestKeys:
         panel.wait_done()
         assert panel.asked() == [f"first\n{HELLO}"]
 
+    @pytest.mark.scenario(35)
     def test_enter_of_a_composition_does_not_send(self, panel: Panel) -> None:
         """An input method takes Enter as its own: it picks a word."""
         panel.input.focus()
@@ -53,20 +53,39 @@ class TestKeys:
         panel.wait_done()
         assert panel.asked() == [f"日本 {HELLO}"]
 
-    def test_that_an_answer_is_under_way_is_said_until_it_has_ended(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        said = panel.page.locator("#aia-notice")
-        panel.ask("[[script:think]]")
-        panel.wait_state("thinking", "streaming")
-        panel.type("And another one")
+    def test_ctrl_enter_sends_for_whom_it_does(self, panel: Panel) -> None:
+        hint = panel.page.locator(".aia-hint")
+        said = "node => getComputedStyle(node, '::after').content"
+        assert hint.evaluate(said) == '"Enter sends"'
+        panel.root.evaluate("node => { node.dataset.enter = 'ctrl' }")
+        assert hint.evaluate(said) == '"Ctrl+Enter sends"'
+        panel.type("first")
         panel.input.press("Enter")
-        assert said.inner_text().startswith("An answer is under way.")
-        model.release("thought")
+        panel.input.press_sequentially(HELLO)
+        panel.page.wait_for_timeout(300)
+        assert panel.asked() == []
+        panel.input.press("Control+Enter")
 
         panel.wait_done()
-        panel.wait(lambda: said.inner_text() == "", "no word of waiting")
-        assert panel.input.input_value() == "And another one"
+        assert panel.asked()[0].strip() == f"first\n{HELLO}"
+
+    def test_control_up_brings_back_what_was_asked(self, panel: Panel) -> None:
+        for text in ("[[script:hello]] one", "[[script:hello]] two"):
+            panel.ask_and_wait(text)
+        for wanted in ("[[script:hello]] two", "[[script:hello]] one"):
+            panel.input.press("Control+ArrowUp")
+            panel.wait(lambda text=wanted: panel.input.input_value() == text, wanted)
+        panel.input.evaluate("node => node.setSelectionRange(99, 99)")
+        panel.input.press("ArrowDown")
+        panel.wait(
+            lambda: panel.input.input_value() == "[[script:hello]] two", "forward"
+        )
+        panel.input.press_sequentially(" changed")
+        panel.input.press("Home")
+        panel.input.press("ArrowUp")
+
+        panel.page.wait_for_timeout(200)
+        assert panel.input.input_value() == "[[script:hello]] two changed"
 
     def test_empty_message_is_not_sent(self, panel: Panel) -> None:
         panel.type("  \n ")
@@ -124,10 +143,8 @@ class TestDraft:
         panel.wait_words(12)
 
         assert panel.input.input_value() == "meanwhile"
-        panel.input.press("Enter")
-        assert panel.input.input_value() == "meanwhile"
-        assert "under way" in panel.root.inner_text()
         panel.wait_done()
+        assert panel.input.input_value() == "meanwhile"
         assert len(panel.asked()) == 1
 
 
@@ -138,6 +155,33 @@ class TestBadMessage:
 
         assert "Shorten it by this many characters: 7" in panel.root.inner_text()
         assert len(panel.input.input_value()) == 100_007
+
+    @pytest.mark.scenario(36)
+    @pytest.mark.parametrize("chars", [20_000, 2_000_000])
+    def test_long_paste_stays_and_freezes_nothing(
+        self, visit: Visit, server: DemoServer, chars: int
+    ) -> None:
+        visitor = visit(server)
+        visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        panel = visitor.panel()
+        panel.input.focus()
+        write = "chars => navigator.clipboard.writeText('word '.repeat(chars / 5))"
+        panel.page.evaluate(write, chars)
+        panel.page.keyboard.press("Control+v")
+        length = "document.getElementById('aia-input').value.length"
+        panel.wait(lambda: panel.page.evaluate(length) == chars, "the text")
+        # Each key is a task of its own: its time is what a person waits for.
+        panel.page.keyboard.press("x")
+        panel.page.keyboard.press("y")
+
+        assert panel.page.evaluate(length) == chars + 2
+        if chars > 100_000:
+            panel.page.keyboard.press("Enter")
+            long = "Shorten it by this many characters: 1900002."
+            panel.wait(lambda: long in panel.root.inner_text(), "the sentence")
+            assert panel.page.evaluate(length) == chars + 2
+        panel.page.keyboard.press("Control+a")
+        panel.page.keyboard.press("Delete")
 
     def test_control_characters_are_refused(self, panel: Panel) -> None:
         panel.type("bell \x07 rings")

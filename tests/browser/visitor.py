@@ -89,8 +89,8 @@ class Visitor:
 def sign_in(page: Page, url: str, name: str) -> None:
     """Sign in over the admin's form; the password is the name."""
     page.goto(f"{url}/admin/login/?next=/admin/")
-    page.fill("#id_username", name)
-    page.fill("#id_password", name)
+    page.fill("[name=username]", name)
+    page.fill("[name=password]", name)
     page.click("[type=submit]")
     page.wait_for_url(f"{url}/admin/")
 

@@ -94,6 +94,7 @@ class TestValue:
             ("EXECUTOR", "celery", "one of 'web', 'worker'"),
             ("BACKGROUND", "no", "one of 'auto', 'celery', 'threads'"),
             ("HTMX", "2", "one of 'auto', 'vendored', 'none'"),
+            ("LAUNCHER", "right", "one of 'end', 'start', 'none'"),
             ("MAX_STEPS", 0, "more than 0"),
             ("WRITE_TIMEOUT_S", -1, "more than 0"),
             ("MODEL_RETRIES", -1, "0 or more"),
@@ -105,6 +106,15 @@ class TestValue:
         assert only() == (
             "ai_assistant.E004",
             f"AI_ASSISTANT[{name!r}] is {value!r}, not {wanted}. | Give {wanted}.",
+        )
+
+    def test_a_shortcut_that_is_none(self, assistant, only):
+        assistant(SHORTCUTS=["Ctrl+Shift+A", "A"])
+
+        wanted = "letters, digits or F keys with Ctrl or Alt, as 'Ctrl+Shift+A'"
+        assert only() == (
+            "ai_assistant.E004",
+            f"AI_ASSISTANT['SHORTCUTS'] is 'A', not {wanted}. | Give {wanted}.",
         )
 
     def test_no_retries_is_a_choice(self, assistant):

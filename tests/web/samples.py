@@ -21,9 +21,15 @@ ROUTES = [
     "send",
     "stop",
     "retry",
+    "regenerate",
+    "edit_message",
+    "branch",
     "answer",
     "edit",
     "whole",
+    "message",
+    "feedback",
+    "raw",
     "conversations",
     "new",
     "frames",
@@ -72,6 +78,8 @@ def user(said: str = "x", **changes) -> dict:
         "key": said,
         "text": said,
         "time": TIME,
+        "run_id": "r1",
+        "versions": versions(),
         **changes,
     }
 
@@ -86,7 +94,30 @@ def run(said: str = "x", **changes) -> dict:
     sample = {"kind": "run", "run_id": "r1", "state": "failed", "parts": parts}
     end = {"error": said, "error_code": said, "can_retry": True, "can_continue": True}
     more = {"duration_s": 2.0, "busy": True, "changes": changed(said)}
-    return {**sample, **end, **more, **changes}
+    return {**sample, **end, **ended(said), **more, **changes}
+
+
+def versions() -> dict:
+    return {"id": "b-1", "number": 2, "count": 3, "previous": "r0", "next": "r2"}
+
+
+def fork(said: str = "x") -> dict:
+    """Return what the forms of another version are drawn from."""
+    profiles = [(said, said)]
+    return {"run_id": "r1", "text": said, "profiles": profiles, "changed": True}
+
+
+def ended(said: str = "x") -> dict:
+    """Return what stands under an answer that is complete."""
+    source = {"url": said, "text": said, "model": said, "app": said}
+    return {
+        "ended_at": TIME,
+        "duration": said,
+        "has_text": True,
+        "feedback": {"value": "down", "reasons": ["wrong"], "text": said},
+        "reasons": [{"value": "wrong", "label": said, "ticked": True}],
+        "sources": [source],
+    }
 
 
 def approval(said: str = "x", **changes) -> dict:
@@ -201,7 +232,14 @@ def context(said: str = "x", **changes) -> dict:
         "conversations": [listed],
         "notice": said,
         "next": "/admin/",
+        "versions": versions(),
+        "fork": fork(said),
+        "form": "ai_assistant/message_edit.html",
+        "to": "r2",
         "name": "close",
         "how": "retry",
+        "asks": True,
+        "side": "result",
+        "raw": {"run": {"pk": said, "created_at": TIME}, "facts": [(said, said)]},
         "csrf_token": "t" * 64,
     }

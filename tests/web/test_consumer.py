@@ -155,7 +155,7 @@ class TestFrames:
         )
         await socket.hello(run)
 
-        assert await socket.code() == 1009
+        assert await socket.code() == 4413
         assert await socket.is_silent()
 
     async def test_of_other_kinds_change_nothing(self, signed_in, run):
@@ -185,6 +185,7 @@ class TestHello:
         await socket.hello(run, after=1, drawn=True)
 
         assert (await socket.frame())["o"] == [
+            ["replace", "aia-title", "Hello &lt;b&gt;you&lt;/b&gt;"],
             ["attr", "aia", "data-state", "idle"],
             ["attr", "aia", "data-warming", None],
         ]
@@ -407,7 +408,7 @@ class TestPump:
 
         await ring(run)
 
-        assert await socket.code() == 1011
+        assert await socket.code() == 4500
         assert "a panel could not be kept up to date" in caplog.text
 
     async def test_ends_with_its_socket(self, signed_in, run):

@@ -1,3 +1,5 @@
+import re
+from pathlib import Path
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
@@ -7,13 +9,20 @@ from django.test import RequestFactory
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ai_assistant
 from ai_assistant.web.layout import (
     COOKIE,
+    CORNERS,
+    HEIGHTS,
     LOOK_COOKIE,
     MAX_CHARS,
+    MAX_UNREAD,
     MODES,
     WIDTHS,
+    XS,
+    YS,
     Layout,
+    Window,
     read_layout,
     write_layout,
 )
@@ -35,6 +44,17 @@ class TestReadLayout:
             is_open=True, mode="float", width=520, conversation=conversation
         )
 
+    def test_reads_what_a_person_prefers(self):
+        layout = read("p=20.40.3&l=s&e=1&k=0&n=12")
+
+        assert layout == Layout(
+            window=Window(height=20, x=40, y=3),
+            corner="start",
+            ctrl_enter=True,
+            shortcuts=False,
+            unread=12,
+        )
+
     def test_without_a_cookie_is_closed(self):
         assert read_layout(RequestFactory().get("/")) == Layout()
 
@@ -48,6 +68,22 @@ class TestReadLayout:
             "w=\uff14\uff10\uff10",
             "w=9999999999999999999",
             "w=300",
+            "p=32.1",
+            "p=32.1.1.1",
+            "p=15.1.1",
+            "p=80.1.1",
+            "p=32.256.1",
+            "p=32.1.64",
+            "p=32.-1.1",
+            "p=..",
+            "p=1e1.1.1",
+            "l=end",
+            "l=x",
+            "e=yes",
+            "k=no",
+            "n=-1",
+            "n=1000",
+            "n=three",
             "c=1",
             "c=../../admin",
             "c=00000000-0000-0000-0000-00000000000g",
@@ -69,7 +105,13 @@ class TestReadLayout:
         said=st.one_of(
             st.text(max_size=300),
             st.dictionaries(
-                st.sampled_from(["o", "m", "w", "c", "x"]), st.text(max_size=60)
+                st.sampled_from("omwcbplekn?"),
+                st.one_of(
+                    st.text(max_size=60),
+                    st.lists(st.integers(-300, 3000), max_size=4).map(
+                        lambda parts: ".".join(map(str, parts))
+                    ),
+                ),
             ).map(urlencode),
         )
     )
@@ -80,6 +122,30 @@ class TestReadLayout:
         assert layout.width in WIDTHS
         assert isinstance(layout.is_open, bool)
         assert not layout.conversation or UUID(layout.conversation)
+        assert layout.window.height in HEIGHTS
+        assert layout.window.x in XS
+        assert layout.window.y in YS
+        assert set(layout.window.tokens.split()) <= set(rules_for_places())
+        assert layout.corner in ("", *CORNERS.values())
+        assert 0 <= layout.unread <= MAX_UNREAD
+
+
+def rules_for_places() -> list[str]:
+    """Return the bits of a window's place that panel.css has rules for."""
+    folder = Path(ai_assistant.__file__).parent / "static" / "ai_assistant"
+    return re.findall(r"\[data-at~=(\w+)\]", (folder / "panel.css").read_text())
+
+
+class TestWindow:
+    def test_names_each_bit_of_its_place(self):
+        window = Window(height=16 + 5, x=0, y=34)
+
+        assert window.tokens == "h1 h4 y2 y32"
+
+    def test_every_place_has_its_rules(self):
+        most = Window(height=HEIGHTS[-1], x=XS[-1], y=YS[-1])
+
+        assert most.tokens.split() == rules_for_places()
 
 
 class TestWriteLayout:
@@ -87,9 +153,15 @@ class TestWriteLayout:
     def test_is_read_as_it_was_written(self, look_only):
         layout = Layout(
             is_open=True,
+            is_busy=True,
             mode="float",
             width=640,
+            window=Window(height=79, x=255, y=63),
             conversation=str(uuid4()),
+            corner="none",
+            ctrl_enter=True,
+            shortcuts=False,
+            unread=999,
             look_only=look_only,
         )
         response = HttpResponse()

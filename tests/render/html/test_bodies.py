@@ -1,5 +1,7 @@
 """The site's own templates inside the cards of tools."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -11,6 +13,7 @@ from ai_assistant.render.html.bodies import template_name
 from ai_assistant.render.html.entries import call_entry, kin_of
 from ai_assistant.render.html.fragments import fragment, part_html
 from ai_assistant.render.html.thread import read_thread
+from ai_assistant.tools.preview import short
 from tests.render.html.tab import panel
 
 
@@ -233,6 +236,49 @@ class TestChildren:
         stored(story, top)
 
         assert thread(story).count("Here lies Rome.") == 1
+
+
+PLAN = {
+    "plan": [
+        {"text": "Read <all>", "status": "complete"},
+        {"text": "Compare", "status": "executing"},
+        {"text": "Write", "status": "sideways"},
+        {"status": "complete"},
+        "nothing",
+    ]
+}
+
+
+class TestPlan:
+    def test_is_a_list_that_ticks(self, call):
+        html = card(call("echo", status="executing", partial=PLAN))
+
+        assert "Plan: 1 of 3 done" in html
+        assert "Read &lt;all&gt;" in html
+        assert re.findall('<li data-status="([a-z]+)"', html) == [
+            *("complete", "executing", "pending")
+        ]
+        assert "So far" not in html
+
+    def test_stays_in_the_fold_of_a_call_that_is_done(self, call):
+        html = card(call("echo", status="complete", partial=PLAN))
+
+        assert html.index("Plan: 1 of 3") < html.index("</details>")
+
+    @pytest.mark.parametrize("partial", [None, [], {"plan": 7}, {"plan": []}, "plan"])
+    def test_is_not_made_of_anything_else(self, call, partial):
+        assert "Plan" not in card(call("echo", status="executing", partial=partial))
+
+
+class TestCut:
+    def test_leads_to_all_of_it(self, call):
+        one = call("echo", preview=short("x" * 3000), arguments={"text": "y" * 3000})
+
+        html = card(one)
+
+        for side in ("result", "arguments"):
+            assert f"?call={one.pk}&amp;side={side}" in html
+        assert "Show all" not in card(call("echo", preview="short"))
 
 
 class TestGroups:

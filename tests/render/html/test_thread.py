@@ -1,6 +1,8 @@
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from ai_assistant.models import Interrupt, Message, ToolCall
 from ai_assistant.models.run import RunState
@@ -23,6 +25,20 @@ def inside(story, name: str) -> list[str]:
     page, _, _ = whole_page(story.conversation)
     nodes = page.by_id(f"r-{story.run.pk}-parts").elements()
     return [node.attrs[name] for node in nodes if name in node.attrs]
+
+
+def cards_in(group) -> int:
+    return sum("aia-tool" in one.classes() for one in group.elements())
+
+
+def folded(group) -> int:
+    """How many cards of a group are behind its own fold."""
+    folds = [
+        one
+        for one in group.children
+        if not isinstance(one, str) and one.tag == "details"
+    ]
+    return sum(map(cards_in, folds))
 
 
 class TestRun:
@@ -105,22 +121,50 @@ class TestRun:
         groups = [
             node for node in page.root.elements() if "aia-group" in node.classes()
         ]
-        assert ["\u00d72" in group.text() for group in groups] == [True, True]
+        # What failed is in no fold.
+        assert ["\u00d72" in group.text() for group in groups] == [True, False]
         assert [group.attrs["data-status"] for group in groups] == [
             "complete",
             "failed",
         ]
-        assert not any("open" in group.attrs for group in groups)
+        assert [folded(group) for group in groups] == [2, 0]
 
-    def test_group_is_open_while_one_of_its_calls_is(self, story):
+    def test_group_hides_nothing_that_goes_on_or_failed(self, story):
         story.ask("Hello")
-        story._reply(("echo", "echo"))
-        story.work("a")
+        story._reply(("echo", "echo", "echo", "echo"))
+        for number in range(3):
+            story.work(str(number))
 
         page, _, _ = whole_page(story.conversation)
         (group,) = [one for one in page.root.elements() if "aia-group" in one.classes()]
         assert group.attrs["data-status"] == "pending"
-        assert "open" in group.attrs
+        assert folded(group) == 3
+        assert cards_in(group) == 4
+
+        ToolCall.objects.filter(position=1).update(status="failed", error="Gone.")
+        page, _, _ = whole_page(story.conversation)
+        group = page.by_id(group.id)
+        assert folded(group) == 2
+        assert cards_in(group) == 4
+
+    @pytest.mark.row("L14")
+    def test_reads_of_different_tools_are_one_group(self, story):
+        story.ask("Hello")
+        story._reply(("echo", "needs_approval", "no_such_tool", "echo"))
+        began = timezone.now()
+        for position, (start, end) in enumerate([(0, 1), (0.5, 1.5), (2, 2.3), (9, 9)]):
+            ToolCall.objects.filter(position=position).update(
+                effect="write" if position == 3 else "read",
+                started_at=began + timedelta(seconds=start),
+                finished_at=began + timedelta(seconds=end),
+                status="complete",
+            )
+
+        page, _, _ = whole_page(story.conversation)
+        (group,) = [one for one in page.root.elements() if "aia-group" in one.classes()]
+        assert folded(group) == cards_in(group) == 3
+        assert "Looked at 3 things" in group.text()
+        assert "1.8 s" in group.text()  # side by side counts once
 
     def test_of_a_message_typed_meanwhile_stands_inside(self, story):
         story.ask("Hello")
@@ -160,13 +204,13 @@ class TestReadThread:
         story._reply(("echo",))
         story.end()
         conversation = story.conversation
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(8):
             read_thread(conversation)
         for _ in range(3):
             story.ask("More")
             story._reply(("echo", "echo"))
             story.end()
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(8):
             read_thread(conversation)
 
 

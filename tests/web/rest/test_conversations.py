@@ -1,5 +1,6 @@
 import pytest
 
+from ai_assistant.engine.switch import show_branch
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.usage import UsageLedger
@@ -48,6 +49,26 @@ class TestMessages:
         assert (every[0]["text"], every[0]["role"]) == ("One", "user")
         assert [one["run"] for one in own] == [again["id"]]
         assert later["results"] == every[1:]
+
+    def test_of_the_branch_that_is_shown(self, program, people):
+        ada = program()
+        run = ask(people["ada"], "One")
+        ada.post(f"runs/{run.pk}/stop/")
+        Run.objects.update(state="failed")  # another try stands beside it then
+        fresh = ada.post(f"runs/{run.pk}/retry/").json()
+
+        def runs(**query):
+            found = ada.get(path_of(run, "messages/"), **query).json()["results"]
+            return [one["run"] for one in found]
+
+        assert fresh["after"] is None
+        assert runs() == [fresh["id"]]
+        assert runs(all="true") == [str(run.pk), fresh["id"]]
+        assert runs(run=str(run.pk)) == [str(run.pk)]
+        Run.objects.filter(pk=fresh["id"]).update(state="succeeded")
+        show_branch(people["ada"].pk, run.pk)
+        assert runs() == [str(run.pk)]
+        assert ada.get(path_of(run)).json()["shown_run"] == str(run.pk)
 
 
 class TestTitle:

@@ -1,0 +1,218 @@
+"""What surrounds an answer and a conversation: menus, lists, places, banners."""
+
+from typing import Any
+
+from playwright.sync_api import Locator
+
+from tests.browser.panel import Panel
+
+QUESTION = "Which drafts could be published?"
+SELECT = """() => {
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelector(".aia-body .aia-b"));
+  const selection = getSelection();
+  selection.removeAllRanges();
+  selection.addRange(range);
+  document.dispatchEvent(new Event("selectionchange"));
+}"""
+
+
+class Missing(Exception):
+    """A part of the panel that a scene shows is not there."""
+
+
+def need(panel: Panel, selector: str) -> Locator:
+    """Return the first of these elements; raise Missing if there is none."""
+    found = panel.page.locator(selector)
+    if not found.count():
+        raise Missing(f"there is no {selector}")
+    return found.first
+
+
+def ask(panel: Panel) -> None:
+    panel.ask(QUESTION)
+    panel.wait_done()
+
+
+# --- the list of conversations ---
+
+
+def drawer_menu(panel: Panel) -> None:
+    ask(panel)
+    panel.list_conversations()
+    need(panel, "#aia-history details > summary").click()
+
+
+def drawer_search(panel: Panel) -> None:
+    ask(panel)
+    panel.list_conversations()
+    need(panel, "#aia-q").fill("questions")
+    panel.page.locator("#aia-history mark").first.wait_for()
+
+
+def drawer_nothing_found(panel: Panel) -> None:
+    panel.list_conversations()
+    need(panel, "#aia-q").fill("zebra")
+    panel.root.get_by_text("No conversation has these words.").wait_for()
+
+
+def drawer_rename(panel: Panel) -> None:
+    drawer_menu(panel)
+    need(panel, "[data-aia-rename]").click()
+    panel.page.locator("#aia-name").wait_for()
+
+
+def drawer_deleted(panel: Panel) -> None:
+    drawer_menu(panel)
+    need(panel, "#aia-history [name=do][value=delete]").click()
+    panel.page.locator("#aia-undo").wait_for()
+
+
+# --- settings ---
+
+
+def settings_open(panel: Panel) -> None:
+    need(panel, "#aia-settings > summary").click()
+    panel.page.locator(".aia-settings").wait_for()
+
+
+def keyboard_map(panel: Panel) -> None:
+    settings_open(panel)
+    panel.root.get_by_role("link", name="Keyboard map").click()
+    panel.page.locator("dialog[open] kbd, [popover] kbd").first.wait_for()
+
+
+# --- an answer and its question ---
+
+
+def edit_question(panel: Panel) -> None:
+    ask(panel)
+    panel.log.locator(".aia-msg[data-role=user]").last.hover()
+    need(panel, "#aia-log .aia-mine [data-aia-use=edit]").click()
+    panel.page.locator("form.aia-fork textarea").wait_for()
+
+
+def branch_picker(panel: Panel) -> None:
+    edit_question(panel)
+    panel.page.locator("form.aia-fork textarea").fill("Which drafts are ready?")
+    panel.page.locator("form.aia-fork .aia-go").click()
+    panel.log.get_by_text("2 / 2").wait_for()
+    panel.wait_done()
+
+
+def answer_anew(panel: Panel) -> None:
+    ask(panel)
+    need(panel, "#aia-log .aia-acts [data-aia-use=edit]").click()
+    panel.page.locator("form.aia-fork").wait_for()
+
+
+def feedback_form(panel: Panel) -> None:
+    ask(panel)
+    need(panel, "#aia-log [id$='-down']").click()
+    form = panel.page.locator("[id$='-why']").first
+    form.wait_for()
+    if form.get_attribute("open") is None:
+        form.locator("summary").click()
+
+
+def answer_menu(panel: Panel) -> None:
+    ask(panel)
+    need(panel, "#aia-log [popovertarget]").click()
+    panel.page.locator(".aia-menu:popover-open").wait_for()
+
+
+def quote_button(panel: Panel) -> None:
+    ask(panel)
+    panel.page.evaluate(SELECT)
+    panel.page.locator("#aia-log").dispatch_event("pointerup")
+    panel.page.locator("#aia-quote").wait_for()
+
+
+# --- the composer ---
+
+
+def queue(panel: Panel) -> None:
+    panel.ask(QUESTION)
+    panel.wait_text("Leadership")
+    need(panel, "#aia-queue")
+    for text in ("Then publish the first one.", "And tell the team of it."):
+        panel.input.fill(text)
+        panel.input.press("Enter")
+        panel.page.locator("#aia-queue").get_by_text(text).wait_for()
+
+
+def rate_limit(panel: Panel) -> None:
+    ask(panel)
+    panel.ask("Then publish the first one.")
+    panel.page.locator("#aia-notice [data-limited]").wait_for()
+
+
+# --- places and people ---
+
+
+def banner_production(panel: Panel) -> None:
+    need(panel, "#aia .aia-banner").wait_for()
+
+
+def full_page(panel: Panel) -> None:
+    ask(panel)
+    panel.goto("/assistant/")
+    panel.input.wait_for()
+
+
+def unread(panel: Panel) -> None:
+    panel.ask(QUESTION)
+    panel.wait_text("drafts")
+    panel.page.locator("#aia-close").click()
+    need(panel, "#aia[data-unread]")
+
+
+def right_to_left(panel: Panel) -> None:
+    ask(panel)
+
+
+def right_to_left_drawer(panel: Panel) -> None:
+    ask(panel)
+    panel.page.locator("#aia-list").click()
+    panel.page.locator("#aia-history a").first.wait_for()
+
+
+def narrow_320(panel: Panel) -> None:
+    ask(panel)
+
+
+def zoom_200(panel: Panel) -> None:
+    ask(panel)
+
+
+def forced_colours(panel: Panel) -> None:
+    ask(panel)
+
+
+SCENES = (
+    *(drawer_menu, drawer_search, drawer_nothing_found, drawer_rename),
+    *(drawer_deleted, settings_open, keyboard_map, edit_question, branch_picker),
+    *(answer_anew, feedback_form, answer_menu, quote_button, queue, rate_limit),
+    *(banner_production, full_page, unread, right_to_left, right_to_left_drawer),
+    *(narrow_320, zoom_200, forced_colours),
+)
+STREAMED = ("queue",)  # with the script `streaming`; the others have `done`
+SAME = {
+    scene.__name__.replace("_", "-"): (
+        "streaming" if scene.__name__ in STREAMED else "done"
+    )
+    for scene in SCENES
+}
+ARABIC: dict[str, Any] = {"locale": "ar"}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "right-to-left": ARABIC,
+    "right-to-left-drawer": ARABIC,
+    "narrow-320": {"viewport": {"width": 320, "height": 640}},
+    # what is left of a desk's window at twice the size
+    "zoom-200": {"viewport": {"width": 720, "height": 450}, "device_scale_factor": 2},
+    "forced-colours": {"forced_colors": "active"},
+}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "rate-limit": {"RATE_USER": "1/m"},
+    "banner-production": {"BANNER": {"text": "PRODUCTION", "level": "danger"}},
+}

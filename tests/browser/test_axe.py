@@ -1,0 +1,90 @@
+"""Axe finds nothing in the panel and its launcher, in any state, light and dark."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Browser, Page
+
+from tests.browser import scenes
+from tests.browser.panel import Panel
+from tests.browser.theatre import PHONE, Theatre, theatre
+
+OURS = [["#aia"], ["#aia-launcher"]]
+# What axe is asked: the rules of WCAG 2.2 AA and its own best practices.
+TAGS = [
+    *("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"),
+    "best-practice",
+]
+RUN = "([context, options]) => axe.run(context, options)"
+THEMES = ("light", "dark")
+FLOATING = (scenes.empty, scenes.done, scenes.approval, scenes.error)
+ON_PHONE = (scenes.empty, scenes.done, scenes.approval, scenes.question, scenes.closed)
+
+
+def faults(page: Page) -> list[str]:
+    """Return what axe finds, an element a line."""
+    # By the debugger: the policy of the page lets no script in.
+    page.evaluate(AXE_SCRIPT)
+    context = {"include": OURS}
+    options = {"resultTypes": ["violations"], "runOnly": TAGS}
+    found: dict[str, Any] = page.evaluate(RUN, [context, options])
+    return [
+        f"{fault['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
+        for fault in found["violations"]
+        for node in fault["nodes"]
+    ]
+
+
+def all_faults(panel: Panel) -> list[str]:
+    """Return what axe finds in light and in dark."""
+    found = []
+    for theme in THEMES:
+        panel.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        panel.page.wait_for_timeout(150)  # colours fade
+        found += [f"{theme}: {fault}" for fault in faults(panel.page)]
+    return found
+
+
+@pytest.fixture(scope="module")
+def house(browser: Browser) -> Iterator[Theatre]:
+    with theatre(browser) as built:
+        yield built
+
+
+def checked(house: Theatre, scene: scenes.Scene, *, float_: bool = False, **more: Any):
+    try:
+        with house.play(scene, **more) as panel:
+            if float_:
+                panel.page.locator("#aia-mode").click()
+            return all_faults(panel)
+    except scenes.Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.scenario(39)
+class TestEveryState:
+    @pytest.mark.parametrize("scene", scenes.SCENES, ids=scenes.name_of)
+    def test_docked(self, house: Theatre, scene: scenes.Scene) -> None:
+        assert checked(house, scene) == []
+
+    @pytest.mark.parametrize("scene", FLOATING, ids=scenes.name_of)
+    def test_floating(self, house: Theatre, scene: scenes.Scene) -> None:
+        assert checked(house, scene, float_=True) == []
+
+    @pytest.mark.parametrize("scene", ON_PHONE, ids=scenes.name_of)
+    def test_on_a_phone(self, house: Theatre, scene: scenes.Scene) -> None:
+        assert checked(house, scene, **PHONE) == []
+
+
+class TestAxeItself:
+    def test_is_let_see(self, house: Theatre) -> None:
+        """A fault made on purpose is found, or all of the above shows nothing."""
+        with house.play(scenes.empty) as panel:
+            panel.page.evaluate(
+                "() => document.getElementById('aia-input').labels[0].remove()"
+                " ?? document.getElementById('aia-input').removeAttribute('placeholder')"
+            )
+
+            assert any("label" in fault for fault in faults(panel.page))

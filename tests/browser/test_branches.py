@@ -1,0 +1,310 @@
+"""Versions of a question and of its answer: kept, picked, asked for, in all tabs."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import text
+from tests.servers.app import DemoServer
+from tests.servers.oracle import Oracle
+
+Visit = Callable[..., Visitor]
+TOLD = "[[script:told]]"
+
+
+@pytest.fixture(autouse=True)
+def told(model: ModelServerProcess) -> None:
+    """A text that says how often it was asked for in the same conversation."""
+    model.script("told", [[text("This is telling {telling}.")]])
+
+
+def press(panel: Panel, name: str, at: int = -1) -> None:
+    """Press a button or a link of this name; the last of them, if not said."""
+    found = panel.log.get_by_role("link", name=name, exact=True)
+    found = found.or_(panel.log.get_by_role("button", name=name, exact=True))
+    found.first.wait_for()
+    (found.last if at < 0 else found.nth(at)).click()
+
+
+def anew(panel: Panel, how: str = "Another answer", at: int = -1) -> None:
+    press(panel, "Answer anew", at)
+    press(panel, how)
+
+
+def form(panel: Panel) -> Locator:
+    return panel.log.get_by_role("textbox", name="Message")
+
+
+def shown(panel: Panel) -> list[str]:
+    return [
+        part.strip()
+        for part in panel.log.locator(".aia-text, .aia-b").all_inner_texts()
+    ]
+
+
+def wait_shown(panel: Panel, *texts: str) -> None:
+    panel.wait(lambda: shown(panel) == list(texts), f"{texts}")
+    panel.wait_state("idle")
+
+
+def picker(panel: Panel) -> str:
+    versions = panel.log.get_by_role("group", name="Versions")
+    return versions.last.locator("span[aria-hidden]").inner_text()
+
+
+class TestAnew:
+    def test_keeps_the_old_answer_and_the_picker_leads_back(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        panel.ask_and_wait(f"One {TOLD}")
+        panel.ask_and_wait(f"Two {TOLD}")
+        model.clear()
+        anew(panel)
+        panel.wait(lambda: picker(panel) == "2 / 2", "two versions")
+        panel.wait_done(2)
+        first = [f"One {TOLD}", "This is telling 1."]
+
+        # The model was told of the path, and of nothing that stands beside it.
+        (request,) = model.requests()
+        said = [m["content"] for m in request["messages"] if m["role"] != "system"]
+        assert said == [*first, f"Two {TOLD}"]
+        fresh = panel.answer().run
+        press(panel, "Previous version")
+        panel.wait(lambda: picker(panel) == "1 / 2", "the first version")
+        old = panel.answer().run
+        assert old != fresh
+        assert len(panel.answers()) == 2
+        panel.page.reload()
+        assert panel.answer().run == old
+        assert picker(panel) == "1 / 2"
+        press(panel, "Next version")
+        panel.wait(lambda: panel.answer().run == fresh, "the second version")
+        assert panel.repeated_ids() == []
+
+    def test_shorter_is_said_to_the_model(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        panel.ask_and_wait(TOLD)
+        model.clear()
+        anew(panel, "Shorter")
+        panel.wait(model.requests, "the model is asked")
+        panel.wait_done()
+
+        assert "wants a shorter one" in model.requests()[0]["messages"][0]["content"]
+
+    def test_of_an_earlier_answer_takes_the_later_ones_along(
+        self, panel: Panel
+    ) -> None:
+        panel.ask_and_wait(f"One {TOLD}")
+        panel.ask_and_wait(f"Two {TOLD}")
+        panel.log.locator(".aia-msg").nth(1).hover()
+        anew(panel, at=0)
+
+        panel.wait(lambda: len(panel.answers()) == 1, "the later answer is away")
+        panel.wait_done()
+        assert panel.asked() == [f"One {TOLD}"]
+        press(panel, "Previous version")
+        panel.wait(lambda: len(panel.answers()) == 2, "both are back")
+
+    def test_by_keys_alone(self, panel: Panel) -> None:
+        panel.ask_and_wait(TOLD)
+        link = panel.log.get_by_role("link", name="Answer anew")
+        link.focus()
+        panel.page.keyboard.press("Enter")
+        button = panel.log.get_by_role("button", name="Another answer")
+        button.wait_for()
+        panel.wait(lambda: button.evaluate("node => node === document.activeElement"))
+        panel.page.keyboard.press("Escape")
+        assert not button.is_visible()
+        assert link.evaluate("node => node === document.activeElement")
+        panel.page.keyboard.press("Enter")
+        button.wait_for()
+        panel.wait(lambda: button.evaluate("node => node === document.activeElement"))
+        panel.page.keyboard.press("Enter")
+        panel.wait(lambda: picker(panel) == "2 / 2", "two versions")
+        panel.wait_done()
+        previous = panel.log.get_by_role("button", name="Previous version")
+        previous.focus()
+        panel.page.keyboard.press("Enter")
+        panel.wait(lambda: picker(panel) == "1 / 2", "the first version")
+
+        # It is the first: there is none before it, and the focus is not lost.
+        assert previous.evaluate("node => node === document.activeElement")
+        assert previous.get_attribute("aria-disabled") == "true"
+        said = panel.page.locator("#aia-say")
+        panel.wait(
+            lambda: said.inner_text() == "Version 1 of 2 is shown.", "it is said"
+        )
+
+
+class TestEdit:
+    def test_asks_in_the_place_of_the_old_one(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        panel.ask_and_wait(f"One {TOLD}")
+        panel.ask_and_wait(f"Two {TOLD}")
+        model.clear()
+        press(panel, "Edit the message")
+        form(panel).wait_for()
+        assert form(panel).input_value() == f"Two {TOLD}"
+        form(panel).fill(f"Rather this {TOLD}")
+        form(panel).press("Shift+Enter")
+        form(panel).press("Backspace")
+        form(panel).press("Enter")
+
+        panel.wait(lambda: panel.asked()[-1:] == [f"Rather this {TOLD}"], "the edit")
+        panel.wait_done(2)
+        assert form(panel).count() == 0
+        (request,) = model.requests()
+        assert [m["content"] for m in request["messages"] if m["role"] == "user"] == [
+            f"One {TOLD}",
+            f"Rather this {TOLD}",
+        ]
+        press(panel, "Previous version")
+        panel.wait(lambda: panel.asked()[-1] == f"Two {TOLD}", "the old one")
+
+    @pytest.mark.scenario(35)
+    def test_input_methods_are_left_alone(self, panel: Panel) -> None:
+        panel.ask_and_wait(TOLD)
+        press(panel, "Edit the message")
+        form(panel).wait_for()
+        form(panel).fill("日本")
+        for how in ("isComposing: true", "keyCode: 229"):
+            form(panel).evaluate(
+                "field => field.dispatchEvent(new KeyboardEvent('keydown', "
+                f"{{key: 'Enter', bubbles: true, cancelable: true, {how}}}))"
+            )
+        panel.page.wait_for_timeout(300)
+
+        assert form(panel).input_value() == "日本"
+        assert panel.asked() == [TOLD]
+
+    def test_up_in_the_empty_composer_edits_the_last_one(self, panel: Panel) -> None:
+        panel.ask_and_wait(f"One {TOLD}")
+        panel.ask_and_wait(f"Two {TOLD}")
+        panel.input.press("ArrowUp")
+        form(panel).wait_for()
+
+        assert form(panel).input_value() == f"Two {TOLD}"
+        form(panel).fill("not to be lost")
+        form(panel).press("Escape")
+        assert form(panel).count() == 0
+        panel.input.press("ArrowUp")
+        form(panel).wait_for()
+        assert form(panel).input_value() == "not to be lost"
+
+    def test_says_that_changes_stay(self, panel: Panel) -> None:
+        panel.ask("[[script:rename]]")
+        panel.wait_state("waiting-approval")
+        panel.approve()
+        panel.wait_done()
+        press(panel, "Edit the message")
+
+        panel.log.get_by_text("Changes that were made stay.").wait_for()
+
+    def test_while_an_answer_is_under_way(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        visitor = visit(server)
+        here = visitor.panel()
+        here.ask_and_wait(TOLD)
+        press(here, "Edit the message")
+        form(here).wait_for()
+        form(here).fill("keep me")
+        other = visitor.tab()
+        other.goto(f"/assistant/?conversation={here.conversation}")
+        other.ask("[[script:stream tokens=400 rate=20]]")
+        here.wait(lambda: len(here.asked()) == 2, "the other's question")
+        form(here).press("Enter")
+
+        here.root.get_by_text("The assistant is still working.").wait_for()
+        assert form(here).input_value() == "keep me"
+        other.stop()
+        other.wait_state("stopped")
+
+
+class TestTabs:
+    @pytest.mark.scenario(9)
+    def test_switching_shows_in_the_other_one(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        visitor = visit(server)
+        here = visitor.panel()
+        here.ask_and_wait(f"One {TOLD}")
+        there = visitor.panel()
+        there.open_conversation(here.conversation)
+        anew(here)
+        here.wait(lambda: picker(here) == "2 / 2", "two versions")
+        here.wait_done()
+
+        there.wait(lambda: there.answer().run == here.answer().run, "the same answer")
+        press(there, "Previous version")
+        here.wait(lambda: picker(here) == "1 / 2", "the first version")
+        assert here.answer().run == there.answer().run
+        here.ask_and_wait(f"And then? {TOLD}")
+        there.wait(lambda: len(there.answers()) == 2, "the next answer")
+        assert there.asked() == here.asked()
+
+
+class TestWithoutScript:
+    def test_all_of_it_works(self, visit: Visit, server: DemoServer) -> None:
+        plain = visit(server, java_script_enabled=False).tab()
+        plain.goto("/assistant/")
+        plain.ask(f"One {TOLD}")
+        self.wait_ended(plain)
+        plain.page.get_by_role("link", name="Edit the message").click()
+        plain.page.get_by_role("textbox", name="Message").fill(f"Rather {TOLD}")
+        plain.page.get_by_role("button", name="Send").click()
+        self.wait_ended(plain)
+        assert "Rather" in plain.log.inner_text()
+        assert "One" not in plain.log.inner_text()
+        plain.page.get_by_role("button", name="Previous version").click()
+        assert "One" in plain.log.inner_text()
+        plain.page.get_by_role("link", name="Answer anew").click()
+        plain.page.get_by_role("button", name="Shorter").click()
+        self.wait_ended(plain)
+
+        assert "3 / 3" in plain.log.inner_text()
+
+    def wait_ended(self, plain: Panel) -> None:
+        def is_there() -> bool:
+            plain.page.reload()
+            return plain.state == "idle"
+
+        plain.wait(is_there, "the answer")
+
+
+class TestPeople:
+    def test_others_cannot_switch(
+        self, visit: Visit, server: DemoServer, oracle: Oracle
+    ) -> None:
+        mine = visit(server).panel()
+        mine.ask_and_wait(f"Mine {TOLD}")
+        run = mine.answer().run
+        other = visit(server, "editor").panel()
+        statuses = other.page.evaluate(
+            """async (run) => {
+              const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
+              const body = new URLSearchParams({
+                ...{ csrfmiddlewaretoken: token, run, key: "k", text: "x", how: "same" },
+              });
+              const said = [];
+              for (const name of ["branch", "regenerate", "edit-message"]) {
+                const response = await fetch(`/assistant/${name}/`, {
+                  ...{ method: "POST", body, headers: { "X-CSRFToken": token } },
+                });
+                said.push(response.status);
+              }
+              return said;
+            }""",
+            run,
+        )
+        other.page.context.clear_cookies()
+
+        assert statuses == [404, 404, 404]
+        other_runs = "SELECT count(*) AS n FROM ai_assistant_run WHERE after_id = %s"
+        assert oracle.rows(other_runs, run.replace("-", ""))[0]["n"] == 0

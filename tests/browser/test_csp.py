@@ -1,0 +1,114 @@
+"""Content security policies: of nonces alone, and of Trusted Types."""
+
+from collections.abc import Callable, Iterator
+
+import django
+import pytest
+
+from tests.browser.panel import Panel
+from tests.browser.sites import site
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.servers.app import DemoServer
+
+Visit = Callable[..., Visitor]
+TYPED = "default-src 'self'; require-trusted-types-for 'script'; trusted-types {names}"
+NONCED = (
+    "default-src 'self'; script-src 'self' 'nonce-{{nonce}}'; "
+    "require-trusted-types-for 'script'; trusted-types {names}"
+)
+HTMX_WITH_CSP = {
+    "scripts": ["ai_assistant/vendor/htmx.min.js", "hosts/hx-csp.min.js"],
+    "config": {"extensions": "hx-csp"},
+}
+
+
+def go_through(panel: Panel) -> None:
+    """Ask, approve, answer, stop and look at the list, as a person does."""
+    panel.ask("[[script:report]]")
+    assert panel.wait_done().text.strip().endswith("the report ends here.")
+    panel.ask("[[script:approval]]")
+    panel.wait_state("waiting-approval")
+    panel.approve()
+    panel.wait(lambda: panel.state == "idle", "the end")
+    assert panel.wait_done(2).text.endswith("That is settled.")
+    panel.ask("[[script:stream tokens=400 rate=20]]")
+    panel.wait(lambda: len(panel.answers()) == 3, "the third answer")
+    panel.wait_words(5)
+    panel.stop()
+    panel.wait_state("stopped")
+
+
+@pytest.fixture(scope="module")
+def nonced(
+    tmp_path_factory: pytest.TempPathFactory, model: ModelServerProcess
+) -> Iterator[DemoServer]:
+    folder = tmp_path_factory.mktemp("nonced")
+    with site(folder, model, "hosts.secure_settings") as started:
+        yield started
+
+
+@pytest.mark.skipif(django.VERSION < (6, 0), reason="the policy is one of Django 6")
+class TestNoncesAlone:
+    @pytest.mark.scenario(19)
+    def test_everything_works_without_a_violation(
+        self, visit: Visit, nonced: DemoServer
+    ) -> None:
+        visitor = visit(nonced)
+        panel = visitor.panel()
+        go_through(panel)
+        panel.list_conversations()
+
+        assert panel.page.locator("#aia-list").count() == 1
+        assert visitor.watch.troubles() == []
+
+    @pytest.mark.scenario(19)
+    @pytest.mark.parametrize("path", ["/assistant/", "/admin/auth/group/add/"])
+    def test_sheets_of_every_page_are_let_in(
+        self, visit: Visit, nonced: DemoServer, path: str
+    ) -> None:
+        visitor = visit(nonced)
+        panel = visitor.panel(path)
+
+        assert panel.page.evaluate(
+            "getComputedStyle(document.querySelector('.aia-head')).display"
+        ) in ("flex", "grid")
+        assert visitor.watch.troubles() == []
+
+
+class TestTrustedTypes:
+    @pytest.mark.scenario(20)
+    def test_panel_works_without_htmx(
+        self, visit: Visit, tmp_path, model: ModelServerProcess
+    ) -> None:
+        policy = TYPED.format(names="ai-assistant")
+        with site(
+            tmp_path,
+            model,
+            "live_settings",
+            assistant={"HTMX": "none"},
+            TESTS_CSP=policy,
+        ) as server:
+            panel = visit(server).panel()
+            go_through(panel)
+            panel.page.locator("#aia-list").click()
+            panel.page.get_by_role("link", name="[[script:report]]").first.click()
+
+            panel.wait(lambda: len(panel.answers()) == 3, "the conversation")
+            assert panel.page.evaluate("typeof htmx") == "undefined"
+
+    @pytest.mark.scenario(20)
+    def test_panel_works_with_htmx_and_its_csp_extension(
+        self, visit: Visit, tmp_path, model: ModelServerProcess
+    ) -> None:
+        """Whose gate lets no element pass without a nonce: forms are plain then."""
+        policy = NONCED.format(names="ai-assistant htmx")
+        with site(
+            tmp_path, model, "hosts.settings", host=HTMX_WITH_CSP, TESTS_CSP=policy
+        ) as server:
+            panel = visit(server).panel()
+            go_through(panel)
+            panel.page.locator("#host-button").click()
+            panel.page.locator("#host-said").get_by_text("status").wait_for()
+
+            assert panel.page.evaluate("htmx.version") == "4.0.1"

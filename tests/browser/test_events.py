@@ -1,0 +1,212 @@
+"""The examples of docs/panel.md for a page's own scripts, and each event it lists."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.docs.blocks import blocks, page
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call, text
+from tests.servers.app import DemoServer
+
+Visit = Callable[..., Visitor]
+HELLO = "[[script:hello]]"
+LIST = "/admin/questionnaires/questionnaire/"
+LIST_VIEW = "admin:questionnaires_questionnaire_changelist"
+SECTION = page("docs/panel.md").partition("## Events and calls for your own scripts")[2]
+KEEP_BACK, SAY_READY, PAGE_COLOUR = (
+    f"() => {{ {block.code} }}" for block in blocks(SECTION) if block.language == "js"
+)
+(MARKED,) = (block.code for block in blocks(SECTION) if block.language == "html")
+NAMES = re.findall(r"`aia:([a-z-]+)`", SECTION)
+RECORD = """names => {
+  window.heard = [];
+  for (const name of names)
+    document.addEventListener(`aia:${name}`, ({ detail }) => {
+      const { element, ...plain } = detail ?? {};
+      heard.push([name, detail && JSON.parse(JSON.stringify(plain))]);
+    });
+}"""
+SHOWN = """html => {
+  const place = document.createElement("div");
+  for (const part of new DOMParser().parseFromString(html, "text/html").body.children)
+    place.append(document.importNode(part, true));
+  document.querySelector("#content").prepend(place);
+}"""
+
+
+@pytest.fixture
+def heard(panel: Panel) -> Callable[[], list[list[Any]]]:
+    panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
+    panel.page.evaluate(RECORD, NAMES)
+    return lambda: list(panel.page.evaluate("heard"))
+
+
+def names(heard: Callable[[], list[list[Any]]]) -> list[str]:
+    return [name for name, _ in heard()]
+
+
+class TestEvents:
+    def test_of_the_panel(self, panel: Panel, heard: Any) -> None:
+        panel.page.locator("#aia-mode").click()
+        panel.wait(lambda: ["mode", {"mode": "float"}] in heard(), "the mode")
+        panel.page.locator("#aia-close").click()
+        panel.open()
+
+        panel.wait(lambda: names(heard)[-2:] == ["close", "open"], "closed, opened")
+        panel.page.locator("#aia-dock").click()
+
+    def test_ready_when_it_is_loaded(self, visit: Visit, server: DemoServer) -> None:
+        tab = visit(server).tab()
+        tab.page.add_init_script(
+            f"addEventListener('load', () => ({RECORD})(['ready']))"
+        )
+        tab.goto()
+        tab.open()
+
+        assert tab.page.evaluate("heard") == [["ready", None]]
+
+    def test_of_a_message(self, panel: Panel, heard: Any) -> None:
+        panel.ask_and_wait(HELLO)
+        panel.wait(lambda: "message-done" in names(heard), "the end")
+
+        told = [one for one in heard() if one[0] != "ready"]
+        assert told[0] == ["send", {"text": HELLO}]
+        assert "frame" in names(heard)
+        assert ["message-done", {"state": "idle"}] in heard()
+
+    def test_of_a_failure(self, panel: Panel, heard: Any) -> None:
+        answer = panel.ask_and_wait("[[script:bad-key]]")
+
+        panel.wait(lambda: "error" in names(heard), "the error")
+        (told,) = [detail for name, detail in heard() if name == "error"]
+        assert told["code"] == "bad_key"
+        assert told["run"] == answer.run
+        assert "did not accept the key" in told["text"]
+
+    def test_of_an_approval(self, panel: Panel, heard: Any) -> None:
+        panel.ask("[[script:approval]]")
+
+        panel.wait(lambda: "approval" in names(heard), "the approval")
+        (told,) = [detail for name, detail in heard() if name == "approval"]
+        assert told["title"]
+        assert panel.page.locator(f"#i-{told['id']}").count() == 1
+        panel.deny()
+        panel.wait_done()
+
+    def test_of_the_connection(self, panel: Panel, heard: Any) -> None:
+        panel.page.context.set_offline(True)
+        try:
+            panel.wait(lambda: ["conn", {"state": "offline"}] in heard(), "offline")
+        finally:
+            panel.page.context.set_offline(False)
+
+        panel.wait(lambda: ["conn", {"state": "online"}] in heard(), "online")
+
+    def test_before_it_goes_and_when_it_points(
+        self, panel: Panel, heard: Any, model: ModelServerProcess
+    ) -> None:
+        panel.page.evaluate(
+            "() => { AIAssistant.on('before-navigate', (e) => e.preventDefault()) }"
+        )
+        model.script(
+            "points-and-goes",
+            [
+                [call("highlight", {"selector": "#content", "text": "Here"})],
+                [call("navigate_to", {"view_name": LIST_VIEW})],
+                [text("It stayed.")],
+            ],
+        )
+        panel.ask_and_wait("[[script:points-and-goes]]")
+
+        assert ["before-navigate", {"path": LIST}] in heard()
+        (told,) = [detail for name, detail in heard() if name == "highlight"]
+        assert (told["selector"], told["text"]) == ("#content", "Here")
+        assert panel.page.url.endswith("/admin/")
+
+
+class TestExample:
+    def test_keeps_a_message_back(self, panel: Panel) -> None:
+        panel.page.evaluate(KEEP_BACK)
+        panel.ask("My card is 1234567812345678")
+        panel.page.wait_for_timeout(300)
+        assert panel.asked() == []
+        assert panel.input.input_value() == "My card is 1234567812345678"
+        panel.ask_and_wait(HELLO)
+
+        assert len(panel.asked()) == 1
+
+    def test_says_that_the_answer_is_ready(self, panel: Panel) -> None:
+        panel.page.evaluate(SAY_READY)
+        panel.ask_and_wait(HELLO)
+
+        panel.wait(lambda: "Answer ready" in panel.page.title(), "the title")
+
+    def test_carries_a_tool_out(self, panel: Panel, model: ModelServerProcess) -> None:
+        panel.page.evaluate(PAGE_COLOUR)
+        model.script("colour", [[call("page_colour", {})], [text("It is white.")]])
+        panel.ask_and_wait("[[script:colour]]")
+
+        card = panel.card("page_colour")
+        assert card.get_attribute("data-status") == "complete"
+        card.locator("summary").first.click()
+        assert '"colour": "white"' in card.inner_text()
+
+    def test_marks_what_is_read(self, panel: Panel) -> None:
+        panel.page.evaluate(SHOWN, MARKED)
+        panel.input.focus()
+
+        chips = panel.page.locator("#aia-context [data-item^='browser.']")
+        panel.wait(lambda: chips.count() == 1, "one chip")
+        assert chips.get_attribute("data-item") == "browser.weather"
+        seen = chips.locator("pre").text_content()
+        assert seen == "Sunny,"
+        panel.page.get_by_role("button", name="What is new?").click()
+        panel.wait(panel.asked, "the question")
+        assert panel.asked()[0].strip() == "What is new today?"
+        panel.wait_done()
+
+
+class TestQuote:
+    def select(self, panel: Panel, selector: str) -> None:
+        panel.page.evaluate(
+            """selector => {
+              const range = document.createRange();
+              range.selectNodeContents(document.querySelector(selector));
+              getSelection().removeAllRanges();
+              getSelection().addRange(range);
+            }""",
+            selector,
+        )
+
+    @pytest.mark.parametrize("how", ["click", "key"])
+    def test_of_an_answer(self, panel: Panel, how: str) -> None:
+        panel.ask_and_wait(HELLO)
+        panel.type("Before")
+        self.select(panel, ".aia-body")
+        button = panel.page.get_by_role("button", name="Ask about this")
+        button.wait_for()
+        if how == "click":
+            button.click()
+        else:
+            panel.page.keyboard.press("Alt+q")
+
+        quoted = "Before\n\n> Hello there, how can this help you?\n\n"
+        panel.wait(lambda: panel.input.input_value() == quoted, "the quotation")
+        assert button.count() == 0
+
+    @pytest.mark.parametrize("mark", ["data-aia-ignore", "data-aia-private"])
+    def test_leaves_out_what_the_page_marks(self, panel: Panel, mark: str) -> None:
+        panel.page.evaluate(SHOWN, f"<p id=kept>An open <b {mark}>secret</b></p>")
+        self.select(panel, "#content h1")
+        panel.page.locator("#aia-quote").wait_for()
+        self.select(panel, "#kept")
+
+        panel.page.locator("#aia-quote").wait_for(state="detached")
+        panel.page.keyboard.press("Alt+q")
+        panel.page.wait_for_timeout(300)
+        assert panel.input.input_value() == ""

@@ -1,0 +1,153 @@
+"""Messages written while an answer is under way: kept, in order, sent once."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.servers.app import DemoServer
+
+Visit = Callable[..., Visitor]
+HELD = "[[script:think]]"
+
+
+def queue(panel: Panel) -> Locator:
+    return panel.page.locator("#aia-queue li")
+
+
+def texts(panel: Panel) -> list[str]:
+    return [
+        text.strip() for text in queue(panel).locator("span[dir]").all_inner_texts()
+    ]
+
+
+def asked(panel: Panel) -> list[str]:
+    return [text.strip() for text in panel.asked()]
+
+
+def press(panel: Panel, place: int, how: str) -> None:
+    queue(panel).nth(place).get_by_role("button", name=how).click()
+
+
+def wait_for_them(panel: Panel, *later: str) -> None:
+    """Ask something that is held, then write the others meanwhile."""
+    panel.ask(HELD)
+    panel.wait_state("thinking", "streaming", "tool")
+    for number, text in enumerate(later, 1):
+        panel.type(text)
+        panel.input.press("Enter")
+        panel.wait(lambda n=number: queue(panel).count() == n, "one more in the queue")
+
+
+class TestQueue:
+    def test_is_sent_in_order_when_answers_end(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        wait_for_them(panel, "first", "second")
+        assert panel.input.input_value() == ""
+        assert asked(panel) == [HELD]
+        model.release("thought")
+
+        panel.wait(lambda: asked(panel) == [HELD, "first", "second"], "both sent")
+        panel.wait_done(3)
+        assert queue(panel).count() == 0
+
+    def test_can_be_changed(self, panel: Panel, model: ModelServerProcess) -> None:
+        wait_for_them(panel, "first", "second", "third", "fourth")
+        press(panel, 0, "Drop")
+        panel.wait(lambda: texts(panel) == ["second", "third", "fourth"], "dropped")
+        press(panel, 0, "Move down")
+        panel.wait(lambda: texts(panel) == ["third", "second", "fourth"], "moved")
+        press(panel, 2, "Send next")
+        panel.wait(lambda: texts(panel) == ["fourth", "third", "second"], "first")
+        press(panel, 1, "Edit")
+        panel.wait(lambda: texts(panel) == ["fourth", "second"], "edited")
+        assert panel.input.input_value() == "third"
+        model.release("thought")
+
+        panel.wait(
+            lambda: asked(panel) == [HELD, "fourth", "second"], "what was left of them"
+        )
+        assert panel.input.input_value() == "third"
+
+    def test_is_kept_over_pages(self, panel: Panel, model: ModelServerProcess) -> None:
+        wait_for_them(panel, "first")
+        panel.click_to("Questionnaires")
+        panel.wait(lambda: texts(panel) == ["first"], "the queue on the next page")
+        model.release("thought")
+
+        panel.wait(lambda: asked(panel) == [HELD, "first"], "sent from there")
+
+    def test_is_sent_when_the_answer_ended_between_two_pages(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        visitor = visit(server)
+        panel = visitor.panel()
+        wait_for_them(panel, "first")
+        panel.page.goto("about:blank")
+        model.release("thought")
+        panel.page.wait_for_timeout(1500)
+        panel.goto()
+
+        panel.wait(lambda: asked(panel) == [HELD, "first"], "sent on arrival")
+
+    def test_of_two_tabs_is_sent_once(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        visitor = visit(server)
+        one = visitor.panel()
+        wait_for_them(one, "first", "second")
+        two = visitor.tab()
+        two.goto()
+        two.wait(
+            lambda: texts(two) == ["first", "second"], "the queue in the other tab"
+        )
+        model.release("thought")
+
+        for panel in (one, two):
+            panel.wait(
+                lambda tab=panel: asked(tab) == [HELD, "first", "second"], "each once"
+            )
+            panel.wait_done(3)
+        one.page.wait_for_timeout(500)
+        assert asked(one) == asked(two) == [HELD, "first", "second"]
+
+    def test_waits_after_a_stop(self, panel: Panel) -> None:
+        wait_for_them(panel, "first")
+        panel.stop()
+        panel.wait_state("stopped")
+
+        panel.wait(
+            lambda: "Paused: the answer was stopped." in panel.root.inner_text(), "why"
+        )
+        assert asked(panel) == [HELD]
+        press(panel, 0, "Send next")
+        panel.wait(lambda: asked(panel) == [HELD, "first"], "sent by hand")
+
+    def test_waits_after_a_failure(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        panel.ask("[[script:slow-failure]]")
+        panel.wait_words(2)
+        panel.type("first")
+        panel.input.press("Enter")
+        panel.wait_state("error")
+
+        panel.wait(
+            lambda: "Paused: the last answer failed." in panel.root.inner_text(), "why"
+        )
+        assert texts(panel) == ["first"]
+
+    @pytest.mark.parametrize("text", ["<b>&amp;</b>", "%s {{ x }} \U0001f30d"])
+    def test_shows_text_as_it_is(
+        self, panel: Panel, model: ModelServerProcess, text: str
+    ) -> None:
+        wait_for_them(panel, text)
+
+        assert texts(panel) == [text]
+        press(panel, 0, "Drop")
+        model.release("thought")
+        panel.wait_done()

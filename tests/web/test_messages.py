@@ -1,0 +1,135 @@
+"""One answer taken along, and what it was made of."""
+
+import pytest
+from django.urls import reverse
+
+from ai_assistant.models import Conversation, Run, ToolCall
+from tests.render.html.story import Story
+
+SECRET = "sk-" + "a1B2c3D4" * 3
+
+
+@pytest.fixture
+def story(people):
+    story = Story(people["ada"])
+    story.ask("Look it up")
+    story.think("Hm, first a look.")
+    story.say("I look.")
+    story._reply(("echo",))
+    story.work("seen it")
+    story.say("| a | b |\n|---|---|\n| 1 | **2** |")
+    story.succeed()
+    Conversation.objects.update(title="Drafts: what is ready?")
+    return story
+
+
+@pytest.fixture
+def get(browser, story):
+    def fetch(route, name="ada", **query):
+        query.setdefault("run", str(story.run.pk))
+        return browser(name).get(reverse(f"ai_assistant:{route}"), query)
+
+    return fetch
+
+
+class TestMessage:
+    def test_is_the_markdown_that_was_written(self, get):
+        response = get("message")
+
+        assert response["Content-Type"] == "text/markdown; charset=utf-8"
+        assert response.text == "I look.\n\n| a | b |\n|---|---|\n| 1 | **2** |"
+        assert "Content-Disposition" not in response
+
+    def test_is_saved_under_the_title(self, get):
+        response = get("message", **{"as": "file"})
+
+        name = 'attachment; filename="drafts-what-is-ready.md"'
+        assert response["Content-Disposition"] == name
+        assert response.text.endswith("**2** |\n")
+
+    @pytest.mark.parametrize("title", ["", "!!!", "\u65e5\u672c"])
+    def test_has_a_name_whatever_the_title(self, get, title):
+        Conversation.objects.update(title=title)
+
+        response = get("message", **{"as": "file"})
+
+        assert response["Content-Disposition"] == 'attachment; filename="answer.md"'
+
+    @pytest.mark.parametrize("name", ["bob", "viewer"])
+    def test_is_for_its_own_person(self, get, name):
+        assert get("message", name).status_code == 404
+
+    def test_of_a_deleted_conversation_is_gone(self, get):
+        from django.utils import timezone
+
+        Conversation.objects.update(deleted_at=timezone.now())
+
+        assert get("message").status_code == 404
+
+    def test_of_nonsense_says_so(self, get):
+        assert get("message", run="nonsense").status_code == 400
+
+
+class TestRaw:
+    @pytest.fixture
+    def root(self, people):
+        people["ada"].is_superuser = True
+        people["ada"].save()
+
+    def test_tells_prompt_tools_timings_and_usage(self, get, root):
+        text = get("raw").text
+
+        for said in (
+            "Look it up",
+            "Hm, first a look.",
+            "echo",
+            "scripted",
+            "RUN_STARTED",
+        ):
+            assert said in text
+        assert "&lt;/pre&gt;&lt;script&gt;" in text  # of the result, escaped
+        assert "</pre><script>" not in text
+
+    def test_keeps_secrets(self, get, root, story):
+        Run.objects.update(
+            session_digest=SECRET, session_sealed=SECRET, password_digest=SECRET
+        )
+        ToolCall.objects.update(
+            result_text=f'{{"key": "{SECRET}"}}', provider_fields={"x": SECRET}
+        )
+
+        assert SECRET not in get("raw").text
+
+    def test_is_for_superusers(self, get):
+        assert get("raw").status_code == 403
+
+    def test_of_another_person_is_not_found(self, get, people):
+        people["bob"].is_superuser = True
+        people["bob"].save()
+
+        assert get("raw", "bob").status_code == 404
+
+
+class TestWholeCall:
+    def test_shows_all_of_a_long_result(self, get, story):
+        call = ToolCall.objects.get()
+        result = {"ok": True, "data": {"rows": [f"row {n}" for n in range(3000)]}}
+        ToolCall.objects.update(result=result)
+
+        text = get("whole", call=str(call.pk), side="result").text
+
+        assert "row 0" in text
+        assert "Part 1 of 3" in text
+        assert "row 2999" in get("whole", call=str(call.pk), side="result", part=3).text
+
+    def test_shows_what_was_asked_for(self, get):
+        call = ToolCall.objects.get()
+
+        text = get("whole", call=str(call.pk), side="arguments").text
+
+        assert "&lt;b&gt;read&lt;/b&gt;" in text
+
+    def test_is_for_its_own_person(self, get):
+        call = ToolCall.objects.get()
+
+        assert get("whole", "bob", call=str(call.pk), side="result").status_code == 404

@@ -1,0 +1,89 @@
+"""What the server draws of the places, the keys and the launcher."""
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from ai_assistant.web.keyboard import keyboard_map
+from ai_assistant.web.layout import COOKIE, Layout
+from tests.web.markup import all_with, one_with
+
+
+@pytest.fixture
+def root(client, settings):
+    """Return the panel's root on a page, as cookie and settings have it."""
+    user = get_user_model().objects.create_superuser("root", password="root")
+    client.force_login(user)
+
+    def drawn(cookie="", **own):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **own}
+        client.cookies[COOKIE] = cookie
+        return one_with(client.get("/admin/").content.decode(), id="aia")
+
+    return drawn
+
+
+@pytest.mark.django_db
+class TestRoot:
+    def test_says_where_the_window_stands(self, root):
+        assert root("m=float&p=20.10.5")["data-at"] == "h4 x2 x8 y1 y4"
+
+    def test_says_the_keys_unless_they_are_off(self, root):
+        assert root()["data-keys"] == "5.65 3.65"
+        assert "data-keys" not in root("k=0")
+        assert root(SHORTCUTS=["Alt+K"])["data-keys"] == "2.75"
+        assert "data-keys" not in root(SHORTCUTS=[])
+
+    @pytest.mark.parametrize(
+        ("cookie", "launcher", "corner"),
+        [
+            ("", "end", "end"),
+            ("", "none", "none"),
+            ("l=s", "end", "start"),
+            ("l=e", "none", "end"),
+            ("l=n", "start", "none"),
+            ("l=n&k=0", "start", "end"),  # nobody is left without a way in
+        ],
+    )
+    def test_says_the_corner_of_the_launcher(self, root, cookie, launcher, corner):
+        assert root(cookie, LAUNCHER=launcher)["data-corner"] == corner
+
+    def test_says_what_else_the_cookie_holds(self, root):
+        drawn = root("e=1&n=7")
+
+        assert (drawn["data-enter"], drawn["data-unread"]) == ("ctrl", "7")
+        assert not {"data-enter", "data-unread"} & {*root("e=0&n=0")}
+
+
+@pytest.mark.django_db
+class TestSkipLink:
+    def test_stands_after_the_admins_own(self, root, client):
+        root()
+        html = client.get("/admin/").content.decode()
+
+        own, ours = html.index("skip-to-content-link"), html.index('id="aia-skip"')
+        assert own < ours < html.index('id="header"')
+        assert len(all_with(html, id="aia-skip")) == 1
+
+
+class TestKeyboardMap:
+    def test_names_the_keys_of_site_and_person(self, settings):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "SHORTCUTS": ["Alt+K"]}
+        keys = {does: said for said, does in keyboard_map(Layout(ctrl_enter=True))}
+
+        assert keys["Open the assistant, write to it, close it"] == ["Alt+K"]
+        assert keys["Send the message"] == ["Ctrl+Enter"]
+
+    def test_leaves_out_keys_that_are_off(self):
+        rows = keyboard_map(Layout(shortcuts=False))
+
+        assert rows[0][0] == ["F6"]
+
+    def test_is_a_page_or_a_fragment(self, people, browser):
+        client = browser("viewer")
+
+        page = client.get("/assistant/keyboard/").content.decode()
+        part = client.get("/assistant/keyboard/", headers={"HX-Request": "true"})
+
+        assert "<html" in page
+        assert "<html" not in part.content.decode()
+        assert "<kbd>F6</kbd>" in part.content.decode()

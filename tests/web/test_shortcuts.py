@@ -1,0 +1,38 @@
+import re
+
+import pytest
+
+from ai_assistant.web.shortcuts import key_signs
+
+
+class TestKeySigns:
+    def test_is_the_modifiers_and_the_key(self):
+        assert key_signs(["Ctrl+Shift+A", "Alt+Shift+A"]) == "5.65 3.65"
+
+    @pytest.mark.parametrize(
+        ("shortcut", "sign"),
+        [
+            ("cmd + k", "4.75"),
+            ("Ctrl+Cmd+K", "4.75"),
+            ("Alt+1", "2.49"),
+            ("F2", "0.113"),
+            ("Shift+F12", "1.123"),
+        ],
+    )
+    def test_takes_letters_digits_and_function_keys(self, shortcut, sign):
+        assert key_signs([shortcut]) == sign
+
+    def test_none_is_a_choice(self):
+        assert key_signs([]) == ""
+
+    @pytest.mark.parametrize(
+        "shortcut", ["A", "Shift+A", "Ctrl+", "", "Ctrl+Plus", "Hyper+A", "Ctrl+F13"]
+    )
+    def test_what_is_none_is_refused(self, shortcut):
+        expected = (
+            f"{shortcut!r} is no shortcut. Write Ctrl or Alt, perhaps Shift, and a "
+            "letter, a digit or F1 to F12, joined by +: 'Ctrl+Shift+A'."
+        )
+
+        with pytest.raises(ValueError, match=re.escape(expected)):
+            key_signs([shortcut])
