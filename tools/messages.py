@@ -65,9 +65,7 @@ def untranslated(catalog: Catalog) -> list[str]:
         if message.id
         and (
             message.fuzzy
-            or not all(
-                message.string if message.pluralizable else [message.string]
-            )
+            or not all(message.string if message.pluralizable else [message.string])
         )
     ]
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -112,7 +113,8 @@ def test_nothing_is_missing_from_them(tmp_path: Path) -> None:
         "import messages; messages.APP = Path(sys.argv[2]); messages.extract()"
     )
     command = [sys.executable, "-c", code, str(ROOT / "tools"), str(copy)]
-    subprocess.run(command, check=True, cwd=ROOT)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("DJANGO")}
+    subprocess.run(command, check=True, cwd=ROOT, env=environment)
     messages.APP = copy
     try:
         found = names(messages.read(messages.SOURCE))

@@ -45,9 +45,14 @@ const notify = ({ seconds, title }) => {
 const settle = async () => {
   const { conversation } = root.dataset;
   const seen = isOpen() && !document.hidden ? "1" : "";
-  const response = await post(byId("aia-list").dataset.seen, { conversation, seen });
-  if (!response.ok || response.redirected) return null;
-  const told = await response.json();
+  let told;
+  try {
+    const response = await post(byId("aia-list").dataset.seen, { conversation, seen });
+    if (!response.ok || response.redirected) return null;
+    told = await response.json();
+  } catch {
+    return null; // the network is away: the next answer, or the next page, says it
+  }
   show(told.unread);
   tellTabs({ unread: told.unread });
   return told;
