@@ -23,7 +23,8 @@ def _tool() -> ModuleType:
     spec = importlib.util.spec_from_file_location(
         "messages", ROOT / "tools" / "messages.py"
     )
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
