@@ -91,6 +91,7 @@ kills: system
 .PHONY: thorough
 thorough: system ## the long suites whole: page by page, attacks, lists of bad input
 	TESTS_THOROUGH=1 $(BIN)/pytest $(WORKERS) $(BROAD)
+	TESTS_THOROUGH=1 $(BIN)/pytest $(WORKERS) $(addprefix tests/browser/test_,axe.py host_pages.py themes.py)
 
 .PHONY: bench faults shots rows
 bench: venv ## the benchmark suite, one JSON object a line

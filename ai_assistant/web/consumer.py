@@ -10,7 +10,9 @@ from uuid import UUID
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 from django.db import Error as DatabaseFailure
+from django.utils.translation import activate, get_supported_language_variant
 
 from ai_assistant import conf
 from ai_assistant.engine import live
@@ -47,6 +49,7 @@ class Hello:
     run_id: UUID | None
     seq: int
     path: str
+    language: str  # of the page; empty: the site's own
 
 
 class PanelConsumer(AsyncWebsocketConsumer):
@@ -146,6 +149,8 @@ class PanelConsumer(AsyncWebsocketConsumer):
         panel = await in_db(bare_panel, user, hello.path)
         if self.is_closed:  # meanwhile, by the guard
             return
+        # For this tab's tasks alone; threads get it from them.
+        activate(hello.language or settings.LANGUAGE_CODE)
         projection = Projection(hello.conversation_id, user.pk, panel)
         self.pump = Pump(projection, self._down, self._give_up)
         self.pump.start(hello.run_id, hello.seq)
@@ -214,7 +219,16 @@ def _hello_of(said: dict[str, Any]) -> Hello:
         run_id=UUID(said["run"]) if said.get("run") else None,
         seq=int(said.get("after") or 0),
         path=str(said.get("path", ""))[:2000],
+        language=_language(said.get("language")),
     )
+
+
+def _language(said: object) -> str:
+    """Return a language of the site: what is drawn later looks like the page."""
+    try:
+        return get_supported_language_variant(str(said or ""))
+    except LookupError:
+        return ""
 
 
 async def _patiently(ask: Callable[[], Awaitable[None]]) -> None:

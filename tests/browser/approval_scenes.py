@@ -61,6 +61,12 @@ def _ask(panel: Panel) -> None:
     panel.approval.wait_for()
 
 
+def _ask_anew(panel: Panel) -> None:
+    """Ask for the title, which an earlier scene may have given to the section."""
+    rename(panel, "Measurements at home")
+    _ask(panel)
+
+
 def card_one(panel: Panel) -> None:
     _ask(panel)
 
@@ -99,12 +105,13 @@ def card_action(panel: Panel) -> None:
 
 
 def card_edit(panel: Panel) -> None:
-    _ask(panel)
+    _ask_anew(panel)
     panel.edit().wait_for()
 
 
 def card_edit_wrong(panel: Panel) -> None:
-    card_edit(panel)
+    _ask(panel)
+    panel.edit().wait_for()
     panel.edit_field("title").fill("")
     panel.edit_field("slug").fill("not a slug")
     panel.page.locator(".aia-edit-form").evaluate("form => form.noValidate = true")
@@ -113,23 +120,21 @@ def card_edit_wrong(panel: Panel) -> None:
 
 
 def card_again(panel: Panel) -> None:
-    rename(panel, "Measurements at home")
-    _ask(panel)
+    _ask_anew(panel)
     rename(panel, "Measured at home")
     panel.approve()
     panel.approval.get_by_text("somebody else").wait_for()
 
 
 def card_denied(panel: Panel) -> None:
-    _ask(panel)
+    _ask_anew(panel)
     panel.deny("The old title is better.")
     panel.wait_done()
     _open(panel, ".aia-tool > details > summary")
 
 
 def changed(panel: Panel) -> None:
-    rename(panel, "Measurements at home")
-    _ask(panel)
+    _ask_anew(panel)
     panel.approve()
     panel.wait_done()
     _open(panel, ".aia-tool > details > summary")

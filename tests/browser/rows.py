@@ -32,6 +32,14 @@ def add_runs(oracle: Oracle, conversation: str, count: int) -> None:
             last = run
 
 
+def read_all(oracle: Oracle) -> None:
+    """Let no conversation of before be news, whatever still ends in it (SQLite)."""
+    path = oracle.url.removeprefix("sqlite:///")
+    far = "2999-01-01 00:00:00"
+    with closing(sqlite3.connect(path, timeout=30)) as connection, connection:
+        connection.execute("UPDATE ai_assistant_conversation SET read_at = ?", (far,))
+
+
 def _behind(last: Row, number: int) -> Row:
     later = datetime.fromisoformat(last["created_at"]) + timedelta(milliseconds=1)
     return {

@@ -19,6 +19,7 @@ TOLD = "[[script:told]]"
 @pytest.fixture(autouse=True)
 def told(model: ModelServerProcess) -> None:
     """A text that says how often it was asked for in the same conversation."""
+    model.clear()  # another test may have asked with the same words
     model.script("told", [[text("This is telling {telling}.")]])
 
 

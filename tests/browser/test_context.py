@@ -413,7 +413,7 @@ class TestMentions:
         panel.goto(FORM)
         self.choose(panel, "ArrowDown")
 
-        field, options = panel.input, panel.page.get_by_role("option")
+        field, options = panel.input, panel.page.locator("#aia-menu [role=option]")
         assert field.get_attribute("role") == "combobox"
         assert field.get_attribute("aria-expanded") == "true"
         active = field.get_attribute("aria-activedescendant")

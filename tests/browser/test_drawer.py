@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.panel import Panel
-from tests.browser.rows import add_runs
+from tests.browser.rows import add_runs, read_all
 from tests.browser.visitor import Visitor
 from tests.servers.app import DemoServer
 from tests.servers.oracle import Oracle
@@ -275,6 +275,13 @@ class TestExport:
         assert part in saving.value.path().read_text()
 
 
+@pytest.fixture
+def nothing_new(oracle: Oracle) -> None:
+    """What other tests have left unread does not count."""
+    read_all(oracle)
+
+
+@pytest.mark.usefixtures("nothing_new")
 class TestUnread:
     @pytest.mark.scenario(9)
     @pytest.mark.scenario(10)
@@ -325,6 +332,7 @@ class TestUnread:
         expect(badge).to_be_hidden()
 
 
+@pytest.mark.usefixtures("nothing_new")
 class TestNotification:
     @pytest.mark.scenario(10)
     def test_tells_of_a_long_run_in_a_hidden_tab(

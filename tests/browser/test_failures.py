@@ -1,13 +1,16 @@
 """Each failure of the model has its own sentence, keeps all, and has a way on."""
 
+import re
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
+from tests.servers.app import DemoServer
 
 Visit = Callable[..., Visitor]
 NOTHING_SAID = {
@@ -101,6 +104,30 @@ class TestFailure:
 
         assert answer.text.strip() == "Hello there, how can this help you?"
         assert panel.state == "idle"
+
+
+class TestScript:
+    @pytest.mark.parametrize("is_open", [False, True])
+    def test_that_cannot_be_had_is_told_and_tried_again(
+        self, visit: Visit, server: DemoServer, *, is_open: bool
+    ) -> None:
+        """The launcher tells it; on the page no error is left that nobody catches."""
+        panel = visit(server).panel()
+        if not is_open:
+            panel.page.evaluate("() => AIAssistant.close()")
+        panel.page.route("**/ai_assistant/panel*.js", lambda route: route.abort())
+        panel.page.reload()
+        launcher = panel.page.locator("#aia-launcher")
+        if not is_open:
+            launcher.click()
+        said = "The assistant could not be loaded."
+        expect(launcher).to_have_attribute("data-trouble", re.compile(said))
+        panel.page.wait_for_timeout(200)  # an error would come by now
+
+        panel.page.unroute_all()
+        panel.page.evaluate("() => AIAssistant.open()")
+        panel.input.wait_for()
+        expect(launcher).not_to_have_attribute("data-trouble", re.compile("."))
 
 
 class TestCall:

@@ -1,10 +1,13 @@
 """Pages that bring an htmx of their own, swap their body, or have other templates."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import Locator
 
 from tests.browser.panel import Panel
 from tests.browser.sites import site
@@ -12,6 +15,7 @@ from tests.browser.visitor import Visitor
 from tests.docs.blocks import blocks, page, section
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
+from tests.thorough import part
 
 Visit = Callable[..., Visitor]
 SECOND = "hosts/htmx-2.0.11.min.js"
@@ -43,10 +47,11 @@ CONFIRM = """() => {
     document.body.setAttribute(name, "Of the host?");
 }"""
 MARK = "() => (document.getElementById('aia').marked = 'the same')"
+TOKEN = re.compile(r'<input[^>]*name="csrfmiddlewaretoken"[^>]*>')
 MARKED = "() => document.getElementById('aia').marked"
 
 
-@pytest.fixture(scope="module", params=[*HOSTS])
+@pytest.fixture(scope="module", params=part(HOSTS, every=2))
 def hosting(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
@@ -78,6 +83,17 @@ def sent(panel: Panel, ending: str, do: Callable[[], Any]) -> list[str]:
     return seen
 
 
+def bare(part: Locator) -> str:
+    """
+    Return the HTML of a part without the token, which each of its forms must have.
+
+    Each page has another one, and the script puts it at the end of a streamed form.
+    """
+    html, tokens = TOKEN.subn("", part.inner_html())
+    assert tokens == html.count("<form")
+    return html.strip()
+
+
 class TestTemplatesOfTheSite:
     def test_replace_ours_in_the_stream_and_in_history(
         self, visit: Visit, tmp_path: Path, model: ModelServerProcess
@@ -100,10 +116,10 @@ class TestTemplatesOfTheSite:
             rule.wait_for()
             assert rule.all_inner_texts() == ["Check figures before you pass them on."]
             end = panel.log.locator(".aia-end").first
-            streamed = end.inner_html().strip()
+            streamed = bare(end)
             panel.page.reload()
 
-            assert end.inner_html().strip() == streamed
+            assert bare(end) == streamed
             assert rule.count() == 1
 
 
@@ -144,10 +160,21 @@ class TestHostWithHtmx:
     def test_new_conversation_is_begun_once(self, hosted: Panel) -> None:
         hosted.ask_and_wait("[[script:hello]]")
 
-        drawn = sent(hosted, "", hosted.new_conversation)
+        asked: list[str] = []
+        hosted.page.on(
+            "request",
+            lambda request: asked.append(
+                f"{request.method} {urlsplit(request.url).path}"
+            ),
+        )
+        hosted.new_conversation()
+        hosted.page.wait_for_timeout(500)
 
         assert hosted.read() == []
-        assert "POST" not in drawn
+        assert asked.count("GET /assistant/panel/") == 1
+        # The end of the answer may still be told of as seen; nothing else is posted.
+        posted = {one for one in asked if one.startswith("POST")}
+        assert posted <= {"POST /assistant/seen/"}
 
     @pytest.mark.scenario(23)
     def test_panel_survives_a_swap_of_the_page(

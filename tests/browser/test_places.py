@@ -17,6 +17,7 @@ SIDEWAYS = """() => [document.documentElement, ...document.querySelectorAll(
   "#aia, #aia-inner, #aia-scroll, #aia-form, .aia-head, .aia-settings")]
   .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1).map((one) => one.id || one.tagName)"""
 FLOATING = "o=1&m=float&w=400"
+LOADED = "async () => void (await import(document.getElementById('aia').dataset.src))"
 
 
 def box(panel: Panel, query: str = "#aia") -> dict[str, float]:
@@ -24,7 +25,9 @@ def box(panel: Panel, query: str = "#aia") -> dict[str, float]:
 
 
 def leave(panel: Panel, cookie: str) -> None:
-    """Have the panel left as the cookie says."""
+    """Have the panel left as the cookie says; the next page shows it."""
+    # The page that stands there writes the cookie too, once its script has come.
+    panel.page.goto("about:blank")
     panel.page.context.add_cookies(
         [{"name": "aia_ui", "value": cookie, "url": panel.url}]
     )
@@ -39,6 +42,7 @@ def said(panel: Panel) -> dict[str, str]:
 
 def drag(panel: Panel, query: str, dx: int, dy: int) -> None:
     """Drag an element by its middle; the panel follows, and stands on a step then."""
+    panel.page.evaluate(LOADED)  # before that nobody hears the pointer
     before, where = box(panel), box(panel, query)
     x = where["left"] + where["width"] / 2
     y = where["top"] + where["height"] / 2

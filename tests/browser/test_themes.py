@@ -14,6 +14,7 @@ from tests.browser.visitor import Visitor
 from tests.docs.blocks import blocks, page, section
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
+from tests.thorough import part
 
 Visit = Callable[..., Visitor]
 FORM = "/admin/questionnaires/questionnaire/1/change/"
@@ -151,7 +152,7 @@ def colours_of(panel: Panel, name: str) -> dict[str, list[int]]:
 @pytest.mark.scenario(22)
 @pytest.mark.parametrize("name", THEMES)
 class TestColours:
-    @pytest.mark.parametrize(("choice", "system"), MODES)
+    @pytest.mark.parametrize(("choice", "system"), part(MODES, every=2))
     def test_are_those_of_the_page(
         self,
         visit: Visit,

@@ -118,11 +118,19 @@ class TestWithoutJavaScript:
     def test_failed_answer_is_tried_again(self, plain: Panel) -> None:
         plain.ask("[[script:slow-failure]]")
         self.wait(plain, "error")
+        first = plain.log.locator("article[data-run-id]").get_attribute("data-run-id")
         plain.log.get_by_role("button", name="Retry").click()
-
-        self.wait(plain, "error")
+        plain.page.wait_for_load_state()
         assert plain.page.url.endswith("#aia")
-        assert plain.page.locator(".aia-msg[data-role=assistant]").count() == 2
+
+        # The new try stands in the place of the first one, which is kept beside it.
+        self.wait(plain, "error")
+        answer = plain.log.locator(".aia-msg[data-role=assistant]")
+        assert answer.count() == 1
+        assert answer.get_attribute("data-run-id") != first
+        plain.log.get_by_role("button", name="Previous version").click()
+        plain.page.wait_for_load_state()
+        assert answer.get_attribute("data-run-id") == first
 
     def test_stop_works(self, plain: Panel) -> None:
         plain.ask("[[script:stream tokens=400 rate=20]]")
@@ -150,9 +158,16 @@ class TestWithoutJavaScript:
         self.wait(plain, "idle")
         plain.page.get_by_role("button", name="New conversation").click()
         assert "A matter" not in self.log(plain)
+        # On the assistant's own page the list stands at the left.
+        plain.page.get_by_role("link", name="A matter").first.click()
+        assert "Hello there" in self.log(plain)
+
+        # Without the room for that, it is a page of its own.
+        plain.page.get_by_role("button", name="New conversation").click()
+        plain.page.set_viewport_size({"width": 390, "height": 780})
+        assert "A matter" not in self.log(plain)
         plain.page.get_by_role("link", name="Conversations").click()
         plain.page.get_by_role("link", name="A matter").first.click()
-
         assert "Hello there" in self.log(plain)
 
 

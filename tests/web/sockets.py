@@ -34,10 +34,12 @@ class Socket(WebsocketCommunicator):
         """Connect; True if the server takes the call."""
         return (await self.connect(TIMEOUT_S))[0]
 
-    async def hello(self, run, *, after: int = 0, drawn: bool = False) -> None:
+    async def hello(
+        self, run, *, after: int = 0, drawn: bool = False, **more: Any
+    ) -> None:
         """Say which conversation the page shows; `drawn` if also the run."""
         said = {"type": "hello", "conversation": str(run.conversation_id)}
-        said |= {"run": str(run.pk) if drawn else "", "after": after}
+        said |= {"run": str(run.pk) if drawn else "", "after": after, **more}
         await self.send_json_to(said)
 
     async def frame(self) -> dict[str, Any]:

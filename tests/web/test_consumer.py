@@ -178,6 +178,17 @@ class TestHello:
         assert ["append", "aia-log"] in [op[:2] for op in frame["o"]]
         assert "Hello &lt;b&gt;you&lt;/b&gt;" in text_of(frame)
 
+    @pytest.mark.parametrize(
+        ("said", "word"),
+        [("de", "Sie"), ("de-AT", "Sie"), ("en", "You"), ("xx", "You"), ([], "You")],
+    )
+    async def test_draws_in_the_language_of_the_page(self, signed_in, run, said, word):
+        socket = await signed_in()
+
+        await socket.hello(run, language=said)
+
+        assert f">{word}" in text_of(await socket.frame())
+
     async def test_draws_nothing_where_nothing_lacks(self, signed_in, run):
         await in_db(lambda: Run.objects.update(state=RunState.SUCCEEDED))
         socket = await signed_in()

@@ -13,6 +13,8 @@
       throw error;
     }));
   const call = (name) => (value) => load().then((panel) => panel[name](value));
+  // For nobody who could catch what went wrong: the launcher has said it.
+  const wish = (name, value) => load().then((panel) => panel[name]?.(value), () => {});
   // What the page registers waits here: the panel reads it when there is one.
   const kept = (name) => {
     const map = (root[name] = new Map());
@@ -26,7 +28,7 @@
       };
     };
   };
-  const api = (window.AIAssistant = {
+  window.AIAssistant = {
     open: call("open"),
     close: call("close"),
     send: call("send"),
@@ -36,7 +38,7 @@
       root.addEventListener(`aia:${name}`, listener);
       return () => root.removeEventListener(`aia:${name}`, listener);
     },
-  });
+  };
   // A message may be sent before there is a script: its text is no draft then.
   document.addEventListener("submit", ({ target, defaultPrevented }) => {
     if (target.id === "aia-form" && !defaultPrevented) root.sent = true;
@@ -46,8 +48,7 @@
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const { aiaAsk } = link.dataset;
-    if (aiaAsk) api.send(aiaAsk);
-    else api.open(link);
+    wish(aiaAsk ? "send" : "open", aiaAsk || link);
   });
   // The site's shortcuts; a keyCode follows the letters of the keyboard.
   document.addEventListener("keydown", (event) => {
@@ -55,7 +56,7 @@
     const signs = root.dataset.keys?.split(" ");
     if (event.repeat || !signs?.includes(`${held}.${event.keyCode}`)) return;
     event.preventDefault();
-    call("toggle")();
+    wish("toggle");
   });
   let pending;
   try {
@@ -63,5 +64,5 @@
   } catch {
     // storage is off: nothing can be pending
   }
-  if ("open" in root.dataset || pending) load();
+  if ("open" in root.dataset || pending) wish();
 })();

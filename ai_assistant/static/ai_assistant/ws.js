@@ -113,7 +113,7 @@ const opened = (fresh) => {
   polling?.stopPolling();
   found();
   const after = Number(root.dataset.seq);
-  const hello = { type: "hello", ...position(), after, path: pagePath() };
+  const hello = { type: "hello", ...position(), after, path: pagePath(), language: root.lang };
   fresh.send(JSON.stringify(hello));
   offline();
   // A server that takes the call and hangs up at once is not yet back.
