@@ -18,14 +18,19 @@ def unread(user_id: UserKey) -> QuerySet[Conversation]:
 
     A program reads what it has asked for. One of before `read_at` counts as read.
     """
+    # Each end of a run counts as a use: only what was used since is looked at.
+    used = Conversation.objects.own(user_id).filter(updated_at__gt=F("read_at"))
+    return used.filter(has_news())
+
+
+def has_news() -> Exists:
+    """Return the condition of a conversation that a run has ended since it was read."""
     ended = Run.objects.filter(
         conversation=OuterRef("pk"),
         door=Door.PANEL,
         finished_at__gt=OuterRef("read_at"),
     )
-    # Each end of a run counts as a use: only what was used since is looked at.
-    used = Conversation.objects.own(user_id).filter(updated_at__gt=F("read_at"))
-    return used.filter(Exists(ended))
+    return Exists(ended)
 
 
 def count_unread(user_id: UserKey) -> int:

@@ -45,6 +45,14 @@ class Migration(migrations.Migration):
             name="deleted_at",
             field=models.DateTimeField(blank=True, null=True, verbose_name="deleted"),
         ),
+        migrations.AddIndex(
+            model_name="conversation",
+            index=models.Index(
+                condition=models.Q(deleted_at__isnull=False),
+                fields=["deleted_at"],
+                name="aia_conversation_deleted",
+            ),
+        ),
         migrations.AddField(
             model_name="conversation",
             name="is_renamed",

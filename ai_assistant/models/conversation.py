@@ -53,7 +53,15 @@ class Conversation(models.Model):
         verbose_name = _("conversation")
         verbose_name_plural = _("conversations")
         ordering = ("-updated_at",)
-        indexes = (models.Index(fields=["owner", "-updated_at"]),)
+        indexes = (
+            models.Index(fields=["owner", "-updated_at"]),
+            # For the look for what nobody can take back any more: rows are few.
+            models.Index(
+                fields=["deleted_at"],
+                condition=models.Q(deleted_at__isnull=False),
+                name="aia_conversation_deleted",
+            ),
+        )
         constraints = (
             models.UniqueConstraint(
                 fields=["owner", "thread_id"],

@@ -23,6 +23,7 @@ from ai_assistant.web.accepted import to_the_end
 from ai_assistant.web.access import FETCHED, assistant_view, back, done
 from ai_assistant.web.fields import read_key, read_uuid
 from ai_assistant.web.layout import read_layout
+from ai_assistant.web.own_pages import own_page
 from ai_assistant.web.panel import bare_panel
 
 SAME = "same"
@@ -73,8 +74,9 @@ def _form(request: HttpRequest, name: str) -> HttpResponse:
         "form": f"ai_assistant/{name}.html",
         "panel": bare_panel(request.user, back(request)),
     }
-    name = name if request.headers.get(FETCHED) else "fork_page"
-    return render(request, f"ai_assistant/{name}.html", context)
+    if request.headers.get(FETCHED):
+        return render(request, f"ai_assistant/{name}.html", context)
+    return own_page(request, "ai_assistant/fork_page.html", context)
 
 
 def _regenerated(request: HttpRequest) -> Submission:

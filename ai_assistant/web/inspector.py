@@ -2,7 +2,6 @@
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -10,6 +9,7 @@ from ai_assistant.engine.db import in_db
 from ai_assistant.render.html.raw import raw_entry
 from ai_assistant.web.access import assistant_view
 from ai_assistant.web.messages import own_run
+from ai_assistant.web.own_pages import own_page
 
 
 @require_GET
@@ -24,4 +24,4 @@ def _raw(request: HttpRequest) -> HttpResponse:
     if not getattr(request.user, "is_superuser", False):
         raise PermissionDenied
     context = {"raw": raw_entry(own_run(request))}
-    return render(request, "ai_assistant/raw.html", context)
+    return own_page(request, "ai_assistant/raw.html", context)

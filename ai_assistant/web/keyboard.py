@@ -9,6 +9,7 @@ from ai_assistant import conf
 from ai_assistant.engine.db import in_db
 from ai_assistant.web.access import FETCHED, assistant_view
 from ai_assistant.web.layout import Layout, read_layout
+from ai_assistant.web.own_pages import own_page
 
 
 @require_GET
@@ -19,12 +20,10 @@ async def keyboard_view(request: HttpRequest) -> HttpResponse:
 
 
 def _draw(request: HttpRequest) -> HttpResponse:
-    name = "keyboard" if request.headers.get(FETCHED) else "keyboard_page"
-    return render(
-        request,
-        f"ai_assistant/{name}.html",
-        {"map": keyboard_map(read_layout(request))},
-    )
+    context = {"map": keyboard_map(read_layout(request))}
+    if request.headers.get(FETCHED):
+        return render(request, "ai_assistant/keyboard.html", context)
+    return own_page(request, "ai_assistant/keyboard_page.html", context)
 
 
 def keyboard_map(layout: Layout) -> list[tuple[list[str], str]]:

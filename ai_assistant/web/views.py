@@ -4,10 +4,12 @@ import uuid
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -126,6 +128,10 @@ async def whole_view(request: HttpRequest) -> HttpResponse:
 async def new_view(request: HttpRequest) -> HttpResponse:
     """Begin a new conversation, for a browser without JavaScript."""
     response = done(request)
+    full = reverse("ai_assistant:full")
+    # Its address may name the conversation that is left.
+    if urlsplit(response.get("Location", "")).path == full:
+        response["Location"] = f"{full}#aia"
     _remember(request, response, uuid.uuid4())
     return response
 

@@ -323,6 +323,19 @@ class TestWayBack:
     def test_is_a_good_address(self, said, location):
         assert done(self.post(said))["Location"] == location
 
+    @pytest.mark.parametrize(
+        ("left", "location"),
+        [
+            ("/assistant/?conversation=1", "/assistant/#aia"),
+            ("http://testserver/assistant/?conversation=1#m", "/assistant/#aia"),
+            ("/admin/?conversation=1", "/admin/?conversation=1#aia"),
+        ],
+    )
+    def test_of_a_new_conversation_names_no_other(self, browser, left, location):
+        response = visit(browser("ada"), "new", {"next": left})
+
+        assert response["Location"] == location
+
 
 @pytest.mark.row("M13")
 class TestOff:

@@ -246,4 +246,5 @@ if (isOpen()) {
   if (/^#[ur]-/.test(location.hash)) import("./jump.js");
 } else if (all().length) ensure(); // a message waits to be sent again
 root.addEventListener("aia:message-done", stopUnlessBusy);
+delete byId("aia-launcher")?.dataset.trouble; // that it could not be loaded
 tell("ready");

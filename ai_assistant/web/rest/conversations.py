@@ -10,6 +10,7 @@ from ai_assistant.engine.branches import tree_of
 from ai_assistant.engine.db import unit
 from ai_assistant.engine.discard import discard
 from ai_assistant.engine.start import clean_text
+from ai_assistant.engine.unread import has_news
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import UNFINISHED, Run
@@ -157,10 +158,10 @@ def _elsewhere(conversation_id: UUID) -> list[UUID]:
 
 
 def own_conversations(user_id: UserKey) -> QuerySet[Conversation, Any]:
-    """Return the conversations of a user, each with its `active_run`."""
+    """Return the conversations of a user, each with `active_run` and `unread`."""
     unfinished = Run.objects.filter(conversation=OuterRef("pk"), state__in=UNFINISHED)
     return Conversation.objects.own(user_id).annotate(
-        active_run=Subquery(unfinished.values("pk")[:1])
+        active_run=Subquery(unfinished.values("pk")[:1]), unread=has_news()
     )
 
 

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 
 from ai_assistant.engine.switch import show_branch
@@ -33,6 +35,23 @@ class TestList:
         assert found(active="true") == ["Two"]
         assert found(active="false") == ["One"]
         assert found(used_after="2999-01-01T00:00:00Z") == []
+
+    def test_as_the_panel_keeps_them(self, program, people):
+        run = ask(people["ada"], "One")
+        asked = program().get(path_of(run)).json()
+        moment = run.created_at + timedelta(days=1)
+        Run.objects.update(state="succeeded", finished_at=moment)
+        Conversation.objects.update(pinned_at=moment, archived_at=moment)
+        ended = program().get(path_of(run)).json()
+        Conversation.objects.update(read_at=moment)
+
+        listed = program().get("conversations/").json()["results"]
+
+        own = ("pinned_at", "archived_at", "unread")
+        told = moment.isoformat().replace("+00:00", "Z")
+        assert [asked[name] for name in own] == [None, None, False]
+        assert [ended[name] for name in own] == [told, told, True]
+        assert [listed[0][name] for name in own] == [told, told, False]
 
 
 class TestMessages:

@@ -18,6 +18,11 @@ class ConversationShape(Shape):
     shown_run: UUID | None = Field(
         description="The last run of the branch that is shown; null: the newest run."
     )
+    pinned_at: datetime | None
+    archived_at: datetime | None
+    unread: bool = Field(
+        description="If an answer in the panel has ended since its owner saw it last."
+    )
     created_at: datetime
     updated_at: datetime
 
@@ -48,13 +53,16 @@ class MessagePage(Page[MessageShape]):
 
 
 def conversation_shapes(rows: Iterable[Conversation]) -> Iterable[ConversationShape]:
-    """Return rows that were read with `active_run` beside them."""
+    """Return rows that were read with `active_run` and `unread` beside them."""
     for row in rows:
         yield ConversationShape(
             id=row.pk,
             title=row.title,
             active_run=getattr(row, "active_run", None),
             shown_run=row.shown_run_id,
+            pinned_at=row.pinned_at,
+            archived_at=row.archived_at,
+            unread=getattr(row, "unread", False),
             created_at=row.created_at,
             updated_at=row.updated_at,
         )
