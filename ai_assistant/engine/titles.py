@@ -100,6 +100,8 @@ def _wanted(run_id: UUID) -> Wanted | None:
     profile = conf.profile(run.profile)
     model = str(profile.get("MODEL", ""))
     provider = provider_for(profile)
+    if not getattr(provider, "gives_titles", True):
+        return None
     request = ModelRequest(
         model=model,
         messages=title_messages(*map(redact, _said(run))),

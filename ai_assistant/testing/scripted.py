@@ -30,6 +30,8 @@ class ScriptedProvider:
     such a provider: all made from that profile then play on in the same list.
     """
 
+    gives_titles = False  # the script is for what the test asks
+
     def __init__(self, replies: Iterable[Reply] | Mapping[str, Any] = ()) -> None:
         self.requests: list[ModelRequest] = []
         self.replies: list[Reply] = []

@@ -102,8 +102,10 @@ class TestTools:
 
     @pytest.mark.parametrize(
         "name",
-        set(RunContext.__slots__)
-        - {"report", "report_step", "shows", "calls_tool", "open_transaction"},
+        sorted(
+            {*RunContext.__slots__}
+            - {"report", "report_step", "shows", "calls_tool", "open_transaction"}
+        ),
     )
     def test_context_is_told(self, name):
         assert f"`{name}`" in page("docs/tools.md")

@@ -11,11 +11,19 @@ from ai_assistant.exceptions import ModelError
 from ai_assistant.models import Conversation
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.prompts.titles import TITLE_CHARS, TITLE_PROMPT
-from ai_assistant.testing import call, reply
+from ai_assistant.testing import ScriptedProvider, call, reply
 from project.demo_model.provider import DemoProvider
 from project.demo_model.titles import title_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _titles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the script be asked for titles too."""
+    monkeypatch.setattr(ScriptedProvider, "gives_titles", True)
+
+
 QUESTION = "Which orders of March are open?"
 
 

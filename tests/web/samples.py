@@ -89,7 +89,7 @@ def run(said: str = "x", **changes) -> dict:
         reasoning(said),
         {"kind": "tool", "call": call(said)},
         text_part(),
-        user(said, kind="said", id="2"),
+        user(said, kind="said", id="2", versions=versions("b-2")),
     ]
     sample = {"kind": "run", "run_id": "r1", "state": "failed", "parts": parts}
     end = {"error": said, "error_code": said, "can_retry": True, "can_continue": True}
@@ -97,8 +97,20 @@ def run(said: str = "x", **changes) -> dict:
     return {**sample, **end, **ended(said), **more, **changes}
 
 
-def versions() -> dict:
-    return {"id": "b-1", "number": 2, "count": 3, "previous": "r0", "next": "r2"}
+def listed(said: str = "x", **changes) -> dict:
+    """Return what the list of conversations is drawn from, also by a search."""
+    item = {"id": "c9", "title": said, "time": TIME, "url": "/assistant/", "busy": ""}
+    more = {"heading": said, "unread": True, "pinned": True, "archived": True}
+    hit = {"pieces": pieces(said), "hit": pieces(said)}
+    return {"items": [{**item, **more, **hit, **changes}], "more": 25}
+
+
+def pieces(said: str = "x") -> list[dict]:
+    return [{"text": said, "is_hit": True}, {"text": said, "is_hit": False}]
+
+
+def versions(name: str = "b-1") -> dict:
+    return {"id": name, "number": 2, "count": 3, "previous": "r0", "next": "r2"}
 
 
 def fork(said: str = "x") -> dict:
@@ -219,7 +231,6 @@ def proposal(said: str = "x") -> dict:
 
 def context(said: str = "x", **changes) -> dict:
     """Return what any of the templates could ask for."""
-    listed = {"id": "c9", "title": said, "time": TIME, "url": "/assistant/", "busy": ""}
     return {
         "panel": panel(said, **changes),
         "entry": run(said),
@@ -229,7 +240,12 @@ def context(said: str = "x", **changes) -> dict:
         **proposal(said),
         "chip": chip(said, error=said),
         "number": 1,
-        "conversations": [listed],
+        "listed": listed(said),
+        "wish": {"said": said, "words": (said,), "archived": True},
+        "pieces": pieces(said),
+        "deleted": said,
+        "problem": said,
+        "name_chars": 200,
         "notice": said,
         "next": "/admin/",
         "versions": versions(),
