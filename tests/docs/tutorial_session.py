@@ -32,7 +32,6 @@ settings.AI_ASSISTANT["PROFILES"]["default"] = {
     "MODEL": "scripted",
     "SCRIPT": script,
 }
-settings.AI_ASSISTANT["TITLES"] = False  # the script has replies for the talks alone
 user = get_user_model().objects.create_superuser("tutor", password="x")
 
 

@@ -84,7 +84,7 @@ class TestEveryTemplate:
             if "hx-post" in attrs:
                 assert attrs["method"] == "post"
                 assert attrs["hx-post"] == attrs["action"]
-            if "hx-post" in attrs or "hx-get" in attrs:
+            if "hx-post" in attrs or (tag == "form" and "hx-get" in attrs):
                 assert attrs["hx-target"].startswith("#")
                 assert attrs["hx-swap"] in ("innerHTML", "outerHTML")
 
