@@ -2,6 +2,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.test.utils import modify_settings, override_settings
 
@@ -13,6 +14,13 @@ FOLDER = Path(ai_assistant.__file__).parent / "static" / "ai_assistant"
 BRIDGES = sorted((FOLDER / "themes").glob("*.css"))
 BLOCK = re.compile(r":where\(:root\) \{(.*?)\}", re.S)
 DOCUMENTED = section(page("docs/panel.md"), "Theming")
+
+
+@pytest.fixture(autouse=True)
+def _own_site(monkeypatch):
+    """Take the admin's site back from a theme that puts its own there when it loads."""
+    monkeypatch.setattr(admin, "site", admin.site)
+    monkeypatch.setattr(admin.sites, "site", admin.sites.site)
 
 
 def with_theme(name):
