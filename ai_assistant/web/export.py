@@ -3,8 +3,6 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.utils.http import content_disposition_header
-from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -12,9 +10,9 @@ from ai_assistant.engine.db import in_db
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.render.exported import as_json, as_markdown
 from ai_assistant.web.access import assistant_view
+from ai_assistant.web.attachment import name_file
 from ai_assistant.web.fields import read_uuid
 
-NAME_CHARS = 60
 FORMS = {
     "markdown": (as_markdown, "text/markdown; charset=utf-8", "md"),
     "json": (as_json, "application/json", "json"),
@@ -39,8 +37,5 @@ def _export(request: HttpRequest) -> HttpResponse:
         raise Http404
     write, content_type, ending = form
     response = HttpResponse(write(conversation), content_type=content_type)
-    title = slugify(conversation.title)[:NAME_CHARS].strip("-") or "conversation"
-    response["Content-Disposition"] = content_disposition_header(
-        as_attachment=True, filename=f"{title}.{ending}"
-    )
+    name_file(response, conversation.title, ending, otherwise="conversation")
     return response

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -12,10 +11,10 @@ from ai_assistant.engine.db import in_db
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
 from ai_assistant.web.access import assistant_view
+from ai_assistant.web.attachment import name_file
 from ai_assistant.web.fields import read_uuid
 
 MARKDOWN = "text/markdown; charset=utf-8"
-NAME_CHARS = 60
 
 
 @require_GET
@@ -50,6 +49,5 @@ def _message(request: HttpRequest) -> HttpResponse:
     if request.GET.get("as") != "file":
         return HttpResponse(text, content_type=MARKDOWN)
     response = HttpResponse(f"{text}\n", content_type=MARKDOWN)
-    title = slugify(run.conversation.title)[:NAME_CHARS].strip("-") or "answer"
-    response["Content-Disposition"] = f'attachment; filename="{title}.md"'
+    name_file(response, run.conversation.title, "md", otherwise="answer")
     return response

@@ -134,9 +134,29 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
 
     A template of the site's gets the result as far as it was loaded before.
     """
+    entry = _facts(call)
+    stored = call.__dict__.get("result") or {}  # not asked for, if it was deferred
+    values = {
+        "args": call.arguments,
+        "result": stored.get("data"),
+        "message": stored.get("message", ""),
+        "partial": call.partial,
+    }
+    children = (kin or {}).get(call.pk, [])
+    entry["cut"] = [name for name in CUT if len(str(entry[name])) > SHOWN_CHARS]
+    drawn = with_body(entry, values)  # a template of the site's gets plain texts
+    return {
+        **drawn,
+        **{name: visible(drawn[name] or "") for name in OF_OTHERS},
+        "children": [call_entry(child, kin) for child in children],
+    }
+
+
+def _facts(call: ToolCall) -> Entry:
+    """Return what a card says of a call, as plain texts and values."""
     tool = registry.tool(call.name)
     plan = plan_of(call)
-    entry = {
+    return {
         "id": str(call.pk),
         "name": call.name,
         "label": call.label or call.name,
@@ -162,21 +182,6 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
         "background": call.background,
         "answers": answers_of(call),
         "decision": decision_of(call),
-    }
-    stored = call.__dict__.get("result") or {}  # not asked for, if it was deferred
-    values = {
-        "args": call.arguments,
-        "result": stored.get("data"),
-        "message": stored.get("message", ""),
-        "partial": call.partial,
-    }
-    children = (kin or {}).get(call.pk, [])
-    entry["cut"] = [name for name in CUT if len(str(entry[name])) > SHOWN_CHARS]
-    drawn = with_body(entry, values)  # a template of the site's gets plain texts
-    return {
-        **drawn,
-        **{name: visible(drawn[name] or "") for name in OF_OTHERS},
-        "children": [call_entry(child, kin) for child in children],
     }
 
 
