@@ -131,6 +131,7 @@ class TestEvents:
 
 class TestExample:
     def test_keeps_a_message_back(self, panel: Panel) -> None:
+        panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.page.evaluate(KEEP_BACK)
         panel.ask("My card is 1234567812345678")
         panel.page.wait_for_timeout(300)
@@ -201,6 +202,7 @@ class TestQuote:
 
     @pytest.mark.parametrize("mark", ["data-aia-ignore", "data-aia-private"])
     def test_leaves_out_what_the_page_marks(self, panel: Panel, mark: str) -> None:
+        panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.page.evaluate(SHOWN, f"<p id=kept>An open <b {mark}>secret</b></p>")
         self.select(panel, "#content h1")
         panel.page.locator("#aia-quote").wait_for()
