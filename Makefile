@@ -23,8 +23,9 @@ FRAGMENTS := find ai_assistant project templates tests -name '*.html' 2>/dev/nul
 
 # Compiled files are kept, else each run and each server of a test compiles all anew.
 unexport PYTHONDONTWRITEBYTECODE
-# As many processes as cores; who has no test left takes over some of another's.
-WORKERS := -n auto --maxprocesses 4 --dist worksteal
+# Tests wait for servers for a third of their time: one process more than two cores
+# have. Who has no test left takes over some of another's.
+WORKERS := -n 3 --dist worksteal
 # Tests that try very much of a kind. They run without coverage, which would double
 # their time: that each line is reached is for the other tests to show.
 BROAD := tests/attacks tests/tools/data/oracle tests/tools/data/test_corpora.py \
@@ -84,7 +85,7 @@ broad: venv ## attacks, bad input and odd texts, a part of the longest lists
 browser: system ## tests in a real browser
 	$(BIN)/pytest -m browser $(WORKERS) tests/browser tests/copilotkit
 kills: system
-	$(BIN)/pytest -m faults $$(grep -rl --include='test_*.py' 'mark\.faults' tests)
+	$(BIN)/pytest -m faults -n 2 --dist loadfile $$(grep -rl --include='test_*.py' 'mark\.faults' tests)
 
 # --- figures and pictures ---
 

@@ -51,9 +51,10 @@ def again_submission(
     run = ended_run(user_id, run_id)
     retries = is_asked_again(run)
     asked = question_of(run) if retries else None
+    beginning = _beginning(asked, RETRY) if retries else GO_ON
     return replace(
         _like(run, session),
-        key=f"{RETRY if retries else GO_ON}{key}"[:KEY_CHARS],
+        key=f"{beginning}{key}"[:KEY_CHARS],
         text=asked.text if asked else _("Go on."),
         continues=run.pk,
         beside=run.pk if retries else None,
@@ -78,13 +79,11 @@ def regenerate_submission(
             "bad_request", _("This page is out of date. Reload it and try again.")
         )
     asked = question_of(run)
-    is_typed = asked is None or not asked.key.startswith(GO_ON)
-    # A “Go on.” stays one that nobody typed.
-    beginning = BRANCH if is_typed else f"{GO_ON}{BRANCH}"
     return replace(
         _beside(run, version),
-        key=_key(beginning, version, wish, profile),
+        key=_key(_beginning(asked, BRANCH), version, wish, profile),
         text=asked.text if asked else "",
+        continues=run.continues_id if _is_go_on(asked) else None,
         wish=wish,
         profile=profile or run.profile,
     )
@@ -148,6 +147,15 @@ def _beside(run: Run, version: Version) -> Submission:
         profile=run.profile,
         look_only=run.look_only or version.look_only,
     )
+
+
+def _is_go_on(asked: Message | None) -> bool:
+    return asked is not None and asked.key.startswith(GO_ON)
+
+
+def _beginning(asked: Message | None, how: str) -> str:
+    """Return how the key begins: a “Go on.” stays one that nobody typed."""
+    return f"{GO_ON}{how}" if _is_go_on(asked) else how
 
 
 def _key(beginning: str, version: Version, *said: str) -> str:

@@ -1,12 +1,12 @@
 """One answer as Markdown: to be copied, or kept as a file."""
 
 from typing import Any
-from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from ai_assistant.engine.continued import whole_answer
 from ai_assistant.engine.db import in_db
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
@@ -36,16 +36,21 @@ def own_run(request: HttpRequest) -> Run:
     return run
 
 
-def markdown_of(run_id: UUID) -> str:
-    """Return what the assistant said in a run, as it wrote it, without its calls."""
-    said = Message.objects.filter(run_id=run_id, role=Message.Role.ASSISTANT)
+def markdown_of(run: Run) -> str:
+    """
+    Return what the assistant said in a run, as it wrote it, without its calls.
+
+    Of one that goes on with a cut answer the parts above are taken along.
+    """
+    runs = whole_answer(run)
+    said = Message.objects.filter(run_id__in=runs, role=Message.Role.ASSISTANT)
     texts = (message.text.strip() for message in said.order_by("position"))
     return "\n\n".join(text for text in texts if text)
 
 
 def _message(request: HttpRequest) -> HttpResponse:
     run = own_run(request)
-    text = markdown_of(run.pk)
+    text = markdown_of(run)
     if request.GET.get("as") != "file":
         return HttpResponse(text, content_type=MARKDOWN)
     response = HttpResponse(f"{text}\n", content_type=MARKDOWN)

@@ -15,6 +15,7 @@ from ai_assistant.engine.branches import shown_runs
 from ai_assistant.engine.unread import count_unread
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.render.html.asked_on import page_of
 from ai_assistant.render.html.entries import Entry
 from ai_assistant.render.html.state import panel_state
 from ai_assistant.render.html.thread import read_thread
@@ -93,6 +94,11 @@ class Panel:
     @cached_property
     def urls(self) -> dict[str, str]:
         return {name: reverse(f"ai_assistant:{name}") for name in ROUTES}
+
+    @property
+    def page(self) -> str:
+        """Return the page that is shown, as `asked_on` names that of a question."""
+        return page_of(self.path)
 
     @cached_property
     def key(self) -> str:

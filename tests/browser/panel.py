@@ -28,7 +28,7 @@ READ_LOG = r"""() => {
   return [...document.querySelectorAll("#aia-log .aia-msg")].map((message) => ({
     role: message.dataset.role,
     run: message.dataset.runId ?? "",
-    busy: message.getAttribute("aria-busy") === "true",
+    busy: message.matches("[aria-busy=true], :has([aria-busy=true])"),
     parts: message.dataset.role === "user"
       ? [{ kind: "text", text: message.querySelector(".aia-text").textContent }]
       : [...message.querySelectorAll(inside)].map(readPart),

@@ -1,15 +1,18 @@
 """Answers: taken along, judged, folded, and how the page moves while one is written."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.bench.markdown import numbered_markdown
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
 from tests.servers.app import DemoServer
+from tests.servers.oracle import Oracle
 
 Visit = Callable[..., Visitor]
 
@@ -62,6 +65,7 @@ def scripts(model: ModelServerProcess) -> None:
         ],
     )
     model.script("short", [[{"op": "story", "tokens": 60, "rate": 25}]])
+    model.script("story", [[{"op": "story", "tokens": 600, "rate": 60}]])
     model.script("held-tail", [held("tail")])
     model.script("held-room", [held("room")])
 
@@ -174,6 +178,30 @@ class TestCopy:
         saved = download.value.path().read_text()
         assert saved == f"{ANSWER}\n"
         assert download.value.suggested_filename.endswith(".md")
+
+
+class TestContinue:
+    def test_writes_on_in_the_same_message(self, panel: Panel) -> None:
+        panel.ask("[[script:story]]")
+        panel.wait_words(20)
+        panel.stop()
+        panel.wait_state("stopped")
+        half = panel.answer()
+        button(panel, "Continue").click()
+        panel.log.get_by_text("Continued").wait_for()
+        panel.wait(lambda: len(panel.answer().parts) == 2, "the second part")
+
+        panel.wait_state("idle")
+        for _ in range(2):  # as it was written, and as it is stored
+            assert panel.asked() == ["[[script:story]]"]
+            (answer,) = panel.answers()
+            assert answer.parts[0].text == half.text
+            assert answer.parts[1].text.strip()
+            assert panel.log.get_by_text("Stopped").count() == 0
+            assert panel.log.get_by_role("toolbar", name="Answer").count() == 1
+            assert panel.repeated_ids() == []
+            panel.page.reload()
+            panel.log.get_by_text("Continued").wait_for()
 
 
 class TestFeedback:
@@ -433,3 +461,21 @@ class TestSelection:
         assert panel.page.evaluate("getSelection().toString()") == selected != ""
         panel.page.evaluate("getSelection().removeAllRanges()")
         assert "and has an end." in panel.wait_done().text
+
+
+@pytest.mark.scenario(15)
+class TestLength:
+    def test_of_eight_thousand_tokens_is_drawn_whole(
+        self, panel: Panel, model: ModelServerProcess, oracle: Oracle
+    ) -> None:
+        said = numbered_markdown(8000)
+        model.script("eight-thousand", [[text(said, rate=8000)]])
+        answer = panel.ask_and_wait("[[script:eight-thousand]]")
+
+        assert oracle.text(answer.run).strip() == said.strip()
+        numbers = re.findall(r"[a-z]+(\d+)", answer.text)
+        assert numbers == [str(n) for n in range(1, len(numbers) + 1)]
+        assert numbers == re.findall(r"[a-z]+(\d+)", said)
+        panel.page.reload()
+        panel.input.wait_for()
+        assert panel.answer().parts == answer.parts

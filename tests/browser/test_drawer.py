@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from ai_assistant.render.html.thread import DRAWN_RUNS
 from tests.browser.panel import Panel
 from tests.browser.rows import add_runs, read_all
 from tests.browser.visitor import Visitor
@@ -48,7 +49,7 @@ def compose(page: Page, written: str, chosen: str) -> None:
     tab.send("Input.dispatchKeyEvent", {"type": "keyUp", **key})
 
 
-def entry(panel: Panel, conversation: str):
+def entry(panel: Panel, conversation: str) -> Locator:
     return panel.page.locator(f"#h-{conversation}")
 
 
@@ -72,6 +73,13 @@ def rename(panel: Panel, conversation: str, name: str) -> None:
 def search(panel: Panel, said: str) -> None:
     panel.list_conversations()
     panel.page.locator("#aia-q").fill(said)
+
+
+def show_earlier(panel: Panel) -> None:
+    messages = panel.log.locator(".aia-msg")
+    drawn = messages.count()
+    panel.page.evaluate("document.getElementById('aia-scroll').scrollTop = 0")
+    panel.wait(lambda: messages.count() > drawn, "earlier ones")
 
 
 class TestSearch:
@@ -142,11 +150,39 @@ class TestSearch:
 
 
 class TestEarlier:
+    @pytest.mark.scenario(16)
+    def test_of_five_hundred_messages_are_all_reached_from_the_end(
+        self, panel: Panel, oracle: Oracle
+    ) -> None:
+        panel.ask_and_wait(f"The first of many {HELLO}")
+        add_runs(oracle, panel.conversation, 249)
+        panel.page.reload()
+        panel.input.wait_for()
+        messages = panel.log.locator(".aia-msg")
+        expect(messages.last).to_be_in_viewport()
+        assert panel.answer().text.strip() == "copy 248"
+        assert messages.count() <= 60
+        assert panel.page.evaluate(
+            """() => {
+              const { scrollTop, clientHeight, scrollHeight } =
+                document.getElementById("aia-scroll");
+              return scrollHeight - clientHeight - scrollTop;
+            }"""
+        ) == pytest.approx(0, abs=2)
+
+        while panel.log.get_by_text("Show earlier").count():
+            show_earlier(panel)
+
+        copies = [f"copy {number}" for number in range(249)]
+        assert panel.asked() == [f"The first of many {HELLO}", *copies]
+        assert [one.text.strip() for one in panel.answers()[1:]] == copies
+        assert panel.repeated_ids() == []
+
     def test_reader_does_not_move(self, panel: Panel, oracle: Oracle) -> None:
         panel.ask_and_wait(f"The first of many {HELLO}")
         add_runs(oracle, panel.conversation, 45)
         panel.page.reload()
-        panel.wait(lambda: len(panel.answers()) == 20, "the last twenty")
+        panel.wait(lambda: len(panel.answers()) == DRAWN_RUNS, "the last ones")
         mark = panel.page.locator("#aia-log .aia-msg").first
         mark_id = mark.get_attribute("id")
         top = f"document.getElementById('{mark_id}').getBoundingClientRect().top"
@@ -154,12 +190,13 @@ class TestEarlier:
         before = panel.page.evaluate(
             f"() => {{ document.getElementById('aia-scroll').scrollTop = 0; return {top}; }}"
         )
-        panel.wait(lambda: len(panel.answers()) >= 40, "the twenty before")
+        panel.wait(lambda: len(panel.answers()) >= 2 * DRAWN_RUNS, "those before")
 
         assert abs(panel.page.evaluate(f"() => {top}") - before) < 0.5
         assert not panel.page.locator("#aia-latest").is_visible()
-        panel.page.evaluate("() => document.getElementById('aia-scroll').scrollTop = 0")
-        panel.wait(lambda: len(panel.answers()) == 46, "all of them")
+        while (count := len(panel.answers())) < 46:
+            panel.page.evaluate("document.getElementById('aia-scroll').scrollTop = 0")
+            panel.wait(lambda: len(panel.answers()) > count, "more of them")
         assert panel.page.locator("[data-before]").count() == 0
         assert panel.repeated_ids() == []
 

@@ -5,7 +5,8 @@ import uuid
 import pytest
 from django.contrib.auth import get_user_model
 
-from ai_assistant.engine.again import again_submission
+from ai_assistant.engine.again import GO_ON, again_submission
+from ai_assistant.engine.continued import goes_on
 from ai_assistant.engine.owner import this_process
 from ai_assistant.engine.start import accept
 from ai_assistant.exceptions import ModelError, Refused
@@ -54,6 +55,21 @@ class TestAgain:
         assert run.after_id == limited.pk
         roles = [m["role"] for m in script.requests[1].messages[1:]]
         assert roles == ["user", "assistant", "tool", "user"]
+
+    def test_retry_of_going_on_is_one_that_nobody_typed(
+        self, play, script, options, once_more
+    ):
+        options(MAX_STEPS=1)
+        script.add(reply("One.", call("echo", {"text": "a"})), ModelError("cut"))
+        limited = play("Count")
+        failed = carry_on(once_more(limited).hold)
+        script.add("Two.")
+
+        run = carry_on(once_more(failed).hold)
+
+        assert (run.state, run.after_id) == ("succeeded", limited.pk)
+        assert run.messages.get(role="user").key.startswith(GO_ON)
+        assert goes_on(run)
 
     def test_twice_is_once(self, play, script, once_more):
         script.add(ModelError("cut"))

@@ -90,6 +90,8 @@ class Process:
     def pause(self) -> None:
         """Freeze it: it keeps its sockets and its memory, and does nothing."""
         self._signal(signal.SIGSTOP)
+        if self.is_alive:  # its threads stop one after the other
+            os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def resume(self) -> None:
         """Let it go on after `pause`."""

@@ -80,6 +80,7 @@ def user(said: str = "x", **changes) -> dict:
         "time": TIME,
         "run_id": "r1",
         "versions": versions(),
+        "asked_on": {"url": said, "page": "/admin/", "title": said},
         **changes,
     }
 
@@ -95,6 +96,12 @@ def run(said: str = "x", **changes) -> dict:
     end = {"error": said, "error_code": said, "can_retry": True, "can_continue": True}
     more = {"duration_s": 2.0, "busy": True, "changes": changed(said)}
     return {**sample, **end, **ended(said), **more, **changes}
+
+
+def later(said: str = "x", **changes) -> dict:
+    """Return the sample of a part that goes on with a cut answer."""
+    seam = user(said, id="3", versions=versions("b-3"))
+    return run(said, **{"run_id": "r4", "parts": [], "seam": seam, **changes})
 
 
 def listed(said: str = "x", **changes) -> dict:
@@ -121,15 +128,20 @@ def fork(said: str = "x") -> dict:
 
 def ended(said: str = "x") -> dict:
     """Return what stands under an answer that is complete."""
-    source = {"url": said, "text": said, "model": said, "app": said}
     return {
         "ended_at": TIME,
         "duration": said,
         "has_text": True,
         "feedback": {"value": "down", "reasons": ["wrong"], "text": said},
         "reasons": [{"value": "wrong", "label": said, "ticked": True}],
-        "sources": [source],
+        "sources": [source(said)],
     }
+
+
+def source(said: str = "x") -> dict:
+    """Return what an answer has linked."""
+    named = dict.fromkeys(("url", "text", "model", "app", "tool"), said)
+    return {**named, "read_at": TIME}
 
 
 def approval(said: str = "x", **changes) -> dict:
@@ -200,6 +212,7 @@ def panel(said: str = "x", **changes) -> dict:
         "user_name": said,
         "key": "k1",
         "path": said,
+        "page": said,
         "urls": {name: f"/assistant/{name}/" for name in ROUTES},
         "can_use": True,
         "max_chars": 100_000,
@@ -233,13 +246,14 @@ def context(said: str = "x", **changes) -> dict:
     """Return what any of the templates could ask for."""
     return {
         "panel": panel(said, **changes),
-        "entry": run(said),
+        "entry": run(said, later=[later(said)], seam=user(said, id="4")),
         "part": reasoning(said),
         "call": call(said),
         "item": approval(said),
         **proposal(said),
         "chip": chip(said, error=said),
         "number": 1,
+        "source": source(said),
         "listed": listed(said),
         "wish": {"said": said, "words": (said,), "archived": True},
         "pieces": pieces(said),

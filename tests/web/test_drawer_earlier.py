@@ -7,6 +7,7 @@ from ai_assistant.models import Run
 from ai_assistant.render.html.thread import DRAWN_RUNS
 from tests.web.conftest import ask
 
+FIRST = 25 - DRAWN_RUNS  # of what is drawn above number 25
 SCRIPT = {"HX-Request": "true"}
 
 
@@ -41,10 +42,15 @@ class TestEarlier:
         ada = browser("ada")
 
         part = earlier(ada, runs, str(runs[25].pk))
-        rest = earlier(ada, runs, str(runs[5].pk))
+        rest = earlier(ada, runs, str(runs[FIRST].pk))
 
-        assert drawn(part, runs) == list(range(5, 25))
-        assert f'data-before="{runs[5].pk}"' in part
+        assert drawn(part, runs) == list(range(FIRST, 25))
+        assert f'data-before="{runs[FIRST].pk}"' in part
+        assert drawn(rest, runs) == list(range(max(0, FIRST - DRAWN_RUNS), FIRST))
+
+    def test_ends_at_the_first(self, browser, runs):
+        rest = earlier(browser("ada"), runs, str(runs[5].pk))
+
         assert drawn(rest, runs) == list(range(5))
         assert "data-before" not in rest
 
@@ -67,13 +73,13 @@ class TestEarlier:
         html = browser("ada").get(address, said, headers=SCRIPT).content.decode()
 
         assert len(drawn(html, runs)) == DRAWN_RUNS
-        assert f'data-before="{runs[25].pk}"' in html
+        assert f'data-before="{runs[-DRAWN_RUNS].pk}"' in html
 
     @pytest.mark.parametrize("to", ["x", "00000000-0000-4000-8000-000000000000"])
     def test_nonsense_is_passed_over(self, browser, runs, to):
         html = earlier(browser("ada"), runs, str(runs[25].pk), to)
 
-        assert drawn(html, runs) == list(range(5, 25))
+        assert drawn(html, runs) == list(range(FIRST, 25))
 
     def test_of_another_person_is_not_there(self, browser, runs):
         said = {

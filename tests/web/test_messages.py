@@ -3,7 +3,10 @@
 import pytest
 from django.urls import reverse
 
+from ai_assistant.engine.again import again_submission
+from ai_assistant.engine.start import accept
 from ai_assistant.models import Conversation, Run, ToolCall
+from ai_assistant.safety.identity import SessionStamp
 from tests.render.html.story import Story
 
 SECRET = "sk-" + "a1B2c3D4" * 3
@@ -65,6 +68,17 @@ class TestMessage:
         Conversation.objects.update(deleted_at=timezone.now())
 
         assert get("message").status_code == 404
+
+    def test_that_was_cut_and_went_on_is_whole(self, get, story):
+        story.ask("Count")
+        story.say("One, two")
+        story.stop_at_work()
+        sent = again_submission(story.user.pk, story.run.pk, "k", SessionStamp())
+        story._begin(accept(sent, owner="process-x").hold)
+        story.say("three.")
+        story.succeed()
+
+        assert get("message", run=str(story.run.pk)).text == "One, two\n\nthree."
 
     def test_of_nonsense_says_so(self, get):
         assert get("message", run="nonsense").status_code == 400

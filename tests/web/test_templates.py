@@ -231,6 +231,14 @@ class TestThread:
         parts = ["t-m1", "c-c1", "m-m1", "u-2"]
         assert sorted(parts, key=lambda name: html.index(f'id="{name}"')) == parts
 
+    def test_part_that_goes_on_stands_in_the_message(self):
+        entry = samples.run(later=[samples.later()])
+        html = draw("message_assistant", entry=entry, panel=samples.panel())
+
+        assert len(all_with(html, class_="aia-msg", data_role="assistant")) == 1
+        parts = ["m-m1", "r-r1-end", "r-r4", "u-3", "b-3-next", "r-r4-parts"]
+        assert sorted(parts, key=lambda name: html.index(f'id="{name}"')) == parts
+
     def test_finished_run_is_not_busy(self):
         html = draw("message_assistant", entry=samples.run(busy=False))
 
@@ -346,6 +354,13 @@ class TestRunEnd:
         entry = samples.run(state="succeeded", **end)
 
         assert draw("run_end", entry=entry, panel=samples.panel()).strip() == ""
+
+    def test_run_that_was_continued_has_its_sources_alone(self):
+        html = draw("run_end", entry=samples.run(is_continued=True))
+
+        assert [attrs["class"] for attrs in all_with(html, class_="aia-sources")]
+        assert not all_with(html, class_="aia-error")
+        assert not all_with(html, name="how")
 
     def test_stopped_run_is_marked(self):
         entry = samples.run(state="cancelled", error="", can_retry=False)

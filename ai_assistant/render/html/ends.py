@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.continued import whole_answer
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.feedback import Feedback
 from ai_assistant.models.run import Run
@@ -43,9 +44,12 @@ def ends_of(runs: Mapping[UUID, Run], messages: Iterable[Message]) -> dict[UUID,
 
 
 def end_of(run: Run) -> Entry:
-    """Return the same of one run, its messages read anew."""
-    messages = Message.objects.filter(run=run).order_by("position")
-    return ends_of({run.pk: run}, messages).get(run.pk, {})
+    """Return the same of one run, its messages read anew, with those it goes on with."""
+    rows = Message.objects.filter(run_id__in=whole_answer(run)).order_by("position")
+    messages = list(rows)
+    end = ends_of({run.pk: run}, messages).get(run.pk, {})
+    said = (one.text for one in messages if one.role == Message.Role.ASSISTANT)
+    return {**end, "has_text": any(map(str.strip, said))} if end else {}
 
 
 def duration(seconds: float) -> str:

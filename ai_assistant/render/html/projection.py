@@ -22,6 +22,7 @@ from ai_assistant.render.html.fragments import entry_html, fragment, part_html
 from ai_assistant.render.html.groups import cards
 from ai_assistant.render.html.growth import Op
 from ai_assistant.render.html.heading import titled, unseen
+from ai_assistant.render.html.joined import answers
 from ai_assistant.render.html.requests import requests_to_page
 from ai_assistant.render.html.state import panel_state
 from ai_assistant.render.html.texts import Texts
@@ -139,8 +140,8 @@ class Projection:
         self._changed = ""
         self._groups = {
             part["id"]
-            for entry in drawn.entries
-            for part in entry.get("parts", ())
+            for entry in answers(drawn.entries)
+            for part in entry["parts"]
             if part["kind"] == "group"
         }
         ops: list[Op] = [

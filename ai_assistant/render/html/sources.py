@@ -7,6 +7,8 @@ had then. A link that the model made up is none.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -23,24 +25,42 @@ MOST_SOURCES = 20
 MOST_DEPTH = 6  # of a result that is looked through
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """What an object was called when a tool read it, which one, and when."""
+
+    text: str
+    tool: str
+    at: datetime | None
+
+
 def sources_of(texts: Mapping[UUID, str]) -> dict[UUID, list[Entry]]:
     """Return what `sources.html` draws below each text, by the id of its run."""
     linked = {run_id: _linked(text) for run_id, text in texts.items()}
     wanted = [run_id for run_id, links in linked.items() if links]
     if not wanted:
         return {}  # results may be large: they are read where they are needed alone
-    names: dict[UUID, dict[Key, str]] = {run_id: {} for run_id in wanted}
-    read = ToolCall.objects.filter(run_id__in=wanted, status=CallStatus.COMPLETE)
-    for run_id, result in read.values_list("run_id", "result").iterator():
-        names[run_id].update(_objects((result or {}).get("data"), ""))
+    found = _readings(wanted)
     return {
         run_id: [
-            _entry(key, href, names[run_id][key])
+            _entry(key, href, found[run_id][key])
             for key, href in linked[run_id].items()
-            if key in names[run_id]
+            if key in found[run_id]
         ][:MOST_SOURCES]
         for run_id in wanted
     }
+
+
+def _readings(run_ids: list[UUID]) -> dict[UUID, dict[Key, Reading]]:
+    """Return how each object was read last, by the id of its run."""
+    found: dict[UUID, dict[Key, Reading]] = {run_id: {} for run_id in run_ids}
+    calls = ToolCall.objects.filter(run_id__in=run_ids, status=CallStatus.COMPLETE)
+    fields = ("run_id", "result", "label", "name", "finished_at")
+    in_order = calls.order_by("finished_at", "pk").values_list(*fields)
+    for run_id, result, label, name, at in in_order.iterator():
+        for key, text in _objects((result or {}).get("data"), ""):
+            found[run_id][key] = Reading(text=text, tool=label or name, at=at)
+    return found
 
 
 def _linked(text: str) -> dict[Key, str]:
@@ -96,15 +116,15 @@ def _objects(data: object, model: str, depth: int = 0) -> Iterator[tuple[Key, st
                 yield from _objects(value, model, depth + 1)
 
 
-def _entry(key: Key, href: str, text: str) -> Entry:
+def _entry(key: Key, href: str, read: Reading) -> Entry:
     label, _ = key
+    known = {"url": href, "text": read.text, "tool": read.tool, "read_at": read.at}
     try:
         meta = apps.get_model(label)._meta  # noqa: SLF001 - Django's public Meta API
     except (LookupError, ValueError):
-        return {"url": href, "text": text, "model": label, "app": ""}
+        return {**known, "model": label, "app": ""}
     return {
-        "url": href,
-        "text": text,
+        **known,
         "model": str(meta.verbose_name),
         "app": str(meta.app_config.verbose_name),
     }

@@ -7,11 +7,13 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 
 from ai_assistant.engine.branches import Tree, tree_of
+from ai_assistant.engine.continued import beginning
 from ai_assistant.engine.eventlog import open_messages, partial_texts
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.render.html.asked_on import asked_on
 from ai_assistant.render.html.bodies import load_results
 from ai_assistant.render.html.changes import changes_of_runs
 from ai_assistant.render.html.days import mark_days
@@ -25,13 +27,14 @@ from ai_assistant.render.html.entries import (
 )
 from ai_assistant.render.html.groups import UNDRAWN, grouped, light_calls
 from ai_assistant.render.html.growth import Growing
+from ai_assistant.render.html.joined import add_run
 from ai_assistant.render.html.state import panel_state
 from ai_assistant.render.html.versions import versions_entry
 
 Calls = dict[UUID, ToolCall]
 Rows = tuple[Run, list[Message], Calls]
 
-DRAWN_RUNS = 20
+DRAWN_RUNS = 12
 MOST_RUNS = 200  # that are drawn at once to reach an early one
 WORKING = (CallStatus.PENDING, CallStatus.EXECUTING)
 SHOWN_KINDS = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
@@ -65,7 +68,7 @@ def read_thread(
     """
     Return what is shown of the conversation, or of that what came from `since` on.
 
-    The last DRAWN_RUNS runs at most.
+    The last DRAWN_RUNS runs at most, and those that their first one goes on with.
     """
     if conversation is None:
         return Drawn()
@@ -73,7 +76,7 @@ def read_thread(
     path = tree.path
     goes_on = since is None or since.pk in path
     first = path.index(since.pk) if since is not None and goes_on else 0
-    shown = _runs(path[first:][-DRAWN_RUNS:])
+    shown = _runs(path[beginning(path, max(first, len(path) - DRAWN_RUNS)) :])
     drawn = Drawn(title=conversation.title, run=shown[-1] if shown else None)
     drawn.goes_on = goes_on
     if drawn.run is not None:
@@ -100,6 +103,7 @@ def read_earlier(conversation: Conversation, before: UUID, to: UUID | None) -> D
     first = max(0, end - DRAWN_RUNS)
     if to in path[:first]:
         first = max(path.index(to) - 1, end - MOST_RUNS, 0)
+    first = beginning(path, first)
     shown = _runs(path[first:end])
     drawn = Drawn(earlier=str(shown[0].pk) if first and shown else "")
     _draw_runs(drawn, shown, tree)
@@ -117,9 +121,9 @@ def _draw_runs(drawn: Drawn, shown: list[Run], tree: Tree) -> bool:
     for run, messages, calls in rows:
         entries = _entries(run, messages, calls, drawn)
         entries[-1]["changes"] = changes.get(run.pk)
-        _mark_versions(entries, run, tree)
+        _mark_question(entries, run, tree)
         entries[-1].update(ends.get(run.pk, {}))
-        drawn.entries += entries
+        add_run(drawn.entries, entries, run)
         working = any(call.status in WORKING for call in calls.values())
     return working
 
@@ -174,10 +178,14 @@ def _runs(ids: list[UUID]) -> list[Run]:
     return [found[pk] for pk in ids if pk in found]
 
 
-def _mark_versions(entries: list[Entry], run: Run, tree: Tree) -> None:
-    """Let the question of a run tell which version of how many it is."""
+def _mark_question(entries: list[Entry], run: Run, tree: Tree) -> None:
+    """Let the question of a run tell which version it is, and where it was asked."""
     if entries[0]["kind"] == "user":
-        entries[0].update(run_id=str(run.pk), versions=versions_entry(run, tree))
+        entries[0].update(
+            run_id=str(run.pk),
+            versions=versions_entry(run, tree),
+            asked_on=asked_on(run),
+        )
 
 
 def _with_rows(runs: list[Run]) -> list[Rows]:

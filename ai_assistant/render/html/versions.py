@@ -29,7 +29,8 @@ def versions_entry(run: Run, tree: Tree) -> Entry | None:
 
 def versions_sentence(entries: Iterable[Entry]) -> str:
     """Return what is said when another branch is shown: the last choice there is."""
-    chosen = [found for entry in entries if (found := entry.get("versions"))]
+    questions = (one for entry in entries for one in (entry, *_seams(entry)))
+    chosen = [found for one in questions if (found := one.get("versions"))]
     if not chosen:
         return ""
     return _("Version %(number)d of %(count)d is shown.") % {
@@ -54,6 +55,11 @@ def fork_entry(run: Run) -> Entry:
         "profiles": other_profiles(run),
         "changed": has_changed(tree.below(run.pk)),
     }
+
+
+def _seams(entry: Entry) -> list[Entry]:
+    """Return what is drawn of the questions that nobody typed, within an answer."""
+    return [later["seam"] for later in entry.get("later", ()) if later["seam"]]
 
 
 def _text(found: object) -> str:

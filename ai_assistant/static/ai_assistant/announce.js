@@ -20,8 +20,8 @@ export const alertNow = (text) => {
   byId("aia-alert").textContent = text;
 };
 
-const lastAnswer = () =>
-  [...root.querySelectorAll(".aia-msg[data-role=assistant]")].at(-1);
+// Of one that went on after a cut, the last part.
+const lastAnswer = () => [...root.querySelectorAll("[data-run-id]")].at(-1);
 
 const ending = () => {
   const answer = lastAnswer();

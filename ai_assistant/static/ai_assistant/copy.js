@@ -74,7 +74,9 @@ const kindsOf = (element) => {
 // For those who cannot copy: what to copy by hand is selected.
 const select = (element) => {
   const wanted = element.closest(".aia-code")?.querySelector("pre");
-  getSelection().selectAllChildren(wanted ?? element.closest(".aia-msg").querySelector(".aia-parts"));
+  const parts = wanted ? [wanted] : [...element.closest(".aia-msg").querySelectorAll(".aia-parts")];
+  const last = parts.at(-1);
+  getSelection().setBaseAndExtent(parts[0], 0, last, last.childNodes.length);
   notice(word("uncopied"));
 };
 

@@ -4,6 +4,7 @@ from uuid import uuid4
 
 from ai_assistant.engine.again import (
     Version,
+    again_submission,
     edited_submission,
     regenerate_submission,
 )
@@ -19,7 +20,7 @@ class Forking(Story):
 
     def possible(self) -> list[str]:
         able = super().possible()
-        forks = ["answer_anew", "edit", "switch", "switch"]
+        forks = ["answer_anew", "edit", "go_on", "switch", "switch"]
         return [*able, *forks] if able == ["ask"] and self.run else able
 
     def runs(self) -> list[Run]:
@@ -30,6 +31,12 @@ class Forking(Story):
 
     def edit(self, text: str) -> None:
         self._start(edited_submission(self._version(text), f"Rather {text}"))
+
+    def go_on(self, text: str) -> None:
+        """Continue, or Retry after a failure."""
+        wanted = self._meant(text).pk
+        sent = again_submission(self.user.pk, wanted, str(uuid4()), SessionStamp())
+        self._start(sent)
 
     def switch(self, text: str) -> None:
         show_branch(self.user.pk, self._meant(text).pk)

@@ -1,7 +1,11 @@
+from datetime import UTC, datetime
+
 import pytest
 
 from ai_assistant.models import ToolCall
+from ai_assistant.render.html.fragments import fragment
 from ai_assistant.render.html.sources import sources_of
+from tests.render.html.dom import Node, parse
 
 USER = "/admin/auth/user/7/change/"
 DATA = {
@@ -66,3 +70,71 @@ class TestSources:
     ):
         with django_assert_num_queries(0):
             assert sources_of({story.conversation_id: "No link at all."}) == {}
+
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def linked(story):
+    """Return the only source of an answer whose run has read `DATA`."""
+    story.ask("Who?")
+    story._reply(("echo",))
+    ToolCall.objects.update(
+        result={"ok": True, "data": DATA},
+        status="complete",
+        label="Look <up>",
+        finished_at=NOON,
+    )
+    return sources_of({story.run.pk: f"[Ada]({USER})"})[story.run.pk]
+
+
+def drawn(sources) -> Node:
+    return parse(fragment("sources", entry={"run_id": "r1", "sources": sources}))
+
+
+def cards(sources) -> list[Node]:
+    return [node for node in drawn(sources).elements() if "popover" in node.attrs]
+
+
+class TestCard:
+    def test_says_which_tool_has_read_the_object_and_when(self, linked):
+        assert linked[0]["tool"] == "Look <up>"
+        assert linked[0]["read_at"] == NOON
+
+    def test_of_an_object_read_twice_tells_of_the_last_time(self, story):
+        story.ask("Who?")
+        story._reply(("echo", "echo"))
+        later, earlier = ToolCall.objects.order_by("position")
+        told = ((later, 13, "later"), (earlier, 12, "earlier"))
+        for call, hour, label in told:
+            call.result = {"data": {**DATA["rows"][0], "model": "auth.user"}}
+            call.status, call.label = "complete", label
+            call.finished_at = NOON.replace(hour=hour)
+            call.save()
+
+        (source,) = sources_of({story.run.pk: f"[Ada]({USER})"})[story.run.pk]
+
+        assert source["tool"] == "later"
+
+    def test_is_named_by_the_link_that_shows_it(self, linked):
+        twice = [*linked, *linked]
+
+        links = [node.attrs.get("interestfor") for node in drawn(twice).elements()]
+        assert [name for name in links if name] == [card.id for card in cards(twice)]
+        assert len({card.id for card in cards(twice)}) == 2
+
+    def test_names_object_model_app_and_tool(self, linked):
+        (card,) = cards(linked)
+
+        said = card.text()
+        for words in ("Ada <x>", "user · ", "Look <up>", "March 1, 2026"):
+            assert words in said
+
+    def test_leads_to_the_object_outside_the_order_of_tab(self, linked):
+        (card,) = cards(linked)
+
+        (link,) = (node for node in card.elements() if node.tag == "a")
+        assert link.text() == "Open"
+        assert link.attrs["href"] == USER
+        assert link.attrs["tabindex"] == "-1"  # the source itself is in it
