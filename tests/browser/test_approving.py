@@ -1,7 +1,8 @@
 """Changes through the data tools: shown, decided upon and told, in a real browser."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from playwright.sync_api import Error, Locator
@@ -11,7 +12,12 @@ from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
+from tests.servers.app import DemoServer
 from tests.servers.oracle import Oracle
+
+Says = Callable[..., None]
+Visit = Callable[..., Visitor]
+OwnServer = Callable[..., DemoServer]
 
 SECTION = "questionnaires.section"
 DONE = [text("That is settled.")]
@@ -19,17 +25,22 @@ WORDS = {"title": "Moving house", "slug": "moving", "text": "Pack early."}
 REWRITE = call("change_object", {"model": "wiki.page", "id": 2, "values": WORDS})
 
 
-def change(section: int, title: str) -> dict:
+def change(section: int, title: str) -> dict[str, Any]:
     values = {"title": title}
     return call("change_object", {"model": SECTION, "id": section, "values": values})
 
 
-def change_all(ids: list[int], title: str) -> dict:
+def change_all(ids: list[int], title: str) -> dict[str, Any]:
     values = {"title": title}
     return call("change_objects", {"model": SECTION, "ids": ids, "values": values})
 
 
-def delete(section: int) -> dict:
+def describe_all(ids: list[int]) -> dict[str, Any]:
+    model, values = "questionnaires.question", {"description": "Asked of all"}
+    return call("change_objects", {"model": model, "ids": ids, "values": values})
+
+
+def delete(section: int) -> dict[str, Any]:
     return call("delete_objects", {"model": SECTION, "ids": [section]})
 
 
@@ -43,7 +54,7 @@ class Sections:
         found = self.oracle.rows(
             "SELECT title FROM questionnaires_section WHERE id = %s", section
         )
-        return found[0]["title"] if found else ""
+        return str(found[0]["title"]) if found else ""
 
     def add(self, count: int) -> list[int]:
         """Return ids of sections that no other test changes."""
@@ -64,10 +75,10 @@ def sections(oracle: Oracle) -> Sections:
 
 
 @pytest.fixture
-def says(model: ModelServerProcess) -> Iterator:
+def says(model: ModelServerProcess) -> Iterator[Says]:
     """Let the model say these steps when it is asked."""
 
-    def script(*steps: list) -> None:
+    def script(*steps: list[Any]) -> None:
         model.script("approving", [*steps, DONE])
 
     yield script
@@ -100,9 +111,10 @@ def has_focus(field: Locator) -> bool:
 
 
 class TestApprove:
+    @pytest.mark.scenario(25)
     def test_shows_the_difference_and_then_what_was_changed(
-        self, panel, sections, says
-    ):
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         before = sections.title(section)
         says([change(section, "Another name")])
@@ -125,7 +137,9 @@ class TestApprove:
         assert changes.locator("del").inner_text() == before
         assert changes.locator("ins").inner_text() == "Another name"
 
-    def test_card_of_the_call_says_who_and_what(self, panel, sections, says):
+    def test_card_of_the_call_says_who_and_what(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         before = sections.title(section)
         says([change(section, "Yet another")])
@@ -140,7 +154,9 @@ class TestApprove:
         assert "Approved by admin" in card.inner_text()
         assert card.locator(".aia-diff del").inner_text() == before
 
-    def test_same_after_a_reload(self, panel, sections, says):
+    def test_same_after_a_reload(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         says([change(section, "Told twice")])
         ask(panel)
@@ -156,7 +172,10 @@ class TestApprove:
 
 
 class TestEdit:
-    def test_takes_the_values_of_the_person(self, panel, sections, says):
+    @pytest.mark.scenario(25)
+    def test_takes_the_values_of_the_person(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         says([change(section, "As proposed")])
         ask(panel)
@@ -171,7 +190,9 @@ class TestEdit:
         card.locator("summary").first.click()
         assert "Edited and approved by admin" in card.inner_text()
 
-    def test_says_what_is_wrong_and_keeps_what_was_typed(self, panel, sections, says):
+    def test_says_what_is_wrong_and_keeps_what_was_typed(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         before = sections.title(section)
         says([change(section, "As proposed")])
@@ -194,7 +215,9 @@ class TestEdit:
         panel.deny()
         panel.wait_done()
 
-    def test_first_wrong_field_of_several_gets_the_focus(self, panel, says):
+    def test_first_wrong_field_of_several_gets_the_focus(
+        self, panel: Panel, says: Says
+    ) -> None:
         says([REWRITE])
         ask(panel)
         form = panel.edit()
@@ -221,7 +244,7 @@ class TestEdit:
         panel.wait_done()
         assert "1 object changed" in panel.log.locator(".aia-changes").inner_text()
 
-    def test_can_be_left(self, panel, sections, says):
+    def test_can_be_left(self, panel: Panel, sections: Sections, says: Says) -> None:
         (section,) = sections.add(1)
         says([change(section, "As proposed")])
         ask(panel)
@@ -235,7 +258,10 @@ class TestEdit:
 
 
 class TestDeny:
-    def test_tells_the_reason(self, panel, sections, says):
+    @pytest.mark.scenario(25)
+    def test_tells_the_reason(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         before = sections.title(section)
         says([change(section, "Unwanted")])
@@ -252,7 +278,9 @@ class TestDeny:
             card.inner_text().replace("“", "").replace("”", "").replace('"', "")
         )
 
-    def test_enter_in_the_reason_denies(self, panel, sections, says):
+    def test_enter_in_the_reason_denies(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         before = sections.title(section)
         says([change(section, "Unwanted")])
@@ -268,7 +296,10 @@ class TestDeny:
 
 
 class TestRows:
-    def test_only_the_ticked_are_changed(self, panel, sections, says):
+    @pytest.mark.scenario(27)
+    def test_only_the_ticked_are_changed(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         ids = sections.add(3)
         before = [sections.title(one) for one in ids]
         says([change_all(ids, "Alike")])
@@ -284,7 +315,10 @@ class TestRows:
         assert [sections.title(one) for one in ids] == ["Alike", before[1], "Alike"]
         assert "2 objects changed" in panel.log.locator(".aia-changes").inner_text()
 
-    def test_none_ticked_cannot_be_approved(self, panel, sections, says):
+    @pytest.mark.scenario(27)
+    def test_none_ticked_cannot_be_approved(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         ids = sections.add(2)
         says([change_all(ids, "Nobody")])
         ask(panel)
@@ -297,9 +331,83 @@ class TestRows:
         panel.deny()
         panel.wait_done()
 
+    @pytest.mark.scenario(27)
+    def test_two_hundred_are_changed_but_for_the_unticked(
+        self, own_server: OwnServer, visit: Visit, says: Says
+    ) -> None:
+        server = own_server()
+        oracle = Oracle(server.database_url)
+        rows = oracle.rows("SELECT id FROM questionnaires_question ORDER BY id")
+        ids = [row["id"] for row in rows[:200]]
+        says([describe_all(ids)])
+        panel = visit(server).panel()
+        ask(panel)
+        button = panel.approval.locator("[data-aia-approve]")
+        assert button.inner_text() == "Change 200 questions"
+        assert panel.approval.locator("[name=rows]").count() == 20
+        assert "and 180 more" in panel.approval.inner_text()
+
+        for left in (ids[0], ids[19]):
+            panel.approval.locator(f'[name=rows][value="{left}"]').uncheck()
+        panel.wait(lambda: button.inner_text() == "Change 198 questions", "the number")
+        panel.approve()
+        panel.wait_done()
+
+        changed = oracle.rows(
+            "SELECT id FROM questionnaires_question WHERE description = %s ORDER BY id",
+            "Asked of all",
+        )
+        assert [row["id"] for row in changed] == [*ids[1:19], *ids[20:]]
+        assert "198 objects changed" in panel.log.locator(".aia-changes").inner_text()
+
+    @pytest.mark.scenario(27)
+    def test_one_that_was_changed_meanwhile_has_all_asked_again(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
+        ids = sections.add(3)
+        before = [sections.title(one) for one in ids]
+        says([change_all(ids, "All or none")])
+        ask(panel)
+        rename(panel, "By somebody else", ids[2])
+
+        panel.approve()
+        panel.approval.get_by_text("changed by somebody else").wait_for()
+
+        assert [sections.title(one) for one in ids] == [*before[:2], "By somebody else"]
+        assert difference(panel)[0] == [*before[:2], "By somebody else"]
+        panel.deny()
+        panel.wait_done()
+
+    @pytest.mark.scenario(27)
+    def test_one_that_cannot_be_saved_is_named_and_none_is_changed(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
+        """Of one questionnaire: no two of its sections have the same position."""
+        found = sections.oracle.rows(
+            "SELECT id, title, position FROM questionnaires_section "
+            "WHERE questionnaire_id = 1 ORDER BY position"
+        )
+        ids, last = [row["id"] for row in found], found[-1]["position"]
+        values = {"position": last}
+        says([call("change_objects", {"model": SECTION, "ids": ids, "values": values})])
+
+        panel.ask_and_wait("Change it. [[script:approving]]")
+
+        card = panel.card("change_objects")
+        assert card.get_attribute("data-status") == "failed"
+        card.locator("summary").first.click()
+        assert f"“{found[0]['title']}” cannot be saved." in card.inner_text()
+        assert panel.log.locator(".aia-changes").count() == 0
+        assert found == sections.oracle.rows(
+            "SELECT id, title, position FROM questionnaires_section "
+            "WHERE questionnaire_id = 1 ORDER BY position"
+        )
+
 
 class TestAllowForThisAnswer:
-    def test_second_call_does_not_ask(self, panel, sections, says):
+    def test_second_call_does_not_ask(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         ids = sections.add(2)
         says([change(ids[0], "First")], [change(ids[1], "Second")])
         ask(panel)
@@ -312,7 +420,9 @@ class TestAllowForThisAnswer:
         assert [sections.title(one) for one in ids] == ["First", "Second"]
         assert "2 objects changed" in panel.log.locator(".aia-changes").inner_text()
 
-    def test_is_not_offered_for_what_removes_data(self, panel, sections, says):
+    def test_is_not_offered_for_what_removes_data(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         says([delete(section)])
         ask(panel)
@@ -325,7 +435,10 @@ class TestAllowForThisAnswer:
 
 
 class TestOtherPlaces:
-    def test_card_is_there_after_a_reload(self, panel, sections, says):
+    @pytest.mark.scenario(26)
+    def test_card_is_there_after_a_reload(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         says([change(section, "After the reload")])
         ask(panel)
@@ -339,9 +452,10 @@ class TestOtherPlaces:
         panel.wait_done()
         assert sections.title(section) == "After the reload"
 
+    @pytest.mark.scenario(25)
     def test_another_tab_sees_the_decision(
-        self, regular: Visitor, panel, sections, says
-    ):
+        self, regular: Visitor, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         says([change(section, "Decided there")])
         ask(panel)
@@ -357,7 +471,9 @@ class TestOtherPlaces:
         assert "1 object changed" in panel.log.locator(".aia-changes").inner_text()
         assert sections.title(section) == "Decided there"
 
-    def test_row_that_was_changed_meanwhile_is_asked_again(self, panel, sections, says):
+    def test_row_that_was_changed_meanwhile_is_asked_again(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         says([change(section, "By the assistant")])
         ask(panel)
@@ -372,7 +488,9 @@ class TestOtherPlaces:
         panel.wait_done()
         assert sections.title(section) == "By the assistant"
 
-    def test_says_how_long_it_waits(self, panel, sections, says):
+    def test_says_how_long_it_waits(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         says([change(section, "Not today")])
         ask(panel)
@@ -382,7 +500,10 @@ class TestOtherPlaces:
         panel.deny()
         panel.wait_done()
 
-    def test_expired_one_says_so(self, own_server, visit, model, says):
+    @pytest.mark.scenario(25)
+    def test_expired_one_says_so(
+        self, own_server: OwnServer, visit: Visit, model: ModelServerProcess, says: Says
+    ) -> None:
         server = own_server(env={"TESTS_SETTINGS": '{"APPROVAL_TTL_S": 1}'})
         panel = visit(server).panel()
         says([change(3, "Too late")])
@@ -397,7 +518,9 @@ class TestOtherPlaces:
 
 
 class TestLookOnly:
-    def test_offers_no_tool_that_writes_and_is_remembered(self, panel, sections, says):
+    def test_offers_no_tool_that_writes_and_is_remembered(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         before = sections.title(section)
         says([change(section, "Not even asked")])
@@ -418,7 +541,7 @@ class TestLookOnly:
 
 class TestWithoutJavaScript:
     @pytest.fixture
-    def plain(self, visit, server) -> Panel:
+    def plain(self, visit: Visit, server: DemoServer) -> Panel:
         tab = visit(server, java_script_enabled=False).tab()
         tab.goto("/admin/questionnaires/")
         tab.page.locator("#aia-launcher").click()
@@ -433,7 +556,9 @@ class TestWithoutJavaScript:
 
         panel.wait(is_there, state)
 
-    def test_chosen_rows_are_changed(self, plain, sections, says):
+    def test_chosen_rows_are_changed(
+        self, plain: Panel, sections: Sections, says: Says
+    ) -> None:
         ids = sections.add(2)
         before = sections.title(ids[0])
         says([change_all(ids, "Without script")])
@@ -447,7 +572,9 @@ class TestWithoutJavaScript:
 
         assert [sections.title(one) for one in ids] == [before, "Without script"]
 
-    def test_values_are_edited_on_a_page_of_their_own(self, plain, sections, says):
+    def test_values_are_edited_on_a_page_of_their_own(
+        self, plain: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         says([change(section, "As proposed")])
         plain.ask("Change it. [[script:approving]]")
@@ -463,7 +590,9 @@ class TestWithoutJavaScript:
 
         assert sections.title(section) == "On its own page"
 
-    def test_errors_stand_beside_their_fields_and_nothing_is_lost(self, plain, says):
+    def test_errors_stand_beside_their_fields_and_nothing_is_lost(
+        self, plain: Panel, says: Says
+    ) -> None:
         says([REWRITE])
         plain.ask("Change it. [[script:approving]]")
         self.wait(plain, "waiting-approval")
@@ -487,7 +616,9 @@ class TestWithoutJavaScript:
         self.wait(plain, "idle")
         assert "1 object changed" in plain.log.locator(".aia-changes").inner_text()
 
-    def test_look_only_is_kept(self, plain, sections, says):
+    def test_look_only_is_kept(
+        self, plain: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         before = sections.title(section)
         says([change(section, "Not even asked")])

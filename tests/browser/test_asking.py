@@ -35,6 +35,18 @@ def assert_settled(panel: Panel, status: str) -> None:
     assert panel.approval.count() == 0
 
 
+def decide(panel: Panel, posted: dict[str, str]) -> int:
+    """Approve what `posted` names, past the panel; return the status."""
+    cookies = {one["name"]: one["value"] for one in panel.page.context.cookies()}
+    own = {"csrfmiddlewaretoken": cookies["csrftoken"], "decision": "approve"}
+    answer = panel.page.request.post(
+        f"{panel.url}/assistant/answer/",
+        form={**posted, **own},
+        headers={"Accept": "application/json", "Origin": panel.url},
+    )
+    return answer.status
+
+
 class TestApproval:
     def test_shows_what_is_asked_for(self, asked: Panel) -> None:
         assert asked.approval.count() == 1
@@ -47,6 +59,7 @@ class TestApproval:
         assert_settled(asked, "complete")
         assert "Approved: a wish" in asked.card("needs_approval").inner_html()
 
+    @pytest.mark.scenario(26)
     def test_is_there_after_reload(self, asked: Panel) -> None:
         asked.page.reload()
         asked.approval.wait_for()
@@ -55,6 +68,7 @@ class TestApproval:
 
         assert_settled(asked, "complete")
 
+    @pytest.mark.scenario(26)
     def test_is_there_on_another_page(self, asked: Panel) -> None:
         asked.click_to("Questionnaires")
         asked.approve()
@@ -70,6 +84,7 @@ class TestApproval:
         told = str(model.requests()[-1]["messages"])
         assert "The wish is too small." in told
 
+    @pytest.mark.scenario(25)
     def test_another_message_denies_it(
         self, asked: Panel, model: ModelServerProcess
     ) -> None:
@@ -80,6 +95,7 @@ class TestApproval:
         assert asked.approval.count() == 0
         assert "Rather not." in asked.log.inner_text()
 
+    @pytest.mark.scenario(25)
     def test_is_decided_once_in_two_tabs(
         self, visit: Visit, server: DemoServer
     ) -> None:
@@ -93,6 +109,32 @@ class TestApproval:
 
         assert_settled(first, "complete")
         assert_settled(second, "complete")
+
+    @pytest.mark.scenario(26)
+    def test_of_another_person_is_neither_shown_nor_taken(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        mine = visit(server).panel()
+        mine.ask("[[script:approval]]")
+        mine.wait_state("waiting-approval")
+        form = mine.approval.locator("form").first
+        posted: dict[str, str] = form.evaluate(
+            "form => Object.fromEntries(new FormData(form))"
+        )
+
+        other = visit(server, "editor").panel()
+        other.new_conversation()
+        frames = f"{server.url}/assistant/frames/?conversation={mine.conversation}"
+        assert mine.page.request.get(frames).status == 200
+        assert other.page.request.get(frames).status == 404
+        assert other.approval.count() == 0
+        assert "a wish" not in other.page.content()
+        assert decide(other, posted) == 404
+
+        mine.page.reload()
+        assert mine.state == "waiting-approval"
+        assert decide(mine, posted) < 300
+        assert_settled(mine, "complete")
 
     def test_destructive_one_says_so(self, panel: Panel) -> None:
         panel.ask("[[script:delete]]")
@@ -310,7 +352,7 @@ class TestStop:
         panel.wait_state("stopped")
         panel.wait(lambda: model.log()[-1]["outcome"] == "closed", "a closed stream")
 
-    def test_stops_a_background_tool(self, panel: Panel, model: ModelServerProcess):
+    def test_stops_a_background_tool(self, panel: Panel) -> None:
         panel.ask("[[script:long-progress]]")
         panel.card("slow").locator("progress").wait_for()
         panel.stop()

@@ -1,10 +1,17 @@
 """What the page carries out for the assistant."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
+from tests.servers.app import DemoServer
+
+Visit = Callable[..., Visitor]
 
 GO = {"view_name": "admin:questionnaires_questionnaire_changelist"}
 ADD = {"view_name": "admin:questionnaires_questionnaire_add"}
@@ -43,12 +50,12 @@ PICK = """() => {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def scripts(model):
+def scripts(model: ModelServerProcess) -> None:
     for name, steps in SCRIPTS.items():
         model.script(name, steps)
 
 
-def results(model, script):
+def results(model: ModelServerProcess, script: str) -> list[str]:
     """Return what the model was told last of its calls, for a message in `script`."""
     asked = [
         messages
@@ -60,7 +67,10 @@ def results(model, script):
 
 class TestNavigate:
     @pytest.mark.row("T18")
-    def test_answer_goes_on_at_the_new_page(self, panel, model):
+    @pytest.mark.scenario(30)
+    def test_answer_goes_on_at_the_new_page(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.ask("Take me there [[script:go]]")
 
         panel.wait(lambda: "/questionnaires/questionnaire/" in panel.page.url)
@@ -73,7 +83,9 @@ class TestNavigate:
         assert found["path"] == "/admin/questionnaires/questionnaire/"
         assert found["page"][0]["value"]["model"] == "questionnaire"
 
-    def test_further_tools_work_at_the_new_page(self, panel, model):
+    def test_further_tools_work_at_the_new_page(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.ask("Show me where [[script:go-and-point]]")
 
         panel.wait(lambda: panel.page.url.endswith("/add/"))
@@ -83,7 +95,10 @@ class TestNavigate:
         assert panel.page.locator("#id_title.aia-highlight").count() == 1
 
     @pytest.mark.row("T18")
-    def test_refused_with_unsaved_changes(self, panel, model):
+    @pytest.mark.scenario(30)
+    def test_refused_with_unsaved_changes(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.goto("/admin/questionnaires/questionnaire/add/")
         panel.page.fill("#id_title", "Not saved yet")
 
@@ -94,7 +109,8 @@ class TestNavigate:
         assert panel.card("navigate_to").get_attribute("data-status") == "failed"
         assert "unsaved changes" in results(model, "go")[0]
 
-    def test_form_as_it_was_loaded_is_left(self, panel):
+    @pytest.mark.scenario(30)
+    def test_form_as_it_was_loaded_is_left(self, panel: Panel) -> None:
         panel.goto("/admin/questionnaires/questionnaire/1/change/")
         assert panel.page.locator("#content :checked").count()  # boxes and choices
 
@@ -105,7 +121,9 @@ class TestNavigate:
 
 
 class TestHighlight:
-    def test_outlines_and_scrolls_to_it(self, panel, model):
+    def test_outlines_and_scrolls_to_it(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.ask_and_wait("Where? [[script:point]]")
 
         assert panel.page.locator("#content h1.aia-highlight").is_visible()
@@ -114,7 +132,9 @@ class TestHighlight:
             "node => getComputedStyle(node).outlineWidth"
         ) == ("3px")
 
-    def test_says_that_there_is_none(self, panel, model):
+    def test_says_that_there_is_none(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.ask_and_wait("Where? [[script:point-nowhere]]")
 
         assert json.loads(results(model, "point-nowhere")[0]) == {"found": False}
@@ -122,7 +142,9 @@ class TestHighlight:
 
 class TestOwnTools:
     @pytest.mark.row("H19")
-    def test_model_calls_a_tool_of_the_page(self, panel, model):
+    def test_model_calls_a_tool_of_the_page(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.page.evaluate(PICK)
 
         panel.ask_and_wait("Pick [[script:pick]]")
@@ -132,7 +154,9 @@ class TestOwnTools:
         assert panel.card("pick").get_attribute("data-status") == "complete"
 
     @pytest.mark.row("T06")
-    def test_tool_that_has_gone_with_its_page(self, panel, model):
+    def test_tool_that_has_gone_with_its_page(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         model.script(
             "pick-late",
             [
@@ -150,7 +174,7 @@ class TestOwnTools:
         assert "not available on this page" in results(model, "pick-late")[0]
         assert panel.page.evaluate("window.picked") == []
 
-    def test_error_of_its_code(self, panel, model):
+    def test_error_of_its_code(self, panel: Panel, model: ModelServerProcess) -> None:
         model.script("pick-9", [[call("pick", {"row": 9})], [text("No such row.")]])
         panel.page.evaluate(PICK)
 
@@ -159,7 +183,7 @@ class TestOwnTools:
         assert "there is no such row" in results(model, "pick-9")[0]
 
     @pytest.mark.row("K02")
-    def test_two_tabs_and_one_call(self, server, visit):
+    def test_two_tabs_and_one_call(self, server: DemoServer, visit: Visit) -> None:
         visitor = visit(server)
         first = visitor.panel()
         first.ask_and_wait("Hello")
@@ -178,7 +202,7 @@ class TestOwnTools:
 
 
 class TestWithoutSocket:
-    def test_polling_page_carries_it_out(self, panel):
+    def test_polling_page_carries_it_out(self, panel: Panel) -> None:
         panel.page.route_web_socket("**/ws/", lambda socket: socket.close())
         panel.goto()
 

@@ -64,6 +64,7 @@ def wait_chip(panel: Panel, title: str) -> None:
 
 class TestChips:
     @pytest.mark.row("C08", "C10")
+    @pytest.mark.scenario(31)
     def test_show_what_is_sent(self, panel: Panel, told: Told) -> None:
         panel.goto(FORM)
         title = panel.page.locator("#id_title").input_value()
@@ -74,6 +75,7 @@ class TestChips:
         assert "questionnaires_questionnaire_change" in told()
 
     @pytest.mark.row("C05", "C10")
+    @pytest.mark.scenario(31)
     def test_dropped_one_is_not_sent_and_is_back_on_the_next_page(
         self, panel: Panel, told: Told
     ) -> None:
@@ -127,6 +129,7 @@ class TestChips:
 
     @pytest.mark.row("C03")
     @pytest.mark.parametrize("how", ["pushState", "replaceState"])
+    @pytest.mark.scenario(31)
     def test_follow_the_address(self, panel: Panel, told: Told, how: str) -> None:
         panel.goto(LIST)
         panel.page.evaluate(
@@ -154,6 +157,35 @@ class TestChips:
         panel.ask_and_wait(HELLO)
 
         assert '"search": "asthma"' in told()
+
+    @pytest.mark.scenario(31)
+    def test_follow_a_filter_and_then_the_object(
+        self, panel: Panel, told: Told
+    ) -> None:
+        panel.goto(LIST)
+        with panel.page.expect_navigation():
+            panel.page.locator("#changelist-filter a", has_text="draft").click()
+        assert '"status__exact": "draft"' in (
+            chip(panel, "Questionnaires").text_content() or ""
+        )
+        panel.page.locator("input.action-select").first.check()
+        wait_chip(panel, "Selected rows: 1")
+        panel.ask_and_wait(HELLO)
+        assert '"status__exact": "draft"' in told()
+        assert '"source": "browser"' in told()
+
+        row = panel.page.locator("#result_list tbody th a").first
+        title = row.inner_text()
+        with panel.page.expect_navigation():
+            row.click()
+        assert chips(panel) == ["Questionnaire", title]
+        drop(panel, title)
+        panel.ask_and_wait(HELLO)
+
+        page = told().partition("<page>")[2]
+        assert '"action": "change"' in page
+        assert '"fields"' not in page
+        assert '"source": "browser"' not in page
 
     @pytest.mark.row("C03")
     def test_go_back_with_the_person(self, panel: Panel) -> None:
@@ -196,6 +228,7 @@ class TestChips:
 
 class TestBrowserItems:
     @pytest.mark.row("C04")
+    @pytest.mark.scenario(31)
     def test_ticked_rows(self, panel: Panel, told: Told) -> None:
         panel.goto(LIST)
         for row in (0, 2):
@@ -210,6 +243,7 @@ class TestBrowserItems:
         assert '"source": "browser"' in told()
 
     @pytest.mark.row("C04")
+    @pytest.mark.scenario(31)
     def test_ticked_row_that_is_unticked_is_gone(
         self, panel: Panel, told: Told
     ) -> None:
@@ -223,6 +257,7 @@ class TestBrowserItems:
 
         assert "browser" not in told().partition("<page>")[2]
 
+    @pytest.mark.scenario(31)
     def test_dropped_rows_are_not_sent(self, panel: Panel, told: Told) -> None:
         panel.goto(LIST)
         panel.page.locator("input.action-select").first.check()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.panel import Panel
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import Visitor, sign_in
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
 from tests.servers.oracle import Oracle
@@ -194,6 +194,7 @@ class TestViewer:
     def test_may_ask(self, viewer: Panel) -> None:
         assert viewer.ask_and_wait(HELLO).text.strip() == GREETING
 
+    @pytest.mark.scenario(32)
     def test_changes_nothing_through_the_assistant(
         self, viewer: Panel, oracle: Oracle
     ) -> None:
@@ -232,6 +233,27 @@ class TestSignOut:
         panel.page.wait_for_url("**/admin/")
         assert panel.asked() == [HELLO]
         assert panel.input.input_value() == "my precious words"
+
+    @pytest.mark.scenario(26)
+    def test_keeps_what_waits_for_a_decision(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        visitor = visit(server, fresh=True)
+        panel = visitor.panel()
+        panel.ask("[[script:approval]]")
+        panel.wait_state("waiting-approval")
+        conversation = panel.conversation
+        sign_out(panel)
+        sign_in(panel.page, server.url, "admin")
+        panel.open()
+        panel.approval.wait_for()
+        assert panel.conversation == conversation
+        assert panel.state == "waiting-approval"
+        panel.approve()
+
+        answer = panel.wait_done()
+        assert answer.parts[-1].text.strip() == "That is settled."
+        assert panel.approval.count() == 0
 
     def test_is_noticed_without_sending(self, visit: Visit, server: DemoServer) -> None:
         visitor = visit(server, fresh=True)

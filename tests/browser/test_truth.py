@@ -1,21 +1,27 @@
 """What a person is told of the page, of the connection, of limits and of failures."""
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from typing import Any
 
 import pytest
 from playwright.sync_api import WebSocketRoute
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor, sign_in
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call, text
 from tests.servers.app import DemoServer
+from tests.servers.oracle import Oracle
 
 Visit = Callable[..., Visitor]
 OwnServer = Callable[..., DemoServer]
 HELLO = "[[script:hello]]"
 
 
-def closing(tab: Panel, code: int) -> list[str]:
+def ending(tab: Panel, code: int) -> list[str]:
     """Close the first socket of `tab` at its first message; return all opened."""
     opened: list[str] = []
 
@@ -28,6 +34,18 @@ def closing(tab: Panel, code: int) -> list[str]:
 
     tab.page.route_web_socket("**/assistant/ws/", take)
     return opened
+
+
+def write(server: DemoServer, statement: str, *arguments: object) -> None:
+    """Change what the server has stored, past the server (SQLite)."""
+    path = server.database_url.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path, timeout=30)) as connection, connection:
+        assert connection.execute(statement, arguments).rowcount > 0
+
+
+def offered(request: dict[str, Any]) -> set[str]:
+    """Return the names of the tools that the model may call."""
+    return {one["function"]["name"] for one in request.get("tools", [])}
 
 
 @pytest.fixture
@@ -169,7 +187,7 @@ class TestClosedSocket:
     @pytest.mark.parametrize("code", [1000, 1001, 1011, 1012, 1013])
     def test_is_opened_again(self, visit: Visit, server: DemoServer, code: int) -> None:
         tab = visit(server).tab()
-        opened = closing(tab, code)
+        opened = ending(tab, code)
         tab.goto()
         tab.open()
         tab.ask_and_wait(HELLO)
@@ -189,7 +207,7 @@ class TestClosedSocket:
         self, visit: Visit, server: DemoServer, code: int, said: str
     ) -> None:
         tab = visit(server).tab()
-        opened = closing(tab, code)
+        opened = ending(tab, code)
         tab.goto()
         tab.open()
 
@@ -221,6 +239,45 @@ class TestSession:
         assert panel.conversation == conversation
         assert panel.input.input_value() == "My next thought and more"
 
+    @pytest.mark.scenario(33)
+    def test_that_expires_in_mid_answer_keeps_draft_and_answer(
+        self, visit: Visit, server: DemoServer, oracle: Oracle
+    ) -> None:
+        visitor = visit(server, fresh=True)
+        panel = visitor.panel()
+        panel.ask("[[script:stream tokens=500 rate=30]]")
+        panel.wait_words(5)
+        conversation, run = panel.conversation, panel.answer().run
+        panel.type("My next thought")
+        (key,) = [
+            one["value"]
+            for one in visitor.context.cookies()
+            if one["name"] == "sessionid"
+        ]
+        write(
+            server,
+            "UPDATE django_session SET expire_date = '2001-01-01' WHERE session_key = ?",
+            key,
+        )
+        panel.wait_state("signed-out")
+        assert panel.answer().busy
+        assert "You are signed out." in panel.root.inner_text()
+        assert panel.input.input_value() == "My next thought"
+
+        panel.page.get_by_role("link", name="Sign in again").click()
+        panel.page.fill("[name=username]", "admin")
+        panel.page.fill("[name=password]", "admin")
+        panel.page.click("[type=submit]")
+        panel.page.wait_for_url("**/admin/")
+        panel.input.wait_for()
+        assert panel.conversation == conversation
+        assert panel.input.input_value() == "My next thought"
+        answer = panel.wait_done()
+        assert answer.run == run
+        said = oracle.text(run).split()
+        assert len(said) == 500
+        assert "".join(answer.text.split()) == "".join(said)
+
 
 @pytest.mark.scenario(32)
 class TestPage:
@@ -244,4 +301,77 @@ class TestPage:
                 in panel.page.locator("#aia-empty").inner_text()
             ),
             "what the page allows",
+        )
+
+
+WRITING = {
+    *("create_object", "change_object", "change_objects", "delete_objects"),
+    *("rename_section", "publish_questionnaire", "needs_approval", "write_effect"),
+}
+RENAME = {
+    "model": "questionnaires.section",
+    "id": 3,
+    "values": {"title": "By the viewer"},
+}
+
+
+@pytest.mark.scenario(32)
+class TestViewer:
+    PATH = "/admin/questionnaires/section/"
+
+    def test_is_offered_no_tool_that_writes(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        names = {}
+        for name in ("editor", "viewer"):
+            visit(server, name).panel(self.PATH).ask_and_wait(HELLO)
+            names[name] = offered(model.requests()[-1])
+
+        assert names["editor"] >= {"change_object", "rename_section", "write_effect"}
+        assert names["viewer"] & WRITING == set()
+        assert "search_objects" in names["viewer"]
+
+    def test_changes_nothing_by_a_call_that_was_not_offered(
+        self,
+        visit: Visit,
+        server: DemoServer,
+        model: ModelServerProcess,
+        oracle: Oracle,
+    ) -> None:
+        model.script("by-viewer", [[call("change_object", RENAME)], [text("Tried.")]])
+        panel = visit(server, "viewer").panel(self.PATH)
+        panel.ask_and_wait("[[script:by-viewer]]")
+
+        assert panel.card("change_object").get_attribute("data-status") == "denied"
+        assert (
+            oracle.rows(
+                "SELECT id FROM questionnaires_section WHERE title = %s",
+                "By the viewer",
+            )
+            == []
+        )
+
+    def test_who_has_become_one_can_no_longer_approve(
+        self, visit: Visit, own_server: OwnServer, model: ModelServerProcess
+    ) -> None:
+        model.script("by-viewer", [[call("change_object", RENAME)], [text("Tried.")]])
+        server = own_server()
+        panel = visit(server, "editor").panel(self.PATH)
+        panel.ask("[[script:by-viewer]]")
+        panel.wait_state("waiting-approval")
+        write(
+            server,
+            "DELETE FROM auth_user_user_permissions WHERE permission_id IN "
+            "(SELECT id FROM auth_permission WHERE codename LIKE 'change_%')",
+        )
+        panel.approve()
+        panel.wait_done()
+
+        assert panel.card("change_object").get_attribute("data-status") == "failed"
+        assert (
+            Oracle(server.database_url).rows(
+                "SELECT id FROM questionnaires_section WHERE title = %s",
+                "By the viewer",
+            )
+            == []
         )
