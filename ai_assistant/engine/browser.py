@@ -40,7 +40,7 @@ class FromPage:
     """
     What a page says of a request. `tab` is an id of its own making.
 
-    `code` is empty if all went well, else `missing`, `unsaved` or `failed`; then
+    `code` is empty if all went well, else `missing`, `unsaved`, `stayed` or `failed`; then
     `error` is a text of the page's own code.
     """
 
@@ -205,6 +205,13 @@ def _result(call: ToolCall, said: FromPage) -> ToolResult:
             error=_("The page has unsaved changes. It was not left."),
             error_type="unsaved_changes",
             suggestion=_("Ask the person to save or discard them first."),
+        )
+    if said.code == "stayed":
+        return ToolResult(
+            ok=False,
+            error=_("The person wanted to stay on this page."),
+            error_type="stayed",
+            suggestion=_("Do without it, or tell the person."),
         )
     return ToolResult(
         ok=False,

@@ -161,10 +161,10 @@ def full_page(panel: Panel) -> None:
 
 
 def unread(panel: Panel) -> None:
-    panel.ask(QUESTION)
-    panel.wait_text("drafts")
+    panel.ask("[[script:stream tokens=40 rate=40]]")
+    panel.wait_words(5)
     panel.page.locator("#aia-close").click()
-    need(panel, "#aia[data-unread]")
+    panel.page.locator("#aia[data-unread]").wait_for(state="attached")
 
 
 def right_to_left(panel: Panel) -> None:

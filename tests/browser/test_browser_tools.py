@@ -109,6 +109,30 @@ class TestNavigate:
         assert panel.card("navigate_to").get_attribute("data-status") == "failed"
         assert "unsaved changes" in results(model, "go")[0]
 
+    @pytest.mark.row("ui 67")
+    @pytest.mark.scenario(30)
+    def test_may_be_cancelled(self, panel: Panel, model: ModelServerProcess) -> None:
+        before = panel.page.url
+        panel.ask("Take me there [[script:go]]")
+        note = panel.page.locator("#aia-notice .aia-note")
+        note.get_by_role("button", name="Cancel").click()
+        panel.wait_done()
+
+        assert panel.page.url == before
+        assert panel.card("navigate_to").get_attribute("data-status") == "failed"
+        assert "wanted to stay" in results(model, "go")[0]
+        assert note.count() == 0
+
+    @pytest.mark.row("ui 67")
+    def test_says_where_it_goes(self, panel: Panel) -> None:
+        panel.ask("Take me there [[script:go]]")
+
+        note = panel.page.locator("#aia-notice .aia-note")
+        note.wait_for()
+        assert note.locator("b").inner_text() == "questionnaires"
+        panel.wait(lambda: "/questionnaires/questionnaire/" in panel.page.url)
+        panel.wait_done()
+
     @pytest.mark.scenario(30)
     def test_form_as_it_was_loaded_is_left(self, panel: Panel) -> None:
         panel.goto("/admin/questionnaires/questionnaire/1/change/")

@@ -2,11 +2,12 @@
 // The server says what is wanted and takes one result; one tab gets the claim.
 import { say } from "./announce.js";
 import { isChanged } from "./changed.js";
-import { pagePath, post, root, tell as event } from "./root.js";
+import { byId, clone, pagePath, post, root, tell as event } from "./root.js";
 import { read, write } from "./store.js";
 
 const GOING = "aia.going";
 const SHOWN_MS = 6000;
+const STAY_MS = 2000; // to say no before the page is left
 const LATE_MS = 2000; // a page may register its tools a moment after the panel
 const TRIES = 3;
 const tab = `${Date.now()}.${Math.random()}`;
@@ -50,13 +51,33 @@ const isDirty = () =>
   );
 
 const UNSAVED = new Error("unsaved changes");
+const STAYED = new Error("the person stays");
+const CODES = new Map([
+  [UNSAVED, "unsaved"],
+  [STAYED, "stayed"],
+]);
 
-const navigate = ({ path }, asked) => {
+// Says which page is opened; true if the person wants to stay on this one.
+const stays = async (title) => {
+  const note = clone("aia-t-going");
+  note.querySelector("b").textContent = title;
+  byId("aia-notice").replaceChildren(note);
+  say(note.firstElementChild.textContent);
+  const pressed = new Promise((done) => (note.querySelector("button").onclick = done));
+  const wish = await Promise.race([pressed, pause(STAY_MS)]);
+  if (note.contains(document.activeElement)) byId("aia-input")?.focus();
+  note.remove();
+  return Boolean(wish);
+};
+
+const navigate = async ({ path, title }, asked) => {
   if (isDirty()) throw UNSAVED;
   const target = new URL(path, location.href);
   if (target.origin !== location.origin) throw new Error("not of this site");
   const to = target.pathname + target.search + target.hash;
   if (!event("before-navigate", { path: to })) throw new Error("the page did not let it go");
+  if (await stays(title || to)) throw STAYED;
+  if (isDirty()) throw UNSAVED; // typed in the meantime
   write("sessionStorage", GOING, JSON.stringify({ ...asked, tab }));
   location.assign(target);
   return new Promise(() => {}); // the new page reports
@@ -115,8 +136,7 @@ const carryOut = async (asked, handler, lease) => {
   try {
     await report(asked, await result(asked, handler));
   } catch (error) {
-    const code = error === UNSAVED ? "unsaved" : "failed";
-    await report(asked, null, code, error?.message ?? error);
+    await report(asked, null, CODES.get(error) ?? "failed", error?.message ?? error);
   } finally {
     clearInterval(beat);
   }

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy, override
 from ai_assistant import conf
 from ai_assistant.context.opened import admits
 from ai_assistant.context.page import Page, find_page, language_of
+from ai_assistant.context.page_items import page_title
 from ai_assistant.context.viewparts import ViewParts, parts_of
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry, ToolFailed
@@ -70,7 +71,12 @@ def navigate_to(
             _("“%(path)s” does not exist, or the person may not open it.")
             % {"path": path}
         )
-    return {"path": path}
+    return {"path": path, "title": _title(page)}
+
+
+def _title(page: Page) -> str:
+    """Return what the person is told about where it goes: "questionnaire 4"."""
+    return " ".join(filter(None, (page_title(page), page.info.object_id)))
 
 
 def _is_in_app(page: Page, view_name: str) -> bool:
