@@ -26,6 +26,7 @@ NOT_FOR_PEOPLE = {
     "AIAssistant: ${id} is too large (${size}).",
     # causes, that only programs see
     "no clipboard",
+    "the person stays",
     "unsaved changes",
     "not of this site",
     "the page did not let it go",
