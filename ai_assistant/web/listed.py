@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
-from ai_assistant.render.html.excerpts import excerpt
+from ai_assistant.render.html.excerpts import excerpt, without_signs
 from ai_assistant.render.html.periods import here_today, period
 from ai_assistant.types import UserKey
 from ai_assistant.web.search import SEARCH_CHARS, found, words_of
@@ -132,7 +132,7 @@ def _hits(rows: list[Conversation], words: tuple[str, ...]) -> dict[UUID, Item]:
         by_user = message.role == Message.Role.USER
         anchor = f"u-{message.pk}" if by_user else f"r-{message.run_id}"
         found[message.conversation_id] = {
-            "hit": excerpt(message.text, words),
+            "hit": excerpt(without_signs(message.text), words),
             "place": f"&at={message.run_id}#{anchor}",
         }
     return found

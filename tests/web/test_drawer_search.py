@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from ai_assistant.models import Conversation, Message, Run
-from ai_assistant.render.html.excerpts import excerpt
+from ai_assistant.render.html.excerpts import excerpt, without_signs
 from ai_assistant.web.listed import LISTED, Wish, listed
 from ai_assistant.web.search import words_of
 from tests.corpora import corpus
@@ -174,6 +174,13 @@ class TestExcerpt:
 
     def test_without_a_hit_is_the_beginning(self):
         assert marked(excerpt("One two", ("x",))) == "One two"
+
+    def test_of_markdown_is_its_words(self):
+        text = "## Drafts\n\n| Id | Title |\n|---:|:---|\n| 4 | **Knee** |\n\n> `done`"
+
+        shown = marked(excerpt(without_signs(text), ("knee",)))
+
+        assert shown == "Drafts Id Title 4 [Knee] done"
 
 
 class TestCost:

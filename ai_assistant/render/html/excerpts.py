@@ -5,6 +5,10 @@ from typing import NamedTuple
 
 BEFORE, LENGTH = 40, 160  # characters
 GAP = "…"
+# What Markdown says by signs: lines of tables and rulers, headings, quotations, weight.
+SIGNS = re.compile(
+    r"^[ \t|:+=-]+$|^[ \t]*(?:#{1,6}|>|```\w*)\s*|\*\*|`|\|", re.MULTILINE
+)
 
 
 class Piece(NamedTuple):
@@ -27,6 +31,11 @@ def excerpt(text: str, words: tuple[str, ...], *, length: int = LENGTH) -> list[
     head = [Piece(GAP, is_hit=False)] if start else []
     tail = [Piece(GAP, is_hit=False)] if end < len(line) else []
     return [*head, *pieces, *tail]
+
+
+def without_signs(text: str) -> str:
+    """Return Markdown as it is read: an excerpt of a table is its cells."""
+    return SIGNS.sub(" ", text)
 
 
 def _marked(line: str, pattern: re.Pattern[str]) -> list[Piece]:

@@ -30,6 +30,9 @@ const begin = (place, address) => {
   text.addEventListener("input", () => typed.set(address, text.value));
   text.focus();
   text.setSelectionRange(text.value.length, text.value.length);
+  // A log that is followed has gone to its end by then.
+  const show = () => text.scrollIntoView({ block: "nearest" });
+  requestAnimationFrame(() => requestAnimationFrame(show));
 };
 
 const open = async (link) => {
