@@ -1,3 +1,4 @@
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,10 @@ from tests.servers.app import DemoServer  # noqa: E402
 from tests.servers.measured import measured  # noqa: E402
 from tests.servers.oracle import Oracle  # noqa: E402
 from tests.web.agui.site import ENV, Site  # noqa: E402
+
+# One that hangs for good writes nothing.
+SETTLE_S = 5.0
+WORKING = "SELECT id FROM ai_assistant_run WHERE state IN ('queued', 'running')"
 
 
 @pytest.fixture(scope="package")
@@ -25,3 +30,14 @@ def site(
         yield found
         found.close()
         server.web.terminate()  # it writes down which lines it has run
+
+
+@pytest.fixture(autouse=True)
+def _settled(request: pytest.FixtureRequest) -> None:
+    """Begin when what the test before has left is at its end, so that rows can be counted."""
+    if "site" not in request.fixturenames:
+        return
+    oracle: Oracle = request.getfixturevalue("site").oracle
+    end = time.monotonic() + SETTLE_S
+    while oracle.rows(WORKING) and time.monotonic() < end:
+        time.sleep(0.02)
