@@ -66,7 +66,7 @@ def checked(house: Theatre, scene: scenes.Scene, *, float_: bool = False, **more
 
 @pytest.mark.scenario(39)
 class TestEveryState:
-    @pytest.mark.parametrize("scene", part(scenes.SCENES, every=3), ids=scenes.name_of)
+    @pytest.mark.parametrize("scene", part(scenes.SCENES, every=6), ids=scenes.name_of)
     def test_docked(self, house: Theatre, scene: scenes.Scene) -> None:
         assert checked(house, scene) == []
 
