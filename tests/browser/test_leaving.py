@@ -195,6 +195,7 @@ class TestMessage:
     def test_arrives_from_page_that_is_left_at_once(
         self, panel: Panel, wait_ms: int
     ) -> None:
+        panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.type("Hello. [[script:hello]]")
         # In one go: a script sends, then leaves, as a fast hand does.
         panel.page.evaluate(
