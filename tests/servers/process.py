@@ -13,8 +13,19 @@ from typing import Self
 
 ROOT = Path(__file__).resolve().parents[2]
 TAIL_CHARS = 4000
+STOP_S = 2.0  # for SIGSTOP to reach all threads
+STOPPED = "TtZX"  # letters of /proc: stopped, traced, a zombie, dead
 
 _running: "set[Process]" = set()
+
+
+def _stands(pid: int) -> bool:
+    """Tell whether no thread of a process goes on; they stop one after the other."""
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(OSError):  # that thread has just ended
+            if stat.read_text().rpartition(")")[2].split()[0] not in STOPPED:
+                return False
+    return True
 
 
 class Process:
@@ -90,8 +101,9 @@ class Process:
     def pause(self) -> None:
         """Freeze it: it keeps its sockets and its memory, and does nothing."""
         self._signal(signal.SIGSTOP)
-        if self.is_alive:  # its threads stop one after the other
-            os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        end = time.monotonic() + STOP_S
+        while not _stands(self.pid) and time.monotonic() < end:
+            time.sleep(0.002)
 
     def resume(self) -> None:
         """Let it go on after `pause`."""
