@@ -142,12 +142,14 @@ class TestExample:
         assert len(panel.asked()) == 1
 
     def test_says_that_the_answer_is_ready(self, panel: Panel) -> None:
+        panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.page.evaluate(SAY_READY)
         panel.ask_and_wait(HELLO)
 
         panel.wait(lambda: "Answer ready" in panel.page.title(), "the title")
 
     def test_carries_a_tool_out(self, panel: Panel, model: ModelServerProcess) -> None:
+        panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.page.evaluate(PAGE_COLOUR)
         model.script("colour", [[call("page_colour", {})], [text("It is white.")]])
         panel.ask_and_wait("[[script:colour]]")
@@ -158,6 +160,7 @@ class TestExample:
         assert '"colour": "white"' in card.inner_text()
 
     def test_marks_what_is_read(self, panel: Panel) -> None:
+        panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.page.evaluate(SHOWN, MARKED)
         panel.input.focus()
 
