@@ -55,13 +55,10 @@ def house(browser: Browser) -> Iterator[Theatre]:
 
 
 def checked(house: Theatre, scene: scenes.Scene, *, float_: bool = False, **more: Any):
-    try:
-        with house.play(scene, **more) as panel:
-            if float_:
-                panel.page.locator("#aia-mode").click()
-            return all_faults(panel)
-    except scenes.Missing as missing:
-        pytest.skip(str(missing))
+    with house.play(scene, **more) as panel:
+        if float_:
+            panel.page.locator("#aia-mode").click()
+        return all_faults(panel)
 
 
 @pytest.mark.scenario(39)

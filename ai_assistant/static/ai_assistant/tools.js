@@ -2,7 +2,7 @@
 // The server says what is wanted and takes one result; one tab gets the claim.
 import { say } from "./announce.js";
 import { isChanged } from "./changed.js";
-import { byId, clone, pagePath, post, root, tell as event } from "./root.js";
+import { byId, clone, isOpen, pagePath, post, root, tell as event } from "./root.js";
 import { read, write } from "./store.js";
 
 const GOING = "aia.going";
@@ -59,6 +59,7 @@ const CODES = new Map([
 
 // Says which page is opened; true if the person wants to stay on this one.
 const stays = async (title) => {
+  if (!isOpen()) return false; // there is nothing to press
   const note = clone("aia-t-going");
   note.querySelector("b").textContent = title;
   byId("aia-notice").replaceChildren(note);
@@ -78,6 +79,7 @@ const navigate = async ({ path, title }, asked) => {
   if (!event("before-navigate", { path: to })) throw new Error("the page did not let it go");
   if (await stays(title || to)) throw STAYED;
   if (isDirty()) throw UNSAVED; // typed in the meantime
+  if (!(await claim(asked)).go) throw STAYED; // stopped in the meantime
   write("sessionStorage", GOING, JSON.stringify({ ...asked, tab }));
   location.assign(target);
   return new Promise(() => {}); // the new page reports
