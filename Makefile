@@ -26,6 +26,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # Tests wait for servers for a third of their time: one process more than two cores
 # have. Who has no test left takes over some of another's.
 WORKERS := -n 3 --dist worksteal
+# What each part found, so that `make test` can say at its end what failed.
+RESULTS := build/tests
+NOTED = --junitxml=$(RESULTS)/$@.xml
 # Tests that try very much of a kind. They run without coverage, which would double
 # their time: that each line is reached is for the other tests to show.
 BROAD := tests/attacks tests/tools/data/oracle tests/tools/data/test_corpora.py \
@@ -55,7 +58,9 @@ run: venv ## serve the demo on http://127.0.0.1:8000/admin/ (HOST, PORT)
 
 .PHONY: test
 test: venv system ## lint, types, import contracts, migrations and all tests
-	@$(MAKE) --no-print-directory --keep-going lint migrations unit broad browser kills
+	@rm -rf $(RESULTS)
+	@$(MAKE) --no-print-directory --keep-going lint migrations unit broad browser kills; \
+	  status=$$?; $(PY) tools/failures.py $(RESULTS); exit $$status
 
 .PHONY: lint ruff templates types imports
 lint: ruff templates types imports ## lint, types and import contracts only
@@ -76,16 +81,17 @@ migrations: venv
 
 .PHONY: unit broad browser kills
 unit: venv ## unit and integration tests, with coverage
-	$(BIN)/pytest -m "not browser and not faults" $(WORKERS) --cov --cov-report= \
+	$(BIN)/pytest -m "not browser and not faults" $(WORKERS) $(NOTED) --cov --cov-report= \
 	  $(addprefix --ignore=,$(BROAD))
-	$(BIN)/coverage report
-	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
+	$(BIN)/coverage report > build/coverage.txt
+	$(BIN)/coverage report --format=total
+	$(BIN)/coverage report --format=total --include='$(CORE)' --fail-under=100
 broad: venv ## attacks, bad input and odd texts, a part of the longest lists
-	$(BIN)/pytest $(WORKERS) $(BROAD)
+	$(BIN)/pytest $(WORKERS) $(NOTED) $(BROAD)
 browser: system ## tests in a real browser
-	$(BIN)/pytest -m browser $(WORKERS) tests/browser tests/copilotkit
+	$(BIN)/pytest -m browser $(WORKERS) $(NOTED) tests/browser tests/copilotkit
 kills: system
-	$(BIN)/pytest -m faults -n 2 --dist loadfile $$(grep -rl --include='test_*.py' 'mark\.faults' tests)
+	$(BIN)/pytest -m faults -n 2 --dist loadfile $(NOTED) $$(grep -rl --include='test_*.py' 'mark\.faults' tests)
 
 # --- figures and pictures ---
 
