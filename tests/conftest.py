@@ -7,6 +7,14 @@ import pytest
 from django.db.backends.signals import connection_created
 from django.dispatch import receiver
 from django.test.utils import setup_databases, teardown_databases
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
+
+# How long an example takes says how busy the machine is.
+examples.register_profile(
+    "tests", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+examples.load_profile("tests")
 
 pytest_plugins = ["tests.servers.fixtures", "tests.figures"]
 

@@ -35,6 +35,7 @@ AI_ASSISTANT = {
     "RUNS_PER_PROCESS": 200,
     "MAX_ATTEMPTS": int(os.environ.get("TESTS_MAX_ATTEMPTS", "5")),
     "TITLES": False,  # tests count the calls of the model
+    "WRITE_TIMEOUT_S": 30.0,  # no write is undone because the machine is busy
     "TASK_RESEND_S": 3 * AI_ASSISTANT["LEASE_S"],
     "POLICY": {
         "write_effect": "allow",

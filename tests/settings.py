@@ -23,6 +23,7 @@ AI_ASSISTANT = {
     **AI_ASSISTANT,
     "RATE_USER": "",  # tests send many at once
     "TITLES": False,  # and count the calls of the model
+    "WRITE_TIMEOUT_S": 30.0,  # no write is undone because the machine is busy
 }
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
@@ -32,5 +33,6 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     _folder.mkdir(exist_ok=True)
     DATABASES["default"] |= {
         "NAME": _folder / "none.sqlite3",  # never that of `make run`
+        "OPTIONS": {"timeout": 30},  # seconds
         "TEST": {"NAME": _folder / f"test-{os.getpid()}.sqlite3"},
     }

@@ -46,6 +46,12 @@ def _django_db_helper(django_db_setup, django_db_blocker):
 
 
 @pytest.fixture(autouse=True)
+def _calls_are_quick(monkeypatch):
+    """No call is shown as working only because the machine is busy."""
+    monkeypatch.setattr("ai_assistant.engine.calls.SHOWN_AFTER_S", 60.0)
+
+
+@pytest.fixture(autouse=True)
 def oracle(request):
     """Look at all runs after the test."""
     yield

@@ -120,7 +120,7 @@ class TestExternal:
         async def mail() -> None:
             await asyncio.sleep(20)
 
-        offer(mail, effect="write", external=True, policy="allow", timeout_s=0.05)
+        offer(mail, effect="write", external=True, policy="allow", timeout_s=1)
         script.add(reply("", call("mail")), "I do not know.")
 
         run = play()

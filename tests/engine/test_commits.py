@@ -70,12 +70,14 @@ class TestCommits:
 
         function_model(model)
         hold = accept(submission(), owner=this_process()).hold
+        begin = time.monotonic()
         asyncio.run(execute(hold, Flusher()))
+        late_s = max(0.0, time.monotonic() - begin - 1.5)  # of a busy machine
 
         run = Run.objects.get()
         assert said(run) == "A.|A.|" + "word " * 120
         # Of the 40 that 6 s may take, 20 are for the other 5 s.
-        assert len(commits) <= 20
+        assert len(commits) <= 20 + 4 * late_s
 
     def test_at_most_six_a_second(self, submission, function_model, commits, options):
         options(FLUSH_S=0.0, FLUSH_BYTES=1)

@@ -146,7 +146,7 @@ class TestStepsAndProgress:
             finally:
                 ended.set()
 
-        one = told(teller, timeout_s=0.05)
+        one = told(teller, timeout_s=1)
         given_up.set()
 
         assert (one.status, ended.wait(20)) == ("failed", True)

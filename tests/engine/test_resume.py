@@ -10,11 +10,13 @@ from contextlib import suppress
 
 import pytest
 
+from ai_assistant.engine.db import in_db
 from ai_assistant.engine.execute import execute
 from ai_assistant.engine.flush import Flusher
 from ai_assistant.engine.owner import this_process
 from ai_assistant.engine.start import accept
 from ai_assistant.engine.sweep import claim_runs
+from ai_assistant.models.event import RunEvent
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
 from ai_assistant.types import ReplyEnd, TextDelta
@@ -24,6 +26,8 @@ from tests.engine.people import given
 from tests.testapp.models import Effect
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+TEXTS = RunEvent.objects.filter(type="TEXT_MESSAGE_CONTENT")
 
 
 def begin(submission):
@@ -111,7 +115,7 @@ class TestKilledWhileStreaming:
                     yield TextDelta(text="Another answer.")
                     yield ReplyEnd(finish_reason="stop")
                     return
-                for _ in range(50):
+                while not await in_db(TEXTS.exists):
                     yield TextDelta(text="half ")
                     await asyncio.sleep(0.01)
                 reached.set()

@@ -245,13 +245,13 @@ class TestBudget:
         assert timedelta(0) < run.opens_at - timezone.now() <= timedelta(days=1)
 
     def test_opens(self, play, script, options, submission):
-        options(BUDGETS=[{"scope": "user", "window": "minute", "tokens": 10_000}])
+        options(BUDGETS=[{**DAY, "tokens": 10_000}])
         script.add(took(9_500, 500), took())
         play()
         with pytest.raises(Limited):
             accept(submission())
 
-        past = timezone.now() - timedelta(seconds=61)
+        past = timezone.now() - timedelta(days=1)
         UsageLedger.objects.update(created_at=past)
 
         assert play().state == "succeeded"

@@ -114,6 +114,7 @@ def _calls_after_the_limit():
 
 
 @pytest.mark.faults
+@pytest.mark.timeout(600)
 def test_on_postgresql(postgres_server):
     """The same in a process of its own, whose database is a PostgreSQL."""
     if os.environ.get("DATABASE_URL", "").startswith("postgres"):

@@ -39,7 +39,7 @@ def register(site: Site) -> None:
         [story()],
     )
     site.script("outside", [call("write_external", key="out", seconds=0.1)], [done])
-    site.script("slow-write", [call("slow_write", seconds=1.5, text="slow")], [done])
+    site.script("slow-write", [call("slow_write", seconds=4, text="slow")], [done])
     site.script("long", [call("background_steps", n=20, seconds=0.1)], [done])
     site.script("ask", [call("needs_approval", text="please")], [done])
     site.script("write-and-tell", [call("write_effect", key="w")], [story(rate=12)])

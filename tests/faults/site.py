@@ -126,6 +126,12 @@ class Site:
         pids = {f"{row['owner']}||||".split("|")[3] for row in rows}
         return [part for part in self.parts if pids & _pids(part)]
 
+    def holder(self, run: str) -> Process:
+        """Return the process that executes `run`."""
+        pid = self.oracle.run(run)["owner"].split("|")[3]
+        (found,) = (part for part in self.parts if pid in _pids(part))
+        return found
+
 
 @contextmanager
 def running(

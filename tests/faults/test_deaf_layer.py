@@ -46,12 +46,12 @@ class TestDeafLayer:
         wait_text(deaf_site, run)
         person.stop(run)
 
-        assert deaf_site.oracle.wait_final(run, 5)["state"] == "cancelled"
+        assert deaf_site.oracle.wait_final(run, 15)["state"] == "cancelled"
         assert not deaf_site.oracle.problems([run])
 
     def test_a_killed_server_loses_nothing(self, deaf_site):
         person, tag = deaf_site.person(), uuid4().hex
-        run = person.ask(marker("story", tag, rate=15, tokens=24))
+        run = person.ask(marker("story", tag, first=3, rate=15, tokens=24))
         wait_text(deaf_site, run)
         for part in deaf_site.parts:
             part.kill()

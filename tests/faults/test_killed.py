@@ -31,7 +31,7 @@ class TestServer:
         for _ in range(trials):
             tag = uuid4().hex
             person.new_conversation()
-            run = person.ask(marker("story", tag, rate=15, tokens=24))
+            run = person.ask(marker("story", tag, first=3, rate=15, tokens=24))
             wait_text(site, run)
             kill_all(site)
             epoch = site.oracle.run(run)["epoch"]
@@ -61,7 +61,7 @@ class TestServer:
 
     def test_an_open_tab_shows_one_answer(self, site):
         person, tag = site.person(), uuid4().hex
-        run = person.ask(marker("story", tag, rate=15, tokens=24))
+        run = person.ask(marker("story", tag, first=3, rate=15, tokens=24))
         with person.listen() as tab:
             wait_text(site, run)
             kill_all(site)
@@ -79,7 +79,7 @@ class TestServer:
         from tests.servers.client import Person
 
         with Person(url=server.url).sign_in() as person:
-            run = person.ask(marker("story", tag, rate=10, tokens=24))
+            run = person.ask(marker("story", tag, first=3, rate=10, tokens=24))
             tables.wait(lambda: any(tables.logged_texts(run).values()), 60)
             server.kill()
             server.start()
@@ -102,9 +102,9 @@ class TestExecutor:
             site.up()
             tag = uuid4().hex
             person.new_conversation()
-            run = person.ask(marker("story", tag, rate=15, tokens=24))
+            run = person.ask(marker("story", tag, first=3, rate=15, tokens=24))
             wait_text(site, run)
-            (holder,) = site.holders()
+            holder = site.holder(run)
             epoch = site.oracle.run(run)["epoch"]
             holder.kill()
             begin = time.monotonic()
@@ -123,9 +123,10 @@ class TestFrozenExecutor:
         site, person = each_site, each_site.person()
         run = person.ask(marker("slow-write", uuid4().hex))
         wait_call(site, run, "executing")
-        (holder,) = site.holders()
+        holder = site.holder(run)
+        epoch = site.oracle.run(run)["epoch"]
         freeze(site, holder)
-        wait_resumed(site, run, epoch=1, begin=time.monotonic())
+        wait_resumed(site, run, epoch=epoch, begin=time.monotonic())
         holder.resume()  # it has waited enough, and tries to write before the other
 
         site.oracle.wait_final(run, 30)
@@ -135,14 +136,15 @@ class TestFrozenExecutor:
 
     def test_says_nothing_after_it_was_replaced(self, each_site: Site):
         site, person, tag = each_site, each_site.person(), uuid4().hex
-        run = person.ask(marker("story", tag, rate=12, tokens=24))
+        run = person.ask(marker("story", tag, first=3, rate=12, tokens=24))
         wait_text(site, run)
-        (holder,) = site.holders()
+        holder = site.holder(run)
+        epoch = site.oracle.run(run)["epoch"]
         freeze(site, holder)
-        wait_resumed(site, run, epoch=1, begin=time.monotonic())
+        wait_resumed(site, run, epoch=epoch, begin=time.monotonic())
         holder.resume()
 
-        assert assert_whole(site, person, run, tag) == 2
+        assert assert_whole(site, person, run, tag) > 1
 
 
 class TestLongTool:

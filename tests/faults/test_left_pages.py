@@ -102,5 +102,5 @@ def wait_rows(tables: Oracle, keys: list[str]) -> list[dict[str, object]]:
     def own() -> list[dict[str, object]]:
         return [row for row in tables.runs() if row["idempotency_key"] in wanted]
 
-    tables.wait(ended, 30, "all runs of the messages")
+    tables.wait(ended, 90, "all runs of the messages")
     return own()

@@ -24,7 +24,7 @@ class TestDeployment:
         runs = []
         for person, tag in zip(people, tags, strict=True):
             person.new_conversation()
-            runs.append(person.ask(marker("story", tag, rate=12, tokens=24)))
+            runs.append(person.ask(marker("story", tag, first=3, rate=12, tokens=24)))
         for run in runs:
             wait_text(site, run)
         begin = time.monotonic()
@@ -40,10 +40,10 @@ class TestDeployment:
 class TestBroker:
     def test_redis_comes_back_empty(self, redis_site: Site):
         site, person, other, tag = redis_site, *_two(redis_site), uuid4().hex
-        told = person.ask(marker("story", tag, rate=8, tokens=24))
+        told = person.ask(marker("story", tag, first=3, rate=8, tokens=24))
         long = other.ask(marker("long", uuid4().hex))
-        wait_text(site, told)
         wait_call(site, long, "executing")
+        wait_text(site, told)
         assert site.redis is not None
         site.redis.kill()
         time.sleep(1)
@@ -82,7 +82,7 @@ class TestDatabase:
     def test_postgres_restarts(self, postgres_site: Site, postgres_server):
         site = postgres_site
         person, other, tag = *_two(site), uuid4().hex
-        told = person.ask(marker("story", tag, rate=8, tokens=24))
+        told = person.ask(marker("story", tag, first=3, rate=8, tokens=24))
         long = other.ask(marker("long", uuid4().hex))
         wait_text(site, told)
         postgres_server.restart()
@@ -96,9 +96,9 @@ class TestDatabase:
     def test_a_locked_run_holds_up_no_other(self, postgres_site: Site):
         site, tag = postgres_site, uuid4().hex
         person, other = _two(site)
-        held = person.ask(marker("story", tag, rate=8, tokens=24))
+        held = person.ask(marker("story", tag, first=3, rate=8, tokens=24))
         wait_text(site, held)
-        (holder,) = site.holders()
+        holder = site.holder(held)
         with psycopg.connect(site.server.database_url) as connection:
             # As a process does that is frozen within a transaction of the run.
             lock = "SELECT 1 FROM ai_assistant_run WHERE id = %s FOR UPDATE"
@@ -118,7 +118,7 @@ class TestSession:
         wait_text(site, run)
         begin = time.monotonic()
         person.sign_out()
-        row = site.oracle.wait_final(run, 5)
+        row = site.oracle.wait_final(run, 15)
 
         figure("stopped after sign-out", [time.monotonic() - begin])
         assert row["state"] == "cancelled"

@@ -3,7 +3,7 @@ Plays one reply: a list of operations, each `{"op": NAME, ...}`.
 
 delay {seconds}; open {}: send the headers; text, reasoning {text, rate, size}:
 tokens (of `size` characters, else words) at `rate` a second, 0 for at once; story
-{tokens, rate}: a text of this telling; tool_call {name, arguments, id, index,
+{tokens, rate, first}: a text of this telling, the first at its own rate; tool_call {name, arguments, id, index,
 pieces, fields}; tool_calls {calls, interleave, pieces}; delta {delta}; usage
 {prompt, completion, cached, reasoning}; finish {reason}; cut {how}: end without
 finish reason, "clean" or "abort"; drop {}: close before any byte; hang {seconds};
@@ -120,7 +120,8 @@ class Player:
         telling = self.entry.telling
         seed = f"{self.entry.tag}/{telling}"
         words = scripts.sentence(seed, op["tokens"], str(telling))
-        await self._tokens("content", {**op, "text": words})
+        rate = (telling == 1 and op.get("first")) or op.get("rate", 0)
+        await self._tokens("content", {**op, "text": words, "rate": rate})
 
     async def _tokens(self, name: str, op: scripts.Op) -> None:
         text = op["text"].replace("{telling}", str(self.entry.telling))

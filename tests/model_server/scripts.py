@@ -76,12 +76,22 @@ def stream(asked: Asked) -> Script:
 
 
 def story(asked: Asked) -> Script:
-    """Like `stream`, but told anew each time; every word names its telling."""
+    """
+    Like `stream`, but told anew each time; every word names its telling.
+
+    `first` is the rate of the first telling, where it differs: a slow one is cut off
+    in its middle by whoever has much to do before.
+    """
     count = int(param(asked, "tokens", 60))
     return [
         [
             {"op": "delay", "seconds": param(asked, "delay", 0.1)},
-            {"op": "story", "tokens": count, "rate": param(asked, "rate", 20)},
+            {
+                "op": "story",
+                "tokens": count,
+                "rate": param(asked, "rate", 20),
+                "first": param(asked, "first", 0),
+            },
         ]
     ]
 

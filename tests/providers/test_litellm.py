@@ -328,20 +328,19 @@ class TestPatience:
     """With the wrappers that the engine puts around every provider."""
 
     @pytest.mark.parametrize(
-        ("script", "code", "said"),
+        ("script", "short", "code", "said"),
         [
-            ("hang", "first_byte_timeout", ""),
-            ("hang-after-text", "idle_timeout", "Half an answer, th"),
+            ("hang", {"first_byte_s": 2.0}, "first_byte_timeout", ""),
+            ("hang-after-text", {"idle_s": 0.5}, "idle_timeout", "Half an answer, th"),
         ],
     )
     async def test_silence_closes_the_connection(
-        self, server, provider, ask, script, code, said
+        self, server, provider, ask, script, short, code, said
     ):
         stream = provider.stream(ask(f"[[script:{script}]]"))
 
-        error, text = await failure(
-            with_timeouts(stream, first_byte_s=0.5, idle_s=0.5, total_s=30.0)
-        )
+        limits = {"first_byte_s": 30.0, "idle_s": 30.0, "total_s": 60.0, **short}
+        error, text = await failure(with_timeouts(stream, **limits))
 
         assert (error.code, text) == (code, said)
         assert (await ended(server)).outcome == "closed"

@@ -43,7 +43,7 @@ class Process:
         log: Path,
         env: Mapping[str, str] | None = None,
         ready: Callable[[], bool] | None = None,
-        ready_s: float = 60.0,
+        ready_s: float = 120.0,
         user: str | None = None,
     ) -> None:
         self.command = [*command]

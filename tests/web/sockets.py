@@ -9,7 +9,7 @@ from channels.testing import WebsocketCommunicator
 from project.asgi import application
 
 ADDRESS = "/assistant/ws/"
-TIMEOUT_S = 10
+TIMEOUT_S = 30
 
 
 class Socket(WebsocketCommunicator):
@@ -33,6 +33,10 @@ class Socket(WebsocketCommunicator):
     async def open(self) -> bool:
         """Connect; True if the server takes the call."""
         return (await self.connect(TIMEOUT_S))[0]
+
+    async def disconnect(self, code: int = 1000, timeout: float = TIMEOUT_S) -> None:  # noqa: ASYNC109 - of channels
+        """End the call; channels itself waits for one second."""
+        await super().disconnect(code, timeout)
 
     async def hello(
         self, run, *, after: int = 0, drawn: bool = False, **more: Any

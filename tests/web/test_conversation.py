@@ -154,7 +154,7 @@ class TestAnswer:
                 reasoning("Let me "),
                 reasoning("look."),
                 *reply("I look. "),
-                0.3,
+                1.5,
                 *reply("", call("boom")),
             ],
             [*reply("", call("echo", {"text": "<b>x</b>"}))],

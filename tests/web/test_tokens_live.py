@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from uuid import uuid4
 
@@ -46,6 +47,17 @@ def events(response):
             yield json.loads(line.removeprefix("data:"))
 
 
+def closed(model_server, tag: str) -> list:
+    """Return the requests of `tag` when the model server has noticed their end."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        found = [row for row in model_server.log() if row["tag"] == tag]
+        if all(row["outcome"] for row in found):
+            break
+        time.sleep(0.05)
+    return found
+
+
 @pytest.mark.timeout(240)
 def test_revoked_token_stops_what_it_has_started(demo_server, model_server):
     server = demo_server(provider="plain").start()
@@ -64,7 +76,7 @@ def test_revoked_token_stops_what_it_has_started(demo_server, model_server):
         assert "Revoked:" in manage(server, "revoke", secret[:12])
         last = list(heard)[-1]
     again = http.post("/assistant/agui/", json=said("Hello"), headers=headers)
-    (call,) = (row for row in model_server.log() if row["tag"] == tag)
+    (call,) = closed(model_server, tag)
 
     assert kinds == ["TEXT_MESSAGE_CONTENT"]
     assert last["type"] in ("RUN_FINISHED", "RUN_ERROR")

@@ -12,11 +12,12 @@ from tests.servers.oracle import Oracle  # noqa: E402
 from tests.web.agui.site import ENV, Site  # noqa: E402
 
 # One that hangs for good writes nothing.
-SETTLE_S = 5.0
+SETTLE_S = 15.0
 WORKING = "SELECT id FROM ai_assistant_run WHERE state IN ('queued', 'running')"
 
 
-@pytest.fixture(scope="package")
+# Of the session: tests come in any order, and a package's would be started over and over.
+@pytest.fixture(scope="session")
 def site(
     tmp_path_factory: pytest.TempPathFactory, model_server: ModelServerProcess
 ) -> Iterator[Site]:
