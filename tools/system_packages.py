@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+DEBIANS_BROWSER = Path("/usr/lib/chromium")
+SHELL = "chromium-headless-shell"  # most tests are quicker in it, and none needs it
 
 
 def has_browser() -> bool:
@@ -59,10 +61,12 @@ def install_with_apt(packages: list[str]) -> None:
 
 def main(*, browser_only: bool) -> None:
     """Install what may be installed, and name what is missing then."""
-    if not missing(browser_only=browser_only):
-        return
+    wanted = missing(browser_only=browser_only)
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        install_with_apt(missing(browser_only=browser_only))
+        if wanted:
+            install_with_apt(wanted)
+        if DEBIANS_BROWSER.is_dir() and not browser_only and not shutil.which(SHELL):
+            install_with_apt([SHELL])
     if not has_browser():
         subprocess.run(
             [sys.executable, "-m", "playwright", "install", "chromium"], check=False

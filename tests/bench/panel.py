@@ -50,7 +50,7 @@ UNTIL = """([button, root, name, wanted]) => new Promise((done) => {
 def measure(_base: str, folder: Path) -> None:
     """Print the figures; the targets stand in the notes."""
     measure_sizes()
-    with ModelServerProcess() as model, chromium() as browser:
+    with ModelServerProcess() as model, chromium(whole=True) as browser:
         servers = {
             name: _server(folder / f"panel-{name}", model, off)
             for name, off in (("with", ""), ("without", "1"))

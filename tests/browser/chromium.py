@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from playwright.sync_api import Browser, BrowserContext, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    BrowserType,
+    Request,
+    sync_playwright,
+)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# The same without a window around its pages, which takes a quarter of the work.
+SHELLS = ("chromium-headless-shell",)
 # Nothing of the browser's own may go out, and root may start it in a container.
 FLAGS = (
     "--no-sandbox",
@@ -23,18 +31,29 @@ LOCAL = ("data:", "blob:", "about:")
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """The system's Chromium if there is one, else Playwright's own."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+def chromium(*, whole: bool = False) -> Iterator[Browser]:
+    """Start a browser as `launch` does, and end it."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found,
-            args=[*FLAGS],
-            # Playwright's own Chromium is a shell that has no other mode.
-            env={**os.environ, "LANG": "C.UTF-8"},
-        )
+        browser = launch(playwright.chromium, whole=whole)
         yield browser
         browser.close()
+
+
+def launch(kind: BrowserType, *, whole: bool) -> Browser:
+    """
+    Start the system's Chromium if there is one, else Playwright's own.
+
+    That is its shell if it is there, unless the `whole` browser is asked for: the
+    shell has no notifications.
+    """
+    names = BROWSERS if whole else (*SHELLS, *BROWSERS)
+    found = next(filter(None, map(shutil.which, names)), None)
+    return kind.launch(
+        executable_path=found,
+        channel="chromium" if whole and not found else None,
+        args=[*FLAGS],
+        env={**os.environ, "LANG": "C.UTF-8"},
+    )
 
 
 @dataclass

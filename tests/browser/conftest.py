@@ -5,19 +5,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser import scripts
 from tests.browser.chromium import chromium
 from tests.browser.environment import ENV
 from tests.browser.panel import Panel
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import Visitor, forget_sessions
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
 from tests.servers.oracle import Oracle
 
 EVIDENCE = Path(__file__).resolve().parents[2] / "build" / "browser"
 FAILED = pytest.StashKey[bool]()
+
+expect.set_options(timeout=15_000)  # of all tests here, whichever are run
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -68,6 +70,7 @@ def own_server(
         def make(**options: Any) -> DemoServer:
             options.setdefault("env", ENV)
             servers.append(DemoServer(tmp_path, model_url=model.url, **options))
+            forget_sessions(servers[-1].url)
             return stack.enter_context(servers[-1])
 
         yield make

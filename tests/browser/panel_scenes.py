@@ -3,6 +3,7 @@
 from typing import Any
 
 from playwright.sync_api import Locator
+from playwright.sync_api import TimeoutError as Late
 
 from tests.browser.panel import Panel
 
@@ -23,10 +24,12 @@ class Missing(Exception):
 
 def need(panel: Panel, selector: str) -> Locator:
     """Return the first of these elements; raise Missing if there is none."""
-    found = panel.page.locator(selector)
-    if not found.count():
-        raise Missing(f"there is no {selector}")
-    return found.first
+    found = panel.page.locator(selector).first
+    try:
+        found.wait_for(state="attached", timeout=10_000)
+    except Late:
+        raise Missing(f"there is no {selector}") from None
+    return found
 
 
 def ask(panel: Panel) -> None:
@@ -161,7 +164,7 @@ def full_page(panel: Panel) -> None:
 
 
 def unread(panel: Panel) -> None:
-    panel.ask("[[script:stream tokens=40 rate=40]]")
+    panel.ask("[[script:stream tokens=200 rate=40]]")
     panel.wait_words(5)
     panel.page.locator("#aia-close").click()
     panel.page.locator("#aia[data-unread]").wait_for(state="attached")

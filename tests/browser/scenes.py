@@ -121,7 +121,8 @@ def streaming(panel: Panel) -> None:
 def progress(panel: Panel) -> None:
     panel.ask("Number all positions anew, please.")
     panel.card("slow").locator("progress").wait_for()
-    panel.page.wait_for_timeout(4000)
+    clock = panel.card("slow").locator("[data-clock]")
+    panel.wait(clock.inner_text, "the seconds")
 
 
 def done(panel: Panel) -> None:

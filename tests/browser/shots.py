@@ -91,7 +91,7 @@ def take_readme_picture(browser: Browser) -> None:
 
 
 def main(names: list[str]) -> None:
-    with chromium() as browser:
+    with chromium(whole=True) as browser:
         take_all(browser, names)
         if not names:
             take_readme_picture(browser)

@@ -114,7 +114,7 @@ class TestKeys:
         tab.page.locator("#aia-close").focus()
         tab.page.keyboard.press("Enter")
 
-        assert tab.state == "closed"
+        tab.wait_state("closed")
         assert tab.page.evaluate("document.activeElement.id") == "aia-launcher"
 
 
@@ -123,7 +123,7 @@ class TestDraft:
         panel.type("half a thought")
         panel.click_to("Questionnaires")
 
-        assert panel.input.input_value() == "half a thought"
+        panel.wait(lambda: panel.input.input_value() == "half a thought", "the draft")
 
     def test_is_kept_by_conversation(self, panel: Panel) -> None:
         panel.ask_and_wait(HELLO)
@@ -134,7 +134,7 @@ class TestDraft:
         panel.type("for the second")
         panel.open_conversation(first)
 
-        assert panel.input.input_value() == "for the first"
+        panel.wait(lambda: panel.input.input_value() == "for the first", "the draft")
 
     def test_may_be_written_while_an_answer_grows(self, panel: Panel) -> None:
         panel.ask("[[script:stream tokens=60 rate=20]]")
@@ -153,7 +153,8 @@ class TestBadMessage:
         panel.type("x" * 100_007)
         panel.input.press("Enter")
 
-        assert "Shorten it by this many characters: 7" in panel.root.inner_text()
+        long = "Shorten it by this many characters: 7"
+        panel.wait(lambda: long in panel.root.inner_text(), "the sentence")
         assert len(panel.input.input_value()) == 100_007
 
     @pytest.mark.scenario(36)

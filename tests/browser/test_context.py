@@ -306,6 +306,8 @@ class TestBrowserItems:
     @pytest.mark.row("C04")
     def test_row_that_was_added_to_an_inline(self, panel: Panel, told: Told) -> None:
         panel.goto(FORM)
+        # What is there by then is no addition.
+        panel.page.locator("#aia-context[data-drawn]").wait_for(state="attached")
         panel.page.locator(".inline-group .add-row a").first.click()
         wait_chip(panel, "Open parts: 1")
         panel.ask_and_wait(HELLO)
@@ -501,14 +503,17 @@ class TestBanner:
 
         panel.wait(lambda: not link.is_visible(), "no banner")
 
-    def test_names_the_page_of_an_answer_that_goes_on(self, panel: Panel) -> None:
+    def test_names_the_page_of_an_answer_that_goes_on(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.goto(LIST)
-        panel.ask("[[script:stream tokens=80 rate=20]]")
-        panel.wait_words(2)
+        panel.ask("[[script:think]]")
+        panel.log.locator(".aia-reasoning").wait_for()
         panel.goto("/admin/")
         link = panel.page.locator("#aia-banner a")
         said = panel.page.locator("#aia-banner").inner_text()
         assert "about Select questionnaire to change." in said
+        model.release("thought")
         panel.wait_done()
 
         panel.wait(lambda: not link.is_visible(), "no banner")

@@ -174,11 +174,14 @@ class TestProgress:
         answer = panel.wait_done()
         assert answer.parts[-1].text.strip() == "The long task is done."
 
-    def test_task_goes_on_on_another_page(self, panel: Panel) -> None:
-        panel.ask("[[script:progress]]")
-        panel.card("slow").locator("progress").wait_for()
+    def test_task_goes_on_on_another_page(
+        self, panel: Panel, server: DemoServer
+    ) -> None:
+        panel.ask("[[script:held-elsewhere]]")
+        panel.card("held_task").locator("progress").wait_for()
         panel.click_to("Sections")
-        panel.card("slow").locator("progress").wait_for()
+        panel.card("held_task").locator("progress").wait_for()
+        server.let("elsewhere-1")
 
         answer = panel.wait_done()
         assert [part.status for part in answer.parts if part.kind == "tool"] == [
@@ -225,14 +228,14 @@ class TestSignOut:
 
         panel.wait_state("signed-out")
         assert "You are signed out." in panel.root.inner_text()
-        assert panel.input.input_value() == "my precious words"
+        wait_draft(panel, "my precious words")
         panel.page.get_by_role("link", name="Sign in again").click()
         panel.page.fill("#id_username", "admin")
         panel.page.fill("#id_password", "admin")
         panel.page.click("[type=submit]")
         panel.page.wait_for_url("**/admin/")
         assert panel.asked() == [HELLO]
-        assert panel.input.input_value() == "my precious words"
+        wait_draft(panel, "my precious words")
 
     @pytest.mark.scenario(26)
     def test_keeps_what_waits_for_a_decision(
@@ -281,6 +284,10 @@ class TestSignOut:
 
         assert panel.asked() == []
         assert panel.input.input_value() == ""
+
+
+def wait_draft(panel: Panel, text: str) -> None:
+    panel.wait(lambda: panel.input.input_value() == text, "the draft")
 
 
 def sign_out(tab: Panel) -> None:

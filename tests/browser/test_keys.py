@@ -150,13 +150,10 @@ class TestMessages:
         panel.ask_and_wait("Hello again")
         panel.input.focus()
         role = "() => document.activeElement.dataset.role"
-        seen = []
-        for key in ("Alt+ArrowUp", "Alt+ArrowUp", "Alt+ArrowUp", "Alt+ArrowDown"):
+        ways = ("Alt+ArrowUp",) * 3 + ("Alt+ArrowDown",)
+        for key, wanted in zip(ways, ("assistant", "user") * 2, strict=True):
             press(panel, key)
-            panel.page.wait_for_timeout(50)
-            seen.append(panel.page.evaluate(role))
-
-        assert seen == ["assistant", "user", "assistant", "user"]
+            panel.wait(lambda role_=wanted: panel.page.evaluate(role) == role_, wanted)
 
     def test_alt_a_goes_to_what_waits(self, panel):
         panel.ask("Do it. [[script:approval]]")

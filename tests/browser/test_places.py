@@ -310,8 +310,9 @@ class TestPageLoad:
                 panel.page.evaluate(f"(seen.panel ?? Infinity) - ({PAINTED})()")
             )
 
-        assert max(shifts[1:]) <= shifts[0] + 0.001
-        assert min(waits[1:]) <= 0
+        first = [s for s, w in zip(shifts[1:], waits[1:], strict=True) if w <= 0]
+        assert first, waits
+        assert max(first) <= shifts[0] + 0.001
 
     @pytest.mark.parametrize(
         "nonsense", ["%00%ff=" * 20, "o=1&m=sheet&w=1e9&p=9.9.9&l=?&n=NaN", "x" * 3000]
@@ -422,6 +423,7 @@ class TestSheet:
 
     def test_fingers_find_their_targets(self, sheet):
         sheet.page.locator("#aia-settings summary").click()
+        sheet.page.locator(".aia-settings").wait_for()
 
         assert sheet.page.evaluate(SMALL) == []
 
@@ -470,7 +472,8 @@ class TestSmallAndLarge:
             "() => document.getAnimations().filter(({ effect }) => "
             "effect.target?.closest('#aia, #aia-launcher')).length"
         )
-        panel.ask("[[script:report]]")
+        panel.ask("[[script:stream tokens=400 rate=20]]")
+        panel.wait_state("thinking", "streaming")
 
         assert panel.page.evaluate(running) == 0
         panel.stop()
@@ -507,7 +510,7 @@ class TestFullPage:
 
         panel.page.locator("#aia-list").click()
 
-        assert panel.page.locator("#aia-history").is_visible()
+        panel.page.locator("#aia-history").wait_for()
 
 
 @pytest.mark.row("ui 97")

@@ -9,6 +9,7 @@ from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
+from tests.servers.oracle import FINAL, Oracle
 
 Visit = Callable[..., Visitor]
 HELD = "[[script:think]]"
@@ -71,6 +72,7 @@ class TestQueue:
         panel.wait(
             lambda: asked(panel) == [HELD, "fourth", "second"], "what was left of them"
         )
+        panel.wait_done(3)
         assert panel.input.input_value() == "third"
 
     def test_is_kept_over_pages(self, panel: Panel, model: ModelServerProcess) -> None:
@@ -80,19 +82,26 @@ class TestQueue:
         model.release("thought")
 
         panel.wait(lambda: asked(panel) == [HELD, "first"], "sent from there")
+        panel.wait_done(2)
 
     def test_is_sent_when_the_answer_ended_between_two_pages(
-        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+        self,
+        visit: Visit,
+        server: DemoServer,
+        model: ModelServerProcess,
+        oracle: Oracle,
     ) -> None:
         visitor = visit(server)
         panel = visitor.panel()
         wait_for_them(panel, "first")
+        run = panel.wait(lambda: panel.answer().run, "the run")
         panel.page.goto("about:blank")
         model.release("thought")
-        panel.page.wait_for_timeout(1500)
+        panel.wait(lambda: oracle.run(run)["state"] in FINAL, "the end")
         panel.goto()
 
         panel.wait(lambda: asked(panel) == [HELD, "first"], "sent on arrival")
+        panel.wait_done(2)
 
     def test_of_two_tabs_is_sent_once(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
@@ -126,14 +135,17 @@ class TestQueue:
         assert asked(panel) == [HELD]
         press(panel, 0, "Send next")
         panel.wait(lambda: asked(panel) == [HELD, "first"], "sent by hand")
+        panel.wait_done(2)
 
     def test_waits_after_a_failure(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
-        panel.ask("[[script:slow-failure]]")
+        panel.ask("[[script:held-failure]]")
         panel.wait_words(2)
         panel.type("first")
         panel.input.press("Enter")
+        panel.wait(lambda: texts(panel) == ["first"], "queued")
+        model.release("failure")
         panel.wait_state("error")
 
         panel.wait(

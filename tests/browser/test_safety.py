@@ -269,19 +269,20 @@ class TestClosedPanel:
     @pytest.mark.row("N02")
     @pytest.mark.row("H17")
     def test_shows_that_an_answer_is_under_way(
-        self, visit: Visit, server: DemoServer
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
     ) -> None:
         panel = visit(server).panel()
         launcher = panel.page.locator("#aia-launcher")
-        panel.ask("[[script:stream tokens=60 rate=20]]")
-        panel.wait_words(3)
+        panel.ask("[[script:think]]")
+        panel.wait_state("thinking", "streaming")
         panel.page.locator("#aia-close").click()
         assert "An answer is under way." in launcher.inner_text()
         panel.click_to("Questionnaires")
         assert "An answer is under way." in launcher.inner_text()
         panel.open()
-        panel.wait_words(10)
+        panel.log.locator(".aia-reasoning").wait_for()
         panel.page.locator("#aia-close").click()
+        model.release("thought")
 
         panel.wait(
             lambda: "An answer is under way." not in launcher.inner_text(), "the end"
@@ -292,13 +293,17 @@ class TestClosedPanel:
     @pytest.mark.row("D13")
     def test_keeps_its_place(self, visit: Visit, server: DemoServer) -> None:
         panel = visit(server).panel()
-        panel.root.get_by_role("button", name="Float over the page").click()
+        self.put(panel, "Float over the page", "float")
         panel.click_to("Questionnaires")
 
         assert panel.root.get_attribute("data-mode") == "float"
-        panel.root.get_by_role("button", name="Dock at the side").click()
-        panel.page.reload()
+        self.put(panel, "Dock at the side", "dock")
+        panel.reload()
         assert panel.root.get_attribute("data-mode") == "dock"
+
+    def put(self, panel: Panel, button: str, mode: str) -> None:
+        panel.root.get_by_role("button", name=button).click()
+        panel.wait(lambda: panel.root.get_attribute("data-mode") == mode, mode)
 
     @pytest.mark.row("N02")
     def test_opens_and_closes(self, visit: Visit, server: DemoServer) -> None:
@@ -306,9 +311,9 @@ class TestClosedPanel:
         tab.goto()
         tab.open()
         assert tab.state == "idle"
-        tab.page.reload()
+        tab.reload()
         assert tab.state == "idle"
         tab.page.locator("#aia-close").click()
-        assert tab.state == "closed"
-        tab.page.reload()
+        tab.wait_state("closed")
+        tab.reload()
         assert tab.state == "closed"

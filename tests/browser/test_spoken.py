@@ -38,6 +38,11 @@ WATCH_FOCUS = """() => {
     queueMicrotask(() => places.push(place(document.activeElement))));
   return place(document.activeElement);
 }"""
+# What says that the connection is lost: without one nothing can be fetched.
+OFFLINE = """async () => {
+  const panel = new URL(document.getElementById("aia").dataset.src, location.href);
+  await import(new URL("offline.js", panel));
+}"""
 LIVE = (
     "[aria-live=polite], [aria-live=assertive], [role=status], [role=alert],"
     " [role=log]:not([aria-live=off])"
@@ -174,6 +179,7 @@ class TestAlert:
         panel = visit(server).panel()
         panel.ask_and_wait("[[script:hello]]")  # there was a connection to lose
         panel.page.evaluate(LISTEN)
+        panel.page.evaluate(OFFLINE)
         panel.page.context.set_offline(True)
         panel.wait_state("offline")
 
@@ -198,12 +204,15 @@ class TestFocus:
 
         self.assert_stays(panel, "[[script:report]]")
 
-    def test_stays_in_a_field_of_the_page(self, panel: Panel) -> None:
+    def test_stays_in_a_field_of_the_page(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.goto(LIST)
-        panel.ask("[[script:report]]")
+        panel.ask("[[script:held-report]]")
         panel.wait_text("found")
         panel.page.locator("#searchbar").focus()
         before = panel.page.evaluate(WATCH_FOCUS)
+        model.release("found")
         panel.page.keyboard.type("knee", delay=100)
         panel.wait_done()
 
@@ -224,11 +233,14 @@ class TestFocus:
 
         assert set(panel.page.evaluate("window.testPlaces")) == {before}
 
-    def test_arriving_page_takes_none(self, panel: Panel) -> None:
-        panel.ask("[[script:report]]")
+    def test_arriving_page_takes_none(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        panel.ask("[[script:held-report]]")
         panel.wait_text("found")
         panel.goto("/admin/")
         before = panel.page.evaluate(WATCH_FOCUS)
+        model.release("found")
         panel.wait_done()
 
         assert before == "BODY#"

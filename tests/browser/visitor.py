@@ -95,6 +95,12 @@ def sign_in(page: Page, url: str, name: str) -> None:
     page.wait_for_url(f"{url}/admin/")
 
 
+def forget_sessions(url: str) -> None:
+    """Forget those of an earlier server, whose port a new one has got."""
+    for key in [key for key in _sessions if key[0] == url]:
+        del _sessions[key]
+
+
 def _session(browser: Browser, url: str, name: str) -> Any:
     if (url, name) not in _sessions:
         context = browser.new_context()
