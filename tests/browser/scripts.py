@@ -54,10 +54,6 @@ SCRIPTS: dict[str, list[Any]] = {
         [text(REPORT, rate=RATE)],
     ],
     # another text each time that it is told, after a call
-    "story-and-call": [
-        [text("One look first."), call("echo", {"text": "a look"})],
-        [{"op": "story", "tokens": 90, "rate": 30}],
-    ],
     "approval": [
         [text("This needs a yes."), call("needs_approval", {"text": "a wish"})],
         [text("That is settled.")],
@@ -125,6 +121,32 @@ SCRIPTS: dict[str, list[Any]] = {
     "held-progress": [
         [call("held_task", {"name": "progress", "pieces": 3})],
         [text("The long task is done.")],
+    ],
+    "held-elsewhere": [
+        [call("held_task", {"name": "elsewhere", "pieces": 1})],
+        [text("The long task is done.")],
+    ],
+    # fails once the test lets it
+    "held-failure": [
+        [
+            text("This takes a while"),
+            {"op": "hold", "name": "failure"},
+            text(" and then ends badly."),
+            {"op": "cut"},
+        ]
+    ],
+    # the report, of which the most comes when the test lets it
+    "held-report": [
+        [
+            reasoning("The person wants a report. First comes a look."),
+            text("One look first, then the report."),
+            call("echo", {"text": "a look"}),
+        ],
+        [
+            text("This was found.\n\n"),
+            {"op": "hold", "name": "found"},
+            text(REPORT, rate=RATE),
+        ],
     ],
 }
 

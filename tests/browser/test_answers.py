@@ -25,7 +25,7 @@ WIDE = "| " + " | ".join(f"a rather long column {n}" for n in range(12)) + " |\n
 WIDE += "|" + "---|" * 12 + "\n| " + " | ".join("value" for _ in range(12)) + " |"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 OBJECT = {"model": "questionnaires.questionnaire", "id": 4}
-LONG = "[[script:stream tokens=500 rate=60]]"
+ENDLESS = "[[script:stream tokens=3000 rate=60]]"  # is stopped
 COPIED = """async () => {
   const [item] = await navigator.clipboard.read();
   const read = async (type) => (await item.getType(type)).text();
@@ -64,7 +64,10 @@ def scripts(model: ModelServerProcess) -> None:
             [{"op": "story", "tokens": 120, "rate": 40}],
         ],
     )
-    model.script("short", [[{"op": "story", "tokens": 60, "rate": 25}]])
+    words = "It begins with these words, of which there are more than eight. "
+    beginning = text(words, rate=25)
+    rest = {"op": "story", "tokens": 40, "rate": 25}
+    model.script("short", [[beginning, {"op": "hold", "name": "short"}, rest]])
     model.script("story", [[{"op": "story", "tokens": 600, "rate": 60}]])
     model.script("held-tail", [held("tail")])
     model.script("held-room", [held("room")])
@@ -200,7 +203,7 @@ class TestContinue:
             assert panel.log.get_by_text("Stopped").count() == 0
             assert panel.log.get_by_role("toolbar", name="Answer").count() == 1
             assert panel.repeated_ids() == []
-            panel.page.reload()
+            panel.reload()
             panel.log.get_by_text("Continued").wait_for()
 
 
@@ -212,11 +215,11 @@ class TestFeedback:
         panel.wait(lambda: good.get_attribute("aria-pressed") == "true", "pressed")
         assert good.evaluate("node => node === document.activeElement")
 
-        panel.page.reload()
+        panel.reload()
         assert good.get_attribute("aria-pressed") == "true"
         good.click()
         panel.wait(lambda: good.get_attribute("aria-pressed") == "false", "taken back")
-        panel.page.reload()
+        panel.reload()
         assert good.get_attribute("aria-pressed") == "false"
 
     def test_says_why(self, panel: Panel) -> None:
@@ -228,7 +231,7 @@ class TestFeedback:
 
         panel.log.get_by_text("Your reasons are noted").wait_for()
         assert not panel.log.get_by_label("Not what I asked").is_visible()
-        panel.page.reload()
+        panel.reload()
         panel.log.get_by_text("Your reasons are noted").click()
         assert panel.log.get_by_label("Not what I asked").is_checked()
         assert panel.log.locator("textarea").input_value() == "A number."
@@ -317,7 +320,7 @@ class TestParts:
         assert cards.last.get_attribute("data-status") == "failed"
         panel.log.get_by_text("Looked at 2 things").click()
         assert panel.card("list_questionnaires").is_visible()
-        panel.page.reload()
+        panel.reload()
         panel.log.get_by_text("Looked at 2 things").wait_for()
         assert cards.count() == 2
 
@@ -349,7 +352,7 @@ class TestScrolling:
     @pytest.mark.scenario(11)
     def test_reader_who_scrolled_up_does_not_move(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:report]]")
-        panel.ask(LONG)
+        panel.ask(ENDLESS)
         panel.wait_words(150)
         panel.page.locator("#aia-scroll").hover()
         panel.page.mouse.wheel(0, -300)
@@ -370,7 +373,8 @@ class TestScrolling:
 
         assert top_of(panel, ".aia-msg[data-role=user]") == before
         latest.click()
-        assert not latest.is_visible()
+        latest.wait_for(state="hidden")
+        panel.stop()
         panel.wait_done(2)
         gap = "n => n.scrollHeight - n.scrollTop - n.clientHeight"
         assert panel.page.locator("#aia-scroll").evaluate(gap) <= 2
@@ -392,7 +396,7 @@ class TestScrolling:
 
     @pytest.mark.scenario(12)
     def test_question_stands_on_top_and_the_end_makes_no_jump(
-        self, panel: Panel
+        self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask_and_wait("[[script:report]]")
         panel.ask("[[script:short]]")
@@ -409,15 +413,16 @@ class TestScrolling:
               look();
             }"""
         )
+        model.release("short")
         panel.wait_done(2)
         panel.page.evaluate("new Promise((done) => setTimeout(done, 100))")
 
-        tops = panel.page.evaluate("window.tops")
-        assert len(tops) > 10
+        panel.wait(lambda: panel.page.evaluate("tops.length") > 10, "enough frames")
+        tops = panel.page.evaluate("tops")
         assert max(tops) - min(tops) <= 1
 
     def test_long_answer_is_followed_beyond_the_room(self, panel: Panel) -> None:
-        panel.ask(LONG)
+        panel.ask(ENDLESS)
         panel.wait_words(300)
         gap = "n => n.scrollHeight - n.scrollTop - n.clientHeight"
 
@@ -436,7 +441,7 @@ class TestSelection:
 
     @pytest.mark.scenario(13)
     def test_in_a_closed_block_survives_the_stream(self, panel: Panel) -> None:
-        panel.ask(LONG)
+        panel.ask(ENDLESS)
         panel.wait(lambda: panel.log.locator(".aia-b").count() > 2, "blocks")
         selected = panel.page.evaluate(self.SELECT, 0)
         words = len(panel.answer().text.split())
@@ -470,12 +475,12 @@ class TestLength:
     ) -> None:
         said = numbered_markdown(8000)
         model.script("eight-thousand", [[text(said, rate=8000)]])
-        answer = panel.ask_and_wait("[[script:eight-thousand]]")
+        answer = panel.ask_and_wait("[[script:eight-thousand]]", seconds=90)
 
         assert oracle.text(answer.run).strip() == said.strip()
         numbers = re.findall(r"[a-z]+(\d+)", answer.text)
         assert numbers == [str(n) for n in range(1, len(numbers) + 1)]
         assert numbers == re.findall(r"[a-z]+(\d+)", said)
-        panel.page.reload()
+        panel.reload()
         panel.input.wait_for()
         assert panel.answer().parts == answer.parts

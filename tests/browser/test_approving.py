@@ -164,7 +164,7 @@ class TestApprove:
         panel.wait_done()
         live = panel.log.locator(".aia-changes").inner_html()
 
-        panel.page.reload()
+        panel.reload()
         panel.input.wait_for()
 
         assert panel.log.locator(".aia-changes").inner_html() == live
@@ -444,7 +444,7 @@ class TestOtherPlaces:
         ask(panel)
         before = difference(panel)
 
-        panel.page.reload()
+        panel.reload()
         panel.approval.wait_for()
 
         assert difference(panel) == before
@@ -532,7 +532,7 @@ class TestLookOnly:
         card = panel.card("change_object")
         assert card.get_attribute("data-status") == "denied"
         assert "Look only" in card.inner_text()
-        panel.page.reload()
+        panel.reload()
         panel.input.wait_for()
         assert panel.page.locator("#aia-look").input_value() == "1"
         panel.page.locator("#aia-look").select_option("")
@@ -562,12 +562,14 @@ class TestWithoutJavaScript:
         ids = sections.add(2)
         before = sections.title(ids[0])
         says([change_all(ids, "Without script")])
-        plain.ask("Change it. [[script:approving]]")
+        with plain.page.expect_navigation():
+            plain.ask("Change it. [[script:approving]]")
         self.wait(plain, "waiting-approval")
         assert "Only the ticked rows are meant." in plain.approval.inner_text()
 
         plain.approval.locator(f'[name=rows][value="{ids[0]}"]').uncheck()
-        plain.approve()
+        with plain.page.expect_navigation():
+            plain.approve()
         self.wait(plain, "idle")
 
         assert [sections.title(one) for one in ids] == [before, "Without script"]
@@ -577,7 +579,8 @@ class TestWithoutJavaScript:
     ) -> None:
         (section,) = sections.add(1)
         says([change(section, "As proposed")])
-        plain.ask("Change it. [[script:approving]]")
+        with plain.page.expect_navigation():
+            plain.ask("Change it. [[script:approving]]")
         self.wait(plain, "waiting-approval")
 
         place = plain.page.url
@@ -594,7 +597,8 @@ class TestWithoutJavaScript:
         self, plain: Panel, says: Says
     ) -> None:
         says([REWRITE])
-        plain.ask("Change it. [[script:approving]]")
+        with plain.page.expect_navigation():
+            plain.ask("Change it. [[script:approving]]")
         self.wait(plain, "waiting-approval")
         place = plain.page.url
         plain.approval.get_by_role("link", name="Change the values").click()
@@ -624,7 +628,8 @@ class TestWithoutJavaScript:
         says([change(section, "Not even asked")])
 
         plain.page.locator("#aia-look").select_option("1")
-        plain.ask("Change it. [[script:approving]]")
+        with plain.page.expect_navigation():
+            plain.ask("Change it. [[script:approving]]")
         self.wait(plain, "idle")
 
         assert sections.title(section) == before

@@ -61,7 +61,7 @@ class TestApproval:
 
     @pytest.mark.scenario(26)
     def test_is_there_after_reload(self, asked: Panel) -> None:
-        asked.page.reload()
+        asked.reload()
         asked.approval.wait_for()
         assert asked.state == "waiting-approval"
         asked.approve()
@@ -179,7 +179,7 @@ class TestQuestion:
         questioned.wait_state("stopped")
 
     def test_is_there_after_reload(self, questioned: Panel) -> None:
-        questioned.page.reload()
+        questioned.reload()
         questioned.question.get_by_role("button").first.click()
 
         assert statuses(questioned.wait_done()) == ["complete"]
@@ -203,7 +203,7 @@ class TestAskUser:
     def test_choice_after_a_reload(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
-        self.asked(panel, "ask-select").page.reload()
+        self.asked(panel, "ask-select").reload()
         assert "easy to see" in panel.question.inner_text()
         panel.choose("Green")
 
@@ -216,7 +216,7 @@ class TestAskUser:
     def test_several_after_a_reload(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
-        self.asked(panel, "ask-several").page.reload()
+        self.asked(panel, "ask-several").reload()
         panel.question.get_by_label("Red").check()
         panel.question.get_by_label("Blue").check()
         panel.question.get_by_role("button", name="Answer").click()
@@ -277,11 +277,13 @@ class TestAskUser:
         tab = visit(server, java_script_enabled=False).tab()
         tab.goto("/admin/questionnaires/")
         tab.page.locator("#aia-launcher").click()
-        tab.ask(f"[[script:{script}]]")
+        with tab.page.expect_navigation():
+            tab.ask(f"[[script:{script}]]")
         wait_reloading(tab, "waiting-answer")
         for label in ticked:
             tab.question.get_by_label(label).check()
-        tab.choose(button)
+        with tab.page.expect_navigation():
+            tab.choose(button)
 
         wait_reloading(tab, "idle")
         assert self.told(model)["answer"] == answer
@@ -312,14 +314,14 @@ class TestStop:
         kept = panel.answer().text
         assert 8 <= len(kept.split()) < 400
         assert "Stopped" in panel.log.inner_text()
-        panel.page.reload()
+        panel.reload()
         assert panel.answer().text.split() == kept.split()
         assert panel.state == "stopped"
 
     def test_works_after_reload(self, panel: Panel) -> None:
         panel.ask(self.LONG)
         panel.wait_words(8)
-        panel.page.reload()
+        panel.reload()
         panel.wait_words(8)
         panel.stop()
 

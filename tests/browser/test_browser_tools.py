@@ -35,6 +35,7 @@ SCRIPTS = {
     ],
     "pick": [[call("pick", {"row": 3})], [text("Picked.")]],
 }
+HOLD = {"op": "hold", "name": "pick"}
 PICK = """() => {
   window.picked = [];
   window.unregister = AIAssistant.registerTool("pick", {
@@ -80,6 +81,18 @@ def press_once_announced(panel: Panel, button: str) -> None:
     )
 
 
+def note_what_is_said(panel: Panel) -> None:
+    """Keep where the page goes to, which is shown for two seconds, for the next page."""
+    panel.page.evaluate(
+        """() => new MutationObserver((_, observer) => {
+            const name = document.querySelector("#aia-notice .aia-note b");
+            if (!name?.textContent || !name.checkVisibility()) return;
+            observer.disconnect();
+            sessionStorage.testSaid = name.textContent;
+        }).observe(document.body, { childList: true, subtree: true })"""
+    )
+
+
 class TestNavigate:
     @pytest.mark.row("T18")
     @pytest.mark.scenario(30)
@@ -104,10 +117,10 @@ class TestNavigate:
         panel.ask("Show me where [[script:go-and-point]]")
 
         panel.wait(lambda: panel.page.url.endswith("/add/"))
+        panel.page.locator("#id_title.aia-highlight").wait_for()
         panel.wait_done()
 
         assert json.loads(results(model, "go-and-point")[1])["found"] is True
-        assert panel.page.locator("#id_title.aia-highlight").count() == 1
 
     @pytest.mark.row("T18")
     @pytest.mark.scenario(30)
@@ -144,18 +157,17 @@ class TestNavigate:
         panel.ask("Take me there [[script:go]]")
         panel.wait_state("stopped")
 
-        panel.page.wait_for_timeout(3000)  # longer than one may cancel
+        panel.page.wait_for_timeout(2500)  # longer than one may cancel
         assert panel.page.url == before
 
     @pytest.mark.row("ui 67")
     def test_says_where_it_goes(self, panel: Panel) -> None:
+        note_what_is_said(panel)
         panel.ask("Take me there [[script:go]]")
 
-        note = panel.page.locator("#aia-notice .aia-note")
-        note.wait_for()
-        assert note.locator("b").inner_text() == "questionnaires"
         panel.wait(lambda: "/questionnaires/questionnaire/" in panel.page.url)
         panel.wait_done()
+        assert panel.page.evaluate("sessionStorage.testSaid") == "questionnaires"
 
     @pytest.mark.scenario(30)
     def test_form_as_it_was_loaded_is_left(self, panel: Panel) -> None:
@@ -172,13 +184,14 @@ class TestHighlight:
     def test_outlines_and_scrolls_to_it(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
-        panel.ask_and_wait("Where? [[script:point]]")
+        panel.ask("Where? [[script:point]]")
 
-        assert panel.page.locator("#content h1.aia-highlight").is_visible()
+        panel.page.locator("#content h1.aia-highlight").wait_for()
         assert panel.page.get_by_text("Look here").last.is_visible()
         assert panel.page.locator("#content h1").evaluate(
             "node => getComputedStyle(node).outlineWidth"
         ) == ("3px")
+        panel.wait_done()
 
     def test_says_that_there_is_none(
         self, panel: Panel, model: ModelServerProcess
@@ -208,7 +221,7 @@ class TestOwnTools:
         model.script(
             "pick-late",
             [
-                [text("One moment, I am looking.", rate=2), call("pick", {"row": 3})],
+                [text("One moment."), HOLD, call("pick", {"row": 3})],
                 [text("It is gone.")],
             ],
         )
@@ -217,6 +230,7 @@ class TestOwnTools:
         panel.wait_words(1)
 
         panel.page.evaluate("window.unregister()")
+        model.release("pick")
 
         assert "It is gone." in panel.wait_done().text
         assert "not available on this page" in results(model, "pick-late")[0]

@@ -77,8 +77,9 @@ class TestFailure:
         panel.type("My next thought")
 
         panel.wait_state("error")
-        panel.page.reload()
-        assert panel.input.input_value() == "My next thought"
+        panel.reload()
+        draft = panel.input.input_value
+        panel.wait(lambda: draft() == "My next thought", "the draft")
 
     def test_goes_away_with_retry(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:fails-once#retry]]")
@@ -92,7 +93,7 @@ class TestFailure:
 
     def test_retry_after_reload(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:fails-once#reloaded]]")
-        panel.page.reload()
+        panel.reload()
         panel.log.get_by_role("button", name="Retry").click()
 
         panel.wait_text("At last.")

@@ -79,7 +79,8 @@ def sent(panel: Panel, ending: str, do: Callable[[], Any]) -> list[str]:
         ),
     )
     do()
-    panel.page.wait_for_timeout(500)
+    panel.wait(lambda: seen, "the request")
+    panel.page.wait_for_timeout(500)  # a second one would have come by then
     return seen
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
-from tests.model_server.scripts import sentence
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call, sentence, text
 from tests.servers.app import DemoServer
 from tests.servers.oracle import Oracle
 
@@ -15,8 +16,23 @@ OwnServer = Callable[..., DemoServer]
 WORDS = 90
 
 
-def story(tag: str) -> str:
-    return f"A story, please. [[script:story-and-call#{tag}]]"
+@pytest.fixture(scope="module", autouse=True)
+def scripts(model: ModelServerProcess) -> None:
+    """Stories of which only a later telling ends: the others are always cut off."""
+    for telling in (2, 3):
+        never = {"op": "hold", "name": "never", "times": telling - 1}
+        model.script(
+            f"telling-{telling}",
+            [
+                [text("One look first."), call("echo", {"text": "a look"})],
+                [{"op": "story", "tokens": WORDS, "rate": 30}, never],
+            ],
+        )
+
+
+def story(tag: str, telling: int) -> str:
+    """Ask for a story that ends in this telling."""
+    return f"A story, please. [[script:telling-{telling}#{tag}]]"
 
 
 def told(tag: str, telling: int) -> str:
@@ -27,7 +43,7 @@ def told(tag: str, telling: int) -> str:
 def assert_one_story(panel: Panel, tag: str, telling: int) -> None:
     """There is one answer, and no word of another telling in it."""
     for _ in ("as it grew", "as it is drawn"):
-        assert panel.asked() == [story(tag)]
+        assert panel.asked() == [story(tag, telling)]
         [answer] = panel.answers()
         assert [part.kind for part in answer.parts] == ["text", "tool", "text"]
         assert answer.parts[0].text.strip() == "One look first."
@@ -44,7 +60,7 @@ class TestAnswer:
     ) -> None:
         server = own_server(provider="plain")
         panel = visit(server).panel()
-        panel.ask(story("stop"))
+        panel.ask(story("stop", 2))
         panel.wait_words(20)
         server.stop()
         panel.wait_state("offline")
@@ -56,9 +72,9 @@ class TestAnswer:
 
     @pytest.mark.scenario(4)
     def test_is_whole_after_kills(self, visit: Visit, own_server: OwnServer) -> None:
-        server = own_server()
+        server = own_server(provider="plain")
         panel = visit(server).panel()
-        panel.ask(story("kill"))
+        panel.ask(story("kill", 3))
         panel.wait_words(20)
         server.kill()
         server.start()
@@ -78,7 +94,7 @@ class TestAnswer:
         server = own_server(provider="plain")
         visitor = visit(server)
         panel = visitor.panel()
-        panel.ask(story("away"))
+        panel.ask(story("away", 2))
         panel.wait_words(20)
         panel.page.close()
         server.kill()
@@ -98,7 +114,7 @@ class TestApproval:
         panel.wait_state("waiting-approval")
         server.kill()
         server.start()
-        panel.page.reload()
+        panel.reload()
         panel.approval.wait_for()
         assert panel.state == "waiting-approval"
         panel.approve()

@@ -19,6 +19,11 @@ from tests.servers.oracle import Oracle
 Visit = Callable[..., Visitor]
 OwnServer = Callable[..., DemoServer]
 HELLO = "[[script:hello]]"
+# Load what tells of a lost connection: without one it cannot be had.
+OFFLINE = """() => {
+  const panel = new URL(document.getElementById("aia").dataset.src, location.href);
+  return import(new URL("offline.js", panel)).then(() => true);
+}"""
 
 
 def ending(tab: Panel, code: int) -> list[str]:
@@ -85,6 +90,12 @@ class TestLimit:
         panel = visit(strict).panel()
         panel.ask_and_wait(HELLO)
         panel.ask_and_wait(HELLO)
+        # The limit is of a minute, most of which is over then.
+        write(
+            strict,
+            "UPDATE ai_assistant_run SET created_at = "
+            "strftime('%Y-%m-%d %H:%M:%f', 'now', '-45 seconds')",
+        )
         panel.ask("My third message")
         left = panel.page.locator("#aia-notice [data-left] b")
         panel.wait(lambda: left.count() and ":" in left.inner_text(), "a countdown")
@@ -118,7 +129,9 @@ class TestFailure:
         answer = panel.ask_and_wait("[[script:bad-key]]")
         button = panel.log.get_by_role("button", name="Copy details")
         button.click()
-        panel.log.get_by_text("Copied").wait_for()
+        shown = panel.log.get_by_text("Copied")
+        said = panel.page.locator("#aia-say", has_text="Copied")  # stands longer
+        shown.or_(said).first.wait_for(state="attached")
 
         copied = panel.page.evaluate("navigator.clipboard.readText()")
         assert f"id: {answer.run}" in copied
@@ -139,10 +152,7 @@ class TestConnection:
         visitor = visit(server)
         panel = visitor.panel()
         panel.ask_and_wait(HELLO)
-        panel.page.evaluate(
-            f"import(new URL('offline.js', '{server.url}' + "
-            "document.getElementById('aia').dataset.src))"
-        )
+        panel.page.evaluate(OFFLINE)
         visitor.context.set_offline(True)
         said = panel.page.locator("#aia-conn")
         panel.wait_state("offline")
@@ -169,6 +179,7 @@ class TestConnection:
               Object.assign(window.WebSocket, { OPEN: 1, CONNECTING: 0 });
             }"""
         )
+        panel.page.evaluate(OFFLINE)
         visitor.context.set_offline(True)
         button = panel.page.get_by_role("button", name="Try now")
         button.wait_for()
@@ -237,7 +248,8 @@ class TestSession:
         sign_in(panel.page, server.url, "admin")
         panel.input.wait_for()
         assert panel.conversation == conversation
-        assert panel.input.input_value() == "My next thought and more"
+        draft = panel.input.input_value
+        panel.wait(lambda: draft() == "My next thought and more", "the draft")
 
     @pytest.mark.scenario(33)
     def test_that_expires_in_mid_answer_keeps_draft_and_answer(
@@ -271,7 +283,8 @@ class TestSession:
         panel.page.wait_for_url("**/admin/")
         panel.input.wait_for()
         assert panel.conversation == conversation
-        assert panel.input.input_value() == "My next thought"
+        draft = panel.input.input_value
+        panel.wait(lambda: draft() == "My next thought", "the draft")
         answer = panel.wait_done()
         assert answer.run == run
         said = oracle.text(run).split()

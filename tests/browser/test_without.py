@@ -42,17 +42,20 @@ class TestWithoutJavaScript:
         return panel.log.inner_text()
 
     def test_message_is_answered(self, plain: Panel) -> None:
-        plain.ask("[[script:hello]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:hello]]")
 
         self.wait(plain, "idle")
         assert "Hello there, how can this help you?" in self.log(plain)
         assert self.log(plain).count("[[script:hello]]") == 1
 
     def test_conversation_goes_on_in_the_admin(self, plain: Panel) -> None:
-        plain.ask("[[script:hello]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:hello]]")
         self.wait(plain, "idle")
         plain.goto("/admin/questionnaires/")
-        plain.ask("[[script:reasoning]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:reasoning]]")
 
         self.wait(plain, "idle")
         assert "/admin/questionnaires/" in plain.page.url
@@ -60,36 +63,44 @@ class TestWithoutJavaScript:
         assert "Good day." in self.log(plain)
 
     def test_approval_works(self, plain: Panel) -> None:
-        plain.ask("[[script:approval]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:approval]]")
         self.wait(plain, "waiting-approval")
-        plain.approve()
+        with plain.page.expect_navigation():
+            plain.approve()
 
         self.wait(plain, "idle")
         assert "That is settled." in self.log(plain)
 
     def test_denial_with_a_reason_works(self, plain: Panel) -> None:
-        plain.ask("[[script:approval]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:approval]]")
         self.wait(plain, "waiting-approval")
-        plain.deny("Not today")
+        with plain.page.expect_navigation():
+            plain.deny("Not today")
 
         self.wait(plain, "idle")
         assert plain.card("needs_approval").get_attribute("data-status") == "denied"
 
     def test_question_is_answered(self, plain: Panel) -> None:
-        plain.ask("[[script:ask-select]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:ask-select]]")
         self.wait(plain, "waiting-answer")
-        plain.choose("Green")
+        with plain.page.expect_navigation():
+            plain.choose("Green")
 
         self.wait(plain, "idle")
         assert "That was the question." in self.log(plain)
         assert plain.question.count() == 0
 
     def test_several_answers_are_ticked(self, plain: Panel) -> None:
-        plain.ask("[[script:ask-several]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:ask-several]]")
         self.wait(plain, "waiting-answer")
         plain.question.get_by_label("Red").check()
         plain.question.get_by_label("Green").check()
-        plain.question.locator("button[type=submit]").first.click()
+        with plain.page.expect_navigation():
+            plain.question.locator("button[type=submit]").first.click()
 
         self.wait(plain, "idle")
         assert "That was the question." in self.log(plain)
@@ -102,12 +113,14 @@ class TestWithoutJavaScript:
         model.script(
             "plain-change", [[call("change_object", wish)], [text("Settled.")]]
         )
-        plain.ask("[[script:plain-change]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:plain-change]]")
         self.wait(plain, "waiting-approval")
         plain.approval.get_by_role("link", name="Change the values").click()
         form = plain.page.locator(".aia-edit-form")
         form.locator("[name$=title]").fill("Changed without a script")
-        form.locator(".aia-go").click()
+        with plain.page.expect_navigation():
+            form.locator(".aia-go").click()
 
         plain.goto("/admin/questionnaires/section/7/change/")
         self.wait(plain, "idle")
@@ -116,11 +129,12 @@ class TestWithoutJavaScript:
         assert title == "Changed without a script"
 
     def test_failed_answer_is_tried_again(self, plain: Panel) -> None:
-        plain.ask("[[script:slow-failure]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:slow-failure]]")
         self.wait(plain, "error")
         first = plain.log.locator("article[data-run-id]").get_attribute("data-run-id")
-        plain.log.get_by_role("button", name="Retry").click()
-        plain.page.wait_for_load_state()
+        with plain.page.expect_navigation():
+            plain.log.get_by_role("button", name="Retry").click()
         assert plain.page.url.endswith("#aia")
 
         # The new try stands in the place of the first one, which is kept beside it.
@@ -128,46 +142,59 @@ class TestWithoutJavaScript:
         answer = plain.log.locator(".aia-msg[data-role=assistant]")
         assert answer.count() == 1
         assert answer.get_attribute("data-run-id") != first
-        plain.log.get_by_role("button", name="Previous version").click()
-        plain.page.wait_for_load_state()
+        with plain.page.expect_navigation():
+            plain.log.get_by_role("button", name="Previous version").click()
         assert answer.get_attribute("data-run-id") == first
 
     def test_stop_works(self, plain: Panel) -> None:
-        plain.ask("[[script:stream tokens=400 rate=20]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:stream tokens=400 rate=20]]")
         self.wait(plain, "streaming")
-        plain.stop()
+        with plain.page.expect_navigation():
+            plain.stop()
 
         self.wait(plain, "stopped")
         assert "Stopped" in self.log(plain)
 
     def test_refusal_is_a_page_with_a_way_back(self, plain: Panel) -> None:
-        plain.ask("[[script:hello]]")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:hello]]")
         self.wait(plain, "idle")
         other = Panel(plain.page.context.new_page(), plain.url)
         other.goto(f"/assistant/?conversation={plain.conversation}")
-        plain.ask("[[script:stream tokens=400 rate=20]]")
-        other.ask("And another thing")
+        with plain.page.expect_navigation():
+            plain.ask("[[script:stream tokens=400 rate=20]]")
+        with other.page.expect_navigation():
+            other.ask("And another thing")
 
         assert "The assistant is still working." in other.page.inner_text("body")
-        other.page.get_by_role("link", name="Go back").click()
-        other.stop()
+        with other.page.expect_navigation():
+            other.page.get_by_role("link", name="Go back").click()
+        with other.page.expect_navigation():
+            other.stop()
         self.wait(plain, "stopped")
 
     def test_new_conversation_and_list(self, plain: Panel) -> None:
-        plain.ask("A matter [[script:hello]]")
+        with plain.page.expect_navigation():
+            plain.ask("A matter [[script:hello]]")
         self.wait(plain, "idle")
-        plain.page.get_by_role("button", name="New conversation").click()
+        with plain.page.expect_navigation():
+            plain.page.get_by_role("button", name="New conversation").click()
         assert "A matter" not in self.log(plain)
         # On the assistant's own page the list stands at the left.
-        plain.page.get_by_role("link", name="A matter").first.click()
+        with plain.page.expect_navigation():
+            plain.page.get_by_role("link", name="A matter").first.click()
         assert "Hello there" in self.log(plain)
 
         # Without the room for that, it is a page of its own.
-        plain.page.get_by_role("button", name="New conversation").click()
+        with plain.page.expect_navigation():
+            plain.page.get_by_role("button", name="New conversation").click()
         plain.page.set_viewport_size({"width": 390, "height": 780})
         assert "A matter" not in self.log(plain)
-        plain.page.get_by_role("link", name="Conversations").click()
-        plain.page.get_by_role("link", name="A matter").first.click()
+        with plain.page.expect_navigation():
+            plain.page.get_by_role("link", name="Conversations").click()
+        with plain.page.expect_navigation():
+            plain.page.get_by_role("link", name="A matter").first.click()
         assert "Hello there" in self.log(plain)
 
 

@@ -15,7 +15,7 @@ Visit = Callable[..., Visitor]
 def test_chat_is_complete_without_asgi(
     own_server: Callable[..., DemoServer], visit: Visit
 ) -> None:
-    server = own_server(wsgi=True, executor="worker", env={})
+    server = own_server(wsgi=True, executor="worker", provider="plain", env={})
     worker = server.worker()
     worker.start()
     panel: Panel = visit(server).tab()
@@ -23,7 +23,8 @@ def test_chat_is_complete_without_asgi(
     panel.open()
 
     panel.ask("[[script:approval]]")
-    panel.wait(lambda: panel.state == "waiting-approval", "the approval")
+    # The worker may still be starting.
+    panel.wait_state("waiting-approval", seconds=90)
     panel.approve()
 
     panel.wait(lambda: panel.state == "idle", "the end")

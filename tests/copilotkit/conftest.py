@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser.chromium import chromium
-from tests.copilotkit.front import FrontServer, Reader
+from tests.copilotkit.front import WAIT_MS, FrontServer, Reader
 from tests.copilotkit.packages import pages
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
@@ -19,6 +19,8 @@ from tests.web.agui.site import Site
 EVIDENCE = ROOT / "build" / "browser"
 INSTALL_S = 1200
 SCOPES = ("read", "run", "approve")
+
+expect.set_options(timeout=WAIT_MS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

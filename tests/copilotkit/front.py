@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.chromium import Watch
 from tests.servers.process import Process
 
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 TRIES = 20
 
 

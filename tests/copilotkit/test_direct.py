@@ -64,6 +64,7 @@ def test_denied(direct, site):
 
 
 def test_token_that_is_none(reader, front, site):
+    site.oracle.wait_all_final()  # of the tests before
     before = site.count()
     open_page(reader, front, site, "aia_" + "x" * 43)
 
