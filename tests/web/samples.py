@@ -173,7 +173,8 @@ def difference(said: str = "x", **changes) -> dict:
 def changed(said: str = "x") -> dict:
     objects = difference(said)["objects"]
     entry = {"run_id": "r1", "label": said, "count": 3, "objects": objects}
-    return {**entry, "more": 2, "gaps": [said]}
+    objects[0]["history"] = f"/{said}"
+    return {**entry, "more": 2, "gaps": [said], "saved_as": said}
 
 
 class Edited(forms.Form):

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.contrib.admin.utils import quote
 from django.db.models import CharField, Count, Value
 from django.db.models.functions import Concat
+from django.urls import NoReverseMatch, reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -15,6 +17,7 @@ from ai_assistant.changes.meta import model_of_label
 from ai_assistant.changes.values import ChangeKind, FieldChange, ObjectChange
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.render.html.differences import Entry, object_entry, tell_apart
+from ai_assistant.render.html.hidden import visible
 from ai_assistant.render.html.image_values import Names, shown_fields, text_of
 
 SHOWN_ROWS = 50  # of one change; more are counted
@@ -36,7 +39,8 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
     A fixed number of queries, and one for each model that a changed row names.
     """
     sets: dict[UUID, list[ChangeSet]] = defaultdict(list)
-    for change_set in ChangeSet.objects.filter(run_id__in=list(run_ids)):
+    found_sets = ChangeSet.objects.filter(run_id__in=list(run_ids))
+    for change_set in found_sets.select_related("user"):
         sets[change_set.run_id].append(change_set)
     if not sets:
         return {}
@@ -107,8 +111,11 @@ def _entry(
         for row, one in zip(kept, shown, strict=True)
     ]
     tell_apart(objects)
+    for row, entry in zip(kept, objects, strict=True):
+        entry["history"] = _history(row)
     return {
         "run_id": str(run_id),
+        "saved_as": _saved_as(sets),
         "label": ngettext(
             "%(count)d object changed", "%(count)d objects changed", count
         )
@@ -118,6 +125,23 @@ def _entry(
         "more": max(0, count - len(objects)),
         "gaps": _gaps(sets),
     }
+
+
+def _saved_as(sets: list[ChangeSet]) -> str:
+    """Return the name with which it was saved; empty if that user is gone."""
+    names = (one.user.get_username() for one in sets if one.user is not None)
+    return visible(next(names, ""))
+
+
+def _history(row: RowChange) -> str:
+    """Return the address of what the admin knows of this object; empty for none."""
+    if row.kind not in (RowChange.Kind.CREATE, RowChange.Kind.UPDATE):
+        return ""
+    name = row.model.lower().replace(".", "_")
+    try:
+        return reverse(f"admin:{name}_history", args=[quote(row.object_id)])
+    except NoReverseMatch:
+        return ""
 
 
 def _gaps(sets: list[ChangeSet]) -> list[str]:

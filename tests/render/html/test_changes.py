@@ -168,6 +168,30 @@ class TestList:
         assert "ada" in shown.text()
         assert "Editors" in shown.text()
 
+    @pytest.mark.row("ui 69")
+    def test_says_who_saved_it_and_where_that_is_told(self, called):
+        rows = [
+            {"kind": kind, "model": "auth.group", "object_id": f"1{kind}"}
+            for kind in ("create", "update", "delete", "m2m_add")
+        ]
+        change_set = stored(called, *rows, {"model": "gone.thing", "after": {"x": 1}})
+        ChangeSet.objects.filter(pk=change_set.pk).update(user=called.user)
+
+        shown = list_of(whole_page(called.conversation)[0])
+
+        links = [one.attrs["href"] for one in shown.elements() if one.tag == "a"]
+        assert links == [
+            f"/admin/auth/group/1{kind}/history/" for kind in ("create", "update")
+        ]
+        assert "Saved as ada via the assistant." in shown.text()
+
+    def test_of_a_user_who_is_gone_names_nobody(self, called):
+        stored(called, updated({"value": "a"}, {"value": "b"}))
+
+        shown = list_of(whole_page(called.conversation)[0])
+
+        assert "Saved as" not in shown.text()
+
     def test_says_what_cannot_be_shown(self, called):
         stored(
             called,
