@@ -214,8 +214,8 @@ class TestTheming:
         assert found["accent-fg"] == [0xFF, 0xFF, 0xFF]
         assert found["link"] == [0x6D, 0x28, 0xD9]
         send = panel.page.locator("#aia-send")
-        ground = send.evaluate("node => getComputedStyle(node).backgroundColor")
-        assert ground == "rgb(124, 58, 237)"
+        ground = "node => getComputedStyle(node).backgroundColor"
+        panel.wait(lambda: send.evaluate(ground) == "rgb(124, 58, 237)", "its ground")
         panel.page.evaluate("document.documentElement.dataset.theme = 'dark'")
         assert colours_of(panel, name)["link"] == [0xC4, 0xB5, 0xFD]
 

@@ -24,8 +24,9 @@ def tell(context):
 
 
 @pytest.fixture
-def told(play, script, offer):
-    """Run one tool to its end; return its call."""
+def told(play, script, offer, monkeypatch):
+    """Run one tool to its end, shown as working soon; return its call."""
+    monkeypatch.setattr("ai_assistant.engine.calls.SHOWN_AFTER_S", 0.05)
 
     def run(handler, *, name="teller", **how):
         offer(handler, name=name, **how)
