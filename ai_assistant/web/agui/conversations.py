@@ -26,6 +26,8 @@ def find_conversation(user: Any, thread: str) -> Conversation | None:  # noqa: A
     A thread named by an id like ours is that conversation, for everybody: Refused
     not_found if it is another's. Other names are each user's own.
     """
+    if not thread:
+        return None  # those that no client has named have no name either
     own = Conversation.objects.own(user.pk)
     known = own_id(thread)
     if known is None:

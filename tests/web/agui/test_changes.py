@@ -93,18 +93,21 @@ class TestChanges:
 
 
 class TestExpiry:
-    def expire(self, site):
+    def expire(self, site, front):
+        """Let the time for all that is open in a thread be over."""
         write(
             site,
-            "UPDATE ai_assistant_interrupt SET expires_at = ? WHERE status = ?",
-            ("2020-01-01 00:00:00", "open"),
+            "UPDATE ai_assistant_interrupt SET expires_at = ? WHERE status = ? "
+            "AND run_id IN (SELECT id FROM ai_assistant_run WHERE conversation_id IN "
+            "(SELECT id FROM ai_assistant_conversation WHERE thread_id = ?))",
+            ("2020-01-01 00:00:00", "open", front.thread),
         )
 
     def test_answer_that_comes_too_late_is_refused(self, site, page):
         front = site.front()
         (wait,) = front.ask(changing(site, page)).interrupts
         assert wait["expiresAt"]
-        self.expire(site)
+        self.expire(site, front)
 
         response = front.post(front.input(resume=[approve(wait)]))
 
@@ -116,7 +119,7 @@ class TestExpiry:
     def test_thread_goes_on_after_it(self, site, page):
         front = site.front()
         front.ask(changing(site, page))
-        self.expire(site)
+        self.expire(site, front)
         site.wait_state(front, "succeeded")
         fresh = front.fresh()
         fresh.ask()
@@ -128,7 +131,7 @@ class TestExpiry:
         pick = {"name": "pick_color", "description": "Pick."}
         front = site.front(tools=[pick])
         front.ask(site.script([call("pick_color")], DONE))
-        self.expire(site)
+        self.expire(site, front)
         site.wait_state(front, "succeeded", "needs_review", "failed")
         (made,) = front.held.calls()
         front.add_result(made["id"], "teal")

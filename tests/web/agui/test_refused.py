@@ -1,6 +1,7 @@
 """Bad input is refused with a code and a sentence; no run starts, nothing is stored."""
 
 import json
+from uuid import uuid4
 
 import pytest
 
@@ -230,6 +231,12 @@ class TestOtherAddresses:
         assert_problem(
             front.http.get(f"{ADDRESS}{name}/", params=query), 404, "not_found"
         )
+
+    def test_no_thread_is_none_of_those_without_a_name(self, site, front):
+        front.thread = str(uuid4())  # named by our id: it gets no other name
+        front.ask(site.script(DONE))
+
+        assert_problem(front.http.get(f"{ADDRESS}history/"), 404, "not_found")
 
     @pytest.mark.parametrize("run", ["", "nobody", "x\0y", "z" * 5000])
     def test_unknown_run(self, site, front, run):
