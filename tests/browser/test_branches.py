@@ -246,10 +246,10 @@ class TestTabs:
         there.wait(lambda: there.answer().run == here.answer().run, "the same answer")
         press(there, "Previous version")
         here.wait(lambda: picker(here) == "1 / 2", "the first version")
-        assert here.answer().run == there.answer().run
+        here.wait(lambda: here.answer().run == there.answer().run, "it is in both")
         here.ask_and_wait(f"And then? {TOLD}")
         there.wait(lambda: len(there.answers()) == 2, "the next answer")
-        assert there.asked() == here.asked()
+        there.wait(lambda: there.asked() == here.asked(), "the same questions")
 
 
 class TestWithoutScript:
