@@ -182,13 +182,17 @@ def _sqlstate(error: BaseException) -> str:
 
 
 @contextmanager
-def unknown_commit() -> Iterator[None]:
-    """Raise LostLease where a connection was lost and a commit may have landed."""
+def lost_when_away() -> Iterator[None]:
+    """
+    Raise LostLease where the database has gone away.
+
+    A commit may have landed or not: the next attempt reads that from the rows.
+    """
     try:
         yield
     except (OperationalError, InterfaceError) as error:
         if _is_away(error):
-            raise LostLease("The database went away at a commit.") from error
+            raise LostLease("The database went away.") from error
         raise
 
 

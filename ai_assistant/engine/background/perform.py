@@ -29,9 +29,9 @@ from ai_assistant.engine.background.claim import (
 from ai_assistant.engine.background.holding import Holding
 from ai_assistant.engine.db import (
     enter_unit,
+    lost_when_away,
     read_again,
     unit,
-    unknown_commit,
     with_connections,
 )
 from ai_assistant.engine.eventlog import append
@@ -52,7 +52,7 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.identity import Revoked
 from ai_assistant.safety.redaction import redact
 from ai_assistant.tools.result import from_exception
-from ai_assistant.types import JSON, ToolResult
+from ai_assistant.types import JSON, RunContext, ToolResult
 
 logger = logging.getLogger("ai_assistant")
 
@@ -107,8 +107,9 @@ class _Work:
         attempt = Attempt(run=self.run, call=self.call, tool=tool, report=self.report)
 
         def work() -> object:
-            context = context_for(attempt)
-            self.holding.check_begin()
+            with lost_when_away():
+                context = read_again(lambda: context_for(attempt))
+                self.holding.check_begin()
             context.open_transaction = lambda mark: self.piece(attempt, mark)
             return carried_out(attempt, context)
 
@@ -125,10 +126,8 @@ class _Work:
     @contextmanager
     def piece(self, attempt: Attempt, mark: JSON) -> Iterator[None]:
         """One transaction of the tool: fence, permission, its writes, its mark."""
-        # Code of the site: no lock is held yet.
-        ready = read_again(lambda: context_for(attempt))
 
-        def begin() -> None:
+        def begin(ready: RunContext) -> None:
             pass_call_fence(self.hold)
             # A sign-out, or an answer by another session, has come meanwhile.
             self.run.refresh_from_db(fields=SESSION)
@@ -137,8 +136,10 @@ class _Work:
 
         try:
             with ExitStack() as stack:
-                stack.enter_context(unknown_commit())
-                enter_unit(stack, begin)
+                stack.enter_context(lost_when_away())
+                # Code of the site: no lock is held yet.
+                ready = read_again(lambda: context_for(attempt))
+                enter_unit(stack, lambda: begin(ready))
                 with kept_changes(self.run, self.call, ready.user, self.holding.check):
                     yield
                 if mark is not None:
