@@ -64,12 +64,18 @@ def again_submission(
 
 
 def regenerate_submission(
-    version: Version, *, wish: str = "", profile: str = ""
+    version: Version,
+    *,
+    wish: str = "",
+    profile: str = "",
+    page_path: str = "",
+    page_title: str = "",
 ) -> Submission:
     """
     Return what is sent for another answer to the question of a run.
 
-    `wish` says how to answer, `profile` who; empty: as before. Raise Refused not_found,
+    `wish` says how to answer, `profile` who, `page_path` for which page; empty: as
+    before. What the old page had added is left behind with it. Raise Refused not_found,
     not_ended, bad_request for a wish or a profile that is not offered.
     """
     run = ended_run(version.user_id, version.run_id)
@@ -79,9 +85,12 @@ def regenerate_submission(
             "bad_request", _("This page is out of date. Reload it and try again.")
         )
     asked = question_of(run)
+    again = _beside(run, version)
+    if page_path:
+        again = replace(again, page_path=page_path, page_title=page_title, context={})
     return replace(
-        _beside(run, version),
-        key=_key(_beginning(asked, BRANCH), version, wish, profile),
+        again,
+        key=_key(_beginning(asked, BRANCH), version, wish, profile, page_path),
         text=asked.text if asked else "",
         continues=run.continues_id if _is_go_on(asked) else None,
         wish=wish,

@@ -74,6 +74,7 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     run.error_detail = redact(whole(ending.detail))[:DETAIL_CHARS]
     run.opens_at = ending.opens_at
     run.session_sealed = ""  # nobody asks for its session any more
+    run.steering = []  # what no step has read is with the person's own queue
     run.running_s += running_s
     run.finished_at = timezone.now()
     run.save(
@@ -85,6 +86,7 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
             "error_detail",
             "opens_at",
             "session_sealed",
+            "steering",
             "running_s",
             "finished_at",
         ]

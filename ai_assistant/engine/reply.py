@@ -10,6 +10,7 @@ from ai_assistant.engine.finish import store_message
 from ai_assistant.engine.offer import Offer, not_here, tool_of, use_one_of
 from ai_assistant.engine.records import open_interrupt, record_result
 from ai_assistant.engine.release import task_interrupt
+from ai_assistant.engine.steering import told_along
 from ai_assistant.engine.versions import remember
 from ai_assistant.engine.waits import approval
 from ai_assistant.events import CallArguments, CallEnd, CallResult, CallStart, Event
@@ -78,7 +79,7 @@ def store_reply(
     for call, requested in zip(calls, reply.calls, strict=True):
         call.step = step
         facts += _store_call(call, requested, reply.message_id, user, offer)
-    return facts
+    return facts + told_along(run) if calls else facts
 
 
 def _said_chars(reply: ModelReply) -> int:

@@ -22,6 +22,7 @@ from ai_assistant.engine.finish import store_message
 from ai_assistant.engine.interrupts import take_as_answer
 from ai_assistant.engine.scope import module_id_for
 from ai_assistant.engine.spending import check_before_start
+from ai_assistant.engine.steering import take_along
 from ai_assistant.events import RunStarted
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message
@@ -63,6 +64,7 @@ class Submission:
     context: Mapping[str, Any] = field(default_factory=dict)  # see Run.context
     stamp: SessionStamp = field(default_factory=SessionStamp)
     look_only: bool = False  # nothing may be changed
+    steers: bool = False  # a run under way may read it in its next step
     door: str = Door.PANEL
     client: ClientNames | None = None
     continues: UUID | None = None
@@ -114,7 +116,8 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
 
     With `owner` the run is leased to that process at once, else it is queued.
     Raise Refused: not_found for another user's conversation, busy while a run is
-    unfinished, Limited at a rate or a budget, and what `clean_text` raises.
+    unfinished and does not take it along, Limited at a rate or a budget, and what
+    `clean_text` raises.
     """
     # A person may speak of what looks like a key; ours has no place in a row.
     text = redact_values(clean_text(submission.text))
@@ -197,7 +200,8 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
 def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
     message = _message(active, submission, text)
     is_again = submission.continues or submission.beside
-    if is_again or not take_as_answer(active, message, submission.stamp):
+    woken = not is_again and take_as_answer(active, message, submission.stamp)
+    if not woken and not _told_along(active, submission, message):
         raise Refused(
             "busy",
             _("The assistant is still working. Stop it, or wait for its answer."),
@@ -206,8 +210,14 @@ def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
         run_id=active.pk,
         conversation_id=active.conversation_id,
         is_new=False,
-        woken=True,
+        woken=woken,
     )
+
+
+def _told_along(active: Run, submission: Submission, message: Message) -> bool:
+    if not submission.steers:
+        return False
+    return take_along(active, message, look_only=submission.look_only)
 
 
 def _check_load(submission: Submission) -> None:

@@ -80,6 +80,8 @@ class Run(models.Model):
     loaded_tools = models.JSONField(default=list, blank=True)  # by find_tools
     tool_versions = models.JSONField(default=dict, blank=True)  # name -> hash
     look_only = models.BooleanField(default=False)  # the person wants no changes
+    # Said while the model writes: its next step reads it; see engine.steering.
+    steering = models.JSONField(default=list, blank=True, editable=False)
 
     state = models.CharField(
         _("state"), max_length=20, choices=RunState, default=RunState.QUEUED

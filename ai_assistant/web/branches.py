@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -21,12 +22,13 @@ from ai_assistant.render.html.versions import fork_entry
 from ai_assistant.safety.identity import stamp
 from ai_assistant.web.accepted import to_the_end
 from ai_assistant.web.access import FETCHED, assistant_view, back, done
-from ai_assistant.web.fields import read_key, read_uuid
+from ai_assistant.web.fields import page_path, read_key, read_uuid
 from ai_assistant.web.layout import read_layout
 from ai_assistant.web.own_pages import own_page
 from ai_assistant.web.panel import bare_panel
 
 SAME = "same"
+PAGE = "page"
 PROFILE = "profile:"  # how a wish begins that names who is to answer
 
 
@@ -69,10 +71,12 @@ async def _send(
 def _form(request: HttpRequest, name: str) -> HttpResponse:
     """Draw a form: below its message, or on a page of its own."""
     run = ended_run(request.user.pk, read_uuid(request, "run"))
+    left = back(request)
     context = {
-        "fork": fork_entry(run),
+        "fork": fork_entry(run, _path_of(left)),
+        "title": request.GET.get("title", ""),
         "form": f"ai_assistant/{name}.html",
-        "panel": bare_panel(request.user, back(request)),
+        "panel": bare_panel(request.user, left),
     }
     if request.headers.get(FETCHED):
         return render(request, f"ai_assistant/{name}.html", context)
@@ -81,12 +85,27 @@ def _form(request: HttpRequest, name: str) -> HttpResponse:
 
 def _regenerated(request: HttpRequest) -> Submission:
     how = request.POST.get("how", "")
+    if how == PAGE:
+        path = page_path(request.POST.get("path", ""))
+        title = request.POST.get("title", "")
+        return regenerate_submission(
+            _version(request),
+            wish="" if path else how,  # which is none that is offered
+            page_path=path,
+            page_title=title,
+        )
     is_profile = how.startswith(PROFILE)
     return regenerate_submission(
         _version(request),
         wish="" if how == SAME or is_profile else how,
         profile=how.removeprefix(PROFILE) if is_profile else "",
     )
+
+
+def _path_of(url: str) -> str:
+    """Return the path of a page of this site, with its query."""
+    parts = urlsplit(url)
+    return page_path(parts._replace(scheme="", netloc="", fragment="").geturl())
 
 
 def _edited(request: HttpRequest) -> Submission:

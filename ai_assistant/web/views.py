@@ -218,6 +218,7 @@ def _submission(request: HttpRequest) -> Submission:
         context=read_context(request),
         stamp=stamp(request),
         look_only=request.POST.get("look_only") == "1",
+        steers=request.POST.get("steers") == "1",
     )
 
 

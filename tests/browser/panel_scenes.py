@@ -142,6 +142,19 @@ def queue(panel: Panel) -> None:
         panel.input.fill(text)
         panel.input.press("Enter")
         panel.page.locator("#aia-queue").get_by_text(text).wait_for()
+    waiting = panel.page.locator("#aia-queue")
+    waiting.get_by_role("button", name="Send now").first.click()
+    waiting.get_by_text("reads it in its next step").wait_for()
+
+
+def said_within(panel: Panel) -> None:
+    panel.ask(QUESTION)
+    panel.wait_state("tool")
+    panel.input.fill("Leave the archived ones out.")
+    panel.input.press("Enter")
+    waiting = panel.page.locator("#aia-queue")
+    waiting.get_by_role("button", name="Send now").click()
+    waiting.wait_for(state="hidden")
 
 
 def rate_limit(panel: Panel) -> None:
@@ -195,15 +208,20 @@ def forced_colours(panel: Panel) -> None:
 SCENES = (
     *(drawer_menu, drawer_search, drawer_nothing_found, drawer_rename),
     *(drawer_deleted, settings_open, keyboard_map, edit_question, branch_picker),
-    *(answer_anew, feedback_form, answer_menu, quote_button, queue, rate_limit),
-    *(banner_production, full_page, unread, right_to_left, right_to_left_drawer),
+    *(answer_anew, feedback_form, answer_menu, quote_button, queue, said_within),
+    *(
+        rate_limit,
+        banner_production,
+        full_page,
+        unread,
+        right_to_left,
+        right_to_left_drawer,
+    ),
     *(narrow_320, zoom_200, forced_colours),
 )
-STREAMED = ("queue",)  # with the script `streaming`; the others have `done`
+UNDER_WAY = {"queue": "streaming", "said_within": "progress"}  # the others are done
 SAME = {
-    scene.__name__.replace("_", "-"): (
-        "streaming" if scene.__name__ in STREAMED else "done"
-    )
+    scene.__name__.replace("_", "-"): UNDER_WAY.get(scene.__name__, "done")
     for scene in SCENES
 }
 ARABIC: dict[str, Any] = {"locale": "ar"}

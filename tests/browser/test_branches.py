@@ -98,6 +98,25 @@ class TestAnew:
 
         assert "wants a shorter one" in model.requests()[0]["messages"][0]["content"]
 
+    @pytest.mark.row("ui 77")
+    def test_for_the_page_that_is_open_instead(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        panel.ask_and_wait(TOLD)
+        asked_on = panel.log.get_by_text("Asked on")
+        panel.click_to("Questionnaires")
+        asked_on.wait_for()
+        model.clear()
+        anew(panel, "For this page")
+        panel.wait(lambda: picker(panel) == "2 / 2", "another version")
+        panel.wait_done()
+
+        (request,) = model.requests()
+        assert '"action": "app_list"' in request["messages"][0]["content"]
+        assert asked_on.count() == 0
+        press(panel, "Previous version")
+        asked_on.wait_for()
+
     def test_of_an_earlier_answer_takes_the_later_ones_along(
         self, panel: Panel
     ) -> None:

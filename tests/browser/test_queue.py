@@ -7,12 +7,15 @@ from playwright.sync_api import Locator
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
-from tests.model_server import ModelServerProcess
+from tests.model_server import ModelServerProcess, scripts
 from tests.servers.app import DemoServer
 from tests.servers.oracle import FINAL, Oracle
 
 Visit = Callable[..., Visitor]
 HELD = "[[script:think]]"
+LOOK = "[[script:look]]"
+TOLD = "only 2025 [[script:told]]"
+NEXT_STEP = "The assistant reads it in its next step."
 
 
 def queue(panel: Panel) -> Locator:
@@ -43,6 +46,81 @@ def wait_for_them(panel: Panel, *later: str) -> None:
         panel.wait(lambda n=number: queue(panel).count() == n, "one more in the queue")
 
 
+def write_beside_a_look(panel: Panel, model: ModelServerProcess) -> None:
+    """Have a reply held before its call, and a message that waits meanwhile."""
+    hold = {"op": "hold", "name": "look"}
+    look = scripts.call("echo", {"text": "a look"})
+    first = [scripts.text("First a look."), hold, look]
+    model.script("look", [first, [scripts.text("Nobody has said more.")]])
+    model.script("told", [[scripts.text("Only that year, then.")]])
+    panel.ask(LOOK)
+    panel.wait_words(3)
+    panel.type(TOLD)
+    panel.input.press("Enter")
+    panel.wait(lambda: texts(panel) == [TOLD], "queued")
+
+
+@pytest.mark.row("ui 33")
+class TestSendNow:
+    def test_is_read_in_the_next_step(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        write_beside_a_look(panel, model)
+        press(panel, 0, "Send now")
+        panel.wait(lambda: NEXT_STEP in panel.root.inner_text(), "what will be")
+        assert queue(panel).get_by_role("button").count() == 0
+        model.release("look")
+
+        panel.wait(lambda: asked(panel) == [LOOK, TOLD], "said within the answer")
+        panel.wait_done(1)
+        panel.wait(lambda: queue(panel).count() == 0, "out of the queue")
+        read = panel.answer().text
+        panel.reload()
+        assert asked(panel) == [LOOK, TOLD]
+        for words in (read, panel.answer().text):
+            assert "Only that year, then." in words
+            assert "Nobody has said more." not in words
+
+    def test_is_read_though_the_page_was_left(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        write_beside_a_look(panel, model)
+        press(panel, 0, "Send now")
+        panel.wait(lambda: NEXT_STEP in panel.root.inner_text(), "what will be")
+        panel.click_to("Questionnaires")
+        panel.wait(lambda: texts(panel) == [TOLD], "the queue on the next page")
+        model.release("look")
+
+        panel.wait(lambda: asked(panel) == [LOOK, TOLD], "said within the answer")
+        panel.wait_done(1)
+        panel.wait(lambda: queue(panel).count() == 0, "out of the queue")
+
+    def test_is_sent_after_an_answer_that_had_no_other_step(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        wait_for_them(panel, "first")
+        press(panel, 0, "Send now")
+        panel.wait(lambda: NEXT_STEP in panel.root.inner_text(), "what will be")
+        model.release("thought")
+
+        panel.wait(lambda: asked(panel) == [HELD, "first"], "sent as the next one")
+        panel.wait_done(2)
+        assert queue(panel).count() == 0
+
+    def test_can_be_changed_again_after_a_stop(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        write_beside_a_look(panel, model)
+        press(panel, 0, "Send now")
+        panel.wait(lambda: NEXT_STEP in panel.root.inner_text(), "what will be")
+        panel.stop()
+        panel.wait_state("stopped")
+
+        press(panel, 0, "Edit")
+        assert panel.input.input_value() == TOLD
+        assert asked(panel) == [LOOK]
+
+
 class TestQueue:
     def test_is_sent_in_order_when_answers_end(
         self, panel: Panel, model: ModelServerProcess
@@ -62,7 +140,7 @@ class TestQueue:
         panel.wait(lambda: texts(panel) == ["second", "third", "fourth"], "dropped")
         press(panel, 0, "Move down")
         panel.wait(lambda: texts(panel) == ["third", "second", "fourth"], "moved")
-        press(panel, 2, "Send next")
+        press(panel, 2, "Send now")
         panel.wait(lambda: texts(panel) == ["fourth", "third", "second"], "first")
         press(panel, 1, "Edit")
         panel.wait(lambda: texts(panel) == ["fourth", "second"], "edited")
@@ -133,7 +211,7 @@ class TestQueue:
             lambda: "Paused: the answer was stopped." in panel.root.inner_text(), "why"
         )
         assert asked(panel) == [HELD]
-        press(panel, 0, "Send next")
+        press(panel, 0, "Send now")
         panel.wait(lambda: asked(panel) == [HELD, "first"], "sent by hand")
         panel.wait_done(2)
 

@@ -1,5 +1,6 @@
 """Another version of a question or an answer, by plain forms and by a script."""
 
+from urllib.parse import urljoin
 from uuid import uuid4
 
 import pytest
@@ -83,6 +84,50 @@ class TestRegenerate:
         fields = form(asked, how="profile:big")
         assert post(browser("ada"), "regenerate", fields).status_code == 204
         assert Run.objects.exclude(pk=asked.pk).get().profile == "big"
+
+    @pytest.mark.row("ui 77")
+    @pytest.mark.parametrize(
+        ("here", "offered"),
+        [
+            ("/admin/auth/group/?q=a#b", "/admin/auth/group/?q=a"),
+            ("/admin/auth/user/", ""),  # where it was asked
+            ("/assistant/", ""),
+            ("https://other.example/admin/auth/group/", ""),
+            ("", ""),
+        ],
+    )
+    def test_menu_offers_the_page_that_is_open(self, browser, asked, here, offered):
+        Run.objects.update(page_path="/admin/auth/user/?o=1")
+        address = reverse("ai_assistant:regenerate")
+        named = {"run": str(asked.pk), "title": "Groups <1>"}
+        headers = {**SCRIPT, "Referer": here and urljoin("http://testserver", here)}
+
+        menu = browser("ada").get(address, named, headers=headers).content.decode()
+
+        assert ('value="page"' in menu) == bool(offered)
+        assert (f'name="path" value="{offered}"' in menu) == bool(offered)
+        assert ("Groups &lt;1&gt;" in menu) == bool(offered)
+
+    @pytest.mark.row("ui 77")
+    def test_for_another_page_leaves_what_the_old_one_added(self, browser, asked):
+        Run.objects.update(page_path="/admin/auth/user/", context={"dropped": ["page"]})
+        fields = form(asked, how="page", path="/admin/auth/group/", title="Groups")
+
+        assert post(browser("ada"), "regenerate", fields).status_code == 204
+
+        fresh = Run.objects.exclude(pk=asked.pk).get()
+        assert (fresh.page_path, fresh.page_title) == ("/admin/auth/group/", "Groups")
+        assert fresh.context == {}
+        assert fresh.messages.get().text == "The question"
+
+    @pytest.mark.parametrize("path", ["", "//other.example/", "admin/", "/a\nb"])
+    def test_for_what_is_no_page_of_this_site(self, browser, asked, path):
+        fields = form(asked, how="page", path=path)
+
+        response = post(browser("ada"), "regenerate", fields)
+
+        assert "out of date" in response.content.decode()
+        assert Run.objects.count() == 1
 
     @pytest.mark.parametrize("how", ["profile:own", "profile:", "longer", "x" * 9000])
     def test_of_a_kind_that_is_not_offered(self, browser, asked, how):

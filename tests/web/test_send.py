@@ -147,6 +147,17 @@ class TestRefusal:
             assert "still working" in response.content.decode()
         assert count() == (1, 1, 1)
 
+    @pytest.mark.row("ui 33")
+    def test_of_a_second_message_unless_the_answer_is_to_read_it(self, browser, people):
+        run = ask(people["ada"])
+        conversation = str(run.conversation_id)
+        fields = form(conversation=conversation, text="Only 2025", steers="1")
+
+        response = send(browser("ada"), fields, script=True)
+
+        assert (response.status_code, count()) == (204, (1, 2, 1))
+        assert run.messages.last().text == "Only 2025"
+
     def test_of_too_many_at_once(self, browser, people, settings):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "RUNS_PER_USER": 1}
         ask(people["ada"])

@@ -25,6 +25,12 @@ def asked_on(run: Run) -> Entry | None:
     return {"url": url, "page": page, "title": title[:TITLE_CHARS]}
 
 
+def page_instead(run: Run, path: str) -> str:
+    """Return `path` if `run` could be asked about it instead of its own page."""
+    is_other = page_of(path) not in ("", page_of(run.page_path))
+    return path if is_other and not _is_own(path) else ""
+
+
 def page_of(url: str) -> str:
     """Return the path alone: other filters of a list are the same page."""
     try:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.engine.again import other_profiles, question_of
 from ai_assistant.engine.branches import Tree, has_changed, tree_of
 from ai_assistant.models.run import Run
+from ai_assistant.render.html.asked_on import page_instead
 
 Entry = dict[str, Any]
 
@@ -39,9 +40,9 @@ def versions_sentence(entries: Iterable[Entry]) -> str:
     }
 
 
-def fork_entry(run: Run) -> Entry:
+def fork_entry(run: Run, page: str = "") -> Entry:
     """
-    Return what `message_edit.html` and `regenerate_menu.html` draw.
+    Return what `message_edit.html` and `regenerate_menu.html` draw on `page`, a path.
 
     `changed` says that what is left has changed data, which stay as they are. Asks
     the database.
@@ -53,6 +54,7 @@ def fork_entry(run: Run) -> Entry:
         "message_id": str(asked.pk) if asked else "",
         "text": asked.text if asked else "",
         "profiles": other_profiles(run),
+        "page": page_instead(run, page),
         "changed": has_changed(tree.below(run.pk)),
     }
 

@@ -43,7 +43,7 @@ const open = async (link) => {
   (link.closest(".aia-acts") ?? link.closest(".aia-msg")).after(place);
   mark(href, true);
   try {
-    const response = await ask(href);
+    const response = await ask(`${href}&title=${encodeURIComponent(document.title)}`);
     if (signedOut(response) || !response.ok) throw new Error(response.status);
     draw(place, await response.text());
     begin(place, href);

@@ -2,7 +2,7 @@
 // same ones; one tab sends the next, with the key that was made when it was written.
 import { field, fill, isHere, queueKey, saveDraft } from "./field.js";
 import { add } from "./pending.js";
-import { byId, clone, root, word } from "./root.js";
+import { byId, clone, post, root } from "./root.js";
 import { deliver, isYoung } from "./sending.js";
 import { running, serverState } from "./state.js";
 import { read, readList, write } from "./store.js";
@@ -20,18 +20,50 @@ const save = (items) => {
 const alone = (work) =>
   navigator.locks ? navigator.locks.request(queueKey(), work) : Promise.resolve(work());
 
+// --- telling it to the answer under way ---
+
+// Its next step reads it. If there is none, it is sent when the answer has ended.
+const isTold = ({ told }) => running() && told === root.dataset.run;
+
+const mark = (key, told) =>
+  alone(() => save(list().map((item) => (item.key === key ? { ...item, told } : item))));
+
+const steer = async (key) => {
+  const { run } = root.dataset;
+  const { time, ...values } = list().find((item) => item.key === key) ?? {};
+  if (!time) return;
+  await mark(key, run); // before it can be answered for
+  draw();
+  const response = await post(byId("aia-form").action, { ...values, steers: 1 }).catch(() => null);
+  if (response?.status === 204) return;
+  await mark(key, "");
+  draw();
+};
+
+const isShown = ({ key }) => root.querySelector(`.aia-msg[data-key="${CSS.escape(key)}"]`);
+
+const settle = () =>
+  list().some(isShown) &&
+  alone(() => save(list().filter((item) => !isShown(item)))).then(draw);
+
 // --- what is shown ---
 
 const why = () => {
   const state = serverState();
+  if (list().some(isTold)) return byId("aia-queue").dataset.told;
   const names = { stopped: "stopped", error: "failed", limited: "limited", idle: "paused" };
   const name = state.startsWith("waiting") ? "waits" : (names[state] ?? "next");
   return byId("aia-queue").dataset[name];
 };
 
-const chipFor = ({ key, text }) => {
+const chipFor = (item) => {
+  const { key, text } = item;
   const chip = clone("aia-t-queued");
   chip.dataset.key = key;
+  if (isTold(item)) {
+    chip.dataset.told = "";
+    for (const button of chip.querySelectorAll("button")) button.remove();
+  }
   chip.querySelector("span").textContent = text;
   return chip;
 };
@@ -82,7 +114,10 @@ const next = () => {
 };
 
 // On a page that was loaded meanwhile. What has been left for long is not sent unasked.
-export const arrived = () => (list().every(isYoung) ? next() : draw());
+export const arrived = async () => {
+  await settle();
+  return list().every(isYoung) ? next() : draw();
+};
 
 // --- what the person does with one ---
 
@@ -120,7 +155,8 @@ const onPress = async (button) => {
     if (place >= 0) save(DO[how](items, place));
   });
   draw();
-  if (how !== "now" || running()) return;
+  if (how !== "now") return;
+  if (running()) return steer(key);
   write("localStorage", queueKey() + RUNS_KEPT, "");
   take((item) => item.key === key);
 };
@@ -142,6 +178,7 @@ root.addEventListener("aia:returned", (event) => {
 
 root.addEventListener("aia:message-done", next);
 root.addEventListener("aia:frame", () => {
+  settle();
   const line = byId("aia-queue")?.querySelector("p");
   if (line && line.textContent !== why()) line.textContent = why();
 });

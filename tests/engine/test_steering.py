@@ -1,0 +1,201 @@
+"""A message to a run that works is read in its next step, once, or not at all."""
+
+import pytest
+
+from ai_assistant.engine.db import in_db
+from ai_assistant.engine.start import accept
+from ai_assistant.engine.steering import MOST
+from ai_assistant.engine.stop import stop
+from ai_assistant.models.run import Run
+from ai_assistant.testing import call, reply
+from tests.engine.conftest import carry_on, facts, said, statuses
+from tests.engine.kill import Kill
+from tests.engine.people import refusal
+from tests.engine.test_resume import begin, resumed
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("ui 33")]
+
+
+@pytest.fixture
+def steer(submission):
+    """Say something to the only run: `steer("Only 2025")`."""
+
+    def send(text, **fields):
+        run = Run.objects.get()
+        fields = {"user_id": run.user_id, "steers": True, **fields}
+        return accept(submission(text, conversation_id=run.conversation_id, **fields))
+
+    return send
+
+
+@pytest.fixture
+def while_it_writes(function_model):
+    """Do something within the model's first reply, which calls a tool; its requests."""
+
+    def use(work):
+        asked = []
+
+        async def model(request):
+            asked.append(request.messages)
+            if "tool" in roles(request.messages):
+                return reply("Done.")
+            await in_db(work)
+            return reply("First.", call("echo", {"text": "a"}))
+
+        function_model(model)
+        return asked
+
+    return use
+
+
+def roles(messages):
+    return [message["role"] for message in messages if message["role"] != "system"]
+
+
+def users(run):
+    messages = run.messages.filter(role="user").order_by("position")
+    return [message.text for message in messages]
+
+
+def as_many_as_may_be(steer):
+    """Say one more than a step takes; return the code of the refusal."""
+    for number in range(MOST):
+        steer(str(number))
+    return refusal(steer, "one more")
+
+
+class TestWhileToolsWork:
+    def test_is_read_behind_their_results(self, play, script, offer, steer):
+        offer(lambda: bool(steer("Only 2025")), name="slow")
+        script.add(reply("", call("slow")), "Only that year.")
+
+        run = play()
+
+        asked = script.requests[1].messages
+        assert roles(asked) == ["user", "assistant", "tool", "user"]
+        assert asked[-1]["content"] == "Only 2025"
+        assert (run.state, users(run)) == ("succeeded", ["Hello", "Only 2025"])
+        assert "aia.message" in facts(run)
+
+    def test_while_a_task_works_beside(self, play, script, offer, steer):
+        offer(lambda: 1, name="long", background=True)
+        script.add(reply("", call("long")))
+        run = play()
+
+        accepted = steer("Hurry")
+
+        assert (accepted.run_id, accepted.woken) == (run.pk, False)
+        run.refresh_from_db()
+        assert (run.state, users(run)) == ("waiting_task", ["Hello", "Hurry"])
+
+    def test_a_few_are_taken_for_one_step(self, play, script, offer, steer):
+        offer(lambda: as_many_as_may_be(steer), name="tell")
+        script.add(reply("", call("tell")), "All read.")
+
+        run = play()
+
+        assert run.calls.get().result["data"] == "busy"
+        assert users(run) == ["Hello", *map(str, range(MOST))]
+
+
+class TestWhileTheModelWrites:
+    def test_is_read_behind_the_calls_of_its_reply(self, play, while_it_writes, steer):
+        asked = while_it_writes(lambda: steer("Only 2025"))
+
+        run = play()
+
+        assert roles(asked[1]) == ["user", "assistant", "tool", "user"]
+        assert asked[1][-1]["content"] == "Only 2025"
+        assert (run.state, statuses(run)) == ("succeeded", ["complete"])
+        assert (users(run), run.steering) == (["Hello", "Only 2025"], [])
+
+    def test_twice_is_once(self, play, while_it_writes, steer):
+        while_it_writes(lambda: [steer("Only 2025", key="k") for _ in range(2)])
+
+        assert users(play()) == ["Hello", "Only 2025"]
+
+    def test_a_few_are_taken_for_one_step(self, play, while_it_writes, steer):
+        refused = []
+        while_it_writes(lambda: refused.append(as_many_as_may_be(steer)))
+
+        run = play()
+
+        assert refused == ["busy"]
+        assert users(run) == ["Hello", *map(str, range(MOST))]
+
+    def test_its_answer_leaves_it_to_the_next_message(
+        self, play, function_model, steer, submission
+    ):
+        async def model(request):
+            if len(roles(request.messages)) == 1:
+                await in_db(lambda: steer("And 2024", key="k"))
+            return reply("The answer.")
+
+        function_model(model)
+
+        run = play()
+
+        assert (run.state, users(run), run.steering) == ("succeeded", ["Hello"], [])
+        sent = submission("And 2024", conversation_id=run.conversation_id, key="k")
+        assert accept(sent).is_new
+
+    @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+    @pytest.mark.parametrize("at", range(3))
+    def test_is_read_once_wherever_the_process_is_killed(
+        self, submission, while_it_writes, steer, monkeypatch, at, after
+    ):
+        asked = while_it_writes(lambda: steer("Only 2025", key="k"))
+        hold = begin(submission)
+        Kill(monkeypatch, at=at, after=after).execute(hold)
+
+        run = resumed(hold)
+
+        assert (run.state, said(run)) == ("succeeded", "First.|Done.")
+        assert users(run) == ["Hello", "Only 2025"]
+        assert [one["content"] for one in asked[-1]].count("Only 2025") == 1
+
+
+class TestNotTaken:
+    """It waits in the person's queue, as if nobody had pressed “Send now”."""
+
+    def test_unless_it_is_meant_to_be(self, play, script, offer, steer):
+        offer(lambda: refusal(lambda: steer("Hurry", steers=False)), name="tell")
+        script.add(reply("", call("tell")), "Done.")
+
+        run = play()
+
+        assert run.calls.get().result["data"] == "busy"
+        assert users(run) == ["Hello"]
+
+    def test_by_a_run_that_may_do_more_than_is_wanted_now(
+        self, play, script, offer, steer
+    ):
+        offer(lambda: refusal(lambda: steer("Look", look_only=True)), name="tell")
+        script.add(reply("", call("tell")), "Done.")
+
+        assert play().calls.get().result["data"] == "busy"
+
+    def test_by_a_run_that_is_being_stopped(self, while_it_writes, submission, steer):
+        refused = []
+
+        def work():
+            stop(Run.objects.get().pk)
+            refused.append(refusal(lambda: steer("Wait")))
+
+        while_it_writes(work)
+
+        carry_on(begin(submission))
+
+        assert refused == ["busy"]
+
+    def test_by_another_persons_run(self, play, script, offer, steer, staff):
+        def other():
+            return refusal(lambda: steer("Mine", user_id=staff.pk))
+
+        offer(other)
+        script.add(reply("", call("other")), "Done.")
+
+        run = play()
+
+        assert run.calls.get().result["data"] == "not_found"
+        assert users(run) == ["Hello"]
