@@ -26,6 +26,10 @@ from ai_assistant.types import ToolResult
 
 DETAIL_CHARS = 4000
 BUDGET = "budget"  # the code of a run that no budget had room for
+WRITTEN = (  # at the end of a run
+    *("state", "owner", "error_code", "error_text", "error_detail", "opens_at"),
+    *("session_sealed", "steering", "running_s", "finished_at"),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,20 +81,7 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     run.steering = []  # what no step has read is with the person's own queue
     run.running_s += running_s
     run.finished_at = timezone.now()
-    run.save(
-        update_fields=[
-            "state",
-            "owner",
-            "error_code",
-            "error_text",
-            "error_detail",
-            "opens_at",
-            "session_sealed",
-            "steering",
-            "running_s",
-            "finished_at",
-        ]
-    )
+    run.save(update_fields=WRITTEN)
     Conversation.objects.filter(pk=run.conversation_id).update(
         updated_at=timezone.now()
     )
