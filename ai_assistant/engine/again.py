@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from ai_assistant import conf
 from ai_assistant.engine.branches import BRANCH, RETRY
 from ai_assistant.engine.finish import BUDGET
+from ai_assistant.engine.profiles import labelled_profiles
 from ai_assistant.engine.start import KEY_CHARS, Submission
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Message
@@ -79,7 +79,7 @@ def regenerate_submission(
     not_ended, bad_request for a wish or a profile that is not offered.
     """
     run = ended_run(version.user_id, version.run_id)
-    offered = {run.profile, *(name for name, _label in other_profiles(run))}
+    offered = {run.profile, *dict(labelled_profiles(without=run.profile))}
     if wish not in ("", *WISHES) or (profile or run.profile) not in offered:
         raise Refused(
             "bad_request", _("This page is out of date. Reload it and try again.")
@@ -106,16 +106,6 @@ def edited_submission(version: Version, text: str) -> Submission:
     """
     run = ended_run(version.user_id, version.run_id)
     return replace(_beside(run, version), key=_key(BRANCH, version), text=text)
-
-
-def other_profiles(run: Run) -> list[tuple[str, str]]:
-    """Return names and labels of the profiles that may answer instead."""
-    labelled = [
-        (name, str(profile["LABEL"]))
-        for name, profile in conf.get("PROFILES").items()
-        if profile.get("LABEL") and name != run.profile
-    ]
-    return sorted(labelled, key=lambda one: one[1].casefold())
 
 
 def ended_run(user_id: UserKey, run_id: UUID) -> Run:

@@ -20,6 +20,7 @@ from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import Hold, database_now
 from ai_assistant.engine.finish import store_message
 from ai_assistant.engine.interrupts import take_as_answer
+from ai_assistant.engine.profiles import DEFAULT
 from ai_assistant.engine.scope import module_id_for
 from ai_assistant.engine.spending import check_before_start
 from ai_assistant.engine.steering import take_along
@@ -70,7 +71,7 @@ class Submission:
     continues: UUID | None = None
     beside: UUID | None = None  # the run of which this is another version
     wish: str = ""  # how to answer, see prompts.wishes
-    profile: str = "default"
+    profile: str = DEFAULT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,6 +7,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.interrupts import ANSWER_CHARS
+from ai_assistant.engine.profiles import DEFAULT, offered_profiles
 from ai_assistant.engine.start import clean_text
 from ai_assistant.exceptions import Ask, Refused
 
@@ -30,6 +31,14 @@ def read_key(request: HttpRequest) -> str:
     if not key.isprintable():
         raise _out_of_date()
     return key
+
+
+def read_profile(request: HttpRequest) -> str:
+    """Return the name of the model profile that is to answer."""
+    name = request.POST.get("profile") or DEFAULT
+    if name != DEFAULT and name not in offered_profiles():
+        raise _out_of_date()
+    return name
 
 
 def read_answer(request: HttpRequest) -> str:

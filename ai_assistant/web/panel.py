@@ -12,6 +12,7 @@ from django.utils.functional import cached_property
 
 from ai_assistant import conf
 from ai_assistant.engine.branches import shown_runs
+from ai_assistant.engine.profiles import DEFAULT, offered_profiles
 from ai_assistant.engine.unread import count_unread
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
@@ -75,6 +76,7 @@ class Panel:
     layout: Layout = field(default_factory=Layout)
     title: str = ""
     run: str = ""
+    profile: str = DEFAULT  # that the person chose for the conversation
     seq: int = 0
     state: str = "closed"
     readonly: str = ""  # why nothing can be changed on the page
@@ -111,8 +113,13 @@ class Panel:
 
     @property
     def model_label(self) -> str:
-        profile = conf.profile()
-        return str(profile.get("LABEL") or profile.get("MODEL") or "")
+        return offered_profiles()[DEFAULT]
+
+    @cached_property
+    def profiles(self) -> dict[str, str]:
+        """Return the labels of the models to choose from, by profile; none of one."""
+        offered = offered_profiles()
+        return offered if len(offered) > 1 else {}
 
     @property
     def height(self) -> int:
@@ -194,7 +201,8 @@ def drawn_panel(
     panel.usage = usage_line(wanted.pk) if panel.shows_usage else ""
     panel.thread, panel.pinned = drawn.entries, drawn.pinned
     panel.earlier = drawn.earlier
-    panel.run = str(drawn.run.pk) if drawn.run else ""
+    if drawn.run:
+        panel.run, panel.profile = str(drawn.run.pk), drawn.run.profile
     panel.seq, panel.state = drawn.seq, drawn.state
     panel.origin = origin_of(drawn.run, request.user, panel.path)
     return panel

@@ -33,6 +33,7 @@ from ai_assistant.web.fields import (
     read_answer,
     read_chosen,
     read_key,
+    read_profile,
     read_rows,
     read_seq,
     read_uuid,
@@ -219,6 +220,7 @@ def _submission(request: HttpRequest) -> Submission:
         stamp=stamp(request),
         look_only=request.POST.get("look_only") == "1",
         steers=request.POST.get("steers") == "1",
+        profile=read_profile(request),
     )
 
 

@@ -147,6 +147,11 @@ def queue(panel: Panel) -> None:
     waiting.get_by_text("reads it in its next step").wait_for()
 
 
+def models(panel: Panel) -> None:
+    ask(panel)
+    panel.page.get_by_label("Model that answers").select_option("large")
+
+
 def said_within(panel: Panel) -> None:
     panel.ask(QUESTION)
     panel.wait_state("tool")
@@ -209,15 +214,8 @@ SCENES = (
     *(drawer_menu, drawer_search, drawer_nothing_found, drawer_rename),
     *(drawer_deleted, settings_open, keyboard_map, edit_question, branch_picker),
     *(answer_anew, feedback_form, answer_menu, quote_button, queue, said_within),
-    *(
-        rate_limit,
-        banner_production,
-        full_page,
-        unread,
-        right_to_left,
-        right_to_left_drawer,
-    ),
-    *(narrow_320, zoom_200, forced_colours),
+    *(models, rate_limit, banner_production, full_page, unread),
+    *(right_to_left, right_to_left_drawer, narrow_320, zoom_200, forced_colours),
 )
 UNDER_WAY = {"queue": "streaming", "said_within": "progress"}  # the others are done
 SAME = {
@@ -234,6 +232,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "forced-colours": {"forced_colors": "active"},
 }
 SETTINGS: dict[str, dict[str, Any]] = {
+    "models": {"PROFILES": {"large": {"MODEL": "openai/large", "LABEL": "Large one"}}},
     "rate-limit": {"RATE_USER": "1/m"},
     "banner-production": {"BANNER": {"text": "PRODUCTION", "level": "danger"}},
 }

@@ -1,5 +1,6 @@
 """Writing: keys, drafts, and what other parts of a page send."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -7,10 +8,39 @@ from playwright.sync_api import CDPSession
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
 
 Visit = Callable[..., Visitor]
 HELLO = "[[script:hello]]"
+
+
+@pytest.mark.row("ui 43")
+class TestModels:
+    def test_the_chosen_one_answers(
+        self,
+        visit: Visit,
+        own_server: Callable[..., DemoServer],
+        model: ModelServerProcess,
+    ) -> None:
+        one = {"API_BASE": model.base, "API_KEY_ENV": "ASSISTANT_API_KEY"}
+        own = {
+            "default": {**one, "MODEL": "openai/small"},
+            "large": {**one, "MODEL": "openai/large", "LABEL": "Large"},
+        }
+        env = {"TESTS_SETTINGS": json.dumps({"PROFILES": own, "TITLES": False})}
+        panel = visit(own_server(env=env)).panel()
+        model.clear()
+        panel.ask_and_wait(HELLO)
+        models = panel.page.get_by_label("Model that answers")
+        models.select_option("Large")
+        panel.ask_and_wait(HELLO)
+        panel.reload()
+
+        assert models.input_value() == "large"
+        panel.ask_and_wait(HELLO)
+        asked = [request["model"] for request in model.requests()]
+        assert asked == ["small", "large", "large"]
 
 
 class TestKeys:

@@ -80,7 +80,8 @@ class Theatre:
         return self._servers[key]
 
     def _key(self, settings: dict[str, Any]) -> str:
-        return json.dumps({"PROFILES": _profiles(self.model), **settings})
+        profiles = {**_profiles(self.model), **settings.get("PROFILES", {})}
+        return json.dumps({**settings, "PROFILES": profiles})
 
 
 @contextmanager

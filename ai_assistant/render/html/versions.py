@@ -5,8 +5,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.again import other_profiles, question_of
+from ai_assistant.engine.again import question_of
 from ai_assistant.engine.branches import Tree, has_changed, tree_of
+from ai_assistant.engine.profiles import labelled_profiles
 from ai_assistant.models.run import Run
 from ai_assistant.render.html.asked_on import page_instead
 
@@ -53,7 +54,7 @@ def fork_entry(run: Run, page: str = "") -> Entry:
         "run_id": str(run.pk),
         "message_id": str(asked.pk) if asked else "",
         "text": asked.text if asked else "",
-        "profiles": other_profiles(run),
+        "profiles": labelled_profiles(without=run.profile),
         "page": page_instead(run, page),
         "changed": has_changed(tree.below(run.pk)),
     }

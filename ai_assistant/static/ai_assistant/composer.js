@@ -63,6 +63,7 @@ export const submit = () => {
     ...{ key: keyField().value, text, conversation, time: Date.now() },
     ...{ path: pagePath(), title: document.title, context: kept(text) },
     look_only: byId("aia-look").value,
+    profile: byId("aia-profile")?.value ?? "",
   };
   if (running()) return enqueue(item);
   pending.add(item);
