@@ -86,7 +86,7 @@ class TestSend:
     @pytest.mark.row("X06")
     def test_takes_no_role_no_prompt_and_no_model(self, browser):
         more = {"role": "system", "system": "x", "prompt": "x", "model": "x"}
-        more |= {"messages": '[{"role": "system"}]', "user": "1", "profile": "x"}
+        more |= {"messages": '[{"role": "system"}]', "user": "1"}
 
         send(browser("ada"), form(**more), script=True)
 
