@@ -200,9 +200,13 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
 
 def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
     message = _message(active, submission, text)
-    is_again = submission.continues or submission.beside
-    woken = not is_again and take_as_answer(active, message, submission.stamp)
-    if not woken and not _told_along(active, submission, message):
+    if submission.steers:  # what is asked meanwhile, it does not answer
+        taken = take_along(active, message, look_only=submission.look_only)
+    elif submission.continues or submission.beside:
+        taken = False
+    else:
+        taken = take_as_answer(active, message, submission.stamp)
+    if not taken:
         raise Refused(
             "busy",
             _("The assistant is still working. Stop it, or wait for its answer."),
@@ -211,14 +215,8 @@ def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
         run_id=active.pk,
         conversation_id=active.conversation_id,
         is_new=False,
-        woken=woken,
+        woken=not submission.steers,
     )
-
-
-def _told_along(active: Run, submission: Submission, message: Message) -> bool:
-    if not submission.steers:
-        return False
-    return take_along(active, message, look_only=submission.look_only)
 
 
 def _check_load(submission: Submission) -> None:

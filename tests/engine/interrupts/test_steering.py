@@ -3,14 +3,15 @@
 import pytest
 
 from ai_assistant.engine.db import in_db
+from ai_assistant.engine.interrupts import answer
 from ai_assistant.engine.start import accept
 from ai_assistant.engine.steering import MOST
 from ai_assistant.engine.stop import stop
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
-from tests.engine.conftest import carry_on, facts, said, statuses
+from tests.engine.conftest import carry_on, facts, resume, said, statuses
 from tests.engine.kill import Kill
-from tests.engine.people import refusal
+from tests.engine.people import given, refusal
 from tests.engine.test_resume import begin, resumed
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("ui 33")]
@@ -87,6 +88,20 @@ class TestWhileToolsWork:
         assert (accepted.run_id, accepted.woken) == (run.pk, False)
         run.refresh_from_db()
         assert (run.state, users(run)) == ("waiting_task", ["Hello", "Hurry"])
+
+    def test_answers_nothing_that_is_asked_meanwhile(self, asks, play, script, steer):
+        script.add(reply("", call("write_effect", {"key": "a"})), "Left.")
+        run = play()
+
+        accepted = steer("Only 2025")
+
+        run.refresh_from_db()
+        assert (run.state, accepted.woken) == ("waiting_approval", False)
+        assert statuses(run) == ["waiting"]
+        answer(given(run, "deny"))
+        run = resume(run)
+        assert roles(script.requests[1].messages)[-2:] == ["tool", "user"]
+        assert (run.state, users(run)) == ("succeeded", ["Hello", "Only 2025"])
 
     def test_a_few_are_taken_for_one_step(self, play, script, offer, steer):
         offer(lambda: as_many_as_may_be(steer), name="tell")
