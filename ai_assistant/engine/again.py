@@ -6,8 +6,10 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from ai_assistant import conf
 from ai_assistant.engine.branches import BRANCH, RETRY
 from ai_assistant.engine.finish import BUDGET
+from ai_assistant.engine.history import question_of
 from ai_assistant.engine.profiles import labelled_profiles
 from ai_assistant.engine.start import KEY_CHARS, Submission
 from ai_assistant.exceptions import Refused
@@ -45,7 +47,7 @@ def again_submission(
     Return what is sent for another try at `run_id`.
 
     After a failure, and a limit before the first answer, the question is asked
-    again, beside the first try; after a stop or another limit the assistant is asked
+    again, with all that was said to it, beside the first try; after a stop or another limit the assistant is asked
     to go on. Raise Refused not_found, or not_ended.
     """
     run = ended_run(user_id, run_id)
@@ -55,7 +57,7 @@ def again_submission(
     return replace(
         _like(run, session),
         key=f"{beginning}{key}"[:KEY_CHARS],
-        text=asked.text if asked else _("Go on."),
+        text=_all_said(run) if asked else _("Go on."),
         continues=run.pk,
         beside=run.pk if retries else None,
         wish=run.wish,
@@ -118,12 +120,6 @@ def ended_run(user_id: UserKey, run_id: UUID) -> Run:
     return run
 
 
-def question_of(run: Run) -> Message | None:
-    """Return the message that the run answers."""
-    said = Message.objects.filter(run=run, role=Message.Role.USER)
-    return said.order_by("position").first()
-
-
 def _like(run: Run, session: SessionStamp) -> Submission:
     """Return what is sent from the page of `run`, by whoever is signed in now."""
     return Submission(
@@ -146,6 +142,14 @@ def _beside(run: Run, version: Version) -> Submission:
         profile=run.profile,
         look_only=run.look_only or version.look_only,
     )
+
+
+def _all_said(run: Run) -> str:
+    """Return the question of a run, with what the person said while it worked."""
+    said = Message.objects.filter(run=run, role=Message.Role.USER)
+    texts = [message.text for message in said.order_by("position")]
+    whole = "\n\n".join(texts)
+    return whole if len(whole) <= int(conf.get("MAX_MESSAGE_CHARS")) else texts[0]
 
 
 def _is_go_on(asked: Message | None) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +10,6 @@ from ai_assistant import conf
 from ai_assistant.engine.branches import seen_by
 from ai_assistant.engine.history_size import (
     Group,
-    is_from_user,
     newest_that_fit,
     with_note,
 )
@@ -30,7 +29,7 @@ def chat_messages(run: Run, path: Sequence[UUID] | None = None) -> list[dict[str
 
     Of its branches only `path`, the runs up to this one; without it they are looked up.
     The last AI_ASSISTANT['HISTORY_MESSAGES'] messages, and of these the newest that
-    fit into HISTORY_CHARS, beginning with one of the user; a call and its result
+    fit into HISTORY_CHARS, beginning with the question of a run; a call and its result
     are never parted.
     """
     most = int(conf.get("HISTORY_MESSAGES"))
@@ -40,7 +39,8 @@ def chat_messages(run: Run, path: Sequence[UUID] | None = None) -> list[dict[str
         conversation_id=run.conversation_id, run_id__in=seen[-most:]
     )
     recent = list(told.select_related("step").order_by("-position")[:most])
-    messages = _from_user_on(list(reversed(recent)), run)
+    is_cut = len(recent) == most
+    messages = _from_question_on(list(reversed(recent)), run, is_cut=is_cut)
     calls = _calls_by_step(messages)
     names = _CallNames()
     groups: list[Group] = []
@@ -51,30 +51,61 @@ def chat_messages(run: Run, path: Sequence[UUID] | None = None) -> list[dict[str
             step = getattr(message, "step", None)
             own = calls.get(step.pk, []) if step else []
             groups.append(_assistant(message, own, names))
-    return [entry for group in _fitting(groups, run) for entry in group]
+    begins = [begins for _message, begins in _with_beginnings(messages)]
+    return [entry for group in _fitting(groups, begins, run) for entry in group]
 
 
-def _fitting(groups: list[Group], run: Run) -> list[Group]:
-    """Return what fits, from one of the user on, with a note if that is not all."""
+def question_of(run: Run) -> Message | None:
+    """Return the message that the run answers."""
+    said = Message.objects.filter(run=run, role=Message.Role.USER)
+    return said.order_by("position").first()
+
+
+def _fitting(groups: list[Group], begins: list[bool], run: Run) -> list[Group]:
+    """
+    Return what fits, from the question of a run on, with a note if that is not all.
+
+    `begins` tells of each group whether it is one.
+    """
     kept = newest_that_fit(groups, int(conf.get("HISTORY_CHARS")))
     if len(kept) == len(groups):
         return kept
-    for index, group in enumerate(kept):
-        if is_from_user(group):
-            return [with_note(group), *kept[index + 1 :]]
+    for index, begins_run in enumerate(begins[len(groups) - len(kept) :]):
+        if begins_run:
+            return [with_note(kept[index]), *kept[index + 1 :]]
     # Of one run more than fits: its question comes first.
-    asked = Message.objects.filter(run=run, role=Message.Role.USER).first()
+    asked = question_of(run)
     question = [{"role": "user", "content": asked.text if asked else ""}]
     return [with_note(question), *kept]
 
 
-def _from_user_on(messages: list[Message], run: Run) -> list[Message]:
-    for index, message in enumerate(messages):
-        if message.role == Message.Role.USER:
+def _from_question_on(
+    messages: list[Message], run: Run, *, is_cut: bool
+) -> list[Message]:
+    for index, (message, begins) in enumerate(_with_beginnings(messages)):
+        if begins and (index or not is_cut or _is_question(message)):
             return messages[index:]
     # One run with more messages than the window: its question comes first.
-    asked = Message.objects.filter(run=run, role=Message.Role.USER).first()
+    asked = question_of(run)
     return [asked, *messages] if asked else messages
+
+
+def _with_beginnings(messages: list[Message]) -> Iterator[tuple[Message, bool]]:
+    """
+    Yield each message, and whether its run begins with it.
+
+    Of the first one that is not known: it may be one that was said within a run.
+    """
+    before = None
+    for message in messages:
+        is_user = message.role == Message.Role.USER
+        yield message, is_user and message.run_id != before
+        before = message.run_id
+
+
+def _is_question(message: Message) -> bool:
+    own = Message.objects.filter(run_id=message.run_id)
+    return not own.filter(position__lt=message.position).exists()
 
 
 def _calls_by_step(messages: Iterable[Message]) -> dict[int, list[ToolCall]]:

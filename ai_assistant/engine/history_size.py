@@ -27,11 +27,6 @@ def newest_that_fit(groups: list[Group], most: int) -> list[Group]:
     return kept[::-1]
 
 
-def is_from_user(group: Group) -> bool:
-    """Tell whether a group is what the person said."""
-    return bool(group) and group[0]["role"] == "user"
-
-
 def with_note(group: Group) -> Group:
     """Return the person's words with a note that there were others before."""
     first, *rest = group

@@ -117,8 +117,8 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
 
     With `owner` the run is leased to that process at once, else it is queued.
     Raise Refused: not_found for another user's conversation, busy while a run is
-    unfinished and does not take it along, Limited at a rate or a budget, and what
-    `clean_text` raises.
+    unfinished and does not take it along, ended if none is there to do so, Limited at
+    a rate or a budget, and what `clean_text` raises.
     """
     # A person may speak of what looks like a key; ours has no place in a row.
     text = redact_values(clean_text(submission.text))
@@ -146,6 +146,8 @@ def _accept(submission: Submission, text: str, owner: str) -> Accepted:
     active = None if is_new else _active(conversation)
     if active is not None:
         return _to_active(active, submission, text)
+    if submission.steers:
+        raise Refused("ended", _("This answer has ended."))
     _check_load(submission)
     _check_limits(submission, text)
     run = _run(conversation, submission)

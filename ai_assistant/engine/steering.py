@@ -31,6 +31,10 @@ def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
     except LostLease:
         return False
     run.refresh_from_db()
+    if Message.objects.filter(
+        conversation_id=run.conversation_id, key=message.key
+    ).exists():
+        return True  # read meanwhile
     if run.stop_requested or (look_only and not run.look_only):
         return False
     writes = _model_writes(run)
@@ -66,10 +70,10 @@ def _model_writes(run: Run) -> bool:
 
 
 def _unread(run: Run) -> int:
-    """Return how many messages stand behind the last reply."""
-    last = run.messages.filter(role=Message.Role.ASSISTANT).order_by("position").last()
-    behind = run.messages.filter(role=Message.Role.USER)
-    return behind.filter(position__gt=last.position if last else 0).count()
+    """Return how many messages stand behind the last reply, or the question."""
+    own = run.messages.order_by("position")
+    last = own.filter(role=Message.Role.ASSISTANT).last() or own.first()
+    return own.filter(position__gt=last.position).count() if last else 0
 
 
 def _message(run: Run, key: str, text: str) -> Message:

@@ -107,6 +107,40 @@ class TestSendNow:
         panel.wait_done(2)
         assert queue(panel).count() == 0
 
+    def test_of_two_keeps_their_order(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        wait_for_them(panel, "first", "second", "third")
+        for place, later in ((1, "second"), (2, "third")):
+            press(panel, place, "Send now")
+            told = panel.page.locator("#aia-queue li[data-told]", has_text=later)
+            told.wait_for()
+        assert texts(panel) == ["second", "third", "first"]
+        model.release("thought")
+
+        panel.wait(
+            lambda: asked(panel) == [HELD, "second", "third", "first"], "in order"
+        )
+        panel.wait_done(4)
+
+    def test_says_why_it_is_not_taken(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        panel.ask(HELD)
+        panel.wait_state("thinking", "streaming", "tool")
+        panel.page.locator("#aia-look").select_option("1")
+        panel.type("first")
+        panel.input.press("Enter")
+        press(panel, 0, "Send now")
+
+        panel.wait(lambda: "still working" in panel.root.inner_text(), "why")
+        assert queue(panel).get_by_role("button").count() == 3
+        panel.page.locator("#aia-look").select_option("")
+        model.release("thought")
+        panel.wait(lambda: asked(panel) == [HELD, "first"], "sent as the next one")
+        panel.wait_done(2)
+        assert "still working" not in panel.root.inner_text()
+
     def test_can_be_changed_again_after_a_stop(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
@@ -117,7 +151,7 @@ class TestSendNow:
         panel.wait_state("stopped")
 
         press(panel, 0, "Edit")
-        assert panel.input.input_value() == TOLD
+        panel.wait(lambda: panel.input.input_value() == TOLD, "the text again")
         assert asked(panel) == [LOOK]
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.again import question_of
 from ai_assistant.engine.branches import Tree, has_changed, tree_of
+from ai_assistant.engine.history import question_of
 from ai_assistant.engine.profiles import labelled_profiles
 from ai_assistant.models.run import Run
 from ai_assistant.render.html.asked_on import page_instead

@@ -2,10 +2,11 @@
 // same ones; one tab sends the next, with the key that was made when it was written.
 import { field, fill, isHere, queueKey, saveDraft } from "./field.js";
 import { add } from "./pending.js";
-import { byId, clone, post, root } from "./root.js";
-import { deliver, isYoung } from "./sending.js";
+import { byId, clone, notice, post, root, signedOut } from "./root.js";
+import { deliver, explain, isYoung } from "./sending.js";
 import { running, serverState } from "./state.js";
 import { read, readList, write } from "./store.js";
+import { endSession } from "./ws.js";
 
 const RUNS_KEPT = ".after"; // the run after whose end a message was sent
 
@@ -35,9 +36,12 @@ const steer = async (key) => {
   await mark(key, run); // before it can be answered for
   draw();
   const response = await post(byId("aia-form").action, { ...values, steers: 1 }).catch(() => null);
-  if (response?.status === 204) return;
+  // If no answer came it may have arrived all the same: it counts as told till the end.
+  if (!response || response.status === 204) return;
   await mark(key, "");
   draw();
+  if (signedOut(response)) endSession();
+  else explain(response);
 };
 
 const isShown = ({ key }) => root.querySelector(`.aia-msg[data-key="${CSS.escape(key)}"]`);
@@ -103,21 +107,20 @@ const take = (isWanted) =>
     if (read("localStorage", queueKey() + RUNS_KEPT) === run) return;
     write("localStorage", queueKey() + RUNS_KEPT, run);
     save(items.filter((other) => other !== item));
+    notice("");
     send(item);
   }).then(draw);
 
 // After a good end only: what a failure or a question leaves behind is for the person.
-const next = () => {
+const next = async () => {
+  await settle();
   if (serverState() !== "idle") return draw();
   const [first] = list();
   return take((item) => item.key === first?.key);
 };
 
 // On a page that was loaded meanwhile. What has been left for long is not sent unasked.
-export const arrived = async () => {
-  await settle();
-  return list().every(isYoung) ? next() : draw();
-};
+export const arrived = () => (list().every(isYoung) ? next() : settle() || draw());
 
 // --- what the person does with one ---
 
@@ -139,7 +142,7 @@ const DO = {
   drop: (items, place) => items.toSpliced(place, 1),
   up: (items, place) => moved(items, place, place - 1),
   down: (items, place) => moved(items, place, place + 1),
-  now: (items, place) => moved(items, place, 0),
+  now: (items, place) => moved(items, place, items.filter(isTold).length),
   edit: (items, place) => {
     edit(items[place]);
     return items.toSpliced(place, 1);

@@ -60,8 +60,7 @@ const shown = (key) => {
   if (item) forgetDraft(item);
 };
 
-const refused = async (item, response) => {
-  giveBack(item);
+export const explain = async (response) => {
   const { ok, status } = response;
   const says = ok || status === 429; // a limit, and when it is over
   const html = says ? await response.text() : "";
@@ -94,7 +93,10 @@ export const deliver = async (item, delay = RETRY_MS) => {
     giveBack(item);
     return endSession();
   }
-  if (response.status !== 204) return refused(item, response);
+  if (response.status !== 204) {
+    giveBack(item);
+    return explain(response);
+  }
   forgetDraft(item);
   markGhost(item.key, "sent");
   // The next page may have been drawn before it was stored: the item stays a while.

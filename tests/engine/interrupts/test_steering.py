@@ -2,12 +2,17 @@
 
 import pytest
 
+from ai_assistant.engine.again import again_submission
 from ai_assistant.engine.db import in_db
 from ai_assistant.engine.interrupts import answer
+from ai_assistant.engine.owner import this_process
 from ai_assistant.engine.start import accept
-from ai_assistant.engine.steering import MOST
+from ai_assistant.engine.steering import MOST, take_along
 from ai_assistant.engine.stop import stop
+from ai_assistant.exceptions import ModelError
+from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
+from ai_assistant.safety.identity import SessionStamp
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import carry_on, facts, resume, said, statuses
 from tests.engine.kill import Kill
@@ -169,9 +174,91 @@ class TestWhileTheModelWrites:
         assert users(run) == ["Hello", "Only 2025"]
         assert [one["content"] for one in asked[-1]].count("Only 2025") == 1
 
+    def test_twice_at_the_moment_when_it_was_read(self, play, script, offer, steer):
+        """The second one was on its way when the first became a message."""
+
+        def tell():
+            run = Run.objects.get()
+            steer("Only 2025", key="k")
+            again = Message(
+                conversation=run.conversation, run=run, key="k", role="user"
+            )
+            return take_along(run, again, look_only=False)
+
+        offer(tell)
+        script.add(reply("", call("tell")), "Done.")
+
+        run = play()
+
+        assert run.calls.get().result["data"] is True
+        assert (users(run), run.steering) == (["Hello", "Only 2025"], [])
+
+
+class TestHistory:
+    """What was said within a run does not take the place of its question."""
+
+    @pytest.mark.parametrize(
+        "short", [{"HISTORY_MESSAGES": 4}, {"HISTORY_CHARS": 1000}]
+    )
+    def test_keeps_the_question(self, play, script, offer, options, steer, short):
+        def big(number: int) -> str:
+            if number == 3:
+                steer("Only 2025")
+            return "x" * 400
+
+        offer(big)
+        options(**short)
+        script.add(*[reply("", call("big", {"number": n})) for n in range(4)], "Done.")
+
+        play()
+
+        asked = [one for one in script.requests[-1].messages if one["role"] != "system"]
+        assert asked[0]["content"].endswith("Hello")
+        assert roles(asked)[-3:] == ["assistant", "tool", "user"]
+        assert asked[-1]["content"] == "Only 2025"
+
+    def test_of_an_earlier_run_begins_with_its_question(
+        self, play, script, offer, options, steer
+    ):
+        offer(lambda: bool(steer("Only 2025")), name="slow")
+        script.add(reply("", call("slow")), "Done.", "Again.")
+        first = play()
+        # Of the first run its question, its call and what was said fall out.
+        options(HISTORY_MESSAGES=3)
+
+        play("And now?", conversation_id=first.conversation_id)
+
+        assert roles(script.requests[-1].messages) == ["user"]
+
+    def test_retry_says_all_of_it_again(self, play, function_model, offer, steer):
+        asked = []
+
+        async def model(request):
+            asked.append(request.messages[-1]["content"])
+            if len(asked) == 2:
+                raise ModelError("auth", "no")
+            return reply("", call("slow")) if len(asked) == 1 else reply("Done.")
+
+        offer(lambda: bool(steer("Only 2025")), name="slow")
+        function_model(model)
+        run = play()
+        assert run.state == "failed"
+
+        sent = again_submission(run.user_id, run.pk, "k", SessionStamp())
+        carry_on(accept(sent, owner=this_process()).hold)
+
+        assert asked[-1] == "Hello\n\nOnly 2025"
+
 
 class TestNotTaken:
     """It waits in the person's queue, as if nobody had pressed “Send now”."""
+
+    def test_by_an_answer_that_has_ended(self, play, script, steer):
+        script.add("The answer.")
+        run = play()
+
+        assert refusal(lambda: steer("And 2024")) == "ended"
+        assert users(run) == ["Hello"]
 
     def test_unless_it_is_meant_to_be(self, play, script, offer, steer):
         offer(lambda: refusal(lambda: steer("Hurry", steers=False)), name="tell")
