@@ -60,14 +60,18 @@ def write_beside_a_look(panel: Panel, model: ModelServerProcess) -> None:
     panel.wait(lambda: texts(panel) == [TOLD], "queued")
 
 
+def tell_now(panel: Panel) -> None:
+    press(panel, 0, "Send now")
+    panel.wait(lambda: NEXT_STEP in panel.root.inner_text(), "what will be")
+
+
 @pytest.mark.row("ui 33")
 class TestSendNow:
     def test_is_read_in_the_next_step(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         write_beside_a_look(panel, model)
-        press(panel, 0, "Send now")
-        panel.wait(lambda: NEXT_STEP in panel.root.inner_text(), "what will be")
+        tell_now(panel)
         assert queue(panel).get_by_role("button").count() == 0
         model.release("look")
 
@@ -85,8 +89,7 @@ class TestSendNow:
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         write_beside_a_look(panel, model)
-        press(panel, 0, "Send now")
-        panel.wait(lambda: NEXT_STEP in panel.root.inner_text(), "what will be")
+        tell_now(panel)
         panel.click_to("Questionnaires")
         panel.wait(lambda: texts(panel) == [TOLD], "the queue on the next page")
         model.release("look")
@@ -99,8 +102,7 @@ class TestSendNow:
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         wait_for_them(panel, "first")
-        press(panel, 0, "Send now")
-        panel.wait(lambda: NEXT_STEP in panel.root.inner_text(), "what will be")
+        tell_now(panel)
         model.release("thought")
 
         panel.wait(lambda: asked(panel) == [HELD, "first"], "sent as the next one")
@@ -145,8 +147,7 @@ class TestSendNow:
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         write_beside_a_look(panel, model)
-        press(panel, 0, "Send now")
-        panel.wait(lambda: NEXT_STEP in panel.root.inner_text(), "what will be")
+        tell_now(panel)
         panel.stop()
         panel.wait_state("stopped")
 
