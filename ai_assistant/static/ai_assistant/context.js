@@ -20,7 +20,7 @@ const isHidden = ({ dataset }) =>
   dropped.has(dataset.item) || ("manual" in dataset && !mentioned.has(dataset.item));
 
 export const showChips = () => {
-  for (const chip of chips()) chip.hidden = isHidden(chip);
+  for (const chip of chips()) chip.classList.toggle("aia-on", !(chip.hidden = isHidden(chip)));
 };
 
 export const collecting = lazily(async () => {

@@ -44,5 +44,5 @@ begin();
 root.addEventListener("aia:follow", begin);
 root.addEventListener("aia:frame", () => {
   makeRoom();
-  tellOfText();
+  setTimeout(tellOfText); // once the end is followed, if it is
 });
