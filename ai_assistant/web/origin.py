@@ -1,43 +1,59 @@
 """Whether a page may open the socket: only pages of this site, or named ones."""
 
+import re
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http.request import split_domain_port, validate_host
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest
 from django.utils.http import is_same_domain
 
 from ai_assistant import conf
 
-DEFAULT_PORTS = {"http": 80, "https": 443}
+# As a browser writes it: no path, no name of a user, no part for the page alone.
+ORIGIN = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]+|\[[a-f0-9:.]+\])(?::(?P<port>\d+))?",
+    re.IGNORECASE | re.ASCII,
+)
+DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+class Handshake(HttpRequest):
+    """The request that opens a socket, so that Django tells its host and scheme."""
+
+    def __init__(self, headers: list[tuple[bytes, bytes]], scheme: str) -> None:
+        super().__init__()
+        self._scheme = {"ws": "http", "wss": "https"}.get(scheme, scheme)
+        for name, value in headers:
+            key = f"HTTP_{name.decode('latin-1').upper().replace('-', '_')}"
+            said = value.decode("latin-1")
+            self.META[key] = f"{self.META[key]},{said}" if key in self.META else said
+        self.META.setdefault("HTTP_HOST", "")
+
+    def _get_scheme(self) -> str:
+        return self._scheme
 
 
 def is_own_origin(headers: list[tuple[bytes, bytes]], *, scheme: str = "ws") -> bool:
     """
     Tell whether the Origin header names this site. A missing one does not.
 
-    The host that was asked for must itself be one of ALLOWED_HOSTS.
+    The rule is that of Django's CSRF protection: scheme, host and port are those
+    of the request, or the site has named the origin. The host that was asked for
+    must itself be one of ALLOWED_HOSTS.
     """
-    values = {name.lower(): value.decode("latin-1") for name, value in headers}
-    origin, host = values.get(b"origin", ""), values.get(b"host", "")
-    if settings.USE_X_FORWARDED_HOST:
-        host = values.get(b"x-forwarded-host", host)
-    if not origin or not _is_allowed_host(host):
+    asked = Handshake(headers, scheme)
+    origin = asked.META.get("HTTP_ORIGIN", "")
+    try:
+        host = asked.get_host()
+    except DisallowedHost:
         return False
     named = (*conf.get("ALLOWED_ORIGINS"), *settings.CSRF_TRUSTED_ORIGINS)
     if any(is_named(origin, one) for one in named):
         return True
-    try:
-        parts = urlsplit(origin)
-        port = parts.port or DEFAULT_PORTS.get(parts.scheme)
-    except ValueError:
-        return False
-    if parts.scheme not in DEFAULT_PORTS or parts.path or not parts.hostname:
-        return False
-    if parts.scheme == "http" and _is_https(scheme, values):
-        return False
-    wanted_host, wanted_port = split_domain_port(host.lower())
-    own_port = int(wanted_port) if wanted_port else DEFAULT_PORTS[parts.scheme]
-    return _bare(parts.hostname) == _bare(wanted_host) and port == own_port
+    own = "https" if _is_https(asked) else "http"
+    said = _parts(origin)
+    return said is not None and said == _parts(f"{own}://{host}")
 
 
 def is_named(origin: str, name: str) -> bool:
@@ -55,27 +71,19 @@ def is_named(origin: str, name: str) -> bool:
     return said.scheme == meant.scheme and below
 
 
-def _is_https(scheme: str, headers: dict[bytes, str]) -> bool:
+def _parts(origin: str) -> tuple[str, str, str] | None:
+    """Return scheme, host and port of an origin; None if it is malformed."""
+    found = ORIGIN.fullmatch(origin)
+    if found is None:
+        return None
+    scheme = found["scheme"].lower()
+    return scheme, found["host"].lower(), found["port"] or DEFAULT_PORTS[scheme]
+
+
+def _is_https(request: HttpRequest) -> bool:
     """Tell whether the site is served over https: a plain page is not its own."""
-    proxy = settings.SECURE_PROXY_SSL_HEADER
-    if proxy is not None:
-        name = proxy[0].removeprefix("HTTP_").replace("_", "-").lower()
-        if headers.get(name.encode(), "").split(",")[0].strip() == proxy[1]:
-            return True
     return (
-        scheme == "wss"
+        request.is_secure()
         or settings.SESSION_COOKIE_SECURE
         or settings.SECURE_SSL_REDIRECT
     )
-
-
-def _is_allowed_host(host: str) -> bool:
-    domain, _port = split_domain_port(host)
-    allowed = settings.ALLOWED_HOSTS
-    if settings.DEBUG and not allowed:
-        allowed = [".localhost", "127.0.0.1", "[::1]"]
-    return bool(domain) and validate_host(domain, allowed)
-
-
-def _bare(host: str) -> str:
-    return host.strip("[]").rstrip(".").lower()
