@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from ai_assistant.engine.again import (
@@ -33,7 +32,6 @@ PROFILE = "profile:"  # how a wish begins that names who is to answer
 
 
 @require_http_methods(["GET", "POST"])
-@never_cache
 @assistant_view(use=True)
 async def regenerate_view(request: HttpRequest) -> HttpResponse:
     """Show how a question may be answered anew; or have it answered."""
@@ -43,7 +41,6 @@ async def regenerate_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@never_cache
 @assistant_view(use=True)
 async def edit_message_view(request: HttpRequest) -> HttpResponse:
     """Show the form in which a question is edited; or have that answered."""

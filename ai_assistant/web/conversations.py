@@ -8,7 +8,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from ai_assistant.engine import deleting
@@ -35,7 +34,6 @@ FLAGS = {
 
 
 @require_GET
-@never_cache
 @assistant_view(use=False)
 async def conversations_view(request: HttpRequest) -> HttpResponse:
     """List the own conversations, the newest first; or those that a search finds."""
@@ -65,7 +63,6 @@ async def change_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@never_cache
 @assistant_view(use=False)
 async def rename_view(request: HttpRequest) -> HttpResponse:
     """Show the form for another name; or take the name and draw the entry anew."""

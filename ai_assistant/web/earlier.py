@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from ai_assistant.engine.db import in_db
@@ -17,7 +16,6 @@ from ai_assistant.web.panel import Panel, bare_panel
 
 
 @require_GET
-@never_cache
 @assistant_view(use=False)
 async def earlier_view(request: HttpRequest) -> HttpResponse:
     """Return the messages above the run `before`; as far as the run `to`, if named."""

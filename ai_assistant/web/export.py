@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from ai_assistant.engine.db import in_db
@@ -20,7 +19,6 @@ FORMS = {
 
 
 @require_GET
-@never_cache
 @assistant_view(use=False)
 async def export_view(request: HttpRequest) -> HttpResponse:
     """Return a conversation as a file to be saved."""

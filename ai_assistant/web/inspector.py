@@ -2,7 +2,6 @@
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from ai_assistant.engine.db import in_db
@@ -13,7 +12,6 @@ from ai_assistant.web.own_pages import own_page
 
 
 @require_GET
-@never_cache
 @assistant_view(use=False)
 async def raw_view(request: HttpRequest) -> HttpResponse:
     """Show what is stored of an answer: to superusers, of their own conversations."""

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from ai_assistant.engine.continued import whole_answer
@@ -18,7 +17,6 @@ MARKDOWN = "text/markdown; charset=utf-8"
 
 
 @require_GET
-@never_cache
 @assistant_view(use=False)
 async def message_view(request: HttpRequest) -> HttpResponse:
     """Return the text of an answer; with `as=file` to be saved under a name."""

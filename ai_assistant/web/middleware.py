@@ -31,6 +31,7 @@ OWN_SKIP = re.compile(
 )
 HEAD_END = re.compile(rb"</head\s*>", re.IGNORECASE)
 MARK = b'id="aia"'
+APP_NAME = "ai_assistant"  # of our addresses
 NO_PANEL = (
     *("logout", "login", "password_change_done"),
     "ai_assistant_accesstoken_add",  # it shows a secret: the assistant reads pages
@@ -45,7 +46,7 @@ class AssistantMiddleware:
     """
     Injects the panel into the HTML pages of the admin, and guards locked objects.
 
-    Place it inside GZipMiddleware and after the authentication. It leaves alone
+    Nobody may keep an answer of the assistant's own addresses. Place it inside GZipMiddleware and after the authentication. It leaves alone
     what is streamed, encoded or no HTML, popups, frames, and the sign-in pages.
     """
 
@@ -64,6 +65,7 @@ class AssistantMiddleware:
         if self.is_async:
             return self._acall(request)
         response = cast("HttpResponseBase", self.get_response(request))  # the sync case
+        keep_private(request, response)
         if not takes_panel(response, request):
             return response
         return inject(request, response)
@@ -80,9 +82,17 @@ class AssistantMiddleware:
 
     async def _acall(self, request: HttpRequest) -> HttpResponseBase:
         response: HttpResponseBase = await self.get_response(request)  # type: ignore[misc]
+        keep_private(request, response)
         if not takes_panel(response, request):
             return response
         return await sync_to_async(inject)(request, response)
+
+
+def keep_private(request: HttpRequest, response: HttpResponseBase) -> None:
+    """Let nobody keep an answer of ours, a refusal or an error either, by default."""
+    match = request.resolver_match
+    if match is not None and APP_NAME in match.app_names:
+        response.headers.setdefault("Cache-Control", "private, no-store")
 
 
 def takes_panel(

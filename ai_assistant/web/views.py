@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from ai_assistant.engine.db import in_db, in_tool_thread
@@ -107,7 +106,6 @@ async def answer_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@never_cache
 @assistant_view(use=True)
 async def edit_view(request: HttpRequest) -> HttpResponse:
     """Return the form in which a person changes what a call proposes."""
@@ -117,7 +115,6 @@ async def edit_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@never_cache
 @assistant_view(use=False)
 async def whole_view(request: HttpRequest) -> HttpResponse:
     """Show a text that is too long for a card, on a page of its own."""
@@ -138,7 +135,6 @@ async def new_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@never_cache
 @assistant_view(use=False)
 async def page_view(request: HttpRequest) -> HttpResponse:
     """Return the inside of the panel, for a page that opens it."""
@@ -147,7 +143,6 @@ async def page_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@never_cache
 @assistant_view(use=False)
 async def context_view(request: HttpRequest) -> HttpResponse:
     """Return the chips of a page, and the banner over the conversation on it."""
@@ -155,7 +150,6 @@ async def context_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@never_cache
 @assistant_view(use=False)
 async def full_view(request: HttpRequest) -> HttpResponse:
     """Show the assistant on a page of its own."""
@@ -163,7 +157,6 @@ async def full_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@never_cache
 @assistant_view(use=False)
 async def frames_view(request: HttpRequest) -> HttpResponse:
     """Return what a page lacks, for browsers that have no socket."""

@@ -9,7 +9,6 @@ from django.db import transaction
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from ai_assistant import conf
@@ -40,7 +39,7 @@ def program_view(method: str) -> Callable[[View], View]:
             return response
 
         # ATOMIC_REQUESTS takes no async views; the engine has units of its own.
-        return transaction.non_atomic_requests(csrf_exempt(never_cache(answered)))
+        return transaction.non_atomic_requests(csrf_exempt(answered))
 
     return decorate
 

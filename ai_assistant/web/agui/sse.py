@@ -22,6 +22,6 @@ def stream_response(
     # A middleware that compresses would hold small pieces back.
     request.META["HTTP_ACCEPT_ENCODING"] = "identity"
     response = StreamingHttpResponse(frames, content_type=CONTENT_TYPE)
-    response["Cache-Control"] = "no-cache, no-transform"
+    response["Cache-Control"] = "private, no-store, no-cache, no-transform"
     response["X-Accel-Buffering"] = "no"
     return response

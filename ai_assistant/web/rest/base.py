@@ -79,17 +79,6 @@ class ApiView(APIView):
         """Return ours, whatever the site has for its own API."""
         return problem_answer
 
-    def finalize_response(
-        self,
-        request: Request,
-        response: Any,  # noqa: ANN401 - any of Django's
-        *args: Any,  # noqa: ANN401
-        **kwargs: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401 - see the stubs
-        """Let nobody keep it: it is one user's."""
-        response.headers.setdefault("Cache-Control", "no-store")
-        return super().finalize_response(request, response, *args, **kwargs)
-
 
 def caller_of(request: Request) -> Caller:
     """Return who calls."""
