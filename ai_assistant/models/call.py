@@ -39,8 +39,9 @@ class ToolCall(models.Model):
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
     )
-    depth = models.PositiveSmallIntegerField(default=0)  # of nested calls
-    version = models.CharField(max_length=64, blank=True)  # of the tool, by its schema
+    depth = models.PositiveSmallIntegerField(default=0, db_default=0)  # of nested calls
+    # Of the tool, by its schema.
+    version = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     name = models.CharField(_("tool"), max_length=200)
     label = models.CharField(max_length=200, blank=True)
@@ -50,8 +51,11 @@ class ToolCall(models.Model):
     arguments_digest = models.CharField(max_length=64, blank=True)
     background = models.BooleanField(default=False)
     approved = models.BooleanField(default=False)
-    asks = models.BooleanField(default=False)  # it has to be approved
-    asks_because = models.CharField(max_length=300, blank=True)  # for its card
+    asks = models.BooleanField(default=False, db_default=False)  # it has to be approved
+    # For its card.
+    asks_because = models.CharField(
+        max_length=300, blank=True, default="", db_default=""
+    )
 
     status = models.CharField(
         _("status"), max_length=16, choices=CallStatus, default=CallStatus.PENDING
@@ -70,7 +74,8 @@ class ToolCall(models.Model):
     mark = models.JSONField(null=True, blank=True)  # where a resumable call goes on
     progress = models.FloatField(null=True, blank=True)  # 0 to 1
     progress_text = models.CharField(max_length=200, blank=True)
-    steps = models.JSONField(default=list, blank=True)  # what context.step said
+    # What context.step said.
+    steps = models.JSONField(default=list, db_default=[], blank=True)
     partial = models.JSONField(null=True, blank=True)  # the newest partial result
 
     started_at = models.DateTimeField(null=True, blank=True)

@@ -28,8 +28,11 @@ class Conversation(models.Model):
     )
     title = models.CharField(_("title"), max_length=200, blank=True)
     # A client's own name for it, where that is not our id.
-    thread_id = models.CharField(max_length=200, blank=True, editable=False)
-    is_renamed = models.BooleanField(default=False)  # by a person: no other title then
+    thread_id = models.CharField(
+        max_length=200, blank=True, default="", db_default="", editable=False
+    )
+    # By a person: no other title then.
+    is_renamed = models.BooleanField(default=False, db_default=False)
     # The last run of the branch that is shown; without one the newest of all.
     shown_run = models.ForeignKey(
         "ai_assistant.Run",
@@ -109,7 +112,7 @@ class Message(models.Model):
     step_index = models.PositiveIntegerField(null=True, blank=True)
     key = models.CharField(max_length=64, blank=True)  # of a send; makes it idempotent
     # A client's own id of the message, where that is not ours.
-    client_id = models.CharField(max_length=200, blank=True)
+    client_id = models.CharField(max_length=200, blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -57,16 +57,23 @@ class Interrupt(models.Model):
     proposal = models.JSONField(null=True, blank=True)
     question = models.TextField(blank=True)
     question_kind = models.CharField(
-        max_length=16, choices=QuestionKind, default=QuestionKind.TEXT
+        max_length=16,
+        choices=QuestionKind,
+        default=QuestionKind.TEXT,
+        db_default=QuestionKind.TEXT,
     )
     options = models.JSONField(default=list)  # of {id, label, description}
-    strict = models.BooleanField(default=False)  # one of the options, no free text
+    # One of the options, no free text.
+    strict = models.BooleanField(default=False, db_default=False)
     default = models.JSONField(null=True, blank=True)
     key = models.CharField(max_length=100, blank=True)  # in context.answers
     answer = models.JSONField(null=True, blank=True)
-    tab = models.CharField(max_length=64, blank=True)  # that carries it out
-    lease_until = models.FloatField(default=0)  # of that tab; the database's clock
-    request = models.JSONField(default=dict, blank=True)  # what the page is to do
+    # That carries it out.
+    tab = models.CharField(max_length=64, blank=True, default="", db_default="")
+    # Of that tab; the database's clock.
+    lease_until = models.FloatField(default=0, db_default=0)
+    # What the page is to do.
+    request = models.JSONField(default=dict, db_default={}, blank=True)
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,

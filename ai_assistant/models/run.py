@@ -68,20 +68,27 @@ class Run(models.Model):
     after = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    wish = models.CharField(max_length=20, blank=True)  # how to answer, this time
+    # How to answer, this time.
+    wish = models.CharField(max_length=20, blank=True, default="", db_default="")
     idempotency_key = models.CharField(max_length=64)
     page_path = models.CharField(max_length=2000, blank=True)
     page_title = models.CharField(max_length=300, blank=True)
-    door = models.CharField(max_length=8, choices=Door, default=Door.PANEL)
+    door = models.CharField(
+        max_length=8, choices=Door, default=Door.PANEL, db_default=Door.PANEL
+    )
     profile = models.CharField(max_length=100, default="default")
-    module = models.CharField(max_length=100, blank=True)  # id of its ContextModule
+    # Id of its ContextModule.
+    module = models.CharField(max_length=100, blank=True, default="", db_default="")
     # What the page added and the person kept: browser, mentioned, dropped.
-    context = models.JSONField(default=dict, blank=True)
-    loaded_tools = models.JSONField(default=list, blank=True)  # by find_tools
-    tool_versions = models.JSONField(default=dict, blank=True)  # name -> hash
-    look_only = models.BooleanField(default=False)  # the person wants no changes
+    context = models.JSONField(default=dict, db_default={}, blank=True)
+    # By find_tools.
+    loaded_tools = models.JSONField(default=list, db_default=[], blank=True)
+    # Name -> hash.
+    tool_versions = models.JSONField(default=dict, db_default={}, blank=True)
+    # The person wants no changes.
+    look_only = models.BooleanField(default=False, db_default=False)
     # Said while the model writes: its next step reads it; see engine.steering.
-    steering = models.JSONField(default=list, blank=True, editable=False)
+    steering = models.JSONField(default=list, db_default=[], blank=True, editable=False)
 
     state = models.CharField(
         _("state"), max_length=20, choices=RunState, default=RunState.QUEUED
@@ -100,7 +107,8 @@ class Run(models.Model):
     running_s = models.FloatField(default=0)  # of finished stretches
 
     session_digest = models.CharField(max_length=64, blank=True)
-    session_sealed = models.TextField(blank=True)  # its key, encrypted
+    # Its key, encrypted.
+    session_sealed = models.TextField(blank=True, default="", db_default="")
     password_digest = models.CharField(max_length=64, blank=True)
     session_expires_at = models.DateTimeField(null=True, blank=True)
     token_id = models.UUIDField(null=True, blank=True)  # of a program, not a session

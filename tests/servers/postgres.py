@@ -1,6 +1,7 @@
 """A PostgreSQL of our own, from the programs that Debian installs."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,7 +14,7 @@ import psycopg
 import pytest
 
 from tests.servers.ports import free_port
-from tests.servers.process import Process
+from tests.servers.process import ROOT, Process, python
 
 PLACES = "/usr/lib/postgresql/*/bin"
 # Data of tests may be lost with the machine, never with a process.
@@ -109,6 +110,20 @@ class PostgresServer:
         self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
         self.process.log.unlink(missing_ok=True)
+
+
+def passed_on(database_url: str, *paths: str) -> int:
+    """Run tests in a process that has another database; return how many passed."""
+    ran = subprocess.run(
+        python("-m", "pytest", "-q", "-p", "no:cacheprovider", *paths),
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": database_url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout[-4000:]
+    return int(re.findall(r"(\d+) passed", ran.stdout)[-1])
 
 
 def _programs() -> Path:
