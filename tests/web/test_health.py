@@ -1,3 +1,5 @@
+import threading
+
 import pytest
 from django.db import OperationalError
 
@@ -88,7 +90,25 @@ class TestHealth:
         response = browser("ada").get(ADDRESS)
 
         assert response.status_code == 503
-        assert response.json()["reasons"] == ["the model library cannot be loaded"]
+        assert response.json()["reasons"] == ["model library: it cannot be loaded"]
+
+    def test_tells_what_a_check_of_the_rows_says(self, browser, monkeypatch):
+        monkeypatch.setitem(health.ROWS, "queue", lambda: "it is long")
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == 503
+        assert response.json()["reasons"] == ["queue: it is long"]
+
+    def test_waits_no_longer_than_a_moment_for_a_check(self, browser, monkeypatch):
+        hangs = threading.Event()
+        monkeypatch.setattr(health, "TIMEOUT_S", 0.2)
+        monkeypatch.setitem(health.ROWS, "queue", hangs.wait)
+
+        response = browser("").get(ADDRESS)
+
+        hangs.set()
+        assert response.status_code == 503
 
     def test_missing_key_is_no_fault(self, browser, settings):
         profile = {"PROVIDER": "x.Y", "MODEL": "openai/x", "API_KEY_ENV": "NO_SUCH_KEY"}
