@@ -26,6 +26,8 @@ __all__ = [
     "pass_by_state",
     "pass_fence",
     "renew",
+    "renew_behind_lock",
+    "unlocked",
 ]
 
 TABLE = "ai_assistant_run"
@@ -58,17 +60,21 @@ def pass_fence(hold: Hold, *, events: int = 0) -> int:
     return _next_seq(hold.run_id) - events
 
 
-def pass_by_state(run_id: UUID, states: tuple[str, ...], *, events: int = 0) -> int:
+def pass_by_state(
+    run_id: UUID, states: tuple[str, ...], *, events: int = 0, waits: bool = True
+) -> int:
     """
     Take the lock of a run that nobody holds, or that only gets a note added.
 
     For what people and tasks do to a run: stop, approve, finish a task. Return
-    the first event number. Raise LostLease if its state is not in `states`.
+    the first event number. Raise LostLease if its state is not in `states`, and,
+    unless it `waits`, if somebody writes for it just now.
     """
     marks = ", ".join(["%s"] * len(states))
+    which = "id = %s" if waits else unlocked(TABLE, "%s")
     statement = (
         f"UPDATE {TABLE} SET next_seq = next_seq + %s "  # noqa: S608 - constant
-        f"WHERE id = %s AND state IN ({marks})"
+        f"WHERE {which} AND state IN ({marks})"
     )
     if _update(statement, [events, db_id(run_id), *states]) == 0:
         raise LostLease(f"Run {run_id} is not in a state of {states}.")
@@ -86,7 +92,7 @@ def claim(run_id: UUID, owner: str, *, gone_owner: str = "") -> Hold | None:
         f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "  # noqa: S608
         "attempts = attempts + CASE WHEN state = 'running' THEN 1 ELSE 0 END, "
         f"state = 'running', lease_until = {now_sql()} + %s "
-        f"WHERE {_unlocked('%s')} AND (state = 'queued' OR (state = 'running' "
+        f"WHERE {unlocked(TABLE, '%s')} AND (state = 'queued' OR (state = 'running' "
         f"AND (lease_until < {now_sql()} OR owner = %s)))"
     )
     arguments = [owner, conf.get("LEASE_S"), db_id(run_id), gone_owner]
@@ -105,20 +111,37 @@ def renew(owner: str, run_ids: list[UUID]) -> None:
     marks = ", ".join(["%s"] * len(run_ids))
     statement = (
         f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608
-        f"WHERE owner = %s AND state = '{RunState.RUNNING}' AND {_unlocked(marks)}"
+        f"WHERE owner = %s AND state = '{RunState.RUNNING}' AND {unlocked(TABLE, marks)}"
     )
     _update(statement, [conf.get("LEASE_S"), owner, *map(db_id, run_ids)])
 
 
-def _unlocked(marks: str) -> str:
+def renew_behind_lock(run_id: UUID) -> None:
     """
-    Return the condition for those of the runs that nobody writes for just now.
+    Renew the lease of a run that could not be renewed meanwhile.
 
-    A tool may hold its run's row for seconds, and its lease is renewed by that.
+    Call it with the run's lock taken, at the end of what has held it for long: its
+    owner has passed it by. On SQLite that goes for every run.
+    """
+    statement = (
+        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608
+        f"WHERE state = '{RunState.RUNNING}'"
+    )
+    arguments = [conf.get("LEASE_S")]
+    if connection.features.has_select_for_update_skip_locked:
+        statement, arguments = f"{statement} AND id = %s", [*arguments, db_id(run_id)]
+    _update(statement, arguments)
+
+
+def unlocked(table: str, marks: str) -> str:
+    """
+    Return the condition for those of the rows that nobody writes to just now.
+
+    A tool may hold a row for seconds, and renews its lease at the end of that.
     """
     if not connection.features.has_select_for_update_skip_locked:
         return f"id IN ({marks})"
-    rows = f"SELECT id FROM {TABLE} WHERE id IN ({marks})"  # noqa: S608 - constant
+    rows = f"SELECT id FROM {table} WHERE id IN ({marks})"  # noqa: S608 - constant
     return f"id IN ({rows} FOR UPDATE SKIP LOCKED)"
 
 

@@ -114,33 +114,41 @@ def _take_back_calls(swept: Swept) -> None:
     now = database_now()
     working = ToolCall.objects.filter(background=True, status=CallStatus.EXECUTING)
     for call in working.select_related("run"):
-        if is_gone(call.owner) or call.lease_until < now:
-            _take_back(call)
+        is_left = is_gone(call.owner) or call.lease_until < now
+        if is_left and _take_back(call):
             swept.moved.append(call.run_id)
 
 
 @unit
-def _take_back(call: ToolCall) -> None:
+def _take_back(call: ToolCall) -> bool:
+    """
+    Give up the claim of a call; False if it is none that was left behind.
+
+    Who holds the run's row is alive, or its connection is: such a run is passed by.
+    """
     try:
-        pass_by_state(call.run_id, GOING_ON)
+        pass_by_state(call.run_id, GOING_ON, waits=False)
     except LostLease:
-        return
+        return False
     still = ToolCall.objects.filter(
         pk=call.pk, epoch=call.epoch, status=CallStatus.EXECUTING
     )
+    if not is_gone(call.owner):
+        # Asked again behind the lock: it may have been renewed since.
+        still = still.filter(lease_until__lt=database_now())
+    if not still.update(lease_until=0):
+        return False
     tool = registry.tools().get(call.name)
     if tool is not None and tool.resumable:
-        if not still.update(status=CallStatus.PENDING, owner="", sent_at=0):
-            return
+        still.update(status=CallStatus.PENDING, owner="", sent_at=0)
         facts: list[Event] = [call_moved(call, CallStatus.PENDING)]
     else:
-        if not still.exists():
-            return
         facts = [*record_result(call, outcome_unknown(call), status="unknown")]
         facts += end_task(call)
         settle_wait(call.run_id)
     first = pass_by_state(call.run_id, GOING_ON, events=len(facts))
     append(call.run_id, facts, first_seq=first, epoch=0)
+    return True
 
 
 def give_out_calls() -> None:

@@ -11,10 +11,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ai_assistant import conf
 from ai_assistant.engine import live
 from ai_assistant.engine.db import in_db, unit_once
 from ai_assistant.engine.eventlog import append
-from ai_assistant.engine.fence import Hold, pass_by_state, pass_fence
+from ai_assistant.engine.fence import (
+    Hold,
+    pass_by_state,
+    pass_fence,
+    renew_behind_lock,
+)
 from ai_assistant.engine.flush import Flusher
 from ai_assistant.engine.loop import CallDraft
 from ai_assistant.engine.pace import Pace
@@ -184,6 +190,7 @@ class RunWriter:
 
 @unit_once
 def _write(hold: Hold, batch: list[Event], works: list[Work]) -> None:
+    began = time.monotonic()
     first = pass_fence(hold, events=len(batch))
     append(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
     for work in works:
@@ -192,6 +199,8 @@ def _write(hold: Hold, batch: list[Event], works: list[Work]) -> None:
             states = tuple(RunState.values)
             first = pass_by_state(hold.run_id, states, events=len(facts))
             append(hold.run_id, facts, first_seq=first, epoch=hold.epoch)
+    if time.monotonic() - began > conf.heartbeat_s():
+        renew_behind_lock(hold.run_id)  # the heartbeat has passed it by
 
 
 def _continues(last: Any, fact: TextContent | ReasoningContent) -> bool:  # noqa: ANN401

@@ -9,6 +9,7 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 
 from ai_assistant import Ask, RunContext, ToolFailed, ToolResult
 from ai_assistant.models.call import ToolCall
+from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import statuses
 from tests.testapp.models import Effect
@@ -50,6 +51,23 @@ class TestWrites:
         play()
 
         assert seen == [[], ["a"], ["a", "b"]]
+
+    def test_lease_is_renewed_at_the_end_of_a_long_one(
+        self, play, script, offer, monkeypatch
+    ):
+        def write(context: RunContext) -> None:
+            # As if it had taken long: the heartbeat passes by a row that is locked.
+            Run.objects.update(lease_until=0)
+            transaction.on_commit(lambda: seen.append(Run.objects.get().lease_until))
+
+        seen = []
+        monkeypatch.setattr("ai_assistant.conf.heartbeat_s", lambda: 0)
+        offer(write, effect="write", policy="allow")
+        script.add(reply("", call("write")), "Done.")
+
+        play()
+
+        assert seen[0] > 0
 
     def test_row_and_record_are_one_transaction(self, play, script, offer, user):
         inside = []

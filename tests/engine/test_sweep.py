@@ -109,6 +109,19 @@ class TestTakeBack:
 
         assert statuses(run) == ["executing"]
 
+    @pytest.mark.parametrize("resumable", [True, False])
+    def test_of_one_that_was_renewed_since(self, play, script, offer, resumable):
+        offer(lambda: 1, name="long", background=True, resumable=resumable)
+        script.add(reply("", call("long")))
+        run = play()
+        claim(run.calls.get().pk)
+        stale = ToolCall.objects.get()
+        stale.lease_until = 0  # as it was read, before the lock was waited for
+
+        assert not sweep._take_back(stale)
+
+        assert statuses(run) == ["executing"]
+
 
 class TestCommand:
     def test_sweeps_once(self, steps, capsys):

@@ -43,8 +43,7 @@ async def write_external(
     name = os.environ.get(EXTERNAL_FILE, "")
     if not name:
         raise ToolFailed(f"{EXTERNAL_FILE} is not set. Set it to the path of a file.")
-    line = f"{key}\t{context.idempotency_key}\n"
-    await asyncio.to_thread(_append, Path(name), line)
+    await asyncio.to_thread(_note, context, key)
     await asyncio.sleep(seconds)
     return {"key": key}
 
@@ -78,6 +77,39 @@ def background_steps(
     return {"written": n}
 
 
+@ai_assistant.tool(
+    effect="write", background=True, resumable=True, policy="allow", takes_data=True
+)
+def long_piece(context: RunContext, key: str, seconds: float) -> dict[str, str]:
+    """Write one effect in a piece that stays open for so many seconds."""
+    return _in_one_piece(context, key, seconds)
+
+
+@ai_assistant.tool(
+    effect="write", background=True, resumable=False, policy="allow", takes_data=True
+)
+def long_piece_once(context: RunContext, key: str, seconds: float) -> dict[str, str]:
+    """Do as `long_piece`, and do not go on after a crash."""
+    return _in_one_piece(context, key, seconds)
+
+
+def _in_one_piece(context: RunContext, key: str, seconds: float) -> dict[str, str]:
+    _note(context, f"begun-{key}")
+    with context.transaction(mark=1):
+        Effect.objects.create(key=key, run=context.run_id)
+        time.sleep(seconds)
+    return {"key": key}
+
+
+@ai_assistant.tool(effect="write", policy="allow", takes_data=True)
+def long_write(context: RunContext, key: str, seconds: float) -> dict[str, str]:
+    """Write one effect, then keep its transaction open for so many seconds."""
+    Effect.objects.create(key=key, run=context.run_id)
+    _note(context, f"begun-{key}")
+    time.sleep(seconds)
+    return {"key": key}
+
+
 if os.environ.get("TESTS_PAGES"):
     import tests.testapp.pages
 if os.environ.get("TESTS_PROPOSALS"):
@@ -89,8 +121,10 @@ def _is_let(name: str) -> bool:
     return Path(os.environ[EXTERNAL_FILE]).with_name(name).exists()
 
 
-def _append(path: Path, line: str) -> None:
-    with path.open("a", encoding="utf-8") as file:
+def _note(context: RunContext, key: str) -> None:
+    """Write the key to the outside, whatever becomes of the transaction."""
+    line = f"{key}\t{context.idempotency_key}\n"
+    with Path(os.environ[EXTERNAL_FILE]).open("a", encoding="utf-8") as file:
         file.write(line)
 
 

@@ -9,7 +9,13 @@ from django.utils import timezone
 from ai_assistant import conf
 from ai_assistant.engine.db import unit
 from ai_assistant.engine.eventlog import append
-from ai_assistant.engine.fence import db_id, now_sql, pass_by_state
+from ai_assistant.engine.fence import (
+    db_id,
+    now_sql,
+    pass_by_state,
+    renew_behind_lock,
+    unlocked,
+)
 from ai_assistant.engine.owner import this_process
 from ai_assistant.engine.records import call_moved
 from ai_assistant.exceptions import LostLease
@@ -72,19 +78,47 @@ def pass_call_fence(hold: CallHold, *, events: int = 0) -> int:
     LostLease if the run has ended, was stopped, or another works on the call.
     """
     first = pass_by_state(hold.run_id, GOING_ON, events=events)
-    statement = (
-        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608 - constant
-        "WHERE id = %s AND owner = %s AND epoch = %s AND status = 'executing'"
-    )
-    arguments = [conf.get("LEASE_S"), db_id(hold.call_id), hold.owner, hold.epoch]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, arguments)
-        if not cursor.rowcount:
-            raise LostLease(f"Call {hold.call_id} is no longer worked on by us.")
+    if not _renew(hold, "id = %s"):
+        raise _lost(hold)
     return first
 
 
 @unit
 def renew(hold: CallHold) -> None:
-    """Renew the lease of a call that is quiet. Raise LostLease if it is lost."""
-    pass_call_fence(hold)
+    """
+    Renew the lease of a call that is quiet. Raise LostLease if it is lost.
+
+    A row that is locked is passed by: a piece of the tool holds it for as long as it
+    takes, and renews the lease at its end.
+    """
+    _renew(hold, unlocked(TABLE, "%s"))
+    still = ToolCall.objects.filter(
+        pk=hold.call_id,
+        owner=hold.owner,
+        epoch=hold.epoch,
+        status=CallStatus.EXECUTING,
+        run__state__in=GOING_ON,
+    )
+    if not still.exists():
+        raise _lost(hold)
+
+
+def renew_behind_piece(hold: CallHold) -> None:
+    """Renew what could not be renewed during a piece. Call it at its end."""
+    _renew(hold, "id = %s")
+    renew_behind_lock(hold.run_id)
+
+
+def _renew(hold: CallHold, which: str) -> bool:
+    statement = (
+        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608 - constant
+        f"WHERE {which} AND owner = %s AND epoch = %s AND status = 'executing'"
+    )
+    arguments = [conf.get("LEASE_S"), db_id(hold.call_id), hold.owner, hold.epoch]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, arguments)
+        return bool(cursor.rowcount)
+
+
+def _lost(hold: CallHold) -> LostLease:
+    return LostLease(f"Call {hold.call_id} is no longer worked on by us.")

@@ -25,6 +25,7 @@ from ai_assistant.engine.background.claim import (
     claim,
     pass_call_fence,
     renew,
+    renew_behind_piece,
 )
 from ai_assistant.engine.background.holding import Holding
 from ai_assistant.engine.db import (
@@ -144,6 +145,7 @@ class _Work:
                     yield
                 if mark is not None:
                     ToolCall.objects.filter(pk=self.call.pk).update(mark=mark)
+                renew_behind_piece(self.hold)
         except BaseException:
             self.holding.forget()
             raise

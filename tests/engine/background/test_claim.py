@@ -71,6 +71,27 @@ class TestClaim:
         with pytest.raises(LostLease):
             renew(hold)
 
+    def test_piece_renews_the_leases_at_its_end(self, play, script, offer, given_out):
+        def piece(context: RunContext) -> None:
+            with context.transaction():
+                # As if the piece had taken long: nobody else can renew them.
+                ToolCall.objects.update(lease_until=0)
+                Run.objects.update(lease_until=0, state="running", owner="other")
+            seen.append((ToolCall.objects.get().lease_until, Run.objects.get()))
+
+        seen = []
+        offer(piece, effect="write", background=True, policy="allow")
+        script.add(reply("", call("piece")))
+        run = play()
+
+        perform(given_out.pop())
+
+        ((call_lease, found),) = seen
+        assert call_lease > 0
+        assert found.lease_until > 0
+        Run.objects.update(state="queued", owner="")
+        stop(run.pk)
+
 
 class TestCrash:
     @pytest.fixture
