@@ -99,6 +99,8 @@ def _json(field: Any, value: Any) -> Any:  # noqa: ANN401
 
 
 def _decimal(field: Any, value: Any) -> str:  # noqa: ANN401
+    if not isinstance(value, decimal.Decimal | int | float | str):
+        value = field.to_python(value)  # of a value with a unit, as an amount of money
     number = decimal.Decimal(str(value))
     try:
         shown = format_number(number, field.max_digits, field.decimal_places)

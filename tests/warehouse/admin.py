@@ -4,7 +4,15 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpResponse
 
-from tests.warehouse.models import Mark, Movement, Part, Product, Remark, Supplier
+from tests.warehouse.models import (
+    Mark,
+    Movement,
+    Offer,
+    Part,
+    Product,
+    Remark,
+    Supplier,
+)
 
 
 class PartInline(admin.TabularInline):
@@ -73,4 +81,4 @@ class SupplierAdmin(admin.ModelAdmin):
     search_fields = ("name",)
 
 
-admin.site.register([Mark, Movement, Remark])
+admin.site.register([Mark, Movement, Offer, Remark])

@@ -7,6 +7,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.text import slugify
 
+from tests.warehouse.fields import MoneyField, TagsField
+
 
 class Supplier(models.Model):
     name = models.CharField(max_length=100)
@@ -122,6 +124,19 @@ class Secret(models.Model):
 
     def __str__(self) -> str:
         return "canary-secret"
+
+
+class Offer(models.Model):
+    """Its fields have forms of their own, as those of packages have."""
+
+    name = models.CharField(max_length=50)
+    tags = TagsField(Mark, blank=True)
+    currency = models.CharField(max_length=3, default="EUR", editable=False)
+    price = MoneyField(max_digits=8, decimal_places=2)
+    price_note = models.CharField(max_length=50, blank=True)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Thing(models.Model):

@@ -144,17 +144,18 @@ def may_see(door: Door, obj: Model | None = None) -> bool:
     return bool(door.model_admin.has_view_or_change_permission(door.request, obj))
 
 
-def is_closed(model: type[Model]) -> bool:
+def is_closed(model: type[Any]) -> bool:
     """
     Tell whether no tool shows rows of the model, whoever asks.
 
     So are tables that are sensitive as a whole, those whose ids are a secret, and
-    those that only hold the links of a sensitive field.
+    those that only hold the links of a sensitive field. What a package has put into
+    an admin for the sake of a page, and is no model, has no rows.
     """
-    options = model._meta  # noqa: SLF001
     return (
-        is_sensitive_model(model)
-        or is_sensitive_field(options.pk)
+        not issubclass(model, Model)
+        or is_sensitive_model(model)
+        or is_sensitive_field(model._meta.pk)  # noqa: SLF001
         or is_opted_out(model)
         or any(map(is_sensitive_field, _links(model)))
     )

@@ -186,17 +186,24 @@ def _links(
     if field.name not in form.cleaned_data:
         return
     chosen = list(form.cleaned_data[field.name] or ())[:MOST_LINKS]
+    # A field of tags is cleaned to their names: some of them may be new.
+    are_named = not all(isinstance(one, Model) for one in chosen)
     old = [] if before is None else list(getattr(before, field.name).all()[:MOST_LINKS])
-    if {one.pk for one in chosen} == {one.pk for one in old}:
+    if are_named:
+        is_same = set(map(str, chosen)) == {name_of(one) for one in old}
+    else:
+        is_same = {one.pk for one in chosen} == {one.pk for one in old}
+    if is_same:
         return
     hidden = is_sensitive_field(field)
+    names = plain_text(sorted(map(str, chosen))) if are_named else names_of(chosen)
     yield FieldChange(
         name=field.name,
         label=_label(form, field),
         before=HIDDEN if hidden else names_of(old) if shows else "",
-        after=HIDDEN if hidden else names_of(chosen) if shows else "",
+        after=HIDDEN if hidden else names if shows else "",
         attname=field.name,
-        raw=sorted(str(one.pk) for one in chosen),
+        raw=None if are_named else sorted(str(one.pk) for one in chosen),
     )
 
 

@@ -97,4 +97,10 @@ def _json(field: forms.Field, value: Any) -> JSON:  # noqa: ANN401
         return [field.prepare_value(one) for one in value]
     if value is None or isinstance(value, bool | int | float | str | list | dict):
         return value
-    return DjangoJSONEncoder().default(value)
+    try:
+        return DjangoJSONEncoder().default(value)
+    except TypeError:  # a value of the field's own, as an amount of money
+        if not isinstance(field, forms.MultiValueField):
+            return str(value)
+    parts = inner(field.widget).decompress(value)
+    return [_json(*one) for one in zip(field.fields, parts, strict=False)]

@@ -40,7 +40,8 @@ def given_value(field: forms.Field, value: Any) -> Any:  # noqa: ANN401 - JSON
     """
     Return a JSON value as the widget of `field` takes it.
 
-    Times are ISO texts, objects ids, a JSON field may get anything.
+    Times are ISO texts, objects ids, a JSON field may get anything. A list for a
+    field of text is written as people write tags.
     """
     if isinstance(field, forms.JSONField):
         return field.prepare_value(_parsed(value))
@@ -48,7 +49,13 @@ def given_value(field: forms.Field, value: Any) -> Any:  # noqa: ANN401 - JSON
         return truth(value)
     if _takes_many(field):
         return field.prepare_value([_one(part) for part in _listed(value)])
-    return field.prepare_value(_typed(field, _one(value)))
+    if isinstance(field, forms.MultiValueField) and isinstance(value, list):
+        parts = zip(field.fields, value, strict=False)
+        return field.prepare_value([_typed(own, part) for own, part in parts])
+    prepared = field.prepare_value(_typed(field, _one(value)))
+    if isinstance(field, forms.CharField) and isinstance(prepared, list):
+        return ", ".join(map(_tag, prepared))
+    return prepared
 
 
 def inner(widget: Any) -> Any:  # noqa: ANN401 - a widget
@@ -59,8 +66,7 @@ def inner(widget: Any) -> Any:  # noqa: ANN401 - a widget
 
 
 def _put(data: QueryDict, name: str, widget: Any, value: Any) -> None:  # noqa: ANN401
-    for key in _keys(data, name, widget):
-        del data[key]
+    data.pop(name, None)
     if isinstance(widget, forms.CheckboxInput):
         if widget.check_test(value):
             data[name] = "on"
@@ -73,21 +79,18 @@ def _put(data: QueryDict, name: str, widget: Any, value: Any) -> None:  # noqa: 
         _put_plain(data, name, widget, value)
 
 
-def _keys(data: QueryDict, name: str, widget: Any) -> list[str]:  # noqa: ANN401
-    """Return what stands in `data` for this widget already."""
-    if isinstance(widget, forms.MultiWidget | forms.SelectDateWidget):
-        return [key for key in data if key.startswith(f"{name}_")]
-    return [name] if name in data else []
-
-
 def _put_parts(
     data: QueryDict,
     name: str,
     widget: Any,  # noqa: ANN401 - a MultiWidget
     value: Any,  # noqa: ANN401
 ) -> None:
-    parts = value if isinstance(value, list | tuple) else widget.decompress(value)
-    parts = [*(parts or ()), *[None] * len(widget.widgets)]
+    try:
+        parts = value if isinstance(value, list | tuple) else widget.decompress(value)
+    except (AttributeError, TypeError, ValueError):
+        parts = [value]  # no value of the field, as "9.50" is none of money
+    else:
+        parts = [*(parts or ()), *[None] * len(widget.widgets)]
     for suffix, part, own in zip(
         widget.widgets_names, parts, widget.widgets, strict=False
     ):
@@ -113,7 +116,15 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401
 
 def _one(value: Any) -> Any:  # noqa: ANN401
     """Return an id out of what a tool that reads tells of an object."""
-    return value.get("id", value.get("pk")) if isinstance(value, dict) else value
+    if isinstance(value, dict) and value.keys() & {"id", "pk"}:
+        return value.get("id", value.get("pk"))
+    return value
+
+
+def _tag(value: Any) -> str:  # noqa: ANN401
+    """Return the name of a tag as it stands among others."""
+    name = str(value.get("text", "") if isinstance(value, dict) else value)
+    return f'"{name}"' if {",", " "} & {*name} else name
 
 
 def _takes_many(field: forms.Field) -> bool:
