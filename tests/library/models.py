@@ -1,8 +1,10 @@
 """Books and what belongs to them; some of it is nobody's business."""
 
 import uuid
+from datetime import date
 
 from django.conf import settings
+from django.contrib.auth.models import Group, Permission
 from django.contrib.sessions.models import Session
 from django.db import models
 
@@ -143,3 +145,23 @@ class Card(models.Model):
 
     def __str__(self) -> str:
         return "Card"
+
+
+class Member(Group.user_set.through):
+    """A child of the table of memberships; the page that adds one makes one."""
+
+    since = models.DateField(default=date.today)
+
+    def __str__(self) -> str:
+        return "member"
+
+
+class Grant(models.Model):
+    """A permission on one object, as packages for them have it."""
+
+    permission = models.ForeignKey(Permission, on_delete=models.CASCADE)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    object_pk = models.CharField(max_length=50)
+
+    def __str__(self) -> str:
+        return f"{self.user} on {self.object_pk}"

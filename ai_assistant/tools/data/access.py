@@ -9,10 +9,12 @@ from django.apps import apps
 from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import quote
 from django.contrib.auth import get_permission_codename
-from django.db.models import Model, QuerySet
+from django.contrib.auth.models import Permission
+from django.db.models import ForeignKey, Model, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
-from ai_assistant.exceptions import ModelRetry
+from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.safety.opted_out import is_opted_out
 from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
 from ai_assistant.tools.adapters.request import user_request
@@ -148,8 +150,9 @@ def is_closed(model: type[Any]) -> bool:
     """
     Tell whether no tool shows rows of the model, whoever asks.
 
-    So are tables that are sensitive as a whole, those whose ids are a secret, and
-    those that only hold the links of a sensitive field. What a package has put into
+    So are tables that are sensitive as a whole, those whose ids are a secret, those
+    that only hold the links of a sensitive field, also by a proxy or a child of
+    theirs, and those whose rows each give a permission. What a package has put into
     an admin for the sake of a page, and is no model, has no rows.
     """
     return (
@@ -158,6 +161,7 @@ def is_closed(model: type[Any]) -> bool:
         or is_sensitive_field(model._meta.pk)  # noqa: SLF001
         or is_opted_out(model)
         or any(map(is_sensitive_field, _links(model)))
+        or any(_is_right(key.related_model) for key in closed_keys(model))
     )
 
 
@@ -166,14 +170,53 @@ def is_closed_on(site: AdminSite, model: type[Model]) -> bool:
     return is_closed(model) or is_opted_out(model, site._registry.get(model))  # noqa: SLF001
 
 
+def closed_keys(model: type[Model]) -> Iterator[Any]:
+    """
+    Yield the relations that each row of the model needs, and no tool shows.
+
+    What such a row means, only they tell: whose session, which permission it is.
+    """
+    for own in model._meta.concrete_fields:  # noqa: SLF001
+        if isinstance(own, ForeignKey) and not (own.null or _is_parent_link(own)):
+            related: Any = own.related_model
+            if is_sensitive_field(own) or is_sensitive_model(related):
+                yield own
+
+
+def check_told(model: type[Model]) -> None:
+    """Make sure that a row of the model can be told from another: else nobody writes."""
+    if keys := list(closed_keys(model)):
+        raise ToolFailed(
+            _(
+                "What a %(name)s means stands in what is kept from the assistant: "
+                "%(fields)s."
+            )
+            % {
+                "name": model._meta.verbose_name,  # noqa: SLF001
+                "fields": ", ".join(str(key.verbose_name) for key in keys),
+            },
+            suggestion=_("Tell the person to do it on the page of the admin."),
+        )
+
+
 def _links(model: type[Model]) -> Iterator[Any]:
-    """Yield the many-to-many fields whose links are the rows of this model."""
-    for own in model._meta.get_fields(include_hidden=True):  # noqa: SLF001
-        related = own.related_model if own.many_to_one else None
+    """Yield the many-to-many fields whose links are the rows of this table."""
+    options = model._meta  # noqa: SLF001
+    tables = {one._meta.db_table for one in (model, *options.all_parents)}  # noqa: SLF001
+    for own in options.get_fields(include_hidden=True):
+        related: Any = own.related_model if isinstance(own, ForeignKey) else None
         if isinstance(related, type):
-            for many in related._meta.many_to_many:  # noqa: SLF001
-                if many.remote_field.through is model:
+            for many in related._meta.many_to_many:  # type: ignore[attr-defined] # noqa: SLF001
+                if many.remote_field.through._meta.db_table in tables:  # noqa: SLF001
                     yield many
+
+
+def _is_right(model: Any) -> bool:  # noqa: ANN401 - a model class
+    return bool(issubclass(model, Permission))
+
+
+def _is_parent_link(key: Any) -> bool:  # noqa: ANN401 - a ForeignKey
+    return bool(getattr(key.remote_field, "parent_link", False))
 
 
 def _model(label: str) -> type[Model] | None:

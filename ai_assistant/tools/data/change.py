@@ -10,7 +10,13 @@ from ai_assistant.changes.images import versions
 from ai_assistant.changes.values import Changes
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ToolFailed
-from ai_assistant.tools.data.access import Door, at_object, find_door, find_object
+from ai_assistant.tools.data.access import (
+    Door,
+    at_object,
+    check_told,
+    find_door,
+    find_object,
+)
 from ai_assistant.tools.data.cascade import Cascade, check_closed
 from ai_assistant.tools.data.create import Inlines, Values
 from ai_assistant.tools.data.differences import (
@@ -82,6 +88,7 @@ def _submitted(
 ) -> tuple[Submission, Model]:
     """Return the page as it would be posted, and the object as it is."""
     door = find_door(context, model)
+    check_told(door.model)
     obj = find_object(door, object_id)
     there = at_object(door, obj.pk)
     check_change(with_post(there, there.request.POST), obj)

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.tools.characters import whole
-from ai_assistant.tools.data.access import ID_CHARS, Door
+from ai_assistant.tools.data.access import ID_CHARS, Door, check_told
 from ai_assistant.tools.data.guard import wrong_values
 
 MOST_IDS = 1000
@@ -24,6 +24,7 @@ def chosen_rows(door: Door, ids: list[Any]) -> list[Model]:
     Raise ModelRetry if there are none or too many, or the list of the admin
     does not have one.
     """
+    check_told(door.model)
     wanted = list(dict.fromkeys(str(one) for one in ids))
     if not 0 < len(wanted) <= MOST_IDS:
         raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(wanted)}.")

@@ -9,7 +9,7 @@ from pydantic import Field
 from ai_assistant.changes.values import Changes
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ToolFailed
-from ai_assistant.tools.data.access import Door, at_add, find_door
+from ai_assistant.tools.data.access import Door, at_add, check_told, find_door
 from ai_assistant.tools.data.differences import object_changes
 from ai_assistant.tools.data.editing import ValuesEditor
 from ai_assistant.tools.data.enabled import are_enabled
@@ -47,6 +47,7 @@ def preview(
 def add_door(context: RunContext, model: str) -> Door:
     """Return the page that adds an object of `model`. Raise if the user may not."""
     door = at_add(find_door(context, model, also="add"))
+    check_told(door.model)
     posting = with_post(door, door.request.POST)
     if not door.model_admin.has_add_permission(posting.request):
         raise ToolFailed(

@@ -211,7 +211,7 @@ def _of_the_form_alone(form: Any, name: str) -> Iterator[FieldChange]:  # noqa: 
     """Yield a field that the form has beside those of the model, if it was filled."""
     if name not in form.changed_data:
         return
-    hidden = is_secret(form._meta.model, name)  # noqa: SLF001
+    hidden = is_secret(form, name)
     yield FieldChange(
         name=name,
         label=_named(form, name),

@@ -10,7 +10,7 @@ from django.forms.models import InlineForeignKeyField, ModelChoiceField
 from django.http import HttpRequest, QueryDict
 
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.tools.data.access import is_closed
+from ai_assistant.tools.data.access import check_told, is_closed
 from ai_assistant.tools.data.given import check_names
 from ai_assistant.tools.data.posting import given_value, post_form, put, truth
 
@@ -46,6 +46,8 @@ class Inlines:
             rows = wanted.get(formset.prefix, [])
             if rows and (is_closed(formset.model) or _is_opted_out(inline)):
                 raise ModelRetry(f"{_named(inline)!r} is kept from the assistant.")
+            if rows:
+                check_told(formset.model)
             self._old(formset, inline, [row for row in rows if _row_id(row)])
             new = [row for row in rows if not _row_id(row)]
             self._new(formset, inline, new)
