@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.admin.base import ReadOnlyAdmin
@@ -18,13 +19,13 @@ BREAK_CHARS = 32  # a browser breaks no word that is as long as a hash
 class AuditEntryAdmin(ReadOnlyAdmin):
     """The audit log. `manage.py assistant_audit verify` tells whether it is whole."""
 
-    list_display = ("n", "action", "tool", "user_name", "created_at", "run_id")
-    list_display_links = ("n", "action")
+    list_display = ("number", "action", "tool", "user_name", "created_at", "run_id")
+    list_display_links = ("number", "action")
     list_filter = ("action", "created_at", "tool")
     date_hierarchy = "created_at"
     search_fields = ("user_name", "action", "tool", "=run_id", "=call_id")
     fields = (
-        "n",
+        "number",
         "created_at",
         "user_name",
         "action",
@@ -35,9 +36,14 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         "told",
         "hashes",
     )
-    readonly_fields = ("told", "hashes")
-    ordering = ("-n",)
+    readonly_fields = ("number", "told", "hashes")
+    ordering = ("-id",)
     user_field = "user"
+
+    @admin.display(description=_("number"), ordering="id")
+    def number(self, entry: AuditEntry) -> str:
+        """Return the place in the log, which an entry has once it is sealed."""
+        return str(entry.n) if entry.n else gettext("not sealed yet")
 
     @admin.display(description=_("details"))
     def told(self, entry: AuditEntry) -> SafeString:

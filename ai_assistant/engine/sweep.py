@@ -26,6 +26,7 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING, Run, RunState
 from ai_assistant.registry import registry
+from ai_assistant.safety.audit import seal_all
 from ai_assistant.safety.ledger import settle_left_behind
 
 BATCH = 100
@@ -48,6 +49,7 @@ def sweep_once() -> Swept:
     give_out_calls()
     settle_left_behind()
     let_go_of_deleted()
+    seal_all()
     return swept
 
 

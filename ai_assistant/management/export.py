@@ -79,7 +79,7 @@ def parts(user: Any) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:  # noqa:
     yield "usage", (_fields(row, USAGE) for row in usage.iterator())
     tokens = AccessToken.objects.filter(user_id=user.pk).order_by("created_at")
     yield "tokens", (_fields(row, TOKEN) for row in tokens.iterator())
-    audit = AuditEntry.objects.filter(user_id=user.pk).order_by("n")
+    audit = AuditEntry.objects.filter(user_id=user.pk).order_by("id")
     yield "audit", (_fields(row, AUDIT) for row in audit.iterator())
 
 

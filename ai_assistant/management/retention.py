@@ -12,7 +12,7 @@ from django.utils import timezone
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.models.token import AccessToken
-from ai_assistant.safety.audit import forget_before, record, verify
+from ai_assistant.safety.audit import forget_before, record, seal_all, verify
 from ai_assistant.types import UserKey
 
 
@@ -95,6 +95,7 @@ def purge_audit(before: datetime) -> int:
 
     Raise ValueError if the log is not whole: what shows that must not go.
     """
+    seal_all()
     found = verify()
     if found.findings:
         raise ValueError(found.findings[0].text)

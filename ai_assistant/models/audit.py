@@ -32,12 +32,15 @@ class AuditEntry(models.Model):
     """
     One thing that the assistant did or was refused, never changed afterwards.
 
-    `hash` is over the fields and the hash of the entry before: see safety.audit.
+    Once it is sealed, it has a number, and `hash` is over the fields and the hash of
+    the entry before; until then over the fields alone: see safety.audit.
     It names runs and calls by id only, so that it outlives them; `user` is not under
     the hash, for the same reason, but `user_name` is, and the id in `details`.
     """
 
-    n = models.PositiveBigIntegerField(_("number"), primary_key=True)  # from 1
+    id = models.BigAutoField(primary_key=True)  # in the order of writing
+    # From 1, in the order of sealing; none: not sealed yet.
+    n = models.PositiveBigIntegerField(_("number"), null=True, blank=True, unique=True)
     previous = models.CharField(max_length=64, blank=True)
     hash = models.CharField(max_length=64)
     created_at = models.DateTimeField(_("time"), db_index=True)
@@ -61,23 +64,28 @@ class AuditEntry(models.Model):
     class Meta:
         verbose_name = _("audit entry")
         verbose_name_plural = _("audit entries")
-        ordering = ("-n",)
+        ordering = ("-id",)
 
     def __str__(self) -> str:
-        return f"{self.n} {self.action}"
+        return f"{self.n or '-'} {self.action}"
 
     def save(self, *_args: Any, **_options: Any) -> NoReturn:  # noqa: ANN401
-        """Refuse: an entry gets its number and its hash with the others."""
+        """Refuse: an entry gets its hash where it is recorded."""
         raise AppendOnly(f"An entry of the audit log cannot be saved. {ADVICE}")
 
     def delete(self, *_args: Any, **_options: Any) -> NoReturn:  # noqa: ANN401
         """Refuse: what happened, happened."""
         raise AppendOnly(f"An entry of the audit log cannot be deleted. {ADVICE}")
 
+    @property
+    def place(self) -> int:
+        """The number of a sealed entry; 0 of one that is not sealed."""
+        return self.n or 0
+
 
 class AuditHead(models.Model):
     """
-    Where the audit log begins and ends: the one row that new entries wait for.
+    Where the audit log begins and ends: the one row that sealing waits for.
 
     Without it nobody would miss an entry that was cut off at the end. `mac` is over
     the other fields.

@@ -22,6 +22,7 @@ from ai_assistant.engine.db import in_db
 from ai_assistant.engine.executor import executor
 from ai_assistant.engine.fence import database_now
 from ai_assistant.providers import warmup
+from ai_assistant.safety.audit import BEHIND_S, behind_s
 from ai_assistant.safety.permissions import may_view
 
 TIMEOUT_S = 1.0  # of each check; they are asked side by side
@@ -108,6 +109,11 @@ def _database() -> str:
     return ""
 
 
+def _audit_log() -> str:
+    late_s = behind_s()
+    return f"not sealed for {late_s:.0f} s" if late_s > BEHIND_S else ""
+
+
 # Of this process, on its event loop.
 PROCESS: dict[str, Callable[[], Awaitable[str]]] = {
     "layer": _layer,
@@ -115,4 +121,4 @@ PROCESS: dict[str, Callable[[], Awaitable[str]]] = {
     "model library": _library,
 }
 # Of the rows, in a thread of the database.
-ROWS: dict[str, Callable[[], str]] = {}
+ROWS: dict[str, Callable[[], str]] = {"audit log": _audit_log}

@@ -189,7 +189,7 @@ class TestAudited:
         admin_client.post(address("budget", "change", own.pk), fields)
         admin_client.post(address("budget", "delete", own.pk), {"post": "yes"})
 
-        entries = AuditEntry.objects.order_by("n")
+        entries = AuditEntry.objects.order_by("id")
         assert [one.action for one in entries] == [
             "settings.added",
             "settings.changed",

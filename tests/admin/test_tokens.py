@@ -350,7 +350,7 @@ class TestRevoke:
         admin_client.post(LIST, fields)
 
         assert not AccessToken.objects.exists()
-        revoked = AuditEntry.objects.filter(action="token.revoked").order_by("n")
+        revoked = AuditEntry.objects.filter(action="token.revoked").order_by("id")
         assert [entry.details["name"] for entry in revoked] == ["One", "Two"]
 
     def test_user_with_tokens_can_be_deleted(self, sign_in, bob):

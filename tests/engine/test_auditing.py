@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def actions():
     """Return what is in the log, which must be whole."""
     assert verify().findings == ()
-    return list(AuditEntry.objects.order_by("n").values_list("action", flat=True))
+    return list(AuditEntry.objects.order_by("id").values_list("action", flat=True))
 
 
 def entry(action):
@@ -259,7 +259,7 @@ class TestRuns:
         options(AUDIT_IP=True)
         accept(submission(stamp=stamp(request)))
 
-        ips = AuditEntry.objects.order_by("n").values_list("ip", flat=True)
+        ips = AuditEntry.objects.order_by("id").values_list("ip", flat=True)
         assert list(ips) == ["", "192.0.2.1"]
 
     def test_of_staff_without_other_permissions(self, play, script, staff):

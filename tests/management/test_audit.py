@@ -1,10 +1,12 @@
 import json
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from ai_assistant.models import AuditEntry, Run
+from ai_assistant.models import AuditEntry, ChangeSet, Run
+from ai_assistant.safety.audit import seal_all
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("X03")]
 
@@ -28,6 +30,7 @@ def sql(statement):
 def log(told):
     for name in ("ada", "bob", "ada", "bob", "ada"):
         told(name)
+    seal_all()
 
 
 class TestVerify:
@@ -46,6 +49,28 @@ class TestVerify:
             0,
             ["All 0 entries are as they were written."],
         )
+
+    def test_emptied(self, log, capsys):
+        ChangeSet.objects.all().delete()
+        sql("DELETE FROM LOG")
+        sql("DELETE FROM ai_assistant_audithead")
+
+        code, lines = audit(capsys, "verify")
+
+        assert code == 1
+        assert lines[0].startswith("The log is empty, but there are runs.")
+
+    def test_not_sealed_yet(self, log, capsys, told):
+        told("ada")
+
+        code, lines = audit(capsys, "verify")
+
+        assert code == 0
+        assert lines[0] == "All 6 entries are as they were written."
+        assert re.fullmatch(
+            r"1 of them is not sealed yet; the oldest is \d+ s old.", lines[1]
+        )
+        assert lines[2].startswith("Anchor: 5:")
 
     @pytest.mark.parametrize(
         ("statements", "says"),
@@ -74,10 +99,13 @@ class TestVerify:
         assert lines[0] == says
         assert lines[-1].endswith("entries is not whole.")
 
-    def test_anchor_of_before(self, log, capsys):
+    def test_anchor_of_before(self, log, capsys, told):
         anchor = audit(capsys, "verify")[1][-1].removeprefix("Anchor: ")
         sql("DELETE FROM LOG")
         sql("DELETE FROM ai_assistant_audithead")
+
+        told("ada")
+        seal_all()
 
         assert audit(capsys, "verify")[0] == 0
         assert audit(capsys, "verify", "--anchor", anchor)[0] == 1
@@ -85,6 +113,16 @@ class TestVerify:
     def test_anchor_in_the_wrong_form(self):
         with pytest.raises(CommandError, match="not a number and a hash"):
             call_command("assistant_audit", "verify", "--anchor", "x")
+
+
+class TestSeal:
+    def test_what_is_not_sealed(self, told, capsys):
+        told("ada")
+        told("bob")
+
+        assert audit(capsys, "seal") == (0, ["2 entries sealed."])
+        assert audit(capsys, "seal") == (0, ["0 entries sealed."])
+        assert audit(capsys, "verify")[1][0].startswith("All 2 entries")
 
 
 class TestShow:

@@ -18,7 +18,7 @@ from ai_assistant.models import (
     UsageLedger,
 )
 from ai_assistant.models.run import UNFINISHED
-from ai_assistant.safety.audit import verify
+from ai_assistant.safety.audit import seal_all, verify
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +73,7 @@ class TestConversations:
         purge(capsys, days=30)
 
         assert UsageLedger.objects.get().run is None
-        actions = AuditEntry.objects.order_by("n").values_list("action", flat=True)
+        actions = AuditEntry.objects.order_by("id").values_list("action", flat=True)
         assert list(actions) == ["run.started", "conversations.purged"]
         assert verify().findings == ()
 
@@ -144,11 +144,13 @@ class TestAudit:
             told("bob")
         told("ada")
         told("bob")
+        seal_all()
 
     def test_old_entries_go_and_the_rest_is_whole(self, old_log, capsys, setting):
         setting(AUDIT_RETENTION_DAYS=30)
 
         assert purge(capsys) == ["2 audit entries deleted."]
+        seal_all()
         numbers = AuditEntry.objects.order_by("n").values_list("n", flat=True)
         assert list(numbers) == [3, 4, 5]
         assert verify().findings == ()

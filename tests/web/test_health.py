@@ -100,6 +100,16 @@ class TestHealth:
         assert response.status_code == 503
         assert response.json()["reasons"] == ["queue: it is long"]
 
+    @pytest.mark.parametrize(("late_s", "status"), [(299.0, 200), (301.0, 503)])
+    def test_audit_log_that_nobody_seals(self, browser, monkeypatch, late_s, status):
+        monkeypatch.setattr(health, "behind_s", lambda: late_s)
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == status
+        reasons = ["audit log: not sealed for 301 s"] if status == 503 else []
+        assert response.json()["reasons"] == reasons
+
     def test_waits_no_longer_than_a_moment_for_a_check(self, browser, monkeypatch):
         hangs = threading.Event()
         monkeypatch.setattr(health, "TIMEOUT_S", 0.2)

@@ -7,8 +7,14 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from ai_assistant.models.audit import AuditEntry
-from ai_assistant.safety.audit import verify
-from ai_assistant.safety.audit.record import anchor_later
+from ai_assistant.models.run import Run
+from ai_assistant.safety.audit import seal_all, verify
+from ai_assistant.safety.audit.seal import anchor_later
+
+EMPTY = (
+    "The log is empty, but there are runs. It was emptied, unless they did nothing but "
+    "read and write text. With AUDIT_STARTS each run has an entry."
+)
 
 
 class Command(BaseCommand):
@@ -20,11 +26,12 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        does = parser.add_subparsers(dest="does", metavar="verify | show")
+        does = parser.add_subparsers(dest="does", metavar="verify | seal | show")
         verifies = does.add_parser("verify", help="exit 1 if the log is not whole")
         verifies.add_argument(
             "--anchor", metavar="N:HASH", help="the end of the log as it was noted"
         )
+        does.add_parser("seal", help="seal the entries that are not sealed yet")
         shows = does.add_parser("show", help="one JSON object a line, oldest first")
         shows.add_argument("--run", type=UUID, help="the id of a run")
         shows.add_argument("--user", help="the name of a user")
@@ -34,11 +41,14 @@ class Command(BaseCommand):
         match options["does"]:
             case "verify":
                 self._verify(options["anchor"])
+            case "seal":
+                self.stdout.write(f"{seal_all()} entries sealed.")
             case "show":
                 self._show(options["run"], options["user"], options["last"])
             case _:
                 raise CommandError(
-                    "Say what to do: `assistant_audit verify` or `assistant_audit show`."
+                    "Say what to do: `assistant_audit verify`, `assistant_audit seal` "
+                    "or `assistant_audit show`."
                 )
 
     def _verify(self, anchor: str | None) -> None:
@@ -49,12 +59,22 @@ class Command(BaseCommand):
             self.stdout.write(f"The audit log of {found.count} entries is not whole.")
             sys.exit(1)
         anchor_later(found.n, found.hash)
-        self.stdout.write(f"All {found.count} entries are as they were written.")
+        count = found.count + found.unsealed
+        if not count and Run.objects.exists():
+            self.stdout.write(self.style.ERROR(EMPTY))
+            sys.exit(1)
+        self.stdout.write(f"All {count} entries are as they were written.")
+        if found.unsealed:
+            are = "is" if found.unsealed == 1 else "are"
+            self.stdout.write(
+                f"{found.unsealed} of them {are} not sealed yet; "
+                f"the oldest is {found.unsealed_s:.0f} s old."
+            )
         if found.n:
             self.stdout.write(f"Anchor: {found.n}:{found.hash}")
 
     def _show(self, run: UUID | None, user: str | None, last: int) -> None:
-        entries = AuditEntry.objects.order_by("-n")
+        entries = AuditEntry.objects.order_by("-id")
         if run:
             entries = entries.filter(run_id=run)
         if user:

@@ -21,7 +21,12 @@ HEAD = "ai_assistant.audit.head"
 
 
 def entry_hash(entry: AuditEntry, *, n: int | None = None, key: str = "") -> str:
-    """Return the hash of `entry`, as if its number were `n`."""
+    """
+    Return the hash of `entry`, as if its number were `n`.
+
+    That of one without a number shows that it was not altered, nor made by others;
+    only the chain shows that one is missing.
+    """
     fields = {
         "n": entry.n if n is None else n,
         "previous": entry.previous,

@@ -1,12 +1,10 @@
 """
 Add to the audit log, in the transaction of what is recorded.
 
-The head of the chain is one row for the whole site. So a unit of work gathers its
-entries and writes them last: nothing else is waited for while the row is locked,
-which keeps it short and rules out a deadlock.
+An entry gets its place in the chain later: see `seal`. So nobody waits for anybody
+here. A unit of work gathers its entries and writes them last, in one statement.
 """
 
-import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,11 +20,6 @@ from ai_assistant import conf
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.safety.audit.chain import entry_hash
 from ai_assistant.safety.audit.details import storable_details
-from ai_assistant.safety.audit.head import keep, locked_head
-
-logger = logging.getLogger("ai_assistant.audit")
-
-ANCHOR_EVERY = 100  # entries between two lines in the log
 
 Details = Mapping[str, Any] | Callable[[], Mapping[str, Any] | None]
 
@@ -114,26 +107,10 @@ def request_ip(remote: str) -> str:
 
 def _write(entries: Sequence[Entry]) -> None:
     names: dict[Any, tuple[Any, str]] = {}
-    # Made before the head is locked: they may ask the database.
     rows = [row for entry in entries if (row := _row(entry, names)) is not None]
-    if not rows:
-        return
-    head, wrong = locked_head()
-    if wrong:
-        rows.insert(0, AuditEntry(created_at=timezone.now(), action=wrong))
     for row in rows:
-        row.n, row.previous = head.n + 1, head.hash
         row.hash = entry_hash(row)
-        head.n, head.hash = row.n, row.hash
-        if row.n % ANCHOR_EVERY == 0:
-            anchor_later(row.n, row.hash)
     AuditEntry.objects.bulk_create(rows)
-    keep(head)
-
-
-def anchor_later(n: int, own_hash: str) -> None:
-    """Write the end of the chain to the log, where SQL does not reach it."""
-    transaction.on_commit(lambda: logger.info("audit anchor %s:%s", n, own_hash))
 
 
 def _row(entry: Entry, names: dict[Any, tuple[Any, str]]) -> AuditEntry | None:

@@ -24,7 +24,7 @@ def forget_before(moment: datetime) -> int:
             .order_by("n")
             .first()
         )
-        last = head.n if kept is None else kept.n
+        last = head.n if kept is None else kept.place
         count = last - head.first
         if wrong or count <= 0:
             return 0

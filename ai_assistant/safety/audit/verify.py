@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 from ai_assistant.models.audit import AuditEntry, AuditHead
+from ai_assistant.models.change import ChangeSet
 from ai_assistant.safety.audit.chain import is_own_hash, is_own_head
 from ai_assistant.safety.audit.head import ALTERED, MISSING, PK
+from ai_assistant.safety.audit.seal import FORGED, behind_s, unsealed
 
 CHUNK = 1000
+MARGIN = timedelta(minutes=10)  # that clocks of processes may differ
 MOST = 20  # findings; one broken place may lead to others
 
 
@@ -21,11 +25,18 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verified:
-    """`n` and `hash` are the end of the log, to be kept somewhere else."""
+    """
+    `n` and `hash` are the end of the log, to be kept somewhere else.
+
+    Of the entries behind it, which are not sealed yet, `unsealed` is how many there
+    are, and `unsealed_s` the age of the oldest.
+    """
 
     count: int
     n: int
     hash: str
+    unsealed: int
+    unsealed_s: float
     findings: tuple[Finding, ...]
 
 
@@ -47,20 +58,29 @@ def verify(*, anchor: tuple[int, str] | None = None) -> Verified:
         is_own = is_own_hash(entry)
         found += _looked_at(entry, expected, previous, is_own=is_own)
         # Of an altered one nobody knows what the next one followed.
-        expected, previous = entry.n + 1, entry.hash if is_own else None
+        expected, previous = entry.place + 1, entry.hash if is_own else None
         if len(found) >= MOST:
             break
     else:
         found += _end(head, expected, previous)
+    found += _begun_anew(head)
+    found += _not_sealed(head)
     if anchor is not None:
         found += _anchored(*anchor, head)
-    return Verified(count=count, n=head.n, hash=head.hash, findings=tuple(found[:MOST]))
+    return Verified(
+        count=count,
+        n=head.n,
+        hash=head.hash,
+        unsealed=unsealed().count(),
+        unsealed_s=behind_s(),
+        findings=tuple(found[:MOST]),
+    )
 
 
 def _looked_at(
     entry: AuditEntry, expected: int, previous: str | None, *, is_own: bool
 ) -> Iterator[Finding]:
-    n = entry.n
+    n = entry.place
     if n < expected:
         yield Finding(n=n, text=f"Entry {n} lies before the log's first entry.")
         return
@@ -77,17 +97,23 @@ def _looked_at(
             text=f"Before entry {n} the end of the log was tampered with: "
             "entries may be missing there.",
         )
-    user_id = entry.details.get("user_id") if isinstance(entry.details, dict) else None
-    if entry.user_id is not None and str(entry.user_id) != user_id:
+    if entry.action == FORGED:
+        yield Finding(n=n + 1, text=f"Entry {n + 1} was altered before it was sealed.")
+    if _is_of_another(entry):
         yield Finding(n=n, text=f"Entry {n} names another user than it was made for.")
+
+
+def _is_of_another(entry: AuditEntry) -> bool:
+    user_id = entry.details.get("user_id") if isinstance(entry.details, dict) else None
+    return entry.user_id is not None and str(entry.user_id) != user_id
 
 
 def _altered(entry: AuditEntry) -> str:
     """Say what became of an entry whose hash is not its own."""
     before = AuditEntry.objects.filter(hash=entry.previous).first()
     # Of a moved one the hash is right for the place where it was.
-    places = [before.n + 1, before.n] if before is not None else []
-    near = range(max(1, entry.n - MOST), entry.n + MOST + 1)
+    places = [before.place + 1, before.place] if before is not None else []
+    near = range(max(1, entry.place - MOST), entry.place + MOST + 1)
     for n in [*places, *near]:
         if n != entry.n and is_own_hash(entry, n=n):
             return f"Entry {entry.n} was moved: it was written as entry {n}."
@@ -109,11 +135,39 @@ def _end(head: AuditHead, expected: int, previous: str | None) -> Iterator[Findi
         yield Finding(n=head.n, text="The end of the log was altered.")
     beyond = AuditEntry.objects.filter(n__gt=head.n).order_by("n").first()
     now = AuditHead.objects.filter(pk=PK).values_list("n", flat=True).first() or 0
-    if beyond is not None and now < beyond.n:
+    if beyond is not None and now < beyond.place:
         yield Finding(
-            n=beyond.n,
+            n=beyond.place,
             text=f"Entry {beyond.n} lies behind the end of the log, which is {now}.",
         )
+
+
+def _begun_anew(head: AuditHead) -> Iterator[Finding]:
+    """Find that the log was emptied: what it had to tell of is still there."""
+    first = AuditEntry.objects.order_by("id").first()
+    change = ChangeSet.objects.order_by("created_at").first()
+    if change is None or head.first > 1:  # what is older was purged
+        return
+    if first is None:
+        text = "The log is empty, but there are changes: they were recorded in it."
+        yield Finding(n=1, text=text)
+    elif change.created_at < first.created_at - MARGIN:
+        yield Finding(
+            n=1,
+            text=f"The log begins at {first.created_at:%Y-%m-%d %H:%M}, but there are "
+            "older changes: what came before was deleted.",
+        )
+
+
+def _not_sealed(head: AuditHead) -> Iterator[Finding]:
+    """Look at what is not sealed yet: it shows when it is altered, not when it is gone."""
+    for entry in unsealed().iterator(chunk_size=CHUNK):
+        if not is_own_hash(entry) or _is_of_another(entry):
+            yield Finding(
+                n=head.n + 1,
+                text=f"The entry of {entry.created_at:%Y-%m-%d %H:%M:%S}, "
+                "which is not sealed yet, was altered.",
+            )
 
 
 def _anchored(n: int, own_hash: str, head: AuditHead) -> Iterator[Finding]:

@@ -7,10 +7,18 @@ from django.contrib.auth import get_user_model
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
+from ai_assistant.engine.db import read_again
 from ai_assistant.exceptions import AppendOnly
 from ai_assistant.models.audit import AuditEntry, AuditHead
-from ai_assistant.safety.audit import forget_before, gathered, record, verify
-from ai_assistant.safety.audit.record import ANCHOR_EVERY
+from ai_assistant.safety.audit import (
+    forget_before,
+    gathered,
+    record,
+    seal,
+    seal_all,
+    verify,
+)
+from ai_assistant.safety.audit.seal import ANCHOR_EVERY
 
 pytestmark = pytest.mark.django_db
 
@@ -40,8 +48,9 @@ def log(ada):
     """A log of ten entries."""
     for n in range(1, 11):
         record("call.complete", user=ada, tool=f"tool_{n}", details={"n": n})
+    seal_all()
     assert findings() == []
-    return AuditEntry.objects.order_by("n")
+    return AuditEntry.objects.order_by("id")
 
 
 @pytest.mark.row("X03")
@@ -80,7 +89,7 @@ class TestRecord:
 
         assert during == 0
         assert AuditEntry.objects.count() == 2
-        assert AuditEntry.objects.get(n=2).details["code"] == "late"
+        assert AuditEntry.objects.latest("id").details["code"] == "late"
 
     def test_what_was_taken_back_is_left_out(self, ada):
         with transaction.atomic(), gathered():
@@ -115,13 +124,14 @@ class TestRecord:
     def test_line_in_the_log_at_every_hundredth(
         self, ada, caplog, django_capture_on_commit_callbacks
     ):
+        with gathered():
+            for _ in range(ANCHOR_EVERY + 1):
+                record("call.complete", user=ada)
         with (
             caplog.at_level(logging.INFO, "ai_assistant.audit"),
             django_capture_on_commit_callbacks(execute=True),
-            gathered(),
         ):
-            for _ in range(ANCHOR_EVERY + 1):
-                record("call.complete", user=ada)
+            seal_all()
 
         entry = AuditEntry.objects.get(n=ANCHOR_EVERY)
         assert caplog.messages == [f"audit anchor {ANCHOR_EVERY}:{entry.hash}"]
@@ -222,6 +232,7 @@ class TestVerify:
         sql("DELETE FROM LOG WHERE n > 9")
         sql("UPDATE HEAD SET n = 9, hash = %s", log.get(n=9).hash)
         record("call.complete", user=ada)
+        seal_all()
 
         ((n, text),) = findings()
         assert n == 10
@@ -231,6 +242,7 @@ class TestVerify:
         sql("DELETE FROM LOG WHERE n > 9")
         sql("DELETE FROM HEAD")
         record("call.complete", user=ada)
+        seal_all()
 
         assert [n for n, _ in findings()] == [10]
 
@@ -257,6 +269,7 @@ class TestVerify:
         sql("DELETE FROM LOG")
         sql("DELETE FROM HEAD")
         record("call.complete", user=ada)
+        seal_all()
 
         assert findings() == []
         assert findings(anchor=noted) == [
@@ -267,12 +280,14 @@ class TestVerify:
         settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
         settings.SECRET_KEY = "another"
         record("call.complete", user=ada)
+        seal_all()
 
         assert findings() == []
 
     def test_key_of_its_own_outlives_the_secret_key(self, settings, ada):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "AUDIT_KEY": "k" * 40}
         record("call.complete", user=ada)
+        seal_all()
         settings.SECRET_KEY = "another"
 
         assert findings() == []
@@ -293,6 +308,7 @@ class TestForget:
     def test_rest_still_verifies(self, log, ada):
         count = forget_before(log.get(n=7).created_at)
         record("call.complete", user=ada)
+        seal_all()
 
         assert count == 6
         assert findings() == []
@@ -306,6 +322,7 @@ class TestForget:
 
     def test_last_one_stays(self, log):
         forget_before(timezone.now() + timedelta(days=1))
+        seal_all()
 
         assert list(log.values_list("n", flat=True)) == [10, 11]
         assert findings() == []
@@ -325,6 +342,7 @@ class TestSideBySide:
                 for _ in range(10):
                     with transaction.atomic():
                         record("call.complete", user=ada)
+                    read_again(seal)
             except DatabaseError as error:
                 failures.append(error)
             finally:
@@ -336,6 +354,8 @@ class TestSideBySide:
         for thread in threads:
             thread.join()
 
+        seal_all()
         assert failures == []
-        assert AuditEntry.objects.count() == 60
+        numbers = AuditEntry.objects.order_by("n").values_list("n", flat=True)
+        assert list(numbers) == list(range(1, 61))
         assert findings() == []

@@ -1,0 +1,93 @@
+"""
+Give entries their place in the chain, some at a time, beside what they tell of.
+
+The order of the chain is that of sealing: an entry that is committed late, behind
+others with a higher id, comes after them and is not lost. The head is locked, so
+one process seals at a time; the others leave it to that one.
+"""
+
+import logging
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from ai_assistant.models.audit import AuditEntry, AuditHead, AuditQuerySet
+from ai_assistant.models.clock import database_now
+from ai_assistant.safety.audit.chain import entry_hash, is_own_hash
+from ai_assistant.safety.audit.head import free_head, keep
+
+logger = logging.getLogger("ai_assistant.audit")
+
+BATCH = 200  # entries in one transaction
+ANCHOR_EVERY = 100  # entries between two lines in the log
+BEHIND_S = 300  # so old an entry should be sealed
+FORGED = "audit.entry_altered"
+
+
+def seal() -> int:
+    """
+    Seal the oldest entries that are not sealed, at most BATCH; return how many.
+
+    0 too if another process does that just now.
+    """
+    if not unsealed().exists():
+        return 0
+    with transaction.atomic():
+        free = free_head()
+        if free is None:
+            return 0
+        head, wrong = free
+        rows = list(_rows())
+        if not rows:
+            return 0
+        if wrong:
+            _note(head, wrong)
+        for row in rows:
+            if not is_own_hash(row):
+                _note(head, FORGED)
+            _chain(head, row)
+        # Its base manager: that of the log refuses to change entries.
+        AuditEntry._base_manager.bulk_update(rows, ["n", "previous", "hash"])  # noqa: SLF001
+        keep(head)
+    return len(rows)
+
+
+def seal_all() -> int:
+    """Seal what is not sealed, a batch at a time; return how many entries."""
+    return sum(iter(seal, 0))
+
+
+def unsealed() -> AuditQuerySet:
+    """Return the entries that are not sealed, in the order of writing."""
+    return AuditEntry.objects.filter(n=None).order_by("id")
+
+
+def behind_s() -> float:
+    """Return the age of the oldest entry that is not sealed, by the database's clock."""
+    oldest = unsealed().values_list("created_at", flat=True).first()
+    return max(0.0, database_now() - oldest.timestamp()) if oldest else 0.0
+
+
+def anchor_later(n: int, own_hash: str) -> None:
+    """Write the end of the chain to the log, where SQL does not reach it."""
+    transaction.on_commit(lambda: logger.info("audit anchor %s:%s", n, own_hash))
+
+
+def _rows() -> AuditQuerySet:
+    # Those that others hold, as the deletion of their user does, come next time.
+    skips = connection.features.has_select_for_update_skip_locked
+    return unsealed().select_for_update(skip_locked=skips)[:BATCH]
+
+
+def _note(head: AuditHead, action: str) -> None:
+    row = AuditEntry(created_at=timezone.now(), action=action)
+    _chain(head, row)
+    AuditEntry.objects.bulk_create([row])
+
+
+def _chain(head: AuditHead, row: AuditEntry) -> None:
+    row.n, row.previous = head.n + 1, head.hash
+    row.hash = entry_hash(row)
+    head.n, head.hash = row.n, row.hash
+    if row.n % ANCHOR_EVERY == 0:
+        anchor_later(row.n, row.hash)
