@@ -43,6 +43,7 @@ class Files:
         self._recorder = recorder
         self._began_at = time.time() - CLOCK_S
         self._kept: dict[Key, FileImage] = {}
+        self._missing: set[Key] = set()  # since before anything was written
         # What was only tried out is never stored: nobody closes it then.
         self._opened: list[Any] = []
         weakref.finalize(self, _close_all, self._opened)
@@ -70,6 +71,14 @@ class Files:
                     if new is UNCLEAR or new != _name(row.before, field):
                         self._keep(row, field)
 
+    def note_missing(self, met: list[RowImage]) -> None:
+        """Note which files of rows are not there, before anything is written."""
+        for row in met:
+            for field in _fields(row.model):
+                name = _name(row.before, field)
+                if name and not _may_be_there(field.storage, name):
+                    self._missing.add(_key(row, field))
+
     def keep_all(self, met: list[RowImage]) -> None:
         """Keep the files of rows that go."""
         for row in met:
@@ -95,7 +104,7 @@ class Files:
         file = self._kept.get(_key(row, field))
         name = _name(row.after, field)
         if file is None:
-            if self._may_be_new(field.storage, name):
+            if self._may_be_new(row, field, name):
                 self._recorder.gap(meta(row.model).db_table, "file", 1)
             return
         file.sha256_after = _digest(field.storage, name)
@@ -114,7 +123,7 @@ class Files:
 
     def _keep(self, row: RowImage, field: Any) -> None:  # noqa: ANN401
         name, key = _name(row.before, field), _key(row, field)
-        if not name or key in self._kept:
+        if not name or key in self._kept or key in self._missing:
             return
         file = FileImage(field=field.attname, storage=_path(field.storage), name=name)
         self._kept[key] = file
@@ -140,7 +149,10 @@ class Files:
         self.size_bytes += size_bytes
         file.sha256_before, file.content = digest.hexdigest(), content
 
-    def _may_be_new(self, storage: Any, name: str) -> bool:  # noqa: ANN401
+    def _may_be_new(self, row: RowImage, field: Any, name: str) -> bool:  # noqa: ANN401
+        storage = field.storage
+        if _key(row, field) in self._missing:
+            return _may_be_there(storage, name)
         changed_at = value_or(None, lambda: storage.get_modified_time(name))
         if changed_at is None:
             return True  # gone, or a storage that keeps no times
@@ -169,6 +181,10 @@ def _key(row: RowImage, field: Any) -> Key:  # noqa: ANN401
 def _path(storage: Any) -> str:  # noqa: ANN401
     kind = storage.__class__  # of a lazy one, that behind it
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _may_be_there(storage: Any, name: str) -> bool:  # noqa: ANN401
+    return bool(value_or(True, lambda: storage.exists(name)))  # noqa: FBT003 - a value
 
 
 def _digest(storage: Any, name: str) -> str:  # noqa: ANN401

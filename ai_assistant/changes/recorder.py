@@ -88,14 +88,14 @@ class Recorder:
     def cover(self, chosen: models.QuerySet[Any] | Iterable[models.Model]) -> None:
         """Take images of these rows, which are about to change, in few queries."""
         for model, alias, pks in _tables(chosen):
-            self.meet(model, alias, pks)
+            self.meet(model, alias, pks, is_covered=True)
 
     def cover_delete(
         self, chosen: models.QuerySet[Any] | Iterable[models.Model]
     ) -> None:
         """Take images of these rows and of all that goes or changes with them."""
         for model, alias, pks in closure(chosen):
-            self.meet(model, alias, pks, is_going=True)
+            self.meet(model, alias, pks, is_covered=True, is_going=True)
 
     def meet(
         self,
@@ -103,16 +103,25 @@ class Recorder:
         alias: str,
         pks: Iterable[Any],
         *,
+        is_covered: bool = False,
         is_going: bool = False,
     ) -> None:
-        """Take images of these rows of one table, unless they are known."""
+        """
+        Take images of these rows of one table, unless they are known.
+
+        `is_covered`: nothing has been written to them, nor to their files, yet.
+        """
         new = [pk for pk in pks if not self.knows(model, alias, pk)]
         for start in range(0, len(new), BATCH):
             some = rows(model, alias).filter(pk__in=new[start : start + BATCH])
-            self.meet_rows(some, is_going=is_going)
+            self.meet_rows(some, is_covered=is_covered, is_going=is_going)
 
     def meet_rows(
-        self, found: models.QuerySet[Any], *, is_going: bool = False
+        self,
+        found: models.QuerySet[Any],
+        *,
+        is_covered: bool = False,
+        is_going: bool = False,
     ) -> list[RowImage]:
         """
         Take images of the rows of a queryset and return them.
@@ -129,6 +138,8 @@ class Recorder:
             values.append(row)
         if len(met) > limit:
             self.gap(meta(model).db_table, "too much", 0)
+        if is_covered:
+            self.files.note_missing(met)
         if is_going:
             self._name(met, values)
             self.files.keep_all(met)

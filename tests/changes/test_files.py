@@ -106,6 +106,73 @@ class TestGap:
         assert recorder.gaps == []
 
 
+@pytest.fixture
+def lost(media):
+    """A row whose file has been missing for long."""
+    work = scanned()
+    Path(work.scan.path).unlink()
+    return work
+
+
+class TestMissing:
+    def covered(self, rows, work):
+        with transaction.atomic(), recording() as recorder:
+            recorder.cover(rows)
+            work()
+        return recorder
+
+    def test_is_no_gap(self, lost):
+        lost.title = "Renamed"
+
+        recorder = self.covered([lost], lost.save)
+
+        assert recorder.gaps == []
+        assert [row.fields for row in recorder.rows] == [["title", "changed_at"]]
+
+    def test_is_no_gap_where_another_takes_its_place(self, lost):
+        recorder = self.covered([lost], forms.file_replaced)
+
+        (file,) = files_of(recorder)
+        assert recorder.gaps == []
+        assert (file.sha256_before, file.content) == ("", None)
+        assert len(file.sha256_after) == 64
+
+    def test_is_no_gap_where_the_row_goes(self, lost):
+        with transaction.atomic(), recording() as recorder:
+            recorder.cover_delete([lost])
+            lost.delete()
+
+        assert recorder.gaps == []
+        assert [row.kind for row in recorder.rows if row.model is Work] == ["delete"]
+
+    def test_is_a_gap_when_it_comes_back(self, lost):
+        def work():
+            Path(lost.scan.path).write_bytes(b"back")
+            lost.save()
+
+        recorder = self.covered([lost], work)
+
+        assert [gap["kind"] for gap in recorder.gaps] == ["file"]
+
+    def test_is_a_gap_when_it_goes_meanwhile(self):
+        work = scanned()
+
+        def go():
+            Path(work.scan.path).unlink()
+            work.save()
+
+        recorder = self.covered([work], go)
+
+        assert [gap["kind"] for gap in recorder.gaps] == ["file"]
+
+    def test_is_a_gap_where_the_storage_cannot_tell(self, lost, monkeypatch):
+        monkeypatch.setattr(Work._meta.get_field("scan"), "storage", Silent())
+
+        recorder = self.covered([lost], lost.save)
+
+        assert [gap["kind"] for gap in recorder.gaps] == ["file"]
+
+
 class TestStash:
     def test_is_not_below_what_is_served(self, settings, media):
         name = stash(ContentFile(b"old"), "folder")
@@ -138,3 +205,10 @@ class Overwriting(FileSystemStorage):
         if self.exists(name):
             self.delete(name)
         return name
+
+
+class Silent(FileSystemStorage):
+    """Answers no question."""
+
+    def exists(self, name):
+        raise OSError("not now")

@@ -48,6 +48,19 @@ class TestAsShown:
         assert not recorder.gaps
         assert recorder.rows
 
+    @pytest.mark.parametrize("name", ["change_object", "delete_objects"])
+    def test_row_whose_file_is_missing(self, boss, stock, name):
+        Product.objects.filter(pk=stock.chair.pk).update(cover="covers/gone.png")
+        chosen = {
+            "change_object": {"id": stock.chair.pk, "values": {"note": "x"}},
+            "delete_objects": {"ids": [stock.chair.pk]},
+        }
+
+        changes, recorder = both(boss, name, model=MODEL, **chosen[name])
+
+        assert unexpected(changes, recorder) == []
+        assert not recorder.gaps
+
     def test_inlines(self, boss, stock):
         gone = Part.objects.create(product=stock.lamp, code="P-2")
         rows = [
