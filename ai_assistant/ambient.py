@@ -1,13 +1,21 @@
 """Language and URL prefix of a request, which a thread does not get by itself."""
 
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from django.conf import settings
-from django.urls import get_script_prefix, set_script_prefix
-from django.utils.translation import get_language, override
+from django.http import HttpRequest
+from django.urls import (
+    Resolver404,
+    ResolverMatch,
+    get_script_prefix,
+    resolve,
+    set_script_prefix,
+)
+from django.utils.translation import get_language, get_language_from_path, override
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -19,13 +27,8 @@ def as_here(work: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(work)
     def as_there(*args: P.args, **kwargs: P.kwargs) -> T:
-        before = get_script_prefix()
-        set_script_prefix(prefix)
-        try:
-            with override(language):
-                return work(*args, **kwargs)
-        finally:
-            set_script_prefix(before)
+        with below(prefix), override(language):
+            return work(*args, **kwargs)
 
     return as_there
 
@@ -35,3 +38,53 @@ def of_no_request() -> contextvars.Context:
     context = contextvars.Context()
     context.run(set_script_prefix, settings.FORCE_SCRIPT_NAME or "/")
     return context
+
+
+def script_prefix() -> str:
+    """Return the prefix of all addresses of the site, with a slash at its end."""
+    # A thread may not know the prefix of any request; the setting holds everywhere.
+    forced = (settings.FORCE_SCRIPT_NAME or "").rstrip("/")
+    return f"{forced}/" if forced else get_script_prefix()
+
+
+@contextmanager
+def below(prefix: str) -> Iterator[None]:
+    """Make addresses below `prefix` meanwhile; below that of the site if it is empty."""
+    before = get_script_prefix()
+    set_script_prefix(prefix or script_prefix())
+    try:
+        yield
+    finally:
+        set_script_prefix(before)
+
+
+def full_path(request: HttpRequest) -> str:
+    """
+    Return the path of the request, as its browser shows it, with the query.
+
+    Not `get_full_path()`: a proxy may have taken the prefix off.
+    """
+    return script_prefix().rstrip("/") + request.get_full_path_info()
+
+
+def below_prefix(path: str) -> str | None:
+    """Return `path` without the prefix of the site; None if it is not below it."""
+    prefix = script_prefix()
+    return "/" + path[len(prefix) :] if path.startswith(prefix) else None
+
+
+def language_of(path: str) -> str | None:
+    """Return the language that `path` names, as `i18n_patterns` do; else the active."""
+    return get_language_from_path(below_prefix(path) or "") or get_language()
+
+
+def match_of(path: str) -> ResolverMatch | None:
+    """Return what a path of this site leads to, or None; with prefix, without query."""
+    own = below_prefix(path)
+    if own is None:
+        return None
+    try:
+        with override(language_of(path)):
+            return resolve(own)
+    except Resolver404:
+        return None

@@ -160,6 +160,8 @@ async def _to_socket(
     if not is_own_origin(scope["headers"], scheme=scope.get("scheme", "ws")):
         await _refuse(receive, send, FORBIDDEN)
         return
+    # What is drawn for this tab links below it; Django does so for requests only.
+    set_script_prefix(settings.FORCE_SCRIPT_NAME or scope.get("root_path", "") or "/")
     await _panel_socket()(scope, receive, send)
 
 

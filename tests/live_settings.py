@@ -4,7 +4,7 @@ Settings of servers that tests start: the demo's, with tools whose effects count
 TESTS_PROVIDER=plain asks the model over plain HTTP, which spares each process the
 import of litellm. TESTS_LAYER=deaf drops every message of the channel layer.
 TESTS_CSP is the Content-Security-Policy of every answer. TESTS_SETTINGS is JSON
-that goes over AI_ASSISTANT.
+that goes over AI_ASSISTANT. TESTS_SCRIPT_NAME is the path below which the site is.
 """
 
 import json
@@ -26,6 +26,7 @@ INSTALLED_APPS = [
     *("project.conformance", "tests.testapp"),
 ]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+FORCE_SCRIPT_NAME = os.environ.get("TESTS_SCRIPT_NAME")
 DEMO_TASK_DELAY_S = 0.02
 
 AI_ASSISTANT = {

@@ -18,6 +18,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 
+from ai_assistant.ambient import below_prefix
 from ai_assistant.context.page import Page
 from ai_assistant.context.withheld import is_withheld, is_withheld_model
 from ai_assistant.safety.foreign import value_or
@@ -33,7 +34,8 @@ def page_request(page: Page, user: Any) -> HttpRequest:  # noqa: ANN401
     request = HttpRequest()
     request.method, request.user = "GET", user
     request.resolver_match = page.match
-    request.path = request.path_info = page.info.path.partition("?")[0]
+    request.path = page.info.path.partition("?")[0]
+    request.path_info = below_prefix(request.path) or request.path
     if page.query is not None:
         request.GET = page.query  # type: ignore[assignment] # nobody writes to it
     return request

@@ -5,16 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.contrib.admin.utils import unquote
 from django.http import QueryDict
-from django.urls import Resolver404, ResolverMatch, get_script_prefix, resolve
-from django.utils.translation import (
-    get_language,
-    get_language_from_path,
-    override,
-)
+from django.urls import ResolverMatch
 
+from ai_assistant.ambient import match_of
 from ai_assistant.types import PageInfo
 
 ADMIN_ACTIONS = frozenset({"changelist", "add", "change", "delete", "history"})
@@ -41,7 +36,7 @@ def find_page(path: str, title: str = "") -> Page | None:
     except ValueError:
         return None
     # A path of another site, such as //other.example/admin/, is none of ours.
-    match = None if parts.scheme or parts.netloc else _match(parts.path)
+    match = None if parts.scheme or parts.netloc else match_of(parts.path)
     if match is None:
         return None
     query = QueryDict(parts.query)
@@ -56,30 +51,6 @@ def page_info(path: str, title: str = "") -> PageInfo:
     """Return what the page at `path` is; little more than the path if unknown."""
     page = find_page(path, title)
     return page.info if page else PageInfo(path=path, title=title)
-
-
-def language_of(path: str) -> str | None:
-    """Return the language that `path` names, as `i18n_patterns` do; else the active."""
-    return get_language_from_path(_below_prefix(path) or "") or get_language()
-
-
-def _match(path: str) -> ResolverMatch | None:
-    own = _below_prefix(path)
-    if own is None:
-        return None
-    try:
-        with override(language_of(path)):
-            return resolve(own)
-    except Resolver404:
-        return None
-
-
-def _below_prefix(path: str) -> str | None:
-    """Return `path` without the prefix of the site; None if it is not below it."""
-    # A thread of the engine does not know the prefix of any request.
-    prefix = (settings.FORCE_SCRIPT_NAME or "").rstrip("/") + "/"
-    prefix = prefix if prefix != "/" else get_script_prefix()
-    return "/" + path[len(prefix) :] if path.startswith(prefix) else None
 
 
 def _info(

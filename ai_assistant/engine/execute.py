@@ -11,6 +11,7 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from ai_assistant.ambient import below
 from ai_assistant.context.viewparts import load_views
 from ai_assistant.engine import live
 from ai_assistant.engine.calls import DurableCalls
@@ -61,7 +62,9 @@ async def execute(hold: Hold, flusher: Flusher) -> bool:
     group = live.group_name(plan.run.user_id, plan.run.conversation_id)
     writer = RunWriter(hold, group, flusher)
     try:
-        ending = await _to_its_end(plan, model, writer)
+        # All of its threads are told by this task; see `ambient`.
+        with below(plan.run.script_prefix):
+            ending = await _to_its_end(plan, model, writer)
         if ending is not None:
             running_s = writer.running_s()
             await writer.commit(
@@ -81,7 +84,8 @@ def _load(run_id: UUID) -> tuple[Plan, ProfileModel | None]:
         return plan, None
     try:
         model = ProfileModel(plan.run)
-        model.prepare(plan.user)
+        with below(plan.run.script_prefix):
+            model.prepare(plan.user)
     except Exception:  # noqa: BLE001 - told where the run has its edge
         return plan, None
     return plan, model

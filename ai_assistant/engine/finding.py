@@ -10,6 +10,7 @@ from ai_assistant.engine.fence import pass_by_state
 from ai_assistant.engine.offer import told_tools, tools_of
 from ai_assistant.engine.scope import RunScope
 from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.tools.data.enabled import why_missing
 from ai_assistant.tools.find import FIND_TOOLS, matching
 from ai_assistant.types import RunContext, ToolDefinition
 
@@ -27,10 +28,14 @@ def find_tools(context: RunContext, query: str) -> dict[str, Any]:
     told = {one.name for one in told_tools(scope)}
     others = [one for one in tools_of(scope) if one.name not in told]
     found = matching(query, others)
+    missing = why_missing(context.user)
+    said = {"missing": missing} if missing else {}
     if not found:
-        return {"found": [], "note": "There is no other tool for this. Say so."}
+        note = "There is no other tool for this. Say so."
+        return {"found": [], "note": note, **said}
     _load(run, found)
-    return {"found": [_line(one) for one in found], "note": "You have them now."}
+    lines = [_line(one) for one in found]
+    return {"found": lines, "note": "You have them now.", **said}
 
 
 @unit

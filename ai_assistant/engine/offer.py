@@ -17,6 +17,7 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.foreign import value_or
 from ai_assistant.safety.permissions import may_call
 from ai_assistant.safety.policy import is_denied
+from ai_assistant.tools.data.enabled import why_missing
 from ai_assistant.tools.find import FIND_TOOLS
 from ai_assistant.tools.page.client import ORIGIN, client_tools
 from ai_assistant.tools.schema import function_schema, schema_chars, schema_error
@@ -156,14 +157,16 @@ def told_tools(
     """
     Return those of `tools_of` the run that the model is told of in the next step.
 
-    All of them if their schemas are small; else the page's own, the site's shared
+    All of them if their schemas are small, without FIND_TOOLS; else the page's own, the site's shared
     ones, what `find_tools` has loaded, and ALWAYS_TOLD. Then as many of the site's
     others as there is room for, then of those that are built in. The rest is found.
     """
     tools = tools_of(scope) if tools is None else tools
     most = int(conf.get("TOOL_SCHEMA_CHARS"))
     if _size(tools) <= most:
-        return [tool for tool in tools if tool.name != FIND_TOOLS]
+        # It tells why the tools on rows are missing, if they are.
+        needs_it = bool(why_missing(scope.user))
+        return [tool for tool in tools if needs_it or tool.name != FIND_TOOLS]
     near = {*_own_names(scope), *_loaded(scope.run), *ALWAYS_TOLD}
     told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
     left = most - _size([tool for tool in tools if tool.name in told])

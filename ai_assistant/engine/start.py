@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.ambient import script_prefix
 from ai_assistant.engine.auditing import run_started
 from ai_assistant.engine.branches import before_next
 from ai_assistant.engine.db import unit
@@ -251,6 +252,7 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         profile=submission.profile,
         idempotency_key=submission.key,
         page_path=redact(_path(submission.page_path)),
+        script_prefix=script_prefix(),
         page_title=redact(whole(submission.page_title))[:300],
         module=module_id_for(submission.page_path),
         context=redact_json(dict(submission.context)),

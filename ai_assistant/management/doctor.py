@@ -8,7 +8,9 @@ from typing import Any
 
 from channels.layers import get_channel_layer
 from django.apps import apps
+from django.contrib.auth import get_user_model
 from django.core.checks import ERROR, run_checks
+from django.core.exceptions import FieldError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -24,6 +26,8 @@ from ai_assistant.management.door_look import count_of_tokens, who_may_call
 from ai_assistant.management.policy_look import count_of_rules, idle_rules
 from ai_assistant.providers.base import DEFAULT
 from ai_assistant.registry import registry
+from ai_assistant.tools.data.enabled import why_missing
+from ai_assistant.tools.data.sites import mounted_sites
 
 TIMEOUT_S = 3
 KINDS = ("context", "tools", "commands", "skills", "hooks", "modules", "suggestions")
@@ -229,6 +233,35 @@ def _model() -> str:
     return f"{model}, by {profile.get('PROVIDER', DEFAULT)}, key present: {key}"
 
 
+def _data_tools() -> str:
+    if not conf.get("DATA_TOOLS"):
+        return "switched off by DATA_TOOLS"
+    try:
+        user = _someone()
+    except DatabaseError:
+        return "not known, see the database"
+    if why := why_missing(user) if user is not None else []:
+        raise _Fault(
+            "doctor.admin",
+            " ".join(why),
+            "Let has_permission() go by the user alone where a request has no session, "
+            "or go on without these tools.",
+            blocks=False,
+        )
+    names = ", ".join(site.name for site in mounted_sites())
+    asked = f"asked as {user.get_username()}" if user else "no superuser to ask as"
+    return f"of AdminSite {names or 'none'}, {asked}"
+
+
+def _someone() -> Any:  # noqa: ANN401 - the site's user model
+    """Return a user whom every AdminSite should let in, or None."""
+    users = get_user_model()._default_manager.order_by("pk")  # noqa: SLF001
+    try:
+        return users.filter(is_active=True, is_superuser=True).first()
+    except FieldError:
+        return None
+
+
 def _budgets() -> str:
     try:
         name, count = profile_without_price(), count_of_budgets()
@@ -285,6 +318,7 @@ LOOKS: dict[str, Callable[[], str]] = {
     "channel layer": _layer,
     "executor": _executor,
     "long tools": _background,
+    "data tools": _data_tools,
     "budgets": _budgets,
     "policy": _policy,
     "access tokens": _tokens,

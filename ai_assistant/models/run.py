@@ -73,6 +73,10 @@ class Run(models.Model):
     idempotency_key = models.CharField(max_length=64)
     page_path = models.CharField(max_length=2000, blank=True)
     page_title = models.CharField(max_length=300, blank=True)
+    # Of the request: its addresses are made below it. Empty: that of the site.
+    script_prefix = models.CharField(
+        max_length=300, blank=True, default="", db_default=""
+    )
     door = models.CharField(
         max_length=8, choices=Door, default=Door.PANEL, db_default=Door.PANEL
     )

@@ -16,6 +16,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.ambient import full_path
 from ai_assistant.engine.db import in_db
 from ai_assistant.exceptions import Limited, Refused
 from ai_assistant.safety.budget_words import opening
@@ -100,7 +101,7 @@ def sentence(
     """
     context = {"notice": text, "next": back(request), "wait_s": wait_s}
     if request.headers.get(FETCHED):
-        is_message = request.path == reverse("ai_assistant:send")
+        is_message = full_path(request) == reverse("ai_assistant:send")
         name = "limited.html" if wait_s and is_message else "notice.html"
         return render(request, f"ai_assistant/{name}", context, status=status)
     return own_page(request, "ai_assistant/refused.html", context, status=status)
@@ -132,4 +133,4 @@ def _not_allowed() -> str:
 def _sign_in(request: HttpRequest) -> HttpResponse:
     if request.headers.get(FETCHED):
         return HttpResponse(_("You are signed out."), status=401)
-    return redirect_to_login(request.get_full_path(), reverse("admin:login"))
+    return redirect_to_login(full_path(request), reverse("admin:login"))

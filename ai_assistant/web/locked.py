@@ -9,6 +9,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.ambient import full_path
 from ai_assistant.context.page import Page, find_page
 from ai_assistant.engine.locking import any_locks
 from ai_assistant.safety.locks import Worked, at_work_on
@@ -21,7 +22,7 @@ def page_with_locks(request: HttpRequest) -> Page | None:
     """Return the page if an object of it may be locked. Asks no database."""
     if not conf.enabled() or not any_locks() or not hasattr(request, "user"):
         return None
-    page = find_page(request.get_full_path())
+    page = find_page(full_path(request))
     if page is None or page.model_admin is None or page.info.action not in FORMS:
         return None
     return page

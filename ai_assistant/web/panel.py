@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 
 from ai_assistant import conf
+from ai_assistant.ambient import full_path
 from ai_assistant.engine.branches import shown_runs
 from ai_assistant.engine.profiles import DEFAULT, offered_profiles
 from ai_assistant.engine.unread import count_unread
@@ -164,7 +165,7 @@ def bare_panel(user: Any, path: str) -> Panel:  # noqa: ANN401 - the site's user
 
 def closed_panel(request: HttpRequest, layout: Layout) -> Panel:
     """Return the panel of a page where it is closed: no query but permissions."""
-    panel = bare_panel(request.user, request.get_full_path())
+    panel = bare_panel(request.user, full_path(request))
     panel.conversation = layout.conversation or str(uuid.uuid4())
     panel.mode, panel.width = layout.mode, layout.width
     panel.look_only, panel.layout = layout.look_only, layout

@@ -25,7 +25,7 @@ class DemoServer:
     The first start makes the tables and the users admin, editor and viewer, each
     with the name as password. `forged`: its processes start without their imports,
     in 0.2 s; see `forge.py`. `wsgi`: a server without websockets and without an
-    event loop that stays.
+    event loop that stays. `root_path` is the path that a proxy puts before it.
     """
 
     def __init__(
@@ -41,9 +41,11 @@ class DemoServer:
         env: Mapping[str, str] | None = None,
         forged: bool = False,
         wsgi: bool = False,
+        root_path: str = "",
     ) -> None:
         self.folder = folder
         self.forged = forged
+        self.root_path = root_path
         self.port = free_port()
         self.database_url = database_url or f"sqlite:///{folder / 'db.sqlite3'}"
         self.external_file = folder / "external.txt"
@@ -76,6 +78,7 @@ class DemoServer:
             "--verbosity",
             "0",
             *address,
+            *(("--root-path", self.root_path) if self.root_path else ()),
             "project.asgi:application",
         )
 

@@ -37,15 +37,18 @@ class Person:
     """
     One signed-in user; `conversation` is the one that is open.
 
-    Every method is one HTTP request, as the panel makes it.
+    `prefix` is the path below which the site is. Every method is one HTTP request, as the panel makes it.
     """
 
     url: str
     name: str = "admin"
+    prefix: str = ""
     conversation: str = field(default_factory=lambda: str(uuid4()))
 
     def __post_init__(self) -> None:
-        self.http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
+        self.http = httpx.Client(
+            base_url=self.url + self.prefix, timeout=30, trust_env=False
+        )
 
     def sign_in(self) -> Self:
         """Sign in over the admin's form; the password is the name."""
@@ -81,7 +84,7 @@ class Person:
         return {
             "conversation": self.conversation,
             "key": key or str(uuid4()),
-            "path": "/admin/",
+            "path": f"{self.prefix}/admin/",
             "text": text,
         }
 
@@ -176,7 +179,7 @@ class Listener:
         self._stack = ExitStack()
         self._socket: ClientConnection = self._stack.enter_context(
             connect(
-                f"{person.url.replace('http', 'ws', 1)}/assistant/ws/",
+                f"{person.url.replace('http', 'ws', 1)}{person.prefix}/assistant/ws/",
                 origin=person.url,  # type: ignore[arg-type]
                 additional_headers={"Cookie": cookies},
                 proxy=None,

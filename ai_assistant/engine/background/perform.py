@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError, connection, connections
 
 from ai_assistant import conf
+from ai_assistant.ambient import below
 from ai_assistant.engine import live
 from ai_assistant.engine.attempt import (
     Attempt,
@@ -74,7 +75,7 @@ def perform(call_id: UUID) -> UUID | None:
     if hold is None:
         return None
     work = _Work(hold)
-    with work.heartbeat():
+    with work.heartbeat(), below(work.run.script_prefix):
         try:
             outcome = work.outcome()
             work.finish(outcome)

@@ -13,8 +13,8 @@ from typing import Any
 from uuid import UUID
 
 from django.apps import apps
-from django.urls import Resolver404, get_script_prefix, resolve
 
+from ai_assistant.ambient import match_of
 from ai_assistant.models.call import CallStatus, ToolCall
 
 Entry = dict[str, Any]
@@ -75,15 +75,9 @@ def _linked(text: str) -> dict[Key, str]:
 def _object_at(href: str) -> Key | None:
     """Return the object whose page in the admin stands at `href`."""
     path = href.partition("#")[0].partition("?")[0]
-    prefix = get_script_prefix()
-    if not path.startswith(prefix):
-        return None
-    try:
-        match = resolve(f"/{path[len(prefix) :]}")
-    except Resolver404:
-        return None
-    object_id = match.kwargs.get("object_id")
-    if match.app_name != "admin" or object_id is None:
+    match = match_of(path)
+    object_id = match.kwargs.get("object_id") if match else None
+    if match is None or match.app_name != "admin" or object_id is None:
         return None
     label = _model_of(match.url_name or "")
     return (label, str(object_id)) if label else None

@@ -6,7 +6,8 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, QueryDict
-from django.urls import get_script_prefix
+
+from ai_assistant.ambient import below_prefix, script_prefix
 
 JSON_TYPE = "application/json"
 
@@ -23,14 +24,14 @@ def user_request(
     """Return a request by `user`; a form or a JSON body, and no cookies."""
     request = HttpRequest()
     request.method, request.user = method, user
-    request.path = request.path_info = path
+    request.path, request.path_info = path, below_prefix(path) or path
     request.GET, request.POST = _query(query), _query(form)  # type: ignore[assignment]
     content = b"" if body is None else json.dumps(body).encode()
     host, _, port = _host().partition(":")
     request.META = {
         "REQUEST_METHOD": method,
-        "PATH_INFO": path,
-        "SCRIPT_NAME": get_script_prefix().rstrip("/"),
+        "PATH_INFO": request.path_info,
+        "SCRIPT_NAME": script_prefix().rstrip("/"),
         "SERVER_NAME": host,
         "SERVER_PORT": port or "80",
         "HTTP_ACCEPT": JSON_TYPE,

@@ -14,6 +14,7 @@ from django.db.models import ForeignKey, Model, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from ai_assistant.ambient import match_of
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.safety.opted_out import is_opted_out
 from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
@@ -22,7 +23,7 @@ from ai_assistant.tools.adapters.told import Told
 from ai_assistant.tools.characters import whole
 from ai_assistant.tools.data.guard import wrong_values
 from ai_assistant.tools.data.pages import check_page
-from ai_assistant.tools.data.sites import match_of, path_on, sites_of
+from ai_assistant.tools.data.sites import lets_in, path_on, sites_of
 from ai_assistant.types import RunContext
 
 LABEL_CHARS = 200
@@ -97,7 +98,7 @@ def may_enter(context: RunContext) -> bool:
     if not getattr(user, "is_active", False):
         return False
     request = user_request(user, "GET", context.page_path or "/")
-    return any(site.has_permission(request) for site in sites_of(context))
+    return any(lets_in(site, request) for site in sites_of(context))
 
 
 def queryset(door: Door) -> QuerySet[Any]:
@@ -250,7 +251,7 @@ def _open(
         return None
     bare = Door(model_admin=model_admin, request=HttpRequest(), model=model, site=site)
     door = _at(bare, "changelist", user=user)
-    if not site.has_permission(door.request):
+    if not lets_in(site, door.request):
         return None
     return door if may_see(door) or (also and _may(door, also)) else None
 

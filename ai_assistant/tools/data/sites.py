@@ -1,20 +1,75 @@
-"""The AdminSites that have pages, and the addresses of these."""
+"""The AdminSites that have pages, their addresses, and whom they let in."""
+
+import logging
+from functools import lru_cache
+from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.contrib.admin import site as default_site
 from django.contrib.admin.sites import all_sites
-from django.urls import NoReverseMatch, Resolver404, ResolverMatch, resolve, reverse
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
 
+from ai_assistant.ambient import match_of
+from ai_assistant.safety.foreign import value_or
+from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.types import RunContext
+
+logger = logging.getLogger("ai_assistant")
+
+NO_SITE = (
+    "No AdminSite has pages, so there are no tools on rows. Include the urls of one, "
+    'or set AI_ASSISTANT["DATA_TOOLS"] = False.'
+)
+# What the assistant asks as the user is no request of a browser.
+BARE = "a request of the assistant, which has no session and has passed no middleware"
 
 
 def sites_of(context: RunContext) -> list[AdminSite]:
     """Return all sites that have pages: that of the user's page, then the default."""
     current = context.page.view_name.partition(":")[0]
-    mounted = [site for site in all_sites if _is_mounted(site)]
     return sorted(
-        mounted,
+        mounted_sites(),
         key=lambda site: (site.name != current, site != default_site, site.name),
+    )
+
+
+def mounted_sites() -> list[AdminSite]:
+    """Return all sites that have pages."""
+    return [site for site in all_sites if _is_mounted(site)]
+
+
+def lets_in(site: AdminSite, request: HttpRequest) -> bool:
+    """Tell whether the site lets the user in; not if its own code fails."""
+    return bool(value_or(False, lambda: site.has_permission(request)))  # noqa: FBT003
+
+
+def why_closed(user: Any) -> list[str]:  # noqa: ANN401 - the site's user model
+    """Return why AdminSites are closed to a user whom Django itself would let in."""
+    if not (getattr(user, "is_active", False) and getattr(user, "is_staff", False)):
+        return []
+    request = user_request(user, "GET", "/")
+    sites = mounted_sites()
+    said = [_why_closed(site, request) for site in sites] if sites else [NO_SITE]
+    return [why for why in said if why]
+
+
+@lru_cache(maxsize=100)
+def warn_once(why: str) -> None:
+    """Log why the tools on rows are missing; once in each process."""
+    logger.warning("%s", why)
+
+
+def _why_closed(site: AdminSite, request: HttpRequest) -> str:
+    try:
+        if site.has_permission(request):
+            return ""
+        does = "refuses"
+    except Exception as error:  # noqa: BLE001 - code of the site
+        does = f"raises {type(error).__name__} for"
+    return (
+        f"AdminSite {site.name!r} is closed to the assistant, and so are the tools on "
+        f"its rows: {type(site).__name__}.has_permission() {does} {BARE}."
     )
 
 
@@ -24,14 +79,6 @@ def path_on(site: AdminSite, name: str, *args: str) -> str:
         return reverse(f"{site.name}:{name}", args=args)
     except NoReverseMatch:
         return ""
-
-
-def match_of(path: str) -> ResolverMatch | None:
-    """Return what the path leads to, or None."""
-    try:
-        return resolve(path)
-    except Resolver404:
-        return None
 
 
 def _is_mounted(site: AdminSite) -> bool:

@@ -9,8 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
 
 from ai_assistant import conf
+from ai_assistant.ambient import language_of
 from ai_assistant.context.opened import admits
-from ai_assistant.context.page import Page, find_page, language_of
+from ai_assistant.context.page import Page, find_page
 from ai_assistant.context.page_items import page_title
 from ai_assistant.context.viewparts import ViewParts, parts_of
 from ai_assistant.decorators import tool
