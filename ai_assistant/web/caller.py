@@ -35,9 +35,13 @@ class Caller:
     stamp: SessionStamp
     scopes: Collection[str] | None = None
 
+    def has_scope(self, scope: str) -> bool:
+        """Tell whether the token is for this; a person has no need of one."""
+        return self.scopes is None or scope in self.scopes
+
     def check_scope(self, scope: str) -> None:
         """Raise Refused scope if the token is not for this."""
-        if self.scopes is not None and scope not in self.scopes:
+        if not self.has_scope(scope):
             raise Refused(
                 "scope",
                 _("This access token has no scope “%(scope)s”.") % {"scope": scope},

@@ -23,10 +23,10 @@ APPROVAL_SCHEMA = {
 }
 
 
-def open_interrupts(run: Run) -> list[ClientInterrupt]:
+def open_interrupts(run: Run, *, may_answer: bool) -> list[ClientInterrupt]:
     """Return what a person has to decide before the run goes on."""
     waits = _open(run).filter(kind__in=FOR_A_PERSON).select_related("call")
-    return [client_interrupt(one) for one in waits]
+    return [client_interrupt(one, may_answer=may_answer) for one in waits]
 
 
 def pending_calls(run: Run) -> list[str]:
@@ -38,22 +38,27 @@ def pending_calls(run: Run) -> list[str]:
     return [str(call.pk) for call in calls.order_by("step__index", "position")]
 
 
-def interrupt_id(interrupt: Interrupt) -> str:
-    """Return the id by which a client answers: only who was told of it has it."""
-    return f"{interrupt.pk}.{interrupt.nonce}"
+def interrupt_id(interrupt: Interrupt, *, may_answer: bool) -> str:
+    """
+    Return the id by which a client answers: only who was told of it has it.
+
+    A program whose token is not for answers is told an id that is good for none.
+    """
+    own = str(interrupt.pk)
+    return f"{own}.{interrupt.nonce}" if may_answer else own
 
 
-def client_interrupt(interrupt: Interrupt) -> ClientInterrupt:
+def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterrupt:
     """Return one open interrupt as the protocol has it."""
     is_question = interrupt.kind == Interrupt.Kind.QUESTION
     expires = interrupt.expires_at
     call = _told_call(interrupt.call)
     return ClientInterrupt(
-        id=interrupt_id(interrupt),
+        id=interrupt_id(interrupt, may_answer=may_answer),
         reason="input_required" if is_question else "tool_call",
         message=interrupt.question if is_question else _sentence(interrupt),
         tool_call_id=str(call.pk),
-        response_schema=_answer_schema(interrupt) if is_question else APPROVAL_SCHEMA,
+        response_schema=answer_schema(interrupt),
         expires_at=expires.isoformat() if expires else None,
         metadata={"aia": _details(interrupt)},
     )
@@ -133,8 +138,10 @@ def _shown(changes: Changes) -> dict[str, Any]:
     }
 
 
-def _answer_schema(interrupt: Interrupt) -> dict[str, Any]:
-    """Return the schema of the answer to a question."""
+def answer_schema(interrupt: Interrupt) -> dict[str, Any]:
+    """Return the schema of the answer."""
+    if interrupt.kind != Interrupt.Kind.QUESTION:
+        return APPROVAL_SCHEMA
     kind = interrupt.question_kind
     ids = [option["id"] for option in interrupt.options]
     answer: dict[str, Any] = {"type": "string"}

@@ -41,6 +41,7 @@ class Names:
     thread: str
     run: str
     is_new: bool = True  # 1.0 and later; older clients know fewer shapes
+    may_answer: bool = True  # what waits for a person
 
 
 @dataclass(kw_only=True, slots=True)
@@ -171,7 +172,8 @@ class Segment:
         usage = usage_of(run, self._first_step) or None
         if run.state in FOR_A_PERSON:
             outcome = RunFinishedInterruptOutcome(
-                type="interrupt", interrupts=open_interrupts(run)
+                type="interrupt",
+                interrupts=open_interrupts(run, may_answer=self.names.may_answer),
             )
             return [self._finished(outcome, usage)]
         if run.state == RunState.WAITING_BROWSER and _is_the_clients(run):

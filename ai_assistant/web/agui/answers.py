@@ -13,7 +13,7 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.models.token import AccessToken
-from ai_assistant.render.agui.interrupts import client_interrupt, interrupt_id
+from ai_assistant.render.agui.interrupts import answer_schema, interrupt_id
 from ai_assistant.web.agui.news import text_of
 from ai_assistant.web.caller import Caller
 
@@ -33,7 +33,9 @@ def read_answers(
             status=Interrupt.Status.OPEN, kind__in=FOR_A_PERSON
         ).select_related("call")
     )
-    missing = [one for one in waits if interrupt_id(one) not in given]
+    may_answer = caller.has_scope(AccessToken.Scope.APPROVE)
+    ids = {one.pk: interrupt_id(one, may_answer=may_answer) for one in waits}
+    missing = [one for one in waits if ids[one.pk] not in given]
     if missing:
         raise Refused(
             "interrupts_open",
@@ -42,7 +44,7 @@ def read_answers(
         )
     if waits:
         caller.check_scope(AccessToken.Scope.APPROVE)
-    return [_answer(caller, one, given[interrupt_id(one)]) for one in waits]
+    return [_answer(caller, one, given[ids[one.pk]]) for one in waits]
 
 
 def read_results(
@@ -75,7 +77,7 @@ def _answer(caller: Caller, interrupt: Interrupt, entry: ResumeEntry) -> Answer:
 
 
 def _checked(interrupt: Interrupt, payload: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    schema = client_interrupt(interrupt).response_schema or {}
+    schema = answer_schema(interrupt)
     for fault in Draft202012Validator(schema).iter_errors(payload):
         where = ".".join(map(str, fault.path)) or "payload"
         raise Refused(

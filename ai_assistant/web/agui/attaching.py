@@ -29,7 +29,8 @@ def attached(request: HttpRequest) -> tuple[Caller, Segment, UUID]:
     if conversation is None:
         raise no_thread(thread)
     is_new = request.GET.get("protocolVersion", "1.0") != ""
-    names = Names(thread=thread, run=run, is_new=is_new)
+    may_answer = caller.has_scope(AccessToken.Scope.APPROVE)
+    names = Names(thread=thread, run=run, is_new=is_new, may_answer=may_answer)
     segment = _segment(conversation, names)
     if position := request.headers.get("Last-Event-ID", ""):
         _stand_at(segment, position)

@@ -19,7 +19,7 @@ from ai_assistant.render.agui.segment import Names, before
 STATE_KEY = "aia"
 
 
-def whole_history(conversation: Conversation) -> dict[str, Any]:
+def whole_history(conversation: Conversation, *, may_answer: bool) -> dict[str, Any]:
     """Return the messages, and what is open, as JSON. Asks the database."""
     run = conversation.runs.filter(state__in=UNFINISHED).first()
     found: dict[str, Any] = {
@@ -28,7 +28,8 @@ def whole_history(conversation: Conversation) -> dict[str, Any]:
     }
     if run is not None:
         found["run"] = {"runId": client_name(run), "state": run.state}
-        found["interrupts"] = [_json(one) for one in open_interrupts(run)]
+        waits = open_interrupts(run, may_answer=may_answer)
+        found["interrupts"] = [_json(one) for one in waits]
     return found
 
 

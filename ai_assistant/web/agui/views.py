@@ -45,6 +45,7 @@ async def run_view(request: HttpRequest) -> HttpResponseBase:
         thread=said.thread_id,
         run=said.run_id,
         is_new=said.protocol_version is not None,
+        may_answer=caller.has_scope(AccessToken.Scope.APPROVE),
     )
     if isinstance(planned, ShowHistory):
         return await _history(request, caller, planned, names, said.state)
@@ -185,4 +186,5 @@ def _whole_history(request: HttpRequest) -> dict[str, Any]:
     conversation = find_conversation(caller.user, thread)
     if conversation is None:
         raise no_thread(thread)
-    return {"threadId": thread, **whole_history(conversation)}
+    may_answer = caller.has_scope(AccessToken.Scope.APPROVE)
+    return {"threadId": thread, **whole_history(conversation, may_answer=may_answer)}

@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
@@ -10,7 +11,6 @@ from ai_assistant.engine.service import answer
 from ai_assistant.engine.start import clean_text
 from ai_assistant.exceptions import Ask, Refused
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.types import UserKey
 from ai_assistant.web.fields import MOST_ROWS
 from ai_assistant.web.rest.base import ApiView, Scope, answered, caller_of, user_key
 from ai_assistant.web.rest.carrying import carry_out
@@ -113,7 +113,8 @@ class InterruptsView(ApiView):
         if query.conversation is not None:
             rows = rows.filter(run__conversation_id=query.conversation)
         rows = rows.select_related("run", "call")
-        page = page_of(request, rows, "-created_at", InterruptPage, interrupt_shapes)
+        shapes = partial(interrupt_shapes, may_answer=_may_answer(request))
+        page = page_of(request, rows, "-created_at", InterruptPage, shapes)
         return answered(page)
 
 
@@ -131,7 +132,7 @@ class InterruptView(ApiView):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - of the address
         """Return an interrupt."""
         read_query(request, Query)
-        return answered(_own_interrupt(user_key(request), id))
+        return answered(_own_interrupt(request, id))
 
 
 class AnswerView(ApiView):
@@ -156,7 +157,7 @@ class AnswerView(ApiView):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Record the answer, let the run go on, and return the interrupt."""
         body = read_body(request, AnswerBody)
-        _own_interrupt(user_key(request), id)
+        _own_interrupt(request, id)
         caller = caller_of(request)
         given = Answer(
             user_id=caller.user.pk,
@@ -169,18 +170,24 @@ class AnswerView(ApiView):
             stamp=caller.stamp,
         )
         carry_out(answer(given))
-        return answered(_own_interrupt(user_key(request), id))
+        return answered(_own_interrupt(request, id))
 
 
 def _text(said: str) -> str:
     return clean_text(said, ANSWER_CHARS) if said.strip() else ""
 
 
-def _own_interrupt(user_id: UserKey, interrupt_id: UUID) -> InterruptShape:
+def _may_answer(request: Request) -> bool:
+    return caller_of(request).has_scope(Scope.APPROVE)
+
+
+def _own_interrupt(request: Request, interrupt_id: UUID) -> InterruptShape:
     rows = Interrupt.objects.select_related("run", "call")
     found = rows.filter(
-        pk=interrupt_id, run__user_id=user_id, run__conversation__deleted_at=None
+        pk=interrupt_id,
+        run__user_id=user_key(request),
+        run__conversation__deleted_at=None,
     ).first()
     if found is None:
         raise Refused("not_found", "")
-    return interrupt_shape(found)
+    return interrupt_shape(found, may_answer=_may_answer(request))

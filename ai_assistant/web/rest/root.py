@@ -35,7 +35,7 @@ class RootView(ApiView):
         scopes = [
             one
             for one in every
-            if (caller.scopes is None or one in caller.scopes)
+            if caller.has_scope(one)
             and (one == AccessToken.Scope.READ or may_use(caller.user))
         ]
         return answered(

@@ -90,6 +90,23 @@ class TestTokens:
         assert_problem(response, 403, "scope")
         assert site.count() == before
 
+    def test_without_approve_is_told_no_nonce(self, site):
+        program = site.program("run", "read")
+        asked = site.script([call("needs_approval", text="x")], DONE)
+        (wait,) = program.ask(asked).interrupts
+        (own,) = program.history()["interrupts"]
+        with program.attach(program.run) as reading:
+            (attached,) = reading.rest().interrupts
+        (known,) = site.program(
+            *("run", "read", "approve"), thread=program.thread
+        ).history()["interrupts"]
+
+        _pk, _dot, nonce = known["id"].partition(".")
+        assert nonce
+        for told in (wait, own, attached):
+            assert told == {**known, "id": told["id"]}
+            assert nonce not in told["id"]
+
     def test_with_approve_may_answer(self, site):
         program = site.program("run", "approve")
         asked = site.script([call("needs_approval", text="x")], DONE)

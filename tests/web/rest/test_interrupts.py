@@ -44,6 +44,20 @@ class TestRead:
 
         assert closed["nonce"] is of_page["nonce"] is None
 
+    @pytest.mark.parametrize("scopes", [("read",), ("read", "run")])
+    def test_no_nonce_without_the_scope_to_answer(self, program, approval, scopes):
+        reader = program(scopes=scopes)
+        one = reader.get(f"interrupts/{approval.pk}/")
+        every = reader.get("interrupts/")
+        run = reader.get(f"runs/{approval.run_id}/")
+        events = reader.get(f"runs/{approval.run_id}/events/")
+
+        assert one.json()["nonce"] is None
+        assert [told["nonce"] for told in every.json()["results"]] == [None]
+        assert {answer.status_code for answer in (one, every, run, events)} == {200}
+        for answer in (one, every, run, events):
+            assert approval.nonce not in answer.text
+
     def test_what_lies_behind_the_texts_is_not_told(self, program, approval):
         field = {"name": "a", "label": "A", "before": "1", "after": "•••"}
         hidden = {"attname": "a_id", "raw": "secret", "held": "digest"}

@@ -89,7 +89,8 @@ class InterruptShape(Shape):
     kind: str = one_of(Interrupt.Kind)
     status: str = one_of(Interrupt.Status)
     nonce: str | None = Field(
-        description="What an answer must carry; only of an open approval or question."
+        description="What an answer must carry; only of an open approval or question, "
+        "and for those who may answer."
     )
     tool: str
     label: str
@@ -109,16 +110,19 @@ class InterruptPage(Page[InterruptShape]):
     """Interrupts, the newest first."""
 
 
-def interrupt_shapes(rows: Iterable[Interrupt]) -> Iterable[InterruptShape]:
+def interrupt_shapes(
+    rows: Iterable[Interrupt], *, may_answer: bool
+) -> list[InterruptShape]:
     """Return rows that were read with their call and run."""
-    return map(interrupt_shape, rows)
+    return [interrupt_shape(row, may_answer=may_answer) for row in rows]
 
 
-def interrupt_shape(row: Interrupt) -> InterruptShape:
+def interrupt_shape(row: Interrupt, *, may_answer: bool) -> InterruptShape:
     """Return an interrupt, with what a person has to see before they answer."""
     call = row.call
     tool = registry.tool(call.name)
     is_open = row.status == Interrupt.Status.OPEN
+    is_told = may_answer and is_open and row.kind in FOR_A_PERSON
     return InterruptShape(
         id=row.pk,
         run=row.run_id,
@@ -126,7 +130,7 @@ def interrupt_shape(row: Interrupt) -> InterruptShape:
         call=row.call_id,
         kind=row.kind,
         status=row.status,
-        nonce=row.nonce if is_open and row.kind in FOR_A_PERSON else None,
+        nonce=row.nonce if is_told else None,
         tool=call.name,
         label=call.label or call.name,
         effect=call.effect,
