@@ -17,6 +17,7 @@ from ai_assistant.client.values import (
     Option,
     Proposal,
     Question,
+    Queued,
     Run,
 )
 
@@ -34,5 +35,6 @@ __all__ = [
     "Option",
     "Proposal",
     "Question",
+    "Queued",
     "Run",
 ]

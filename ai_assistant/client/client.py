@@ -16,6 +16,7 @@ from ai_assistant.client.values import (
     Events,
     Interrupt,
     Message,
+    Queued,
     Run,
 )
 
@@ -67,8 +68,12 @@ class Assistant:
         page_path: str = "",
         look_only: bool = False,
         key: str = "",
-    ) -> Run:
-        """Start a run. With the same `key` a second time, the same run is returned."""
+    ) -> Run | Queued:
+        """
+        Start a run. With the same `key` a second time, the same run is returned.
+
+        While another run of the conversation works the message is Queued instead.
+        """
         body: dict[str, Any] = {
             "text": text,
             "page_path": page_path,
@@ -77,7 +82,16 @@ class Assistant:
         if conversation is not None:
             body["conversation"] = str(conversation)
         said = self._to.ask("POST", "runs/", body=body, key=key or str(uuid4()))
-        return Run.model_validate(said)
+        return (Run if "state" in said else Queued).model_validate(said)
+
+    def queue(self, conversation_id: Id) -> Iterator[Queued]:
+        """Yield the messages that wait in a conversation, the next one first."""
+        return self._to.rows(f"conversations/{conversation_id}/queue/", Queued, {})
+
+    def drop(self, queued: Queued) -> None:
+        """Drop a message that waits."""
+        path = f"conversations/{queued.conversation}/queue/{queued.id}/"
+        self._to.ask("DELETE", path)
 
     def run(self, run_id: Id) -> Run:
         """Return a run as it is now."""

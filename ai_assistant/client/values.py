@@ -58,6 +58,17 @@ class Run(Value):
         return self.state in ("waiting_approval", "waiting_answer")
 
 
+class Queued(Value):
+    """A message that waits until the run before it has ended; it has no run yet."""
+
+    id: UUID
+    conversation: UUID
+    position: int
+    text: str
+    held: str  # why it is not started before a person says so
+    created_at: datetime
+
+
 class Event(Value):
     """A fact of a run; its type is an AG-UI 1.0 name, or CUSTOM."""
 

@@ -18,6 +18,7 @@ from ai_assistant import conf
 from ai_assistant.ambient import of_no_request
 from ai_assistant.engine import live
 from ai_assistant.engine.db import in_db, unit, with_connections
+from ai_assistant.engine.dequeue import start_waiting
 from ai_assistant.engine.execute import execute
 from ai_assistant.engine.fence import Hold, renew
 from ai_assistant.engine.flush import Flusher
@@ -143,6 +144,9 @@ class Executor:
             live.ring(group, run_id)
 
     async def _look(self) -> None:
+        started = [one.run_id for one in await in_db(start_waiting)]
+        for run_id, group in await in_db(_groups, started) if started else ():
+            live.ring(group, run_id)
         room = int(conf.get("RUNS_PER_PROCESS")) - len(self._tasks)
         for hold in await in_db(claim_runs, self.owner, max(room, 0)):
             self._restart(hold)

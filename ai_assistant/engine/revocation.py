@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.finish import Ending
+from ai_assistant.engine.queue import hold_token
 from ai_assistant.engine.stop import Stopped, stop
 from ai_assistant.models.run import WAITING, Run, RunState
 from ai_assistant.models.token import AccessToken
@@ -37,5 +38,6 @@ def stop_token(token_id: UUID) -> list[Stopped]:
         code="token_revoked",
         text=_("Stopped: the access token was revoked."),
     )
+    hold_token(token_id)
     runs = Run.objects.filter(token_id=token_id, state__in=WORKING)
     return [stop(run_id, ending) for run_id in runs.values_list("pk", flat=True)]

@@ -9,13 +9,15 @@ from typing import Any
 from uuid import UUID
 
 from ai_assistant import conf
-from ai_assistant.engine import live
+from ai_assistant.engine import live, queue
 from ai_assistant.engine.again import again_submission
 from ai_assistant.engine.browser import FromPage, claim, finish_call, with_page
 from ai_assistant.engine.client_runs import Given, take_answers
 from ai_assistant.engine.db import in_db, in_tool_thread
 from ai_assistant.engine.deleting import delete as store_deletion
 from ai_assistant.engine.deleting import deleted_ending
+from ai_assistant.engine.dequeue import Wanted
+from ai_assistant.engine.dequeue import send_now as store_send_now
 from ai_assistant.engine.edit import edited, in_form_time
 from ai_assistant.engine.executor import executor
 from ai_assistant.engine.finish import STOPPED, Ending
@@ -35,23 +37,30 @@ RING_AFTER_S = 0.02
 
 async def send(submission: Submission) -> Accepted:
     """Accept a message and have its run executed, here or by a worker."""
-    # Without an ASGI server there is no loop that would outlive this request.
-    here = _executes_here() and executor().is_alive and executor().has_room
-    owner = executor().owner if here else ""
-    accepted = await in_db(lambda: accept(submission, owner=owner))
-    if accepted.hold is not None:
-        executor().launch(accepted.hold)
-    elif accepted.is_new or accepted.woken:
-        _wake()
-    # The model is asked first: drawing the message would take its processor.
-    asyncio.get_running_loop().call_later(
-        RING_AFTER_S,
-        _ring,
-        submission.user_id,
-        accepted.conversation_id,
-        accepted.run_id,
-    )
+    accepted = await in_db(lambda: accept(submission, owner=_new_owner()))
+    _go_on(submission.user_id, accepted)
     return accepted
+
+
+async def send_now(wanted: Wanted) -> Accepted:
+    """Send a message that waits, or let the queue go on."""
+    accepted = await in_db(lambda: store_send_now(wanted, owner=_new_owner()))
+    _go_on(wanted.user_id, accepted)
+    return accepted
+
+
+async def drop_queued(user_id: UserKey, conversation_id: UUID, queued_id: UUID) -> None:
+    """Drop a message that waits. Raise Refused: not_found, or sent."""
+    await in_db(queue.drop, user_id, conversation_id, queued_id)
+    _ring(user_id, conversation_id, queued_id)
+
+
+async def move_queued(
+    user_id: UserKey, conversation_id: UUID, queued_id: UUID, by: int
+) -> None:
+    """Move a message that waits by so many places. Raise Refused: not_found, or sent."""
+    await in_db(partial(queue.move, by=by), user_id, conversation_id, queued_id)
+    _ring(user_id, conversation_id, queued_id)
 
 
 async def answer(given: Answer, form: Mapping[str, Any] | None = None) -> None:
@@ -141,6 +150,25 @@ def boot() -> None:
     """Start what this process does for runs. Call it on its event loop."""
     if _executes_here():
         executor().boot()
+
+
+def _new_owner() -> str:
+    """Return this process if it can execute another run now."""
+    # Without an ASGI server there is no loop that would outlive this request.
+    here = _executes_here() and executor().is_alive and executor().has_room
+    return executor().owner if here else ""
+
+
+def _go_on(user_id: UserKey, accepted: Accepted) -> None:
+    """Have what was accepted executed, and tell whoever looks on."""
+    if accepted.hold is not None:
+        executor().launch(accepted.hold)
+    elif accepted.is_new or accepted.woken or accepted.queued:
+        _wake()  # a queue may have come to its end at the same moment
+    # The model is asked first: drawing the message would take its processor.
+    asyncio.get_running_loop().call_later(
+        RING_AFTER_S, _ring, user_id, accepted.conversation_id, accepted.run_id
+    )
 
 
 def _executes_here() -> bool:

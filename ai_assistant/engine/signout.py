@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine.finish import Ending
+from ai_assistant.engine.queue import hold_session
 from ai_assistant.engine.stop import stop_session
 from ai_assistant.models.run import RunState
 from ai_assistant.safety.audit import record, request_ip
@@ -31,6 +32,7 @@ def stop_signed_out(
         code="signed_out",
         text=_("Stopped: you signed out."),
     )
+    hold_session(session_digest(key))
     stopped = stop_session(session_digest(key), ending)
     if stopped:
         runs = [str(one.run_id) for one in stopped]

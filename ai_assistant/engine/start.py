@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.ambient import script_prefix
+from ai_assistant.engine import queue
 from ai_assistant.engine.auditing import run_started
 from ai_assistant.engine.branches import before_next
 from ai_assistant.engine.db import unit
@@ -28,6 +29,7 @@ from ai_assistant.engine.steering import take_along
 from ai_assistant.events import RunStarted
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
 from ai_assistant.safety.budget_rows import has_budgets
 from ai_assistant.safety.identity import SessionStamp
@@ -74,6 +76,12 @@ class Submission:
     wish: str = ""  # how to answer, see prompts.wishes
     profile: str = DEFAULT
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether it may stand in the queue: a client of AG-UI has a rule of its own."""
+        is_another_try = bool(self.continues or self.beside)
+        return not is_another_try and self.door != Door.AGUI
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Accepted:
@@ -84,6 +92,7 @@ class Accepted:
     is_new: bool
     hold: Hold | None = None
     woken: bool = False  # the text answered a run that waited
+    queued: UUID | None = None  # it waits for the end of that run, as this row
 
 
 def clean_text(text: str, most: int = 0) -> str:
@@ -116,10 +125,11 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
     """
     Accept a message; the same key a second time changes nothing.
 
-    With `owner` the run is leased to that process at once, else it is queued.
-    Raise Refused: not_found for another user's conversation, busy while a run is
-    unfinished and does not take it along, ended if none is there to do so, Limited at
-    a rate or a budget, and what `clean_text` raises.
+    With `owner` the run is leased to that process at once, else it is queued. While
+    another run is unfinished the message waits for its end (see `engine.queue`).
+    Raise Refused: not_found for another user's conversation, queue_full, busy if it
+    cannot wait or the run does not take it along, ended if none is there to do so,
+    Limited at a rate or a budget, and what `clean_text` raises.
     """
     # A person may speak of what looks like a key; ours has no place in a row.
     text = redact_values(clean_text(submission.text))
@@ -144,11 +154,33 @@ def _accept(submission: Submission, text: str, owner: str) -> Accepted:
         return Accepted(
             run_id=known.run_id, conversation_id=known.conversation_id, is_new=False
         )
+    queued = queue.known(submission.user_id, submission.key)
+    if queued is not None and not submission.steers:
+        return _waits(queued)
     active = None if is_new else _active(conversation)
     if active is not None:
         return _to_active(active, submission, text)
     if submission.steers:
         raise Refused("ended", _("This answer has ended."))
+    if submission.may_wait and not is_new and queue.next_up(conversation):
+        return _waits(_enqueue(conversation, submission, text))  # behind the others
+    return begin(conversation, submission, text, owner, is_new=is_new)
+
+
+def begin(
+    conversation: Conversation,
+    submission: Submission,
+    text: str,
+    owner: str,
+    *,
+    is_new: bool = False,
+) -> Accepted:
+    """
+    Begin a run in a conversation that has none under way.
+
+    Call it in a transaction that has the lock of the conversation. Raise Refused as
+    `accept` does, for what is used up.
+    """
     _check_load(submission)
     _check_limits(submission, text)
     run = _run(conversation, submission)
@@ -202,24 +234,72 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
 
 
 def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
-    message = _message(active, submission, text)
+    message = message_of(active, submission.key, text, submission.client)
     if submission.steers:  # what is asked meanwhile, it does not answer
-        taken = take_along(active, message, look_only=submission.look_only)
-    elif submission.continues or submission.beside:
-        taken = False
-    else:
-        taken = take_as_answer(active, message, submission.stamp)
-    if not taken:
-        raise Refused(
-            "busy",
-            _("The assistant is still working. Stop it, or wait for its answer."),
+        return _tell(active, submission, message)
+    is_another_try = bool(submission.continues or submission.beside)
+    if not is_another_try and take_as_answer(active, message, submission.stamp):
+        return Accepted(
+            run_id=active.pk,
+            conversation_id=active.conversation_id,
+            is_new=False,
+            woken=True,
         )
-    return Accepted(
-        run_id=active.pk,
-        conversation_id=active.conversation_id,
-        is_new=False,
-        woken=not submission.steers,
+    if not submission.may_wait:
+        raise busy()
+    return _waits(_enqueue(active.conversation, submission, text), behind=active)
+
+
+def _tell(active: Run, submission: Submission, message: Message) -> Accepted:
+    """Let the next step of a run read a message; without one it waits for the end."""
+    queued = queue.known(submission.user_id, submission.key)
+    queued = queued or _enqueue(active.conversation, submission, message.text)
+    if not take_along(active, message, look_only=submission.look_only):
+        raise busy()
+    queue.told(active, queued)
+    return _waits(queued, behind=active)
+
+
+def _enqueue(
+    conversation: Conversation, submission: Submission, text: str
+) -> QueuedMessage:
+    run = _run(conversation, submission)
+    queued = QueuedMessage(
+        conversation=conversation,
+        user_id=submission.user_id,
+        key=submission.key,
+        text=text,
+        page_path=run.page_path,
+        script_prefix=run.script_prefix,
+        page_title=run.page_title,
+        context=run.context,
+        look_only=run.look_only,
+        profile=run.profile,
+        door=run.door,
+        session_digest=run.session_digest,
+        session_sealed=run.session_sealed,
+        password_digest=run.password_digest,
+        session_expires_at=run.session_expires_at,
+        token_id=run.token_id,
     )
+    queue.append(queued)
+    return queued
+
+
+def _waits(queued: QueuedMessage, behind: Run | None = None) -> Accepted:
+    run = behind or queue.last_run(queued.conversation_id)
+    return Accepted(
+        run_id=run.pk if run else UUID(int=0),
+        conversation_id=queued.conversation_id,
+        is_new=False,
+        queued=queued.pk,
+    )
+
+
+def busy() -> Refused:
+    """Return the refusal of what cannot wait for the end of a run."""
+    sentence = _("The assistant is still working. Stop it, or wait for its answer.")
+    return Refused("busy", sentence)
 
 
 def _check_load(submission: Submission) -> None:
@@ -274,7 +354,7 @@ def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
         run.lease_until = database_now() + float(conf.get("LEASE_S"))
     with transaction.atomic():
         run.save(force_insert=True)
-    store_message(_message(run, submission, text))
+    store_message(message_of(run, submission.key, text, submission.client))
     append(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
     if submission.client is not None:
         run.client_runs.create(
@@ -306,12 +386,15 @@ def _path(said: str) -> str:
     return said[:PATH_CHARS] if is_path else ""
 
 
-def _message(run: Run, submission: Submission, text: str) -> Message:
+def message_of(
+    run: Run, key: str, text: str, client: ClientNames | None = None
+) -> Message:
+    """Return what a person says to a run, not stored yet."""
     return Message(
         conversation_id=run.conversation_id,
         run=run,
-        key=submission.key,
-        client_id=submission.client.message if submission.client else "",
+        key=key,
+        client_id=client.message if client else "",
         role=Message.Role.USER,
         parts=[{"type": "text", "text": text}],
     )

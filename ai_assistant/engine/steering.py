@@ -3,13 +3,14 @@ What a person tells a run that works: the model reads it in its next step.
 
 While calls are carried out the message stands behind them at once. While the model
 writes it waits in the row of the run until the reply is stored, and takes its place
-behind its calls. A reply without calls is the answer: then nobody has read it, and the
-person's own queue sends it as the next message.
+behind its calls. A reply without calls is the answer: then nobody has read it, and it is
+the next message of the queue (see `engine.queue`), where it has a row till it is read.
 """
 
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import pass_by_state
 from ai_assistant.engine.finish import store_message
+from ai_assistant.engine.queue import read_along
 from ai_assistant.events import Custom, Event
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.call import OPEN_CALL
@@ -60,6 +61,7 @@ def told_along(run: Run) -> list[Event]:
     if not run.steering:
         return []
     Run.objects.filter(pk=run.pk).update(steering=[])
+    read_along(run.conversation_id, *(said["key"] for said in run.steering))
     return [_store(_message(run, **said)) for said in run.steering]
 
 

@@ -17,6 +17,7 @@ from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.feedback import Feedback
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.models.usage import UsageLedger
@@ -37,6 +38,7 @@ RUN = (
     ),
     *("page_path", "page_title", "context", "look_only", "created_at", "finished_at"),
 )
+QUEUED = ("id", "text", "page_path", "page_title", "context", "created_at")
 CALL = (
     *("id", "parent_id", "name", "label", "effect", "arguments", "arguments_text"),
     *("approved", "status", "reason", "result", "error", "created_at"),
@@ -88,9 +90,13 @@ def _conversations(user: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
     for conversation in own.iterator():
         messages = Message.objects.filter(conversation=conversation)
         runs = Run.objects.filter(conversation=conversation).order_by("created_at")
+        queued = QueuedMessage.objects.filter(
+            conversation=conversation, dropped_at=None
+        )
         yield {
             **_fields(conversation, CONVERSATION),
             "messages": [_fields(one, MESSAGE) for one in messages],
+            "queued": [_fields(one, QUEUED) for one in queued],
             "runs": [_run(run) for run in runs],
         }
 

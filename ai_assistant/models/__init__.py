@@ -10,6 +10,7 @@ from ai_assistant.models.feedback import Feedback
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.lock import ObjectLock
 from ai_assistant.models.policy import Grant, PolicyRule
+from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import Run
 from ai_assistant.models.step import Step
 from ai_assistant.models.token import AccessToken
@@ -31,6 +32,7 @@ __all__ = [
     "Message",
     "ObjectLock",
     "PolicyRule",
+    "QueuedMessage",
     "RowChange",
     "Run",
     "RunEvent",

@@ -17,6 +17,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import Refused
+from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import Run
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.permissions import may_use
@@ -66,7 +67,7 @@ def password_digest(user: Any) -> str:  # noqa: ANN401 - the site's own user mod
     return salted_hmac(SALT, own(), algorithm="sha256").hexdigest() if own else ""
 
 
-def check_user(run: Run, user: Any) -> None:  # noqa: ANN401
+def check_user(run: Run | QueuedMessage, user: Any) -> None:  # noqa: ANN401
     """
     Raise Revoked if `user`, loaded now, may not go on with `run`.
 
@@ -87,7 +88,7 @@ def check_user(run: Run, user: Any) -> None:  # noqa: ANN401
         raise Revoked("token", _("Stopped: the access token was revoked."))
 
 
-def check_may_write(run: Run) -> None:
+def check_may_write(run: Run | QueuedMessage) -> None:
     """
     Raise Refused if the session has expired, or cannot be asked for just now.
 
@@ -111,11 +112,11 @@ def check_may_write(run: Run) -> None:
         ) from error
 
 
-def _check_session(run: Run) -> None:
+def _check_session(run: Run | QueuedMessage) -> None:
     """Raise Revoked if the session was removed from the store before its time."""
     if not _has_expired(run) and is_removed(run.session_sealed):
         raise Revoked("session_removed", _("Stopped: your session was ended."))
 
 
-def _has_expired(run: Run) -> bool:
+def _has_expired(run: Run | QueuedMessage) -> bool:
     return bool(run.session_expires_at and run.session_expires_at < timezone.now())

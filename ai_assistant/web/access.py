@@ -27,7 +27,13 @@ View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
 
 OK, UNAUTHORIZED, FORBIDDEN, TOO_MANY = 200, 401, 403, 429
 FETCHED = "HX-Request"  # sent by htmx and by the panel's own scripts
-STATUS = {"not_found": 404, "busy": 409, "already_answered": 409}
+STATUS = {
+    "not_found": 404,
+    "already_answered": 409,
+    "busy": 409,
+    "queue_full": 409,
+    "sent": 409,
+}
 
 
 def assistant_view(*, use: bool) -> Callable[[View], View]:

@@ -9,7 +9,7 @@ import pytest
 from django.test import AsyncClient
 from django.urls import reverse
 
-from ai_assistant.models import Conversation, Message, Run
+from ai_assistant.models import Conversation, Message, QueuedMessage, Run
 from ai_assistant.models.run import RunState
 from tests.web.conftest import ask, asked_a_question, asked_to_approve
 
@@ -103,6 +103,20 @@ class TestSend:
         assert "evil" not in Run.objects.get().page_path
 
 
+class TestWhileTheFirstIsAnswered:
+    @pytest.mark.parametrize("script", [False, True])
+    def test_a_second_one_waits(self, browser, people, script):
+        run = ask(people["ada"])
+        client, fields = browser("ada"), form(conversation=str(run.conversation_id))
+
+        answers = [send(client, fields, script=script) for _ in range(2)]
+
+        assert [one.status_code for one in answers] == [204 if script else 303] * 2
+        queued = QueuedMessage.objects.get()
+        assert (queued.key, queued.text) == (fields["key"], "Hello")
+        assert count() == (1, 1, 1)
+
+
 class TestRefusal:
     LONG = "x" * 1_000_000
     REFUSED = (
@@ -136,19 +150,8 @@ class TestRefusal:
 
         assert b'<a href="/admin/auth/user/">' in page.content
 
-    def test_of_a_second_message_while_the_first_is_answered(self, browser, people):
-        run = ask(people["ada"])
-        client, fields = browser("ada"), form(conversation=str(run.conversation_id))
-
-        page, notice = send(client, fields), send(client, fields, script=True)
-
-        assert (page.status_code, notice.status_code) == (409, 200)
-        for response in (page, notice):
-            assert "still working" in response.content.decode()
-        assert count() == (1, 1, 1)
-
     @pytest.mark.row("ui 33")
-    def test_of_a_second_message_unless_the_answer_is_to_read_it(self, browser, people):
+    def test_not_of_what_the_answer_is_to_read(self, browser, people):
         run = ask(people["ada"])
         conversation = str(run.conversation_id)
         fields = form(conversation=conversation, text="Only 2025", steers="1")

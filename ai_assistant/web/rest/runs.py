@@ -1,6 +1,7 @@
 from uuid import UUID
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from pydantic import AwareDatetime, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -8,6 +9,7 @@ from rest_framework.response import Response
 from ai_assistant.engine.eventlog import events_after
 from ai_assistant.engine.service import stop
 from ai_assistant.exceptions import Refused
+from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import FINAL, Run, RunState
 from ai_assistant.types import UserKey
 from ai_assistant.web.rest.base import ApiView, answered, caller_of, user_key
@@ -16,6 +18,7 @@ from ai_assistant.web.rest.operation import operation
 from ai_assistant.web.rest.paging import PageQuery, page_of
 from ai_assistant.web.rest.reading import Query, read_body, read_key, read_query
 from ai_assistant.web.rest.shapes.base import in_time, one_of
+from ai_assistant.web.rest.shapes.queued import QueuedShape, queued_shape
 from ai_assistant.web.rest.shapes.runs import (
     EventsShape,
     RunPage,
@@ -26,7 +29,7 @@ from ai_assistant.web.rest.shapes.runs import (
 from ai_assistant.web.rest.starting import StartBody, Started, start, start_again
 
 MOST_EVENTS = 1000
-OF_A_START = ("not_found", "busy", "too_many_runs", "limited", "key_reused", "bad_key")
+OF_A_START = ("not_found", "too_many_runs", "limited", "key_reused", "bad_key")
 
 
 class RunsQuery(PageQuery):
@@ -76,11 +79,16 @@ class RunsView(ApiView):
         "Start a run",
         about="The server carries it out, whether the client stays or not. With an "
         "`Idempotency-Key`, a repeat of the same request answers 200 with the same "
-        "run; the same key with another body is refused as `key_reused`.",
+        "run; the same key with another body is refused as `key_reused`. While another "
+        "run of the conversation works, the message waits in its queue: 202. The same "
+        "request then answers 200 with the run once it is started.",
         body=StartBody,
         takes_key=True,
-        answers={201: RunShape, 200: RunShape},
-        problems=(*OF_A_START, "interrupts_open", "empty", "too_long", "binary"),
+        answers={201: RunShape, 200: RunShape, 202: QueuedShape},
+        problems=(
+            *(*OF_A_START, "interrupts_open", "queue_full"),
+            *("empty", "too_long", "binary"),
+        ),
         example={"text": "How many orders are open?", "page_path": "/admin/"},
     )
     def post(self, request: Request) -> Response:
@@ -133,7 +141,7 @@ class RetryView(ApiView):
         "answer is a new run that `continues` it.",
         takes_key=True,
         answers={201: RunShape, 200: RunShape},
-        problems=(*OF_A_START, "not_ended"),
+        problems=(*OF_A_START, "busy", "not_ended"),
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start the run that continues another."""
@@ -173,7 +181,17 @@ def _own_run(user_id: UserKey, run_id: UUID) -> Run:
 
 
 def _started(request: Request, started: Started) -> Response:
+    if started.queued is not None:
+        return _queued(started.queued)
     run = _own_run(user_key(request), started.run_id)
     address = reverse("ai_assistant:api-run", args=[run.pk])
     status = 201 if started.is_new else 200
     return answered(run_shape(run), status, {"Location": address})
+
+
+def _queued(queued_id: UUID) -> Response:
+    row = QueuedMessage.objects.filter(pk=queued_id).first()
+    if row is None:  # started, or gone with its conversation, in this moment
+        raise Refused("sent", _("This message does not wait any more. Send it again."))
+    address = reverse("ai_assistant:api-queue", args=[row.conversation_id])
+    return answered(queued_shape(row), 202, {"Location": address})

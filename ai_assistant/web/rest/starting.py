@@ -9,11 +9,13 @@ from pydantic import Field
 
 from ai_assistant.engine.again import again_submission
 from ai_assistant.engine.interrupts import FOR_A_PERSON
+from ai_assistant.engine.queue import known
 from ai_assistant.engine.service import send
 from ai_assistant.engine.start import Submission, clean_text
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Door, Run
 from ai_assistant.safety.redaction import redact, redact_values
 from ai_assistant.types import UserKey
@@ -46,25 +48,26 @@ class StartBody(Body):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Started:
-    """`is_new` is False for a repeat."""
+    """`is_new` is False for a repeat; `queued` waits for the end of the run."""
 
     run_id: UUID
     is_new: bool
+    queued: UUID | None = None
 
 
 def start(caller: Caller, body: StartBody, key: str) -> Started:
     """
     Start a run; the same key and message a second time change nothing.
 
-    Raise Refused: not_found, key_reused, interrupts_open, invalid, and what the
-    engine says: busy, empty, too_long, binary, too_many_runs, limited.
+    While another one works the message waits for its end. Raise Refused: not_found,
+    key_reused, interrupts_open, invalid, and what the engine says: queue_full, empty, too_long, binary, too_many_runs, limited.
     """
     _check_path(body.page_path)
     user_id = caller.user.pk
-    known = _run_of_key(user_id, key)
-    if known is not None:
-        _check_same(known, body, key)
-        return Started(run_id=known.pk, is_new=False)
+    run = _run_of_key(user_id, key)
+    if run is not None:
+        _check_same(run, body, key)
+        return Started(run_id=run.pk, is_new=False)
     conversation_id = body.conversation or _new_conversation(user_id, key)
     if body.conversation is not None:
         _check_conversation(user_id, body.conversation)
@@ -79,6 +82,9 @@ def start(caller: Caller, body: StartBody, key: str) -> Started:
         door=Door.API,
     )
     accepted = carry_out(send(submission))
+    if accepted.queued is not None:
+        _check_same_queued(user_id, body, key)
+        return Started(run_id=accepted.run_id, is_new=False, queued=accepted.queued)
     if not accepted.is_new and not accepted.woken:  # another request was quicker
         _check_same(Run.objects.get(pk=accepted.run_id), body, key)
     return Started(run_id=accepted.run_id, is_new=accepted.is_new)
@@ -115,16 +121,24 @@ def _run_of_key(user_id: UserKey, key: str) -> Run | None:
 def _check_same(run: Run, body: StartBody, key: str) -> None:
     """Raise Refused key_reused if `run` was started by something else."""
     message = run.messages.filter(key=key).first()
-    text = redact_values(clean_text(body.text))
-    is_same = (
-        message is not None
-        and message.text == text
-        and body.conversation in (None, run.conversation_id)
-        and run.page_path == redact(body.page_path)
-        and run.look_only == body.look_only
-    )
-    if not is_same:
+    if message is None or not _is_same(run, message.text, body):
         raise _reused()
+
+
+def _check_same_queued(user_id: UserKey, body: StartBody, key: str) -> None:
+    """Raise Refused key_reused if something else waits under that key, or was dropped."""
+    queued = known(user_id, key)
+    if queued is not None and not _is_same(queued, queued.text, body):
+        raise _reused()
+
+
+def _is_same(row: Run | QueuedMessage, text: str, body: StartBody) -> bool:
+    return (
+        text == redact_values(clean_text(body.text))
+        and body.conversation in (None, row.conversation_id)
+        and row.page_path == redact(body.page_path)
+        and row.look_only == body.look_only
+    )
 
 
 def _reused() -> Refused:

@@ -172,12 +172,12 @@ class TestMessageWhileWaiting:
 
         assert statuses(resume(run)) == ["denied", "denied"]
 
-    def test_is_refused_while_a_task_works(self, play, script, submission, offer):
+    def test_waits_while_a_task_works(self, play, script, submission, offer):
         offer(lambda: 1, name="long", background=True)
         script.add(reply("", call("long")))
         run = play()
         assert run.state == "waiting_task"
 
         sent = submission("Hurry", conversation_id=run.conversation_id)
-        assert refusal(accept, sent) == "busy"
+        assert accept(sent).queued
         assert run.messages.filter(role="user").count() == 1

@@ -4,13 +4,16 @@ import pytest
 
 from ai_assistant.engine.again import again_submission
 from ai_assistant.engine.db import in_db
+from ai_assistant.engine.dequeue import start_waiting
 from ai_assistant.engine.interrupts import answer
 from ai_assistant.engine.owner import this_process
 from ai_assistant.engine.start import accept
 from ai_assistant.engine.steering import MOST, take_along
 from ai_assistant.engine.stop import stop
+from ai_assistant.engine.sweep import claim_runs
 from ai_assistant.exceptions import ModelError
 from ai_assistant.models.conversation import Message
+from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import Run
 from ai_assistant.safety.identity import SessionStamp
 from ai_assistant.testing import call, reply
@@ -56,6 +59,13 @@ def while_it_writes(function_model):
 
 def roles(messages):
     return [message["role"] for message in messages if message["role"] != "system"]
+
+
+def claimed(run_id):
+    """Take a queued run."""
+    (hold,) = claim_runs(this_process(), 9)
+    assert hold.run_id == run_id
+    return hold
 
 
 def users(run):
@@ -143,9 +153,7 @@ class TestWhileTheModelWrites:
         assert refused == ["busy"]
         assert users(run) == ["Hello", *map(str, range(MOST))]
 
-    def test_its_answer_leaves_it_to_the_next_message(
-        self, play, function_model, steer, submission
-    ):
+    def test_its_answer_leaves_it_to_the_queue(self, play, function_model, steer):
         async def model(request):
             if len(roles(request.messages)) == 1:
                 await in_db(lambda: steer("And 2024", key="k"))
@@ -156,8 +164,8 @@ class TestWhileTheModelWrites:
         run = play()
 
         assert (run.state, users(run), run.steering) == ("succeeded", ["Hello"], [])
-        sent = submission("And 2024", conversation_id=run.conversation_id, key="k")
-        assert accept(sent).is_new
+        (next_one,) = start_waiting()
+        assert users(carry_on(claimed(next_one.run_id))) == ["And 2024"]
 
     @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
     @pytest.mark.parametrize("at", range(3))
@@ -251,7 +259,7 @@ class TestHistory:
 
 
 class TestNotTaken:
-    """It waits in the person's queue, as if nobody had pressed “Send now”."""
+    """It is refused; what waits in the queue goes on to wait there."""
 
     def test_by_an_answer_that_has_ended(self, play, script, steer):
         script.add("The answer.")
@@ -261,12 +269,13 @@ class TestNotTaken:
         assert users(run) == ["Hello"]
 
     def test_unless_it_is_meant_to_be(self, play, script, offer, steer):
-        offer(lambda: refusal(lambda: steer("Hurry", steers=False)), name="tell")
+        offer(lambda: str(steer("Hurry", steers=False).queued), name="tell")
         script.add(reply("", call("tell")), "Done.")
 
         run = play()
 
-        assert run.calls.get().result["data"] == "busy"
+        row = QueuedMessage.objects.get()
+        assert (run.calls.get().result["data"], row.text) == (str(row.pk), "Hurry")
         assert users(run) == ["Hello"]
 
     def test_by_a_run_that_may_do_more_than_is_wanted_now(

@@ -4,8 +4,9 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
+from ai_assistant.engine.dequeue import start_waiting
 from ai_assistant.engine.eventlog import events_after
-from ai_assistant.models import Conversation, Message, Run
+from ai_assistant.models import Conversation, Message, QueuedMessage, Run
 from tests.web.conftest import ask, asked_to_approve
 from tests.web.rest.program import code
 
@@ -38,14 +39,6 @@ class TestStart:
         assert (response.status_code, code(response)) == (404, "not_found")
         assert not Conversation.objects.exists()
 
-    def test_while_one_is_working(self, program):
-        ada = program()
-        first = ada.start().json()
-
-        response = ada.start("More", conversation=first["conversation"])
-
-        assert (response.status_code, code(response)) == (409, "busy")
-
     def test_is_no_answer_to_what_waits(self, program, people):
         asked = asked_to_approve(people["ada"])
 
@@ -54,6 +47,70 @@ class TestStart:
         assert (response.status_code, code(response)) == (409, "interrupts_open")
         asked.refresh_from_db()
         assert asked.status == "open"
+
+
+class TestWhileOneIsWorking:
+    @pytest.fixture
+    def ada(self, program):
+        return program()
+
+    @pytest.fixture
+    def queue(self, ada):
+        """The address of the queue of a conversation with a run that works."""
+        return f"conversations/{ada.start().json()['conversation']}/queue/"
+
+    def say(self, ada, queue, text="More", **more):
+        return ada.start(text, conversation=queue.split("/")[1], **more)
+
+    def test_a_message_waits(self, ada, queue):
+        response = self.say(ada, queue, page_path="/admin/", key="k")
+
+        told = response.json()
+        assert response.status_code == 202
+        assert response.headers["Location"].endswith(queue)
+        assert (told["text"], told["page_path"]) == ("More", "/admin/")
+        assert (told["door"], told["held"]) == ("api", "")
+        assert ada.get(queue).json()["results"] == [told]
+
+    def test_a_repeat_adds_nothing(self, ada, queue):
+        first, second = (self.say(ada, queue, key="k") for _ in range(2))
+
+        assert (first.status_code, second.status_code) == (202, 202)
+        assert first.json() == second.json()
+        other = self.say(ada, queue, text="Other", key="k")
+        assert (other.status_code, code(other)) == (409, "key_reused")
+
+    def test_a_repeat_of_what_was_started_is_its_run(self, ada, queue):
+        self.say(ada, queue, key="k")
+        Run.objects.update(state="succeeded")
+        start_waiting()
+
+        response = self.say(ada, queue, key="k")
+
+        assert response.status_code == 200
+        assert response.json()["id"] == str(Run.objects.latest("created_at").pk)
+
+    def test_is_in_order_and_can_be_dropped(self, ada, queue):
+        told = [self.say(ada, queue, text).json() for text in ("a", "b", "c")]
+
+        dropped = ada.post(f"{queue}{told[1]['id']}/", method="delete")
+        again = ada.post(f"{queue}{told[1]['id']}/", method="delete")
+
+        assert (dropped.status_code, again.status_code) == (204, 409)
+        assert code(again) == "sent"
+        left = ada.get(queue).json()["results"]
+        assert [one["text"] for one in left] == ["a", "c"]
+
+    def test_of_another_person_is_not_there(self, ada, queue, program):
+        told = self.say(ada, queue).json()
+        bob = program("bob")
+
+        for response in (
+            bob.get(queue),
+            bob.post(f"{queue}{told['id']}/", method="delete"),
+        ):
+            assert (response.status_code, code(response)) == (404, "not_found")
+        assert QueuedMessage.objects.count() == 1
 
 
 class TestKey:
