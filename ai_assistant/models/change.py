@@ -34,6 +34,7 @@ class ChangeSet(models.Model):
         verbose_name = _("change")
         verbose_name_plural = _("changes")
         ordering = ("created_at",)
+        indexes = (models.Index(fields=["created_at"], name="aia_change_time"),)
 
     def __str__(self) -> str:
         return f"{self.run_id} {self.created_at:%Y-%m-%d %H:%M}"

@@ -14,9 +14,12 @@ from django.utils.cache import patch_vary_headers
 from typing_extensions import TypeIs
 
 from ai_assistant import conf
+from ai_assistant.safety.foreign import value_or
 from ai_assistant.safety.permissions import may_view
+from ai_assistant.web.form_digest import with_digest
 from ai_assistant.web.locked import answer_if_locked, page_with_locks
 from ai_assistant.web.panel import panel_for
+from ai_assistant.web.stale_form import answer_if_stale, page_with_digest, saves_rows
 
 # Quote-aware: an attribute of the body may hold ">". What stands in a comment or in
 # a script is no body.
@@ -66,26 +69,30 @@ class AssistantMiddleware:
             return self._acall(request)
         response = cast("HttpResponseBase", self.get_response(request))  # the sync case
         keep_private(request, response)
-        if not takes_panel(response, request):
+        if not is_admin_page(response, request):
             return response
-        return inject(request, response)
+        return dress(request, response)
 
     def _process(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         page = page_with_locks(request)
-        return answer_if_locked(request, page) if page is not None else None
+        locked = answer_if_locked(request, page) if page is not None else None
+        if locked is not None:
+            return locked
+        saved = page_with_digest(request)
+        return answer_if_stale(request, saved) if saved is not None else None
 
     async def _aprocess(self, request: HttpRequest, *_: object) -> HttpResponse | None:
-        page = page_with_locks(request)
-        if page is None:
+        # A thread is dear, and most requests need none.
+        if page_with_locks(request) is None and not saves_rows(request):
             return None
-        return await sync_to_async(answer_if_locked)(request, page)
+        return await sync_to_async(self._process)(request)
 
     async def _acall(self, request: HttpRequest) -> HttpResponseBase:
         response: HttpResponseBase = await self.get_response(request)  # type: ignore[misc]
         keep_private(request, response)
-        if not takes_panel(response, request):
+        if not is_admin_page(response, request):
             return response
-        return await sync_to_async(inject)(request, response)
+        return await sync_to_async(dress)(request, response)
 
 
 def keep_private(request: HttpRequest, response: HttpResponseBase) -> None:
@@ -95,21 +102,32 @@ def keep_private(request: HttpRequest, response: HttpResponseBase) -> None:
         response.headers.setdefault("Cache-Control", "private, no-store")
 
 
-def takes_panel(
+def is_admin_page(
     response: HttpResponseBase, request: HttpRequest
 ) -> TypeIs[HttpResponse]:
-    """Tell whether the panel belongs into this response. Asks no database."""
+    """Tell whether this is a page of an admin, whole and unpacked."""
     match = request.resolver_match
     return (
-        isinstance(response, HttpResponse)
+        conf.enabled()
+        and isinstance(response, HttpResponse)
         and not response.streaming
         and response.status_code < 500  # that page must not need the database
         and not response.has_header("Content-Encoding")
         and response.get("Content-Type", "").startswith("text/html")
         and match is not None
         and "admin" in match.app_names
-        and wants_panel(request)
+        and hasattr(request, "user")
     )
+
+
+def dress(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Put the panel into the page if it takes one, and into its form what it holds."""
+    content = value_or(
+        None, lambda: with_digest(request, response), "no digest of %r", request.path
+    )
+    if content is not None:
+        _replace(response, content)
+    return inject(request, response) if wants_panel(request) else response
 
 
 def wants_panel(request: HttpRequest) -> bool:
@@ -152,22 +170,25 @@ def _with_panel(
     after = own.end() if own else body.end()
     heads = [found.start() for found in HEAD_END.finditer(content, 0, body.start())]
     at = heads[-1] if heads else body.end()
-    response.content = b"".join(
-        (
-            content[:at],
-            styles.encode(response.charset, "xmlcharrefreplace"),
-            content[at : body.end()],
-            panel.encode(response.charset, "xmlcharrefreplace"),
-            content[body.end() : after],
-            skip.encode(response.charset, "xmlcharrefreplace"),
-            content[after:],
-        )
+    parts = (
+        content[:at],
+        styles.encode(response.charset, "xmlcharrefreplace"),
+        content[at : body.end()],
+        panel.encode(response.charset, "xmlcharrefreplace"),
+        content[body.end() : after],
+        skip.encode(response.charset, "xmlcharrefreplace"),
+        content[after:],
     )
-    if response.has_header("Content-Length"):
-        response["Content-Length"] = str(len(response.content))
-    del response["ETag"]  # it was the page's without the panel
+    _replace(response, b"".join(parts))
     patch_vary_headers(response, ("Cookie",))
     return response
+
+
+def _replace(response: HttpResponse, content: bytes) -> None:
+    response.content = content
+    if response.has_header("Content-Length"):
+        response["Content-Length"] = str(len(response.content))
+    del response["ETag"]  # it was the page's without ours
 
 
 def has_addresses() -> bool:

@@ -75,8 +75,9 @@ class TestEveryTemplate:
         for tag, attrs in elements(html):
             if tag == "form":
                 assert attrs["method"] in ("get", "post")
-                # Of a locked object the page itself is sent again.
-                own = "" if name == "locked" else "/assistant/"
+                # What was not saved is sent again to the page itself.
+                is_page = name in ("locked", "stale_form")
+                own = "" if is_page else "/assistant/"
                 assert attrs.get("action", "").startswith(own)
                 if "hx-get" in attrs:
                     assert attrs["method"] == "get"

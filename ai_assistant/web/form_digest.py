@@ -1,0 +1,213 @@
+"""
+What a form of the admin was opened with: a signed digest of each of its fields.
+
+It stands in the form itself and comes back with it. A digest is keyed, so that no
+value can be guessed from it, and bound to the user, the page, the moment, the row
+and the field.
+"""
+
+import base64
+import hmac
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import FieldDoesNotExist
+from django.core.signing import BadSignature, Signer
+from django.forms.formsets import DELETION_FIELD_NAME, ORDERING_FIELD_NAME
+from django.http import HttpRequest, QueryDict
+from django.utils import timezone
+from django.utils.datastructures import MultiValueDict
+from django.utils.html import format_html
+
+from ai_assistant.changes.images import object_id
+from ai_assistant.changes.meta import label, meta
+from ai_assistant.safety.sealing import site_key
+from ai_assistant.tools.data.posting import inner, put
+
+NAME = "_aia_opened"  # of the hidden field
+DIGEST_BYTES = 6
+PURPOSE = "form.digest"
+FORMSET_FIELDS = frozenset({DELETION_FIELD_NAME, ORDERING_FIELD_NAME})
+# The tag whose attributes have this id; quote-aware, as a value may hold ">".
+FORM = rb"""<form\b(?=(?:[^>"']|"[^"]*"|'[^']*')*?\sid=["']?%s["'\s>])(?:[^>"']|"[^"]*"|'[^']*')*>"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """What the person's form was opened with, and when."""
+
+    at: datetime
+    key: str  # of the object, as changes are recorded; empty: a list
+    digests: frozenset[bytes]
+    token: str
+    secret: bytes
+
+    def had(self, form: Any, name: str, shown: Any) -> bool:  # noqa: ANN401
+        """Tell whether the field was opened with a value that is shown so."""
+        return _digest(self.secret, form, name, shown) in self.digests
+
+
+def with_digest(request: HttpRequest, response: Any) -> bytes | None:  # noqa: ANN401
+    """
+    Return the page with the token in its form; None if it has no form of rows.
+
+    `response` is rendered: what its form shows is in the context of its template.
+    """
+    form_id, page_forms, key = _forms_of(getattr(response, "context_data", None) or {})
+    form = re.compile(FORM % re.escape(form_id.encode()), re.IGNORECASE)
+    found = form.search(response.content) if page_forms else None
+    if found is None:
+        return None
+    if any(form.is_bound for form in page_forms):
+        opened = read_digest(request)  # not saved yet: it is still the first one
+        token = opened.token if opened else ""
+    else:
+        token = digest_forms(request, page_forms, key=key)
+    field = hidden_input(token).encode(response.charset) if token else b""
+    at = found.end()
+    return bytes(response.content[:at] + field + response.content[at:])
+
+
+def hidden_input(token: str) -> str:
+    """Return the field in which the token stands; the browser must not fill it in."""
+    return format_html(
+        '<input type="hidden" name="{}" value="{}" autocomplete="off">', NAME, token
+    )
+
+
+def _forms_of(context: Mapping[str, Any]) -> tuple[str, list[Any], str]:
+    """Return the id of a page's form, its forms of rows, and the key of its object."""
+    if "adminform" in context and context.get("original") is not None:
+        page_forms = [context["adminform"].form]
+        for inline in context.get("inline_admin_formsets", ()):
+            page_forms += inline.formset.initial_forms
+        row = context["original"]
+        form_id = f"{meta(row).model_name}_form"
+        return form_id, page_forms, object_id(type(row), row.pk)
+    formset = getattr(context.get("cl"), "formset", None)
+    return "changelist-form", [] if formset is None else formset.initial_forms, ""
+
+
+def digest_forms(request: HttpRequest, page_forms: Iterable[Any], *, key: str) -> str:
+    """Return the token of these forms as their rows are now. Asks no database."""
+    stamp = f"{int(timezone.now().timestamp() * 1000)}"
+    secret = _secret(settings.SECRET_KEY, request, stamp)
+    whole = b"".join(
+        _digest(secret, form, name, held_value(form, name))
+        for form in page_forms
+        for name in field_names(form)
+    )
+    said = base64.urlsafe_b64encode(whole).decode().rstrip("=")
+    return Signer(salt=_salt(request)).sign(f"{stamp}:{said}:{key}")
+
+
+def read_digest(request: HttpRequest) -> Opened | None:
+    """Return what the posted form was opened with; None if it does not say, or lies."""
+    token = request.POST.get(NAME, "")
+    for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+        signer = Signer(key=secret, salt=_salt(request), fallback_keys=[])
+        try:
+            stamp, said, key = signer.unsign(token).split(":", 2)
+            whole = base64.urlsafe_b64decode(said + "=" * (-len(said) % 4))
+        except (BadSignature, ValueError):
+            continue
+        starts = range(0, len(whole), DIGEST_BYTES)
+        return Opened(
+            at=datetime.fromtimestamp(int(stamp) / 1000, UTC),
+            key=key,
+            digests=frozenset(whole[at : at + DIGEST_BYTES] for at in starts),
+            token=token,
+            secret=_secret(secret, request, stamp),
+        )
+    return None
+
+
+def field_names(form: Any) -> Iterator[str]:  # noqa: ANN401 - a form of a row
+    """Yield the names of the fields that a post of the form can write."""
+    if form.instance.pk is None:
+        return
+    for name, field in form.fields.items():
+        own = model_field(form, name)
+        is_key = isinstance(field, forms.models.InlineForeignKeyField) or (
+            own is not None and getattr(own, "primary_key", False)
+        )
+        if not (field.disabled or is_key or name in FORMSET_FIELDS):
+            yield name
+
+
+def model_field(form: Any, name: str) -> Any:  # noqa: ANN401
+    """Return the field of the model that the form's one writes; None without."""
+    try:
+        field = meta(form.instance).get_field(name)
+    except FieldDoesNotExist:
+        return None
+    is_own = getattr(field, "concrete", False) and hasattr(field, "formfield")
+    return field if is_own else None
+
+
+def held_value(form: Any, name: str) -> Any:  # noqa: ANN401 - JSON
+    """Return what a browser would post of the field as its row is now."""
+    bound = form[name]
+    value = _held(form, name)
+    if isinstance(bound.field, forms.FileField):
+        return str(value or "")
+    data = QueryDict(mutable=True)
+    put(data, bound.html_name, bound.field, bound.field.prepare_value(value))
+    return _read(bound, data, MultiValueDict())
+
+
+def posted_value(form: Any, name: str) -> Any:  # noqa: ANN401 - JSON
+    """Return what was posted of the field, in the form that `held_value` has."""
+    return _read(form[name], form.data, form.files)
+
+
+def _held(form: Any, name: str) -> Any:  # noqa: ANN401
+    """Return what the row holds, even if the page's code shows something else."""
+    field = model_field(form, name)
+    if field is None or field.many_to_many:
+        return form[name].initial
+    if field.attname in form.instance.get_deferred_fields():
+        return form[name].initial
+    value = field.value_from_object(form.instance)
+    widget = form.fields[name].widget
+    if isinstance(value, datetime | time) and not widget.supports_microseconds:
+        return value.replace(microsecond=0)  # as Django does
+    return value
+
+
+def _read(bound: Any, data: Any, files: Any) -> Any:  # noqa: ANN401 - JSON
+    value = inner(bound.field.widget).value_from_datadict(data, files, bound.html_name)
+    is_set = isinstance(
+        bound.field, forms.MultipleChoiceField | forms.ModelMultipleChoiceField
+    )
+    return _plain(value, is_set=is_set)
+
+
+def _plain(value: Any, *, is_set: bool = False) -> Any:  # noqa: ANN401 - JSON
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, list | tuple):
+        listed = [_plain(one) for one in value]
+        return sorted(listed, key=str) if is_set else listed
+    # A text area posts each new line as two characters.
+    return str(value).replace("\r\n", "\n").strip()
+
+
+def _digest(secret: bytes, form: Any, name: str, shown: Any) -> bytes:  # noqa: ANN401
+    said = json.dumps([label(form.instance), str(form.instance.pk), name, shown])
+    return hmac.digest(secret, said.encode(), "sha256")[:DIGEST_BYTES]
+
+
+def _secret(key: str | bytes, request: HttpRequest, stamp: str) -> bytes:
+    bound = f"{_salt(request)}:{stamp}"
+    return hmac.digest(site_key(key, PURPOSE), bound.encode(), "sha256")
+
+
+def _salt(request: HttpRequest) -> str:
+    return f"ai_assistant.{PURPOSE}:{request.user.pk}:{request.path}"

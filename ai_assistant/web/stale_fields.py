@@ -1,0 +1,255 @@
+"""The fields of a posted form that would undo what the assistant has changed."""
+
+from collections.abc import Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.text import capfirst
+
+from ai_assistant.changes.columns import raw
+from ai_assistant.changes.images import object_id, same
+from ai_assistant.changes.meta import concrete, label, meta
+from ai_assistant.models.change import RowChange
+from ai_assistant.safety.sensitive import is_sensitive_field
+from ai_assistant.tools.data.display import (
+    HIDDEN,
+    name_of,
+    names_of,
+    plain_text,
+    shown_value,
+)
+from ai_assistant.tools.data.given import is_secret
+from ai_assistant.web.form_digest import (
+    Opened,
+    field_names,
+    held_value,
+    model_field,
+    posted_value,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conflict:
+    """A field that the assistant has changed and that the post would change back."""
+
+    name: str  # in the page
+    label: str
+    theirs: str
+    mine: str
+    at: datetime
+    by: str  # for whom the assistant did it
+    is_touched: bool  # the person has changed it, too
+    is_file: bool  # it was uploaded, and has to be chosen again
+
+
+def conflicts_of(
+    page_forms: Iterable[Any], rows: Iterable[RowChange], opened: Opened
+) -> Iterator[Conflict]:
+    """
+    Yield the fields on which the person has to decide.
+
+    `rows` is what runs have recorded since the forms were opened. A field counts if
+    it still holds what was written then, and was opened with something else.
+    """
+    recorded = Recorded(rows)
+    for place, form in enumerate(page_forms):
+        for name in field_names(form):
+            found = _conflict(form, name, recorded, opened)
+            if found is not None:
+                yield _named(
+                    form, name, found, opened, is_own=bool(opened.key) and place == 0
+                )
+
+
+class Recorded:
+    """What runs have written, by row and column: only the last of it counts."""
+
+    def __init__(self, rows: Iterable[RowChange]) -> None:
+        self.rows = list(rows)
+        self.columns: dict[tuple[str, str, str], RowChange] = {}
+        for row in self.rows:
+            for attname in row.fields if row.after is not None else ():
+                self.columns[row.model, row.object_id, attname] = row
+
+    def of_field(self, form: Any, name: str) -> RowChange | None:  # noqa: ANN401
+        """Return the change of which the field still holds what was written."""
+        field = model_field(form, name)
+        if field is None:
+            return self._of_the_form_alone(form, name)
+        if field.many_to_many:
+            return self._of_links(form, name, field)
+        return self._of_column(form.instance, field)
+
+    def _of_column(self, row: Any, field: Any) -> RowChange | None:  # noqa: ANN401
+        found = self.columns.get((*_key(row, field.model), field.attname))
+        now = raw(field, getattr(row, field.attname))
+        is_there = found is not None and same(now, (found.after or {})[field.attname])
+        return found if is_there else None
+
+    def _of_links(self, form: Any, name: str, field: Any) -> RowChange | None:  # noqa: ANN401
+        """Return the newest link made or removed that the post would take back."""
+        now = {str(getattr(one, "pk", one)) for one in form[name].initial or ()}
+        posted = set(map(str, posted_value(form, name) or ()))
+        newest = self._links(form.instance, field)
+        lost = [
+            row
+            for target, row in newest.items()
+            if (row.after is not None) == (target in now)  # as the run left it
+            and (target in now) != (target in posted)
+        ]
+        return lost[-1] if lost else None
+
+    def _links(self, row: Any, field: Any) -> dict[str, RowChange]:  # noqa: ANN401
+        through = field.remote_field.through
+        source, target = (
+            meta(through).get_field(one).attname
+            for one in (field.m2m_field_name(), field.m2m_reverse_field_name())
+        )
+        found: dict[str, RowChange] = {}
+        for change in self.rows:
+            image = change.after or change.before or {}
+            if change.model == label(through) and str(image.get(source)) == str(row.pk):
+                key = str(image.get(target))
+                found.pop(key, None)
+                found[key] = change
+        return found
+
+    def _of_the_form_alone(self, form: Any, name: str) -> RowChange | None:  # noqa: ANN401
+        """Return the newest change of the row, or of one that points to it."""
+        if callable(form.fields[name].initial):
+            return None  # it is another one each time
+        own = [
+            row
+            for (table, key, attname), row in self.columns.items()
+            if (table, key) in _keys(form.instance)
+            and self._of_column(form.instance, _field_of(form.instance, attname)) is row
+        ]
+        return own[-1] if own else self._beside(form.instance)
+
+    def _beside(self, row: Any) -> RowChange | None:  # noqa: ANN401
+        pointing = {
+            label(relation.related_model): relation.field.attname
+            for relation in meta(row).get_fields(include_hidden=True)
+            if relation.one_to_many or relation.one_to_one
+            if relation.auto_created and not relation.concrete
+            if not meta(relation.related_model).auto_created
+        }
+        found = [
+            change
+            for change in self.rows
+            if (attname := pointing.get(change.model))
+            and str((change.after or {}).get(attname)) == str(row.pk)
+        ]
+        return found[-1] if found else None
+
+
+def _key(row: Any, model: Any) -> tuple[str, str]:  # noqa: ANN401
+    """Return table and id of the row that an object has in the table of `model`."""
+    link = meta(row).get_ancestor_link(concrete(model))
+    key = row.pk if link is None else getattr(row, link.attname)
+    return label(model), object_id(model, key)
+
+
+def _keys(row: Any) -> set[tuple[str, str]]:  # noqa: ANN401
+    return {_key(row, model) for model in (type(row), *meta(row).all_parents)}
+
+
+def _field_of(row: Any, attname: str) -> Any:  # noqa: ANN401
+    return next(one for one in meta(row).concrete_fields if one.attname == attname)
+
+
+def _conflict(
+    form: Any,  # noqa: ANN401
+    name: str,
+    recorded: Recorded,
+    opened: Opened,
+) -> RowChange | None:
+    if not _would_change(form, name):
+        return None
+    if opened.had(form, name, held_value(form, name)):
+        return None
+    return recorded.of_field(form, name)
+
+
+def _would_change(form: Any, name: str) -> bool:  # noqa: ANN401
+    """Tell whether the post would write something else than there is."""
+    bound, own = form[name], model_field(form, name)
+    if not bound.field.has_changed(bound.initial, bound.data):
+        return False
+    if isinstance(bound.field, forms.FileField):
+        return True
+    if own is not None and not own.many_to_many and own.has_default():
+        widget = bound.field.widget
+        if widget.value_omitted_from_data(form.data, form.files, bound.html_name):
+            return False  # a form of the model leaves it as it is
+    return bool(posted_value(form, name) != held_value(form, name))
+
+
+def _named(
+    form: Any,  # noqa: ANN401
+    name: str,
+    row: RowChange,
+    opened: Opened,
+    *,
+    is_own: bool,
+) -> Conflict:
+    bound = form[name]
+    said = capfirst(str(bound.label))
+    owner = meta(form.instance).verbose_name
+    user = row.change_set.user
+    return Conflict(
+        name=bound.html_name,
+        label=said if is_own else f"{said} ({owner} “{name_of(form.instance)}”)",
+        theirs=_theirs(form, name),
+        mine=_mine(form, name),
+        at=row.change_set.created_at,
+        by="" if user is None else user.get_username(),
+        is_touched=not opened.had(form, name, posted_value(form, name)),
+        is_file=isinstance(bound.data, UploadedFile),
+    )
+
+
+def _theirs(form: Any, name: str) -> str:  # noqa: ANN401
+    field = model_field(form, name)
+    if _is_hidden(form, name):
+        return HIDDEN
+    if field is None:
+        return plain_text(form[name].initial)
+    if field.many_to_many:
+        return names_of(form[name].initial or ())
+    return shown_value(field, form.instance)
+
+
+def _mine(form: Any, name: str) -> str:  # noqa: ANN401
+    field, bound = model_field(form, name), form[name]
+    if _is_hidden(form, name):
+        return HIDDEN
+    try:
+        value = _cleaned(bound)
+    except ValidationError:
+        return plain_text(bound.data)
+    if field is None or isinstance(bound.field, forms.FileField):
+        return plain_text(getattr(value, "name", value) or "")
+    if field.many_to_many:
+        return names_of(value)
+    posted = copy(form.instance)
+    field.save_form_data(posted, value)
+    return shown_value(field, posted)
+
+
+def _cleaned(bound: Any) -> Any:  # noqa: ANN401
+    if isinstance(bound.field, forms.FileField):
+        return bound.field.clean(bound.data, bound.initial)
+    return bound.field.clean(bound.data)
+
+
+def _is_hidden(form: Any, name: str) -> bool:  # noqa: ANN401
+    field = model_field(form, name)
+    if field is None:
+        return bool(is_secret(type(form.instance), name))
+    return is_sensitive_field(field)
