@@ -46,15 +46,15 @@ class RowChangeInline(Inline):
 
 @admin.register(ChangeSet)
 class ChangeSetAdmin(ReadOnlyAdmin):
-    """What calls have changed, row by row."""
+    """What calls have changed, row by row, also of conversations that are deleted."""
 
-    list_display = ("tool", "row_count", "user", "created_at", "is_partial", "run")
-    list_filter = ("is_partial", "created_at", "call__name")
-    list_select_related = ("user", "run", "call")
+    list_display = ("named", "row_count", "user", "created_at", "is_partial", "run")
+    list_filter = ("is_partial", "created_at", "tool")
+    list_select_related = ("user", "run")
     date_hierarchy = "created_at"
-    search_fields = ("=run__id", "rows__model", "rows__object_id", "rows__text")
-    fields = ("created_at", "tool", "user", "run", "call", "is_partial", "gaps")
-    readonly_fields = ("tool",)
+    search_fields = ("=run__id", "tool", "rows__model", "rows__object_id", "rows__text")
+    fields = ("created_at", "named", "user", "run", "call", "is_partial", "gaps")
+    readonly_fields = ("named",)
     ordering = ("-created_at",)
     inlines = (RowChangeInline,)
     user_field = "user"
@@ -64,10 +64,10 @@ class ChangeSetAdmin(ReadOnlyAdmin):
         rows: QuerySet[ChangeSet] = super().get_queryset(request)
         return rows.annotate(row_count=Count("rows"))
 
-    @admin.display(description=_("tool"), ordering="call__name")
-    def tool(self, change: ChangeSet) -> str:
+    @admin.display(description=_("tool"), ordering="tool")
+    def named(self, change: ChangeSet) -> str:
         """Return the name of the tool that did it."""
-        return change.call.label or change.call.name
+        return change.label or change.tool
 
     @admin.display(description=_("rows"), ordering="row_count")
     def row_count(self, change: Any) -> int:  # noqa: ANN401 - annotated

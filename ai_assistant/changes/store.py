@@ -24,6 +24,8 @@ def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet 
         run=run,
         call=call,
         user=user,
+        tool=call.name,
+        label=call.label,
         is_partial=bool(recorder.gaps),
         gaps=recorder.gaps,
     )

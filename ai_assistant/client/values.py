@@ -155,12 +155,16 @@ class Call(Value):
 
 
 class Change(Value):
-    """What a tool call has changed; `rows` are there if it was read alone."""
+    """
+    What a tool call has changed; `rows` are there if it was read alone.
+
+    Of a conversation that is deleted it names no run and no call.
+    """
 
     id: UUID
-    run: UUID
-    conversation: UUID
-    call: UUID
+    run: UUID | None
+    conversation: UUID | None
+    call: UUID | None
     tool: str
     row_count: int
     is_partial: bool

@@ -75,6 +75,9 @@ def head(user: Any) -> dict[str, Any]:  # noqa: ANN401 - the site's user model
 def parts(user: Any) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:  # noqa: ANN401
     """Yield the lists of the export, each with its name."""
     yield "conversations", _conversations(user)
+    # Those of conversations that are there are told with their runs.
+    left = ChangeSet.objects.filter(user_id=user.pk, run=None).order_by("created_at")
+    yield "changes", (_change(one) for one in left.prefetch_related("rows"))
     feedback = Feedback.objects.filter(user_id=user.pk).order_by("created_at")
     yield "feedback", (_fields(row, FEEDBACK) for row in feedback.iterator())
     usage = UsageLedger.objects.filter(user_id=user.pk).order_by("created_at")
@@ -115,7 +118,7 @@ def _run(run: Run) -> dict[str, Any]:
 
 def _change(change: ChangeSet) -> dict[str, Any]:
     return {
-        **_fields(change, ("id", "call_id", "is_partial", "created_at")),
+        **_fields(change, ("id", "call_id", "tool", "is_partial", "created_at")),
         "rows": [_fields(row, ROW) for row in change.rows.all()],
     }
 

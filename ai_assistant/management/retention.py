@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.models.token import AccessToken
@@ -65,8 +66,29 @@ def _delete(pk: UUID, before: datetime) -> bool:
             return False
         if Run.objects.filter(conversation_id=pk, state__in=UNFINISHED).exists():
             return False
+        ChangeSet.objects.filter(run__conversation_id=pk).delete()
         own.delete()
         return True
+
+
+def old_changes(
+    before: datetime, user_id: UserKey | None = None
+) -> QuerySet[ChangeSet]:
+    """Return the changes from before `before` whose conversations are deleted."""
+    old = ChangeSet.objects.filter(run=None, created_at__lt=before)
+    return old if user_id is None else old.filter(user_id=user_id)
+
+
+def purge_changes(before: datetime, user_id: UserKey | None = None) -> int:
+    """Delete the old changes of deleted conversations; return how many."""
+    keys = list(old_changes(before, user_id).values_list("pk", flat=True))
+    for pk in keys:  # each may have very many rows
+        with transaction.atomic():
+            ChangeSet.objects.filter(pk=pk).delete()
+    if keys:
+        details = {"changes": len(keys), "before": before.isoformat()}
+        record("changes.purged", user=user_id, details=details)
+    return len(keys)
 
 
 def dead_tokens(

@@ -11,21 +11,34 @@ class ChangeSet(models.Model):
 
     It is written in the transaction of the change itself. `is_partial` says that
     something happened of which there is no image; `gaps` says what.
+
+    It outlives its conversation: without run and call it still says who, when, with
+    which tool, and what. Nothing that was said is in it. It goes with its user.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(
-        "ai_assistant.Run", on_delete=models.CASCADE, related_name="change_sets"
+        "ai_assistant.Run",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="change_sets",
     )
     call = models.ForeignKey(
-        "ai_assistant.ToolCall", on_delete=models.CASCADE, related_name="change_sets"
+        "ai_assistant.ToolCall",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="change_sets",
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
-        on_delete=models.SET_NULL,
+        on_delete=models.CASCADE,
         related_name="+",
     )
+    tool = models.CharField(_("tool"), max_length=200, blank=True, db_default="")
+    label = models.CharField(max_length=200, blank=True, db_default="")  # of the tool
     is_partial = models.BooleanField(_("partial"), default=False)
     gaps = models.JSONField(default=list, blank=True)  # of {table, kind, count}
     created_at = models.DateTimeField(_("time"), auto_now_add=True)
@@ -37,7 +50,7 @@ class ChangeSet(models.Model):
         indexes = (models.Index(fields=["created_at"], name="aia_change_time"),)
 
     def __str__(self) -> str:
-        return f"{self.run_id} {self.created_at:%Y-%m-%d %H:%M}"
+        return f"{self.label or self.tool} {self.created_at:%Y-%m-%d %H:%M}"
 
 
 class RowChange(models.Model):

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
 from ai_assistant.render.html.excerpts import excerpt, without_signs
@@ -82,7 +83,16 @@ def list_context(user: Any, wish: Wish | None = None, deleted: str = "") -> Item
     `deleted` is the id of the conversation whose deletion may be taken back.
     """
     wish = wish or Wish()
-    return {"listed": listed(user, wish), "wish": wish, "deleted": deleted}
+    return {
+        "listed": listed(user, wish),
+        "wish": wish,
+        "deleted": deleted,
+        "has_changed": bool(deleted) and _has_changed(deleted),
+    }
+
+
+def _has_changed(conversation_id: str) -> bool:
+    return ChangeSet.objects.filter(run__conversation_id=conversation_id).exists()
 
 
 def listed_one(user: Any, conversation_id: UUID) -> Item:  # noqa: ANN401

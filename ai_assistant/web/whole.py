@@ -38,7 +38,7 @@ def _of_change(request: HttpRequest, part: int) -> Entry | None:
     """Return a text of a row that a run of the person has changed."""
     owner: Any = request.user.pk  # signed in
     row = RowChange.objects.filter(
-        pk=read_number(request, "change"), change_set__run__user_id=owner
+        pk=read_number(request, "change"), change_set__user_id=owner
     ).first()
     return whole_change(row, read_number(request, "field"), part) if row else None
 

@@ -82,14 +82,59 @@ class TestLists:
         with django_assert_max_num_queries(16):
             admin_client.get(address(name))
 
-    def test_conversation_takes_them_along(self, admin_client, told):
+    def test_conversation_takes_calls_along(self, admin_client, told):
         conversation = told("ada")
         page = address("conversation", "delete", conversation.pk)
 
         assert admin_client.post(page, {"post": "yes"}).status_code == 302
         assert not ToolCall.objects.exists()
-        assert not ChangeSet.objects.exists()
         assert verify().findings == ()
+
+
+class TestOutlive:
+    """A change is still there when its conversation is deleted."""
+
+    def test_page_of_deletion_says_so(self, admin_client, told):
+        conversation = told("ada")
+        page = address("conversation", "delete", conversation.pk)
+        sentence = "The record of what was changed is kept."
+
+        assert sentence in admin_client.get(page).content.decode()
+        ChangeSet.objects.all().delete()
+        assert sentence not in admin_client.get(page).content.decode()
+
+    def test_list_and_page_still_say_who_when_what(self, admin_client, told):
+        conversation = told("ada")
+        page = address("conversation", "delete", conversation.pk)
+        admin_client.post(page, {"post": "yes"})
+
+        change = ChangeSet.objects.get()
+
+        assert (change.run, change.call) == (None, None)
+        for query in ({}, {"q": "ada"}, {"q": "mark_paid"}, {"tool": "mark_paid"}):
+            shown = admin_client.get(address("changeset"), query).content.decode()
+            assert "mark_paid" in shown
+            assert ">ada<" in shown
+        shown = admin_client.get(address("changeset", "change", change.pk))
+        for text in ("mark_paid", "ada", "shop.order", "<del>False</del>"):
+            assert text in shown.content.decode()
+
+    def test_nothing_that_was_said_is_left(self, told):
+        told("ada").delete()
+
+        left = [*ChangeSet.objects.values(), *RowChange.objects.values()]
+        assert left
+        assert "I am ada." not in str(left)
+        assert "Of ada" not in str(left)
+
+    def test_goes_with_its_user(self, admin_client, told, people):
+        told("ada").delete()
+        told("ada")
+        page = reverse("admin:auth_user_delete", args=[people["ada"].pk])
+
+        assert admin_client.post(page, {"post": "yes"}).status_code == 302
+        assert not ChangeSet.objects.exists()
+        assert not RowChange.objects.exists()
 
 
 class TestUser:

@@ -35,7 +35,9 @@ def stored(django_user_model):
         conversation=conversation, run=run, role="assistant", position=1
     )
     step = Step.objects.create(run=run, index=0, message=message)
-    call = ToolCall.objects.create(run=run, step=step, position=0, name="tool")
+    call = ToolCall.objects.create(
+        run=run, step=step, position=0, name="tool", label="A tool"
+    )
     return lambda work: store(recorded(work)[0], run, call, user)
 
 
@@ -53,6 +55,13 @@ class TestStore:
         assert all(row.fields == ["museum_id"] for row in updated)
         assert all(row.after_digest == digest(row.after) for row in updated)
         assert (change_set.is_partial, change_set.gaps) == (False, [])
+
+    def test_names_its_tool_and_user(self, stored):
+        change_set = stored(forms.links_set)
+        change_set.refresh_from_db()
+
+        assert (change_set.tool, change_set.label) == ("tool", "A tool")
+        assert change_set.user.username == "ann"
 
     def test_keeps_links(self, stored):
         change_set = stored(forms.links_set)

@@ -48,7 +48,9 @@ def told(people):
         call = ToolCall.objects.create(
             run=run, step=step, position=0, name="mark_paid", arguments={"order": 1}
         )
-        change = ChangeSet.objects.create(run=run, call=call, user=user)
+        change = ChangeSet.objects.create(
+            run=run, call=call, user=user, tool="mark_paid"
+        )
         RowChange.objects.create(
             change_set=change,
             order=0,

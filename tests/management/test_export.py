@@ -29,6 +29,16 @@ class TestExport:
         assert found["usage"][0]["input_tokens"] == 7
         assert found["audit"][0]["action"] == "run.started"
 
+    def test_changes_of_a_deleted_conversation(self, told, capsys):
+        told("ada").delete()
+        told("ada")
+
+        found = exported(capsys, "ada")
+
+        (change,) = found["changes"]
+        assert change["tool"] == "mark_paid"
+        assert change["rows"][0]["object_id"] == "1"
+
     def test_nothing_of_others(self, told, capsys):
         told("ada")
         told("bob")

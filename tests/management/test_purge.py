@@ -133,6 +133,50 @@ class TestConversations:
         assert not stash_storage().exists(name)
 
 
+class TestChanges:
+    """Those of conversations that people have deleted."""
+
+    @pytest.fixture
+    def left(self, told):
+        for name, days in (("ada", 40), ("ada", 20), ("bob", 40)):
+            conversation = told(name)
+            then = timezone.now() - timedelta(days=days)
+            ChangeSet.objects.filter(run__conversation=conversation).update(
+                created_at=then
+            )
+            conversation.delete()
+        assert ChangeSet.objects.filter(run=None).count() == 3
+
+    def test_old_ones_go(self, left, capsys):
+        said = purge(capsys, days=30)
+
+        assert said[1] == "2 changes of deleted conversations deleted."
+        assert ChangeSet.objects.get().user.username == "ada"
+        assert RowChange.objects.count() == 1
+        entry = AuditEntry.objects.get(action="changes.purged")
+        assert entry.details["changes"] == 2
+
+    def test_of_one_user(self, left, capsys):
+        purge(capsys, days=0, user="ada")
+
+        assert ChangeSet.objects.get().user.username == "bob"
+
+    def test_dry_run_deletes_nothing(self, left, capsys):
+        said = purge(capsys, days=30, dry_run=True)
+
+        assert said[1].startswith("2 changes of")
+        assert ChangeSet.objects.count() == 3
+
+    def test_of_a_conversation_that_is_there_stay_with_it(self, told, capsys):
+        told("ada")
+        then = timezone.now() - timedelta(days=40)
+        ChangeSet.objects.update(created_at=then)
+
+        purge(capsys, days=30)
+
+        assert ChangeSet.objects.count() == 1
+
+
 class TestAudit:
     @pytest.fixture
     def old_log(self, told, monkeypatch):

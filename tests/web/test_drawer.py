@@ -11,6 +11,7 @@ from django.utils import timezone
 from ai_assistant.engine.deleting import let_go_of_deleted
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.audit import AuditEntry
+from ai_assistant.models.change import ChangeSet
 from tests.corpora import corpus
 from tests.web.conftest import ask
 
@@ -194,6 +195,30 @@ class TestDelete:
             assert ada.get(f"{api}/{path}").status_code == 404, path
         for path in ("conversations/", "runs/", "calls/", "interrupts/"):
             assert ada.get(f"{api}/{path}").json()["results"] == [], path
+
+    def test_says_what_stays(self, ada, people, matter):
+        plain = change(ada, matter, "delete").content.decode()
+        change(ada, matter, "undo")
+        ChangeSet.objects.create(run=matter.runs.get(), user=people["ada"], tool="t")
+
+        told = change(ada, matter, "delete").content.decode()
+
+        kept = "The record of what was changed is kept."
+        assert "Deleted." in plain
+        assert kept not in plain
+        assert f"Deleted. {kept}" in told
+
+    def test_leaves_the_changes(self, ada, people, matter):
+        run = matter.runs.get()
+        made = ChangeSet.objects.create(run=run, user=people["ada"], tool="t")
+        change(ada, matter, "delete")
+        late = timezone.now() - timedelta(seconds=16)
+        Conversation.objects.filter(pk=matter.pk).update(deleted_at=late)
+
+        assert let_go_of_deleted(now=True) == 1
+
+        made.refresh_from_db()
+        assert (made.run, made.user, made.tool) == (None, people["ada"], "t")
 
     def test_takes_no_further_message(self, ada, matter):
         change(ada, matter, "delete")

@@ -12,8 +12,8 @@ from ai_assistant.safety.audit import seal_all, verify
 from ai_assistant.safety.audit.seal import anchor_later
 
 EMPTY = (
-    "The log is empty, but there are runs. It was emptied, unless they did nothing but "
-    "read and write text. With AUDIT_STARTS each run has an entry."
+    "The log is empty, but there are runs. It was emptied, unless all of them ended well "
+    "and none called a tool that changes anything. With AUDIT_STARTS each has an entry."
 )
 
 

@@ -10,13 +10,17 @@ from ai_assistant.management.people import user_named
 from ai_assistant.management.retention import (
     days_ago,
     dead_tokens,
+    old_changes,
     old_conversations,
     purge_audit,
+    purge_changes,
     purge_conversations,
     purge_tokens,
 )
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.types import UserKey
+
+OF_DELETED = "of deleted conversations"
 
 
 class Command(BaseCommand):
@@ -65,9 +69,13 @@ class Command(BaseCommand):
         if dry:
             count = old_conversations(before, user_id).distinct().count()
             self.stdout.write(f"{count} conversations would be deleted.")
+            if left := old_changes(before, user_id).count():
+                self.stdout.write(f"{left} changes {OF_DELETED} would be deleted.")
             return
         count = purge_conversations(before, user_id)
         self.stdout.write(f"{count} conversations deleted.")
+        if left := purge_changes(before, user_id):
+            self.stdout.write(f"{left} changes {OF_DELETED} deleted.")
 
     def _tokens(self, days: int, user_id: UserKey | None, *, dry: bool) -> None:
         before = days_ago(days)

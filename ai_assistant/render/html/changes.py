@@ -41,7 +41,8 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
     sets: dict[UUID, list[ChangeSet]] = defaultdict(list)
     found_sets = ChangeSet.objects.filter(run_id__in=list(run_ids))
     for change_set in found_sets.select_related("user"):
-        sets[change_set.run_id].append(change_set)
+        if change_set.run_id is not None:
+            sets[change_set.run_id].append(change_set)
     if not sets:
         return {}
     rows = _rows([one.pk for found in sets.values() for one in found])

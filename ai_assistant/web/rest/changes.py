@@ -36,6 +36,7 @@ class ChangesView(ApiView):
     @operation(
         "changes_list",
         "List what the own runs have changed",
+        about="Changes outlive their conversation: then they name no run and no call.",
         query=ChangesQuery,
         answers={200: ChangePage},
     )
@@ -44,11 +45,11 @@ class ChangesView(ApiView):
         query = read_query(request, ChangesQuery)
         rows = _own_changes(user_key(request))
         if query.run is not None:
-            rows = rows.filter(run_id=query.run)
+            rows = _of_kept(rows).filter(run_id=query.run)
         if query.conversation is not None:
-            rows = rows.filter(run__conversation_id=query.conversation)
+            rows = _of_kept(rows).filter(run__conversation_id=query.conversation)
         if query.call is not None:
-            rows = rows.filter(call_id=query.call)
+            rows = _of_kept(rows).filter(call_id=query.call)
         page = page_of(request, rows, "-created_at", ChangePage, change_shapes)
         return answered(page)
 
@@ -91,10 +92,13 @@ class RowsView(ApiView):
 
 
 def _own_changes(user_id: UserKey) -> QuerySet[ChangeSet, ChangeSet]:
-    sets = ChangeSet.objects.filter(
-        run__user_id=user_id, run__conversation__deleted_at=None
-    )
-    return sets.select_related("run", "call").annotate(row_count=Count("rows"))
+    sets = ChangeSet.objects.filter(user_id=user_id)
+    return sets.select_related("run__conversation").annotate(row_count=Count("rows"))
+
+
+def _of_kept(sets: QuerySet[ChangeSet]) -> QuerySet[ChangeSet]:
+    """Return those of conversations that are there."""
+    return sets.filter(run__conversation__deleted_at=None)
 
 
 def _own_change(user_id: UserKey, change_id: UUID) -> ChangeSet:

@@ -1,6 +1,7 @@
 import pytest
+from django.utils import timezone
 
-from ai_assistant.models import ToolCall
+from ai_assistant.models import Conversation, ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 from tests.web.conftest import asked_to_approve
 from tests.web.rest.program import code
@@ -13,7 +14,12 @@ def change(people):
     """A change of 60 rows; the last names what nobody is to see."""
     call = asked_to_approve(people["ada"]).call
     made = ChangeSet.objects.create(
-        run=call.run, call=call, is_partial=True, gaps=[{"table": "log", "count": 1}]
+        run=call.run,
+        call=call,
+        user=people["ada"],
+        tool=call.name,
+        is_partial=True,
+        gaps=[{"table": "log", "count": 1}],
     )
     RowChange.objects.bulk_create(
         RowChange(
@@ -76,6 +82,36 @@ class TestChange:
 
         assert (found["id"], found["row_count"]) == (str(change.pk), 60)
         assert "rows" not in found
+
+
+class TestDeleted:
+    """The conversation is gone, and what it changed is not."""
+
+    @pytest.fixture(params=["a moment ago", "for good"])
+    def left(self, request, change):
+        conversation = Conversation.objects.filter(runs=change.run)
+        if request.param == "for good":
+            conversation.delete()
+        else:
+            conversation.update(deleted_at=timezone.now())
+        return change
+
+    def test_still_told_to_its_user(self, program, left):
+        ada = program()
+
+        (found,) = ada.get("changes/").json()["results"]
+
+        assert found["id"] == str(left.pk)
+        assert (found["tool"], found["row_count"]) == ("needs_approval", 60)
+        assert (found["run"], found["conversation"], found["call"]) == (None,) * 3
+        whole = ada.get(f"changes/{left.pk}/").json()
+        assert whole["rows"][0]["fields"][0]["before"] == "Old"
+
+    def test_not_to_others_and_not_by_what_is_gone(self, program, left):
+        assert code(program("bob").get(f"changes/{left.pk}/")) == "not_found"
+        for name in ("run", "call"):
+            asked = {name: str(getattr(left, f"{name}_id"))}
+            assert program().get("changes/", **asked).json()["results"] == []
 
 
 class TestCalls:

@@ -15,9 +15,9 @@ class ChangeShape(Shape):
     """What one tool call has changed, without its rows."""
 
     id: UUID
-    run: UUID
-    conversation: UUID
-    call: UUID
+    run: UUID | None = Field(description="None once the conversation is deleted.")
+    conversation: UUID | None
+    call: UUID | None
     tool: str
     row_count: int
     is_partial: bool = Field(
@@ -48,7 +48,7 @@ class ChangeDetailShape(ChangeShape):
 
 
 def change_shapes(sets: Iterable[ChangeSet]) -> Iterable[ChangeShape]:
-    """Return rows that were read with run, call and `row_count`."""
+    """Return rows that were read with conversation and `row_count`."""
     return (ChangeShape(**_fields(one)) for one in sets)
 
 
@@ -65,12 +65,15 @@ def row_shapes(rows: Sequence[RowChange]) -> Iterable[RowShape]:
 
 
 def _fields(one: ChangeSet) -> dict[str, Any]:
+    run = one.run
+    if run is not None and run.conversation.deleted_at is not None:
+        run = None  # it is gone for its owner, and the row follows in seconds
     return {
         "id": one.pk,
-        "run": one.run_id,
-        "conversation": one.run.conversation_id,
-        "call": one.call_id,
-        "tool": one.call.name,
+        "run": run.pk if run else None,
+        "conversation": run.conversation_id if run else None,
+        "call": one.call_id if run else None,
+        "tool": one.tool,
         "row_count": getattr(one, "row_count", 0),
         "is_partial": one.is_partial,
         "gaps": gap_sentences(one),
