@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from math import ceil
 from typing import Any
 
 
@@ -231,12 +232,22 @@ class Limited(Refused):
     """
     A limit of the site is reached: a budget, or messages in a time.
 
-    `opens_at` is an aware datetime, or None if waiting does not help.
+    `opens_at` is an aware datetime, or None if waiting does not help; `wait_s` says in
+    how many seconds that is, 0 if it does not help. `now` is the database's clock.
     """
 
-    def __init__(self, message: str, opens_at: datetime | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        opens_at: datetime | None = None,
+        *,
+        now: datetime | None = None,
+    ) -> None:
         super().__init__("limited", message)
         self.opens_at = opens_at
+        self.wait_s = 0
+        if opens_at is not None and now is not None:
+            self.wait_s = max(1, ceil((opens_at - now).total_seconds()))
 
 
 # --- control flow of the engine ---

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.backends.signals import connection_created
 from django.dispatch import receiver
 from django.test.utils import setup_databases, teardown_databases
@@ -38,7 +39,17 @@ def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> It
         made = setup_databases(verbosity=0, interactive=False, aliases=["default"])
     yield
     with django_db_blocker.unblock():
+        _end_other_sessions()
         teardown_databases(made, verbosity=0)
+
+
+def _end_other_sessions() -> None:
+    """Let go of the connections that threads of the engine still have."""
+    if connection.vendor == "postgresql":
+        connection.cursor().execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
@@ -24,6 +23,7 @@ from ai_assistant.engine.scope import RunScope
 from ai_assistant.events import Event
 from ai_assistant.exceptions import LostLease, Refused
 from ai_assistant.models.call import ToolCall
+from ai_assistant.models.clock import Now
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.safety.permissions import fresh_user
@@ -68,7 +68,7 @@ def claim(said: FromPage) -> bool:
         pk=interrupt.pk,
         status=Interrupt.Status.OPEN,
         tab__in=("", said.tab),
-        expires_at__gt=timezone.now(),
+        expires_at__gt=Now(),
     )
     lease_until = database_now() + float(conf.get("BROWSER_LEASE_S"))
     return bool(mine.update(tab=said.tab, lease_until=lease_until))
@@ -108,7 +108,7 @@ def late_requests() -> QuerySet[Interrupt]:
     """Return the requests that nobody took in time, or whose tab has gone silent."""
     claimed_and_silent = ~Q(tab="") & Q(lease_until__lt=database_now())
     return Interrupt.objects.filter(
-        Q(expires_at__lt=timezone.now()) | claimed_and_silent,
+        Q(expires_at__lt=Now()) | claimed_and_silent,
         kind=Interrupt.Kind.BROWSER,
         status=Interrupt.Status.OPEN,
     )

@@ -14,7 +14,6 @@ from itertools import groupby
 from typing import Any
 
 from django.db import DatabaseError
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
@@ -52,6 +51,7 @@ from ai_assistant.engine.writer import RunWriter
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs, ToolFailed
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
 from ai_assistant.tools.result import from_exception
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
@@ -240,7 +240,7 @@ def _outcome(call: ToolCall) -> CallOutcome:
 def _claim(call: ToolCall) -> list[Event]:
     own = ToolCall.objects.filter(pk=call.pk, status=CallStatus.PENDING)
     status = CallStatus.EXECUTING
-    changed = own.update(status=status, started_at=timezone.now())
+    changed = own.update(status=status, started_at=Now())
     return [call_moved(call, status)] if changed else []
 
 

@@ -11,12 +11,12 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db.models import F
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.db import unit
 from ai_assistant.engine.finish import Ending
 from ai_assistant.exceptions import Refused
+from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.safety.audit import record
@@ -54,7 +54,7 @@ def delete(user_id: UserKey, conversation_id: UUID, ip: str = "") -> list[UUID]:
     Raise Refused not_found.
     """
     own = Conversation.objects.own(user_id).filter(pk=conversation_id)
-    if not own.update(deleted_at=timezone.now()):
+    if not own.update(deleted_at=Now()):
         raise Refused("not_found", _("This conversation does not exist."))
     details = {"conversation": str(conversation_id)}
     record("conversation.deleted", user=user_id, details=details, ip=ip)
@@ -83,7 +83,7 @@ def let_go_of_deleted(*, now: bool = False) -> int:
     """
     if not now and not _is_due():
         return 0
-    before = timezone.now() - timedelta(seconds=UNDO_S + GRACE_S)
+    before = Now() - timedelta(seconds=UNDO_S + GRACE_S)
     late = Conversation.objects.filter(deleted_at__lt=before)
     late = late.exclude(runs__state__in=UNFINISHED).order_by("deleted_at")
     return sum(map(_let_go, list(late.values_list("pk", flat=True)[:BATCH])))

@@ -3,12 +3,10 @@
 import asyncio
 import logging
 from contextlib import aclosing
-from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant.ambient import below
@@ -204,7 +202,7 @@ def _ending_of(plan: Plan, error: Exception) -> Ending:
             code=error.code,
             text=sentence(error),
             detail=error.detail,
-            opens_at=_after(error.retry_after_s),
+            wait_s=error.retry_after_s or 0.0,
         )
     if isinstance(error, Limited):
         return Ending(
@@ -225,11 +223,6 @@ def _ending_of(plan: Plan, error: Exception) -> Ending:
         ),
         detail=f"{type(error).__name__}: {error}",
     )
-
-
-def _after(wait_s: float | None) -> datetime | None:
-    """Return when a wait that a provider asks for is over."""
-    return timezone.now() + timedelta(seconds=wait_s) if wait_s else None
 
 
 def _asked_to_stop(run_id: UUID) -> Ending | None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 from django.db.models import Max
-from django.utils import timezone
 
 from ai_assistant.engine.db import unit
 from ai_assistant.engine.eventlog import append
@@ -18,6 +17,7 @@ from ai_assistant.engine.records import record_result
 from ai_assistant.engine.versions import remember
 from ai_assistant.events import CallArguments, CallEnd, CallStart, Event
 from ai_assistant.exceptions import LostLease, ToolFailed
+from ai_assistant.models import clock
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.run import UNFINISHED
 from ai_assistant.registry import registry
@@ -59,7 +59,7 @@ def child_call(
         arguments_digest=digest(tool.name, plain.data),
         approved=above.approved,
         status=CallStatus.EXECUTING,
-        started_at=timezone.now(),
+        started_at=clock.now(),
     )
 
 

@@ -1,11 +1,10 @@
 """How a run ends: every call has its result, and nothing is open any more."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Max
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.auditing import run_ended
@@ -14,6 +13,7 @@ from ai_assistant.engine.eventlog import open_messages, partial_texts
 from ai_assistant.engine.locking import let_go
 from ai_assistant.engine.records import close_interrupts, record_result
 from ai_assistant.events import CallResult, Event, RunError, RunFinished
+from ai_assistant.models import clock
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
@@ -41,6 +41,7 @@ class Ending:
     text: str = ""
     detail: str = ""  # for the operator
     opens_at: datetime | None = None  # when what has limited the run is over
+    wait_s: float = 0.0  # instead: after so many seconds, as a provider says it
 
 
 STOPPED = Ending(state=RunState.CANCELLED, code="stopped")
@@ -76,15 +77,16 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     run.error_code = ending.code[:64]
     run.error_text = redact(whole(ending.text))
     run.error_detail = redact(whole(ending.detail))[:DETAIL_CHARS]
+    now = clock.now()
     run.opens_at = ending.opens_at
+    if ending.wait_s:
+        run.opens_at = now + timedelta(seconds=ending.wait_s)
     run.session_sealed = ""  # nobody asks for its session any more
     run.steering = []  # what no step has read waits in the queue
     run.running_s += running_s
-    run.finished_at = timezone.now()
+    run.finished_at = now
     run.save(update_fields=WRITTEN)
-    Conversation.objects.filter(pk=run.conversation_id).update(
-        updated_at=timezone.now()
-    )
+    Conversation.objects.filter(pk=run.conversation_id).update(updated_at=now)
     run_ended(run)
     let_go(run)
     clean_up_later(run)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.approvals import Edited, approve
@@ -21,6 +20,7 @@ from ai_assistant.engine.records import (
 from ai_assistant.engine.release import close, let_go_on
 from ai_assistant.events import Custom, Event
 from ai_assistant.exceptions import LostLease, Refused
+from ai_assistant.models import clock
 from ai_assistant.models.call import CallStatus
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
@@ -107,7 +107,7 @@ def take_over_by(run: Run, session: SessionStamp) -> None:
     run.session_digest = session.session_digest
     run.session_sealed = session.session_sealed
     run.password_digest = session.password_digest
-    run.session_expires_at = session.expires_at
+    run.session_expires_at = session.ends_at()
     run.token_id = session.token_id
     run.save(
         update_fields=[
@@ -189,7 +189,7 @@ def _store(run: Run, facts: list[Event]) -> Decided:
 
 def _decide(interrupt: Interrupt, given: Answer) -> list[Event]:
     text = redact_values(given.text.strip())[:ANSWER_CHARS]
-    if interrupt.expires_at and interrupt.expires_at < timezone.now():
+    if interrupt.expires_at and interrupt.expires_at < clock.now():
         raise Refused("expired", _("Nobody decided this in time. Ask for it again."))
     if interrupt.kind == Interrupt.Kind.QUESTION:
         if given.decision == "skip":

@@ -9,11 +9,11 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db.models import F, Max, Q, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.db import unit
 from ai_assistant.exceptions import Refused
+from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Run, RunState
@@ -123,7 +123,7 @@ def take_over(conversation_id: UUID, stamp: SessionStamp) -> None:
         session_digest=stamp.session_digest,
         session_sealed=stamp.session_sealed,
         password_digest=stamp.password_digest,
-        session_expires_at=stamp.expires_at,
+        session_expires_at=stamp.ends_at(),
         token_id=stamp.token_id,
     )
 
@@ -133,12 +133,11 @@ def drop(user_id: UserKey, conversation_id: UUID, queued_id: UUID) -> None:
     """Drop a message that waits. Raise Refused: not_found, or sent."""
     lock(user_id, conversation_id)
     find(conversation_id, queued_id)
-    now = timezone.now()
     rows = QueuedMessage.objects.filter(conversation_id=conversation_id)
-    rows.filter(dropped_at__lt=now - REPEATS).delete()
+    rows.filter(dropped_at__lt=Now() - REPEATS).delete()
     # Its key stays a while: the browser may be about to send it again.
     rows.filter(pk=queued_id).update(
-        dropped_at=now, text="", context={}, page_path="", page_title=""
+        dropped_at=Now(), text="", context={}, page_path="", page_title=""
     )
 
 

@@ -5,11 +5,11 @@ from dataclasses import asdict
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from ai_assistant.engine.auditing import approval_asked, approval_closed, call_ended
 from ai_assistant.events import CallResult, Custom, Event
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.clock import Now
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING, Run, RunState
 from ai_assistant.safety.redaction import redact, redact_json, redact_values_json
@@ -43,7 +43,7 @@ def record_result(
         result_text=text,
         preview=preview(result),
         error="" if result.ok else result.error,
-        finished_at=timezone.now(),
+        finished_at=Now(),
         owner="",
     )
     if not changed:
@@ -74,7 +74,7 @@ def close_interrupts(interrupts: QuerySet[Interrupt], status: str) -> Sequence[E
     is_open = interrupts.filter(status=Interrupt.Status.OPEN)
     found = list(is_open.select_related("call", "run"))
     Interrupt.objects.filter(pk__in=[item.pk for item in found]).update(
-        status=status, decided_at=timezone.now()
+        status=status, decided_at=Now()
     )
     for item in found:
         approval_closed(item, status)

@@ -1,12 +1,12 @@
 """Close what a call waits for, and let it be carried out."""
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.records import call_moved, close_interrupts, open_interrupt
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.clock import Now
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.types import JSON, UserKey
 
@@ -21,7 +21,7 @@ def close(
         raise Refused(
             "already_answered", _("This was answered already, in another place.")
         )
-    own.update(decided_by_id=user_id, decided_at=timezone.now(), answer=said)
+    own.update(decided_by_id=user_id, decided_at=Now(), answer=said)
     return facts
 
 
@@ -29,7 +29,7 @@ def let_go_on(call: ToolCall) -> list[Event]:
     """Let a call that has waited for a person be carried out."""
     # Its time counts from now: until now the person was thinking.
     ToolCall.objects.filter(pk=call.pk).update(
-        status=CallStatus.PENDING, sent_at=0, started_at=timezone.now()
+        status=CallStatus.PENDING, sent_at=0, started_at=Now()
     )
     facts = [call_moved(call, CallStatus.PENDING)]
     if call.background:

@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Max
-from django.utils import timezone
 
 from ai_assistant.events import CallArguments, CallEnd, CallResult, CallStart, Event
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
+from ai_assistant.models import clock
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.registry import registry
 from ai_assistant.tools.characters import whole_json
@@ -39,7 +39,7 @@ def shown_call(
 ) -> list[Event]:
     """Store the card as a finished call below `parent`; return the facts."""
     tool = registry.tool(name)
-    now = timezone.now()
+    now = clock.now()
     call = ToolCall(
         id=call_id,
         run_id=parent.run_id,

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
@@ -28,6 +27,8 @@ from ai_assistant.engine.spending import check_before_start
 from ai_assistant.engine.steering import take_along
 from ai_assistant.events import RunStarted
 from ai_assistant.exceptions import Refused
+from ai_assistant.models import clock
+from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
@@ -210,9 +211,8 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
     thread = submission.client.thread if submission.client else ""
     named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
     own = Conversation.objects.own(submission.user_id).filter(**named)
-    now = timezone.now()
     # A write first: it takes the lock, and two messages at once stand in line.
-    if own.update(updated_at=now, read_at=now):  # whoever goes on has read it
+    if own.update(updated_at=Now(), read_at=Now()):  # whoever goes on has read it
         return own.get(), False
     # Of another, or deleted: an own one that began just now fails at the create.
     names = Q(pk=submission.conversation_id)
@@ -228,7 +228,7 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
         owner_id=submission.user_id,
         title=title,
         thread_id=thread,
-        read_at=now,
+        read_at=clock.now(),
     )
     return made, True
 
@@ -340,7 +340,7 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         session_digest=submission.stamp.session_digest,
         session_sealed=submission.stamp.session_sealed,
         password_digest=submission.stamp.password_digest,
-        session_expires_at=submission.stamp.expires_at,
+        session_expires_at=submission.stamp.ends_at(),
         token_id=submission.stamp.token_id,
         door=submission.door,
         next_seq=2,

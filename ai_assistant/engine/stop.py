@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.utils import timezone
-
 from ai_assistant.engine.db import unit
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import pass_by_state
 from ai_assistant.engine.finish import STOPPED, Ending, finish
 from ai_assistant.events import Custom
 from ai_assistant.exceptions import LostLease
+from ai_assistant.models.clock import Now
 from ai_assistant.models.run import UNFINISHED, WAITING, Run, RunState
 
 
@@ -76,4 +75,4 @@ def stop_session(session_digest: str, ending: Ending) -> list[Stopped]:
 def _close(session_digest: str) -> None:
     """Let the session of its unfinished runs have ended now."""
     own = Run.objects.filter(session_digest=session_digest, state__in=UNFINISHED)
-    own.update(session_expires_at=timezone.now())
+    own.update(session_expires_at=Now())

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.utils import timezone
-
 from ai_assistant.engine import background
 from ai_assistant.engine.background.claim import GOING_ON
 from ai_assistant.engine.background.perform import end_task
@@ -23,6 +21,7 @@ from ai_assistant.engine.stop import stop
 from ai_assistant.events import Event
 from ai_assistant.exceptions import LostLease, Refused
 from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.clock import Now
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING, Run, RunState
 from ai_assistant.registry import registry
@@ -88,7 +87,7 @@ def _claimable(owner: str) -> list[tuple[UUID, str]]:
 
 def _expire_waits(swept: Swept) -> None:
     late = Interrupt.objects.filter(
-        status=Interrupt.Status.OPEN, expires_at__lt=timezone.now()
+        status=Interrupt.Status.OPEN, expires_at__lt=Now()
     ).exclude(kind=Interrupt.Kind.BROWSER)
     for interrupt in late[:BATCH]:
         try:

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, QuerySet
-from django.utils import timezone
 
+from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Door, Run
 from ai_assistant.types import UserKey
@@ -41,7 +41,7 @@ def count_unread(user_id: UserKey) -> int:
 def mark_read(user_id: UserKey, conversation_id: UUID) -> bool:
     """Note that its owner sees it now. Writes only if it was unread; tell whether."""
     seen = unread(user_id).filter(pk=conversation_id)
-    return bool(seen.update(read_at=timezone.now()))
+    return bool(seen.update(read_at=Now()))
 
 
 def is_news(conversation: Conversation, run: Run) -> bool:

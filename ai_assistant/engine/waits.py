@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
@@ -13,6 +12,7 @@ from ai_assistant.engine.questions import ENDED_AS, storable_default, unanswered
 from ai_assistant.engine.records import open_interrupt, record_result
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask
+from ai_assistant.models import clock
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
 from ai_assistant.models.run import Door
@@ -27,7 +27,7 @@ def approval(call: ToolCall, proposal: JSON = None) -> Event:
     `proposal` is what it would change, as it is shown: changes.values.Changes.
     """
     _wait(call)
-    expires_at = timezone.now() + timedelta(seconds=conf.get("APPROVAL_TTL_S"))
+    expires_at = clock.now() + timedelta(seconds=conf.get("APPROVAL_TTL_S"))
     return open_interrupt(
         Interrupt(
             run_id=call.run_id,
@@ -63,7 +63,7 @@ def question(call: ToolCall, asked: Ask) -> Sequence[Event]:
         strict=asked.strict,
         default=storable_default(asked.default),
         key=asked.key,
-        expires_at=timezone.now() + timedelta(seconds=ttl_s) if ttl_s else None,
+        expires_at=clock.now() + timedelta(seconds=ttl_s) if ttl_s else None,
     )
     return [open_interrupt(interrupt)]
 
@@ -84,7 +84,7 @@ def page(call: ToolCall, tool: ToolDefinition, request: JSON) -> Event:
             kind=Interrupt.Kind.BROWSER,
             arguments_digest=call.arguments_digest,
             request=request,
-            expires_at=timezone.now() + timedelta(seconds=waits_s),
+            expires_at=clock.now() + timedelta(seconds=waits_s),
             **held,
         )
     )

@@ -1,15 +1,15 @@
 """What the doctor says of programs: tokens, and pages of other sites."""
 
 from django.db.models import Q
-from django.utils import timezone
 
 from ai_assistant import conf
+from ai_assistant.models.clock import Now
 from ai_assistant.models.token import AccessToken
 
 
 def count_of_tokens() -> tuple[int, int]:
     """Return how many tokens are good, and how many of them never expire."""
-    lasting = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    lasting = Q(expires_at=None) | Q(expires_at__gt=Now())
     good = AccessToken.objects.filter(lasting, revoked_at=None, user__is_active=True)
     return good.count(), good.filter(expires_at=None).count()
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import Model
-from django.utils import timezone
 
+from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet
@@ -68,7 +68,7 @@ def head(user: Any) -> dict[str, Any]:  # noqa: ANN401 - the site's user model
     """Return whose data follow, and as of when."""
     return {
         "user": {"id": str(user.pk), "name": user.get_username()},
-        "exported_at": timezone.now(),
+        "exported_at": clock.now(),
     }
 
 

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone
 
+from ai_assistant.models import clock
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
@@ -27,7 +27,7 @@ class Purged:
 
 def days_ago(days: int) -> datetime:
     """Return the moment `days` before now."""
-    return timezone.now() - timedelta(days=days)
+    return clock.now() - timedelta(days=days)
 
 
 def old_conversations(

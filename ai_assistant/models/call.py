@@ -3,6 +3,8 @@ import uuid
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
+
 
 class CallStatus(models.TextChoices):
     PENDING = "pending", _("pending")
@@ -80,7 +82,7 @@ class ToolCall(models.Model):
 
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = _("tool call")

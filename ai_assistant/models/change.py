@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
+
 
 class ChangeSet(models.Model):
     """
@@ -41,7 +43,7 @@ class ChangeSet(models.Model):
     label = models.CharField(max_length=200, blank=True, db_default="")  # of the tool
     is_partial = models.BooleanField(_("partial"), default=False)
     gaps = models.JSONField(default=list, blank=True)  # of {table, kind, count}
-    created_at = models.DateTimeField(_("time"), auto_now_add=True)
+    created_at = DatabaseTimeField(_("time"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("change")

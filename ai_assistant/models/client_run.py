@@ -1,6 +1,8 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
+
 
 class ClientRun(models.Model):
     """
@@ -22,7 +24,7 @@ class ClientRun(models.Model):
     client_id = models.CharField(max_length=200)  # the client's own name for it
     after = models.PositiveIntegerField(default=0)
     until = models.PositiveIntegerField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = _("run of a client")

@@ -1,6 +1,17 @@
-"""The database's clock: the one that all processes of a site share."""
+"""
+The database's clock: the one that all processes of a site share.
 
-from django.db import connection
+What one process stores and another compares goes by it; the processes of a site may run
+on several machines, whose clocks differ. SQLite has no clock but that of the one machine
+on which its file is.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, models
+from django.db.models import functions
 
 NOW = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
@@ -18,3 +29,57 @@ def database_now() -> float:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {now_sql()}")
         return float(cursor.fetchone()[0])
+
+
+def now() -> datetime:
+    """Return the database's clock as a value of a DateTimeField. Asks the database."""
+    if connection.vendor == "sqlite":
+        connection.ensure_connection()  # as any query, it is not for an event loop
+        return _host_now()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        moment: datetime = cursor.fetchone()[0]
+        return moment
+
+
+class Now(functions.Now):
+    """The database's clock in a query."""
+
+    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:  # noqa: ANN401
+        """Give the moment itself: SQLite's own is one of milliseconds, and in UTC."""
+        moment = models.Value(_host_now(), output_field=models.DateTimeField())
+        return compiler.compile(moment.resolve_expression(compiler.query))
+
+
+class DatabaseTimeField(models.DateTimeField):  # type: ignore[type-arg]
+    """
+    A DateTimeField whose `auto_now` and `auto_now_add` are the database's clock.
+
+    Its column is that of a plain one, and migrations know it as that.
+    """
+
+    @property
+    def db_returning(self) -> bool:
+        """Whether an INSERT tells the value. On SQLite it is known before."""
+        return connection.vendor == "postgresql" and self._is_set(add=True)
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # noqa: ANN401, FBT001
+        """Return what is written."""
+        if not self._is_set(add=add):
+            return getattr(model_instance, self.attname)
+        if connection.vendor != "sqlite":
+            return Now()
+        setattr(model_instance, self.attname, _host_now())
+        return getattr(model_instance, self.attname)
+
+    def deconstruct(self) -> Any:  # noqa: ANN401
+        """Return it as Django's own field."""
+        name, _path, arguments, options = super().deconstruct()
+        return name, "django.db.models.DateTimeField", arguments, options
+
+    def _is_set(self, *, add: bool) -> bool:
+        return self.auto_now or (self.auto_now_add and add)
+
+
+def _host_now() -> datetime:
+    return datetime.now(UTC) if settings.USE_TZ else datetime.now()  # noqa: DTZ005

@@ -5,6 +5,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
 from ai_assistant.types import UserKey
 
 
@@ -42,8 +43,8 @@ class Conversation(models.Model):
         on_delete=models.SET_NULL,
         related_name="+",
     )
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    updated_at = models.DateTimeField(_("last used"), auto_now=True)
+    created_at = DatabaseTimeField(_("created"), auto_now_add=True)
+    updated_at = DatabaseTimeField(_("last used"), auto_now=True)
     read_at = models.DateTimeField(_("read"), null=True, blank=True)  # by the owner
     pinned_at = models.DateTimeField(_("pinned"), null=True, blank=True)
     archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
@@ -113,7 +114,7 @@ class Message(models.Model):
     key = models.CharField(max_length=64, blank=True)  # of a send; makes it idempotent
     # A client's own id of the message, where that is not ours.
     client_id = models.CharField(max_length=200, blank=True, default="", db_default="")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = _("message")

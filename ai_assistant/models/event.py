@@ -1,6 +1,8 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
+
 
 class RunEvent(models.Model):
     """
@@ -16,7 +18,7 @@ class RunEvent(models.Model):
     type = models.CharField(max_length=40)
     payload = models.JSONField(default=dict)
     epoch = models.PositiveIntegerField()
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = _("event")

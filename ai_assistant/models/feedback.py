@@ -2,6 +2,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
+
 
 class Feedback(models.Model):
     """What a person thinks of an answer."""
@@ -26,7 +28,7 @@ class Feedback(models.Model):
     value = models.CharField(_("value"), max_length=4, choices=Value)
     reasons = models.JSONField(_("reasons"), default=list, blank=True)
     text = models.TextField(_("comment"), blank=True)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    created_at = DatabaseTimeField(_("created"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("feedback")

@@ -5,6 +5,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
+
 CLIENT_TAB = "client"  # holds a call that a client of another protocol carries out
 
 
@@ -83,7 +85,7 @@ class Interrupt(models.Model):
     )
     decided_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = _("interrupt")

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
 from ai_assistant.models.patterns import pattern_error
 
 
@@ -63,7 +64,7 @@ class Grant(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = _("allowance")

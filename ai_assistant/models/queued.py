@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
 from ai_assistant.models.run import Door
 
 
@@ -45,7 +46,7 @@ class QueuedMessage(models.Model):
     session_expires_at = models.DateTimeField(null=True, blank=True)
     token_id = models.UUIDField(null=True, blank=True)  # of a program, not a session
 
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = _("queued message")

@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
+
 
 class RunState(models.TextChoices):
     QUEUED = "queued", _("queued")
@@ -117,7 +119,7 @@ class Run(models.Model):
     session_expires_at = models.DateTimeField(null=True, blank=True)
     token_id = models.UUIDField(null=True, blank=True)  # of a program, not a session
 
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    created_at = DatabaseTimeField(_("created"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
 
     class Meta:

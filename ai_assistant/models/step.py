@@ -1,6 +1,8 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
+
 
 class Step(models.Model):
     """
@@ -27,7 +29,7 @@ class Step(models.Model):
     cost_usd = models.DecimalField(
         max_digits=14, decimal_places=8, null=True, blank=True
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = _("step")

@@ -2,8 +2,10 @@ import uuid
 
 from django.conf import settings
 from django.db import models
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from ai_assistant.models import clock
+from ai_assistant.models.clock import DatabaseTimeField
 
 
 class AccessToken(models.Model):
@@ -32,7 +34,7 @@ class AccessToken(models.Model):
     scopes = models.JSONField(_("may"), default=list)
     # Of what changes with the password: then the token is not good any more.
     password_digest = models.CharField(max_length=64, blank=True, editable=False)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    created_at = DatabaseTimeField(_("created"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     last_used_at = models.DateTimeField(
         _("last used"), null=True, blank=True, editable=False
@@ -57,11 +59,6 @@ class AccessToken(models.Model):
         return f"{self.name} ({self.prefix}…)"
 
     @property
-    def is_good(self) -> bool:
-        """Whether the token is neither revoked nor expired."""
-        return self.revoked_at is None and not self.is_expired
-
-    @property
     def is_expired(self) -> bool:
         """Whether its time is over."""
-        return self.expires_at is not None and self.expires_at <= timezone.now()
+        return self.expires_at is not None and self.expires_at <= clock.now()

@@ -1,6 +1,8 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
+
 
 class ToolVersion(models.Model):
     """
@@ -15,7 +17,7 @@ class ToolVersion(models.Model):
     effect = models.CharField(max_length=16)
     template = models.CharField(max_length=200, blank=True)
     schema = models.JSONField(default=dict)
-    created_at = models.DateTimeField(_("first used"), auto_now_add=True)
+    created_at = DatabaseTimeField(_("first used"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("tool version")

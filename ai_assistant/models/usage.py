@@ -9,6 +9,8 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.clock import DatabaseTimeField
+
 
 class UsageLedger(models.Model):
     """
@@ -51,7 +53,7 @@ class UsageLedger(models.Model):
     cost_usd = models.DecimalField(
         _("cost in USD"), max_digits=14, decimal_places=8, null=True, blank=True
     )  # None: no price is known
-    created_at = models.DateTimeField(_("time"), auto_now_add=True)
+    created_at = DatabaseTimeField(_("time"), auto_now_add=True)
     settled_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import Limited
+from ai_assistant.models import clock
 from ai_assistant.models.usage import Budget
 from ai_assistant.safety.budget_windows import window
 from ai_assistant.safety.budget_words import too_large, too_small, used_up
@@ -29,7 +29,7 @@ def check_budgets(
     has to be raised. `is_counted`: `needed` is in the ledger already. The budget
     that opens last is named, since waiting for another one would not help.
     """
-    now = timezone.now()
+    now = clock.now()
     more = Amount() if is_counted else needed
     full = [
         one
@@ -48,7 +48,7 @@ def check_budgets(
     sentence = used_up(last)
     if last.scope == Budget.Scope.RUN:
         sentence = f"{sentence} {_('Ask to go on.')}"
-    raise Limited(sentence, window(last.window, now).opens_at)
+    raise Limited(sentence, window(last.window, now).opens_at, now=now)
 
 
 def _sum(one: Amount, other: Amount) -> Amount:

@@ -7,16 +7,16 @@ key of the session encrypted, to ask the session store whether it is still there
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import Refused
+from ai_assistant.models import clock
 from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import Run
 from ai_assistant.safety.audit import request_ip
@@ -34,10 +34,17 @@ class SessionStamp:
     session_digest: str = ""
     session_sealed: str = field(default="", repr=False)  # see `sessions.kept_key`
     password_digest: str = ""
-    expires_at: datetime | None = None
+    lasts_s: float | None = None  # from now on, if it is a session
+    expires_at: datetime | None = None  # if it is a token
     token_id: UUID | None = None  # of an AccessToken, instead of a session
     may_answer: bool = True  # what a run waits for: not every token may
     ip: str = ""  # for the audit log, if the site wants it there
+
+    def ends_at(self) -> datetime | None:
+        """Return when it ends, by the clock of all processes. Asks the database."""
+        if self.lasts_s is None:
+            return self.expires_at
+        return clock.now() + timedelta(seconds=self.lasts_s)
 
 
 class Revoked(Refused):
@@ -51,7 +58,7 @@ def stamp(request: HttpRequest) -> SessionStamp:
         session_digest=session_digest(session.session_key or ""),
         session_sealed=kept_key(session),
         password_digest=password_digest(request.user),
-        expires_at=session.get_expiry_date(),
+        lasts_s=float(session.get_expiry_age()),
         ip=request_ip(request.META.get("REMOTE_ADDR") or ""),
     )
 
@@ -119,4 +126,4 @@ def _check_session(run: Run | QueuedMessage) -> None:
 
 
 def _has_expired(run: Run | QueuedMessage) -> bool:
-    return bool(run.session_expires_at and run.session_expires_at < timezone.now())
+    return bool(run.session_expires_at and run.session_expires_at < clock.now())

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone
 
+from ai_assistant.models import clock
+from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.safety.budget_estimate import tokens_of
@@ -82,7 +83,7 @@ def release(row: UsageLedger) -> None:
         **dict.fromkeys(("tokens", "usd", "input_tokens", "output_tokens"), 0),
         cost_usd=None,
         state=State.RELEASED,
-        settled_at=timezone.now(),
+        settled_at=Now(),
     )
 
 
@@ -98,7 +99,7 @@ def settle_left_behind() -> int:
     if not left:
         return 0
     still = _open().filter(pk__in=left)
-    return still.update(state=State.SETTLED, settled_at=timezone.now())
+    return still.update(state=State.SETTLED, settled_at=Now())
 
 
 def _open() -> QuerySet[UsageLedger]:
@@ -123,5 +124,5 @@ def _close(row: UsageLedger) -> None:
     row.tokens = row.input_tokens + row.output_tokens
     row.usd = row.cost_usd or Decimal(0)
     row.state = State.SETTLED
-    row.settled_at = timezone.now()
+    row.settled_at = clock.now()
     row.save()

@@ -3,11 +3,12 @@
 from datetime import timedelta
 
 from django.db.models import QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, Limited
+from ai_assistant.models import clock
+from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
 from ai_assistant.safety.rate import RATE, SECONDS
 from ai_assistant.safety.single_file import in_single_file
@@ -43,9 +44,9 @@ def message_rate(name: str) -> tuple[int, timedelta]:
 
 def _check(name: str, runs: QuerySet[Run], sentence: str) -> None:
     most, time = message_rate(name)
-    recent = runs.filter(created_at__gt=timezone.now() - time)
+    recent = runs.filter(created_at__gt=Now() - time)
     # The one that has to leave the time before there is room again.
     moments = recent.order_by("-created_at").values_list("created_at", flat=True)
     counted = list(moments[most - 1 : most])
     if counted:
-        raise Limited(sentence, counted[0] + time)
+        raise Limited(sentence, counted[0] + time, now=clock.now())

@@ -4,10 +4,9 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from django.utils import timezone
-
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.clock import Now
 from ai_assistant.types import ToolDefinition, UserKey
 
 RATE = re.compile(r"([1-9]\d{0,6})/([smhd])")
@@ -36,7 +35,7 @@ def rate_limit(user_id: UserKey, tool: ToolDefinition) -> datetime | None:
         return None
     most, window = parsed_rate(tool)
     calls = ToolCall.objects.filter(
-        run__user_id=user_id, name=tool.name, created_at__gt=timezone.now() - window
+        run__user_id=user_id, name=tool.name, created_at__gt=Now() - window
     ).exclude(status=CallStatus.DENIED)
     # The one that has to leave the window before there is room again.
     oldest = calls.order_by("-created_at").values_list("created_at", flat=True)

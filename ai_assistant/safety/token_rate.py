@@ -2,7 +2,6 @@
 
 import hashlib
 import logging
-import time
 from datetime import UTC, datetime
 
 from django.core.cache import cache
@@ -10,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.exceptions import Limited
+from ai_assistant.models import clock
 from ai_assistant.safety.message_rate import message_rate
 
 logger = logging.getLogger("ai_assistant")
@@ -26,7 +26,8 @@ def check_unknown(address: str) -> None:
         return
     most, window = message_rate("TOKEN_FAILURES")
     window_s = int(window.total_seconds())
-    number = int(time.time()) // window_s
+    now = clock.now()
+    number = int(now.timestamp()) // window_s
     count = _counted(_key(address, number), window_s)
     if count <= most:
         return
@@ -35,6 +36,7 @@ def check_unknown(address: str) -> None:
     raise Limited(
         _("This access token is unknown, as were others from this address. Wait."),
         datetime.fromtimestamp((number + 1) * window_s, UTC),
+        now=now,
     )
 
 

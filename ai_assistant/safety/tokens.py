@@ -9,7 +9,6 @@ from typing import Any
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q
-from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -17,6 +16,8 @@ from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
 from ai_assistant.exceptions import Refused
+from ai_assistant.models import clock
+from ai_assistant.models.clock import Now
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import record
 from ai_assistant.safety.identity import SALT, SessionStamp, password_digest
@@ -102,7 +103,7 @@ def end_after(days: int | None) -> datetime | None:
             _("“%(days)s” days are not possible. Give a number from 1 to %(most)s.")
             % {"days": days, "most": f"{most:g}"},
         )
-    return timezone.now() + timedelta(days=days)
+    return clock.now() + timedelta(days=days)
 
 
 def known(secret: str) -> AccessToken | None:
@@ -130,17 +131,15 @@ def state_of(token: AccessToken) -> State:
 
 def note_use(token: AccessToken) -> None:
     """Write down that the token is used now."""
-    now = timezone.now()
-    late = Q(last_used_at=None) | Q(last_used_at__lt=now - USED_EVERY)
-    AccessToken.objects.filter(late, pk=token.pk).update(last_used_at=now)
+    late = Q(last_used_at=None) | Q(last_used_at__lt=Now() - USED_EVERY)
+    AccessToken.objects.filter(late, pk=token.pk).update(last_used_at=Now())
 
 
 def note_refusal(token: AccessToken, state: State, ip: str = "") -> None:
     """Write down that the token was sent though it is not good, once an hour."""
-    now = timezone.now()
-    late = Q(refused_at=None) | Q(refused_at__lt=now - REFUSED_EVERY)
+    late = Q(refused_at=None) | Q(refused_at__lt=Now() - REFUSED_EVERY)
     with transaction.atomic():
-        if AccessToken.objects.filter(late, pk=token.pk).update(refused_at=now):
+        if AccessToken.objects.filter(late, pk=token.pk).update(refused_at=Now()):
             details = {**told(token), "because": str(state.value)}
             record("token.refused", user=token.user, details=details, ip=ip)
 
@@ -153,7 +152,7 @@ def mark_revoked(token: AccessToken, *, by: Any = None, ip: str = "") -> bool:  
     """
     with transaction.atomic():
         standing = AccessToken.objects.filter(pk=token.pk, revoked_at=None)
-        token.revoked_at = timezone.now()
+        token.revoked_at = clock.now()
         if not standing.update(revoked_at=token.revoked_at):
             return False
         record("token.revoked", user=by, details=told(token), ip=ip)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from math import ceil
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
@@ -10,7 +9,6 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.encoding import iri_to_uri
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -88,12 +86,10 @@ def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
 def _limited(request: HttpRequest, limited: Limited) -> HttpResponse:
     """Return the sentence, the time at which it is worth while to try again, 429."""
     text = f"{limited} {opening(limited.opens_at)}".strip()
-    if limited.opens_at is None:
+    if not limited.wait_s:
         return sentence(request, text, TOO_MANY)
-    wait = limited.opens_at - timezone.now()
-    seconds = max(1, ceil(wait.total_seconds()))
-    response = sentence(request, text, TOO_MANY, wait_s=seconds)
-    response["Retry-After"] = str(seconds)
+    response = sentence(request, text, TOO_MANY, wait_s=limited.wait_s)
+    response["Retry-After"] = str(limited.wait_s)
     return response
 
 

@@ -7,13 +7,13 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from ai_assistant.engine import deleting
 from ai_assistant.engine.db import in_db, unit
 from ai_assistant.engine.service import delete, renamed
 from ai_assistant.exceptions import Refused
+from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.safety.identity import stamp
 from ai_assistant.web.accepted import to_the_end
@@ -142,7 +142,7 @@ def _own_item(request: HttpRequest, conversation_id: UUID) -> dict[str, Any]:
 @unit
 def _flag(user_id: Any, conversation_id: UUID, field: str, on: bool) -> None:  # noqa: ANN401, FBT001
     own = Conversation.objects.own(user_id).filter(pk=conversation_id)
-    if not own.update(**{field: timezone.now() if on else None}):
+    if not own.update(**{field: Now() if on else None}):
         raise Refused("not_found", "")
 
 

@@ -21,12 +21,12 @@ from django.core.exceptions import FieldDoesNotExist
 from django.core.signing import BadSignature, Signer
 from django.forms.formsets import DELETION_FIELD_NAME, ORDERING_FIELD_NAME
 from django.http import HttpRequest, QueryDict
-from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
 from django.utils.html import format_html
 
 from ai_assistant.changes.images import object_id
 from ai_assistant.changes.meta import label, meta
+from ai_assistant.models import clock
 from ai_assistant.safety.sealing import site_key
 from ai_assistant.tools.data.posting import inner, put
 
@@ -95,8 +95,8 @@ def _forms_of(context: Mapping[str, Any]) -> tuple[str, list[Any], str]:
 
 
 def digest_forms(request: HttpRequest, page_forms: Iterable[Any], *, key: str) -> str:
-    """Return the token of these forms as their rows are now. Asks no database."""
-    stamp = f"{int(timezone.now().timestamp() * 1000)}"
+    """Return the token of these forms as their rows are now, by the clock of changes."""
+    stamp = f"{int(clock.now().timestamp() * 1000)}"
     secret = _secret(settings.SECRET_KEY, request, stamp)
     whole = b"".join(
         _digest(secret, form, name, held_value(form, name))

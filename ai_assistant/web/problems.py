@@ -1,11 +1,9 @@
 """What a program is told when it is refused: RFC 9457, with a code that stays."""
 
 from http import HTTPStatus
-from math import ceil
 from typing import Any
 
 from django.http import JsonResponse
-from django.utils import timezone
 
 from ai_assistant.exceptions import Limited, Refused
 
@@ -85,14 +83,6 @@ def problem_headers(refused: Refused) -> dict[str, str]:
     headers = {}
     if status_of(refused) == STATUS["signed_out"]:
         headers["WWW-Authenticate"] = CHALLENGE
-    if wait_s := retry_after_s(refused):
-        headers["Retry-After"] = str(wait_s)
+    if isinstance(refused, Limited) and refused.wait_s:
+        headers["Retry-After"] = str(refused.wait_s)
     return headers
-
-
-def retry_after_s(refused: Refused) -> int:
-    """Return the seconds after which it is worth while to try again; 0: unknown."""
-    opens_at = refused.opens_at if isinstance(refused, Limited) else None
-    if opens_at is None:
-        return 0
-    return max(1, ceil((opens_at - timezone.now()).total_seconds()))

@@ -38,8 +38,8 @@ FORMS = frozenset({"change", "changelist"})
 CHOICE = "_aia_choice-"  # before the name of the field that is decided
 TAKE = "take"
 OWN_FIELDS = frozenset({"csrfmiddlewaretoken", NAME})
-# A change is told by the clock of another process, before it is committed. What the
-# form was opened with decides; the moment only keeps old records out.
+# A change is stamped before it is committed. What the form was opened with decides;
+# the moment only keeps old records out.
 SLACK = timedelta(minutes=5)
 
 

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from ai_assistant.engine.revocation import revoke as revoke_token
+from ai_assistant.models import clock
 from ai_assistant.models.run import Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.tokens import issue
@@ -66,10 +67,10 @@ def _door(settings):
 
 @pytest.fixture
 def by_token(at, monkeypatch):  # noqa: F811
-    now = timezone.now
+    now = clock._host_now
 
     def pass_time():
-        monkeypatch.setattr(timezone, "now", lambda: now() + 2 * LASTS)
+        monkeypatch.setattr(clock, "_host_now", lambda: now() + 2 * LASTS)
 
     at.nora = Program(at.nora.user)
     at.nora.pass_time = pass_time

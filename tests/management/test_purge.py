@@ -16,6 +16,7 @@ from ai_assistant.models import (
     Run,
     ToolCall,
     UsageLedger,
+    clock,
 )
 from ai_assistant.models.run import UNFINISHED
 from ai_assistant.safety.audit import seal_all, verify
@@ -181,9 +182,9 @@ class TestAudit:
     @pytest.fixture
     def old_log(self, told, monkeypatch):
         """A log of four entries, the first two of them forty days old."""
-        real = timezone.now
+        real = clock.now
         with monkeypatch.context() as then:
-            then.setattr(timezone, "now", lambda: real() - timedelta(days=40))
+            then.setattr(clock, "now", lambda: real() - timedelta(days=40))
             told("ada")
             told("bob")
         told("ada")

@@ -7,10 +7,9 @@ from tests.servers.postgres import passed_on
 
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
-def test_earlier_releases_insert_their_rows_there_too(postgres_server):
-    url = postgres_server.new_database()
+def test_rows_and_clocks_are_the_same_there(postgres_server):
+    names = ("upgrade", "changes_that_stay", "clock")
+    paths = [f"tests/models/test_{name}.py" for name in names]
+    paths.append("tests/engine/test_clocks.py")
 
-    files = [
-        f"tests/models/test_{name}.py" for name in ("upgrade", "changes_that_stay")
-    ]
-    assert passed_on(url, *files) > 7
+    assert passed_on(postgres_server.new_database(), *paths) > 20

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import connection
-from django.utils import timezone
 
 from ai_assistant import conf
 from ai_assistant.engine.db import unit
@@ -20,6 +19,7 @@ from ai_assistant.engine.owner import this_process
 from ai_assistant.engine.records import call_moved
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.clock import Now
 from ai_assistant.models.run import WAITING, RunState
 
 TABLE = "ai_assistant_toolcall"
@@ -65,7 +65,7 @@ def claim(call_id: UUID) -> CallHold | None:
     fact = call_moved(call, CallStatus.EXECUTING)
     append(call.run_id, [fact], first_seq=first, epoch=0)
     if call.started_at is None:
-        ToolCall.objects.filter(pk=call_id).update(started_at=timezone.now())
+        ToolCall.objects.filter(pk=call_id).update(started_at=Now())
     call.refresh_from_db(fields=["epoch"])
     return CallHold(call_id=call_id, run_id=call.run_id, owner=owner, epoch=call.epoch)
 

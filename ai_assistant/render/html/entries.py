@@ -5,12 +5,12 @@ from math import ceil
 from typing import Any
 from uuid import UUID
 
-from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.again import is_asked_again
 from ai_assistant.engine.questions import kind_of, options_of
+from ai_assistant.models import clock
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
@@ -87,7 +87,7 @@ def run_entry(
 
 def _opening(run: Run) -> str:
     """Return when the limit that ended the run is over, or that it is."""
-    if run.opens_at is None or run.opens_at > timezone.now():
+    if run.opens_at is None or run.opens_at > clock.now():
         return opening(run.opens_at)
     return _("This limit is over.")
 
@@ -96,7 +96,7 @@ def _wait_s(run: Run) -> int:
     """Return in how many seconds it is worth while to try again; 0 is now."""
     if run.opens_at is None:
         return 0
-    return max(0, ceil((run.opens_at - timezone.now()).total_seconds()))
+    return max(0, ceil((run.opens_at - clock.now()).total_seconds()))
 
 
 def shows_reasoning(run: Run) -> bool:

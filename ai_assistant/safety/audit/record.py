@@ -14,9 +14,9 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.utils import timezone
 
 from ai_assistant import conf
+from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.safety.audit.chain import entry_hash
 from ai_assistant.safety.audit.details import storable_details
@@ -121,7 +121,7 @@ def _row(entry: Entry, names: dict[Any, tuple[Any, str]]) -> AuditEntry | None:
     if user_id is not None:
         details = {**details, "user_id": str(user_id)}
     return AuditEntry(
-        created_at=timezone.now(),
+        created_at=clock.now(),
         user_id=user_id,
         user_name=user_name[:200],
         action=entry.action[:40],

@@ -9,8 +9,8 @@ one process seals at a time; the others leave it to that one.
 import logging
 
 from django.db import connection, transaction
-from django.utils import timezone
 
+from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry, AuditHead, AuditQuerySet
 from ai_assistant.models.clock import database_now
 from ai_assistant.safety.audit.chain import entry_hash, is_own_hash
@@ -80,7 +80,7 @@ def _rows() -> AuditQuerySet:
 
 
 def _note(head: AuditHead, action: str) -> None:
-    row = AuditEntry(created_at=timezone.now(), action=action)
+    row = AuditEntry(created_at=clock.now(), action=action)
     _chain(head, row)
     AuditEntry.objects.bulk_create([row])
 

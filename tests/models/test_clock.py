@@ -1,0 +1,145 @@
+"""Moments that are stored go by the database's clock, whatever the process thinks."""
+
+import ast
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import SynchronousOnlyOperation
+from django.utils import timezone
+
+import ai_assistant
+from ai_assistant.models import Conversation, Message, Run
+from ai_assistant.models.clock import Now, database_now, now
+
+ROOT = Path(ai_assistant.__file__).parent
+# What asks the clock of the process, and why that is right.
+ALLOWED = {
+    "changes/files.py": "the times of files, on this machine",
+    "changes/fingerprint.py": "whether the site's code has asked this clock",
+    "changes/recorder.py": "whether the site's code has asked this clock",
+    "models/clock.py": "that of SQLite is that of the machine",
+    "providers/litellm_errors.py": "how long a provider's answer asks to wait",
+    "safety/budget_words.py": "which day is called today",
+    "render/html/days.py": "which day is called today",
+    "render/html/periods.py": "which day is called today",
+}
+ASKED = {
+    *("timezone.now", "time.time", "time.time_ns", "datetime.now", "datetime.utcnow"),
+    *("datetime.today", "date.today", "timezone.localdate", "timezone.localtime"),
+    *("localdate", "get_expiry_date"),
+}
+
+
+def asks_the_process(path):
+    """Return whether a module asks the clock of its process."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        is_conversion = name.endswith(("localdate", "localtime")) and node.args
+        if (name in ASKED or name.endswith(".get_expiry_date")) and not is_conversion:
+            return True
+    return False
+
+
+@pytest.fixture
+def fast(monkeypatch):
+    """The clock of this process goes two hours before the database's."""
+    real = timezone.now
+    monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(hours=2))
+
+
+@pytest.fixture
+def conversation(django_user_model, db):
+    user = django_user_model.objects.create_user("ada")
+    return Conversation.objects.create(owner=user)
+
+
+def test_only_what_stays_in_the_process_asks_its_clock():
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        if asks_the_process(path)
+    }
+
+    assert found <= ALLOWED.keys()
+    assert {"models/clock.py", "changes/recorder.py"} <= found  # it does look
+
+
+class TestNow:
+    def test_is_of_the_database(self, fast, db):
+        assert abs(now().timestamp() - database_now()) < 60
+
+    def test_is_not_asked_on_an_event_loop(self, db):
+        async def ask():
+            return now()
+
+        with pytest.raises(SynchronousOnlyOperation):
+            asyncio.run(ask())
+
+    def test_is_exact_in_a_query(self, fast, conversation):
+        before = now()
+        Conversation.objects.update(read_at=Now(), pinned_at=Now() - timedelta(hours=1))
+        after = now()
+
+        conversation.refresh_from_db()
+
+        assert before <= conversation.read_at <= after
+        assert before <= conversation.pinned_at + timedelta(hours=1) <= after
+        assert Conversation.objects.filter(read_at__lte=Now()).exists()
+        assert not Conversation.objects.filter(read_at__gt=Now()).exists()
+
+    def test_is_what_it_was_when_it_is_asked_for_again(self, conversation):
+        Conversation.objects.update(read_at=Now())
+
+        moment = Conversation.objects.get().read_at
+
+        assert Conversation.objects.filter(read_at=moment).exists()
+
+
+class TestDatabaseTimeField:
+    def test_is_set_by_an_insert_and_known_after(self, fast, conversation):
+        stored = Conversation.objects.get()
+
+        assert conversation.created_at == stored.created_at
+        assert abs(stored.created_at.timestamp() - database_now()) < 60
+
+    def test_stays_at_an_update(self, conversation):
+        made = conversation.created_at
+        conversation.title = "Again"
+        conversation.save()
+
+        conversation.refresh_from_db()
+
+        assert conversation.created_at == made
+        assert conversation.updated_at > made
+
+    def test_rows_of_one_moment_are_in_order(self, conversation):
+        user = conversation.owner
+        runs = []
+        for number in range(20):
+            run = Run(conversation=conversation, user=user, state="succeeded")
+            run.idempotency_key = str(number)
+            run.save()
+            runs.append(run.pk)
+
+        found = Run.objects.order_by("created_at").values_list("pk", flat=True)
+
+        assert list(found) == runs
+
+    def test_many_at_once(self, conversation):
+        run = Run.objects.create(
+            conversation=conversation, user=conversation.owner, state="succeeded"
+        )
+        rows = [
+            Message(conversation=conversation, run=run, position=n, role="user")
+            for n in range(3)
+        ]
+
+        Message.objects.bulk_create(rows)
+
+        assert [row.created_at for row in rows] == [
+            row.created_at for row in Message.objects.order_by("position")
+        ]
