@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine.db import in_tool_thread, is_transient
+from ai_assistant.engine.faults import result_of
 from ai_assistant.engine.nested import Family, Ordinals, call_child, is_of_child
 from ai_assistant.engine.offer import is_here, is_open, not_here
 from ai_assistant.engine.report import Report, drained, in_turn, take_partial
@@ -27,7 +28,7 @@ from ai_assistant.safety.permissions import fresh_user, may_call
 from ai_assistant.safety.policy import judge
 from ai_assistant.tools.paging import paged, split_page
 from ai_assistant.tools.parse import digest
-from ai_assistant.tools.result import from_exception, from_value, refused
+from ai_assistant.tools.result import from_value, refused
 from ai_assistant.tools.schema import takes_context, validated
 from ai_assistant.types import JSON, WRITING, RunContext, ToolDefinition, ToolResult
 
@@ -179,7 +180,7 @@ def _as_child(child: Attempt, above: RunContext, key: str) -> Outcome:
             return drained(child.call.name, in_turn(value), child.report)
         return asyncio.run(value) if inspect.iscoroutine(value) else value
 
-    return guarded(child.call.name, work)
+    return guarded(child.call, work)
 
 
 def carried_out(attempt: Attempt, context: RunContext) -> Any:  # noqa: ANN401
@@ -190,30 +191,31 @@ def carried_out(attempt: Attempt, context: RunContext) -> Any:  # noqa: ANN401
     return value
 
 
-def guarded(name: str, work: Callable[[], Any]) -> Outcome:
+def guarded(call: ToolCall, work: Callable[[], Any]) -> Outcome:
     """
-    Return the outcome of `work`, whatever it raises.
+    Return the outcome of `work` for `call`, whatever it raises.
 
     Only what ends the whole run passes through, Revoked and LostLease; and Differs,
     after which the person is asked again.
     """
+    call.traceback = ""  # of an attempt before it
     try:
-        return from_value(name, work())
+        return from_value(call.name, work())
     except (Revoked, LostLease, Differs):
         raise
     except (Exception, SystemExit, asyncio.CancelledError) as error:
         if connection.in_atomic_block and is_transient(error):
             raise  # the whole unit is tried again, as often as it may be
-        return outcome_of(name, error)
+        return outcome_of(call, error)
 
 
-def outcome_of(name: str, error: BaseException) -> Outcome:
+def outcome_of(call: ToolCall, error: BaseException) -> Outcome:
     """Return what a tool's exception means for its call."""
     if isinstance(error, Ask):
         return error
     if isinstance(error, Refused):
         return ToolResult(ok=False, error=str(error), error_type=error.code)
-    return from_exception(name, error)
+    return result_of(call, error)
 
 
 async def run_tool(attempt: Attempt) -> Outcome:
@@ -223,7 +225,7 @@ async def run_tool(attempt: Attempt) -> Outcome:
 
     def work() -> Outcome:
         return guarded(
-            attempt.call.name,
+            attempt.call,
             lambda: carried_out(attempt, context_for(attempt)),
         )
 
@@ -243,7 +245,7 @@ def is_async(handler: Callable[..., Any]) -> bool:
 
 
 async def _run_async(attempt: Attempt) -> Outcome:
-    name = attempt.call.name
+    call = attempt.call
     try:
         async with asyncio.timeout(attempt.timeout_s) as limit:
             context = await in_tool_thread(context_for, attempt)
@@ -251,14 +253,14 @@ async def _run_async(attempt: Attempt) -> Outcome:
             if inspect.isasyncgen(value):
                 return await _drained(attempt, value)
             value = await value
-        return await in_tool_thread(from_value, name, value)
+        return await in_tool_thread(from_value, call.name, value)
     except (Revoked, LostLease):
         raise
     except TimeoutError as error:
-        return timed_out(attempt) if limit.expired() else outcome_of(name, error)
+        return timed_out(attempt) if limit.expired() else outcome_of(call, error)
     except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - a tool may raise anything
         stop_if_asked()
-        return outcome_of(name, error)
+        return outcome_of(call, error)
 
 
 async def _drained(attempt: Attempt, values: AsyncGenerator[Any, Any]) -> ToolResult:

@@ -32,6 +32,7 @@ from ai_assistant.engine.db import (
     in_write_thread,
 )
 from ai_assistant.engine.effects import carry_out_write, checked_for_claim
+from ai_assistant.engine.faults import result_of
 from ai_assistant.engine.finish import outcome_unknown
 from ai_assistant.engine.loop import CallOutcome
 from ai_assistant.engine.offer import tool_of
@@ -180,7 +181,7 @@ class DurableCalls:
 
         def begin() -> Sequence[Event]:
             try:
-                refused = guarded(call.name, lambda: checked_for_claim(attempt, ready))
+                refused = guarded(call, lambda: checked_for_claim(attempt, ready))
             except Differs as differs:
                 begun[:] = [False]
                 return _record(attempt, differs)
@@ -206,7 +207,7 @@ class DurableCalls:
             await self.writer.commit(work, runner=in_write_thread)
         except DatabaseError as error:
             # The commit itself was refused, by a deferred constraint for example.
-            await self._record(attempt, from_exception(attempt.call.name, error))
+            await self._record(attempt, result_of(attempt.call, error))
 
     async def _record(self, attempt: Attempt, outcome: Outcome) -> None:
         await self.writer.commit(lambda: _record(attempt, outcome))

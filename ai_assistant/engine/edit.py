@@ -16,11 +16,12 @@ from ai_assistant.context.bulkhead import Bulkhead, StillHanging, TookTooLong
 from ai_assistant.engine.approvals import Edited
 from ai_assistant.engine.attempt import TIMEOUT, Attempt, context_for
 from ai_assistant.engine.db import in_db, with_connections
+from ai_assistant.engine.faults import result_of
 from ai_assistant.engine.offer import tool_of
 from ai_assistant.engine.propose import looked_at
 from ai_assistant.exceptions import Refused
+from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.tools.result import from_exception
 from ai_assistant.types import Editor, RunContext, ToolResult, UserKey
 
 logger = logging.getLogger("ai_assistant")
@@ -42,7 +43,7 @@ class WrongValues(Refused):
 
 class _Limit(NamedTuple):
     key: str  # what tells forms apart: the tool, and the model that it would change
-    label: str
+    call: ToolCall
     timeout_s: float
 
 
@@ -57,7 +58,7 @@ async def in_form_time(
     """
     limit = await in_db(_limit, user_id, interrupt_id)
     bulkhead = _bulkheads.setdefault(limit.key, Bulkhead())
-    safe = partial(with_connections, partial(_guarded, limit.label, work))
+    safe = partial(with_connections, partial(_guarded, limit.call, work))
     try:
         return await bulkhead.aask(_forms, limit.key, safe, timeout_s=limit.timeout_s)
     except TookTooLong as error:
@@ -71,7 +72,7 @@ async def in_form_time(
 def edit_form(user_id: UserKey, interrupt_id: UUID) -> Any:  # noqa: ANN401 - a Django form
     """Return the form of an open proposal, with its values. Raise Refused."""
     attempt, editor = _open(user_id, interrupt_id)
-    with _told(attempt.call.name):
+    with _told(attempt.call):
         return _form(attempt, editor, context_for(attempt))
 
 
@@ -84,7 +85,7 @@ def edited(user_id: UserKey, interrupt_id: UUID, data: Mapping[str, Any]) -> Edi
     attempt, editor = _open(user_id, interrupt_id)
     call = attempt.call
     of_digest, old = call.arguments_digest, dict(call.arguments)
-    with _told(call.name):
+    with _told(call):
         context = context_for(attempt)
         form = _form(attempt, editor, context, data)
         if not form.is_valid():
@@ -101,8 +102,8 @@ def _limit(user_id: UserKey, interrupt_id: UUID) -> _Limit:
     attempt, _editor = _open(user_id, interrupt_id)
     proposal = attempt.call.interrupts.get(pk=interrupt_id).proposal
     model = proposal.get("model", "") if isinstance(proposal, dict) else ""
-    name = attempt.call.name
-    return _Limit(f"{name} {model}", attempt.call.label or name, attempt.timeout_s)
+    call = attempt.call
+    return _Limit(f"{call.name} {model}", call, attempt.timeout_s)
 
 
 def _open(user_id: UserKey, interrupt_id: UUID) -> tuple[Attempt, Editor]:
@@ -133,22 +134,20 @@ def _form(
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def _told(call: ToolCall) -> Iterator[None]:
     """Raise Refused, with a sentence, for what code of the site raises."""
     try:
         yield
     except (Refused, Http404):
         raise
     except Exception as error:
-        found = from_exception(name, error)
-        if found.error_type == "exception":
-            logger.exception("the form of a call of %r failed", name)
+        found = result_of(call, error)
         said = found.error or found.message
         raise Refused(found.error_type or "invalid", said) from error
 
 
-def _guarded(name: str, work: Callable[[], T]) -> T:
-    with _told(name):
+def _guarded(call: ToolCall, work: Callable[[], T]) -> T:
+    with _told(call):
         return work()
 
 
@@ -166,12 +165,14 @@ def _add_errors(form: Any, found: ToolResult) -> None:  # noqa: ANN401 - a Djang
 def _given_up(limit: _Limit) -> Refused:
     said = _("The form of “%(name)s” took longer than %(limit)s s and was given up.")
     limit_s = f"{limit.timeout_s:g}"
-    return Refused(TIMEOUT, said % {"name": limit.label, "limit": limit_s})
+    return Refused(
+        TIMEOUT, said % {"name": limit.call.label or limit.call.name, "limit": limit_s}
+    )
 
 
 def _hangs(limit: _Limit) -> Refused:
     said = _("The form of “%(name)s” hangs, and is not asked before it is done.")
-    return Refused(TIMEOUT, said % {"name": limit.label})
+    return Refused(TIMEOUT, said % {"name": limit.call.label or limit.call.name})
 
 
 def _said(form: Any) -> str:  # noqa: ANN401

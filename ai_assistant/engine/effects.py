@@ -61,7 +61,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
         return result
 
     try:
-        return guarded(attempt.call.name, write)
+        return guarded(attempt.call, write)
     except Differs as differs:
         return differs
 

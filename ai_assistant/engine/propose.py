@@ -28,6 +28,7 @@ from ai_assistant.engine.attempt import (
 from ai_assistant.engine.consent import granted, is_granted
 from ai_assistant.engine.db import with_connections
 from ai_assistant.engine.elsewhere import every_other, taken_back_with
+from ai_assistant.engine.faults import result_of
 from ai_assistant.engine.records import call_moved, record_result
 from ai_assistant.engine.release import let_go_on
 from ai_assistant.engine.waits import approval
@@ -36,7 +37,7 @@ from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.tools.result import from_exception, from_value
+from ai_assistant.tools.result import from_value
 from ai_assistant.types import RunContext, ToolDefinition, ToolResult
 
 logger = logging.getLogger("ai_assistant")
@@ -197,11 +198,11 @@ def _checked(attempt: Attempt, work: Callable[[], object]) -> Proposed:
             return value
         raise TypeError("a preview returns Changes or a ToolResult")
 
-    outcome: Outcome = guarded(attempt.call.name, kept)
+    outcome: Outcome = guarded(attempt.call, kept)
     if found:
         return found[0]
     if isinstance(outcome, Ask):
-        return from_exception(attempt.call.name, TypeError("a preview asks nothing"))
+        return result_of(attempt.call, TypeError("a preview asks nothing"))
     return outcome
 
 

@@ -52,8 +52,10 @@ def _prepared(attempt: Attempt) -> Outcome | RunContext:
     if prepare is None or not isinstance(ready, RunContext):
         return ready
     prepared: list[object] = []
-    name, context = attempt.call.name, ready
-    outcome = guarded(name, lambda: prepared.append(invoke(attempt, prepare, context)))
+    context = ready
+    outcome = guarded(
+        attempt.call, lambda: prepared.append(invoke(attempt, prepare, context))
+    )
     if not prepared:
         return outcome
     ready = _asked(attempt)  # it may be another matter by now
@@ -69,7 +71,7 @@ def _asked(attempt: Attempt) -> Outcome | RunContext:
     except Exception as error:
         if isinstance(error, Revoked) or is_transient(error):
             raise  # no matter of this call alone
-        return outcome_of(attempt.call.name, error)
+        return outcome_of(attempt.call, error)
 
 
 def rechecked(attempt: Attempt, ready: RunContext) -> RunContext:

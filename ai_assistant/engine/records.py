@@ -43,6 +43,7 @@ def record_result(
         result_text=text,
         preview=preview(result),
         error="" if result.ok else result.error,
+        traceback="" if result.ok else call.traceback,
         finished_at=Now(),
         owner="",
     )

@@ -5,10 +5,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.consent import consent
+from ai_assistant.engine.faults import tell
 from ai_assistant.engine.records import close_interrupts, open_interrupt, record_result
 from ai_assistant.engine.versions import remember
 from ai_assistant.engine.waits import approval
 from ai_assistant.events import Event
+from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.safety.permissions import fresh_user
@@ -35,6 +37,8 @@ def arguments_now(call: ToolCall, tool: ToolDefinition) -> dict[str, Any] | Tool
         arguments = _upgraded(call, tool)
         validated(tool, arguments)
     except Exception as error:  # noqa: BLE001 - the site's code, and what it returns
+        if not isinstance(error, ModelRetry):
+            tell(call, error)
         return outdated(call, error)
     return arguments
 

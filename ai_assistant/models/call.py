@@ -67,6 +67,8 @@ class ToolCall(models.Model):
     result_text = models.TextField(blank=True)  # what the model reads
     preview = models.TextField(blank=True)  # the first of the result, for its card
     error = models.TextField(blank=True)  # a sentence, for its card
+    # Of a fault of the tool; kept under DEBUG only, and shown to superusers.
+    traceback = models.TextField(blank=True, default="", db_default="")
 
     # A background call is claimed by a process of its own.
     owner = models.CharField(max_length=200, blank=True)

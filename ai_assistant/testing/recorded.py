@@ -15,13 +15,16 @@ class Recording:
 
     `broken` is an AssertionError of the one who plays, or of a context provider. A
     run makes a sentence of every error; this one is the test's own and is raised
-    there. `script` is how many replies there are, if the test has listed them.
+    there. `raised` is what a tool has raised by a fault of its own; it is raised in the
+    test too if that `raises`. `script` is how many replies there are, if the test has listed them.
     """
 
     provider: Provider
     script: int | None = None
     requests: list[ModelRequest] = field(default_factory=list)
     broken: AssertionError | None = None
+    raises: bool = False
+    raised: BaseException | None = None
 
 
 class RecordedProvider:

@@ -20,6 +20,7 @@ def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who an
     provider: Provider | Plays | None = None,
     context: Mapping[str, JSON] | None = None,
     conversation_id: UUID | None = None,
+    raises: bool = False,
 ) -> Played:
     """
     Send `text` as `user` from the page at `path`; return the run as it then is.
@@ -30,7 +31,9 @@ def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who an
     `provider` may be any provider, or an async function that plays the model.
     `context` is what the page tells and the person has kept: `browser` items,
     `mentioned` and `dropped`. With the `conversation_id` of an earlier run it is
-    the next message there. Raise AssertionError if the page, a key of `context` or
+    the next message there. With `raises` the error of a tool that fails by a fault of
+    its own is raised here too, also when an interrupt of the run is answered; else
+    it is a failed call and a traceback in the log. Raise AssertionError if the page, a key of `context` or
     an item does not exist, if a context provider fails, and if the run has
     succeeded and `replies` are left over.
     """
@@ -45,7 +48,9 @@ def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who an
         conversation_id=conversation_id or uuid4(),
     )
     stage.check(message)
-    return stage.play(message, _recording(provider, tuple(replies)))
+    recording = _recording(provider, tuple(replies))
+    recording.raises = raises
+    return stage.play(message, recording)
 
 
 def answer_interrupt(

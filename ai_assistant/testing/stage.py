@@ -31,7 +31,7 @@ from ai_assistant.testing.one_thread import CallersThread, one_thread
 from ai_assistant.testing.page import check_context, check_ids, check_path
 from ai_assistant.testing.played import Played, PlayedCall
 from ai_assistant.testing.recorded import Recording
-from ai_assistant.testing.watched import watched_providers
+from ai_assistant.testing.watched import watched_providers, watched_tools
 from ai_assistant.types import JSON
 
 PROVIDER = "ai_assistant.testing.recorded.RecordedProvider"
@@ -178,12 +178,15 @@ def _stage(recording: Recording) -> Iterator[_Stage]:
         override_settings(AI_ASSISTANT=options, CHANNEL_LAYERS=layers),
         one_thread() as thread,
         watched_providers(recording),
+        watched_tools(recording),
     ):
         stage = _Stage(thread)
         with patch.object(long_tools, "_pool", lambda: stage):
             yield stage
     if recording.broken is not None:
         raise recording.broken
+    if recording.raises and recording.raised is not None:
+        raise recording.raised
 
 
 @unit

@@ -1,8 +1,11 @@
-"""The context providers of a test, which may not fail unseen."""
+"""The context providers and tools of a test, which may not fail unseen."""
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+from unittest.mock import patch
 
 from ai_assistant.testing.recorded import Recording
 
@@ -43,3 +46,17 @@ def watched_providers(recording: Recording) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(log)
+
+
+@contextmanager
+def watched_tools(recording: Recording) -> Iterator[None]:
+    """Keep the first error that a tool raises by a fault of its own."""
+    faults = import_module("ai_assistant.engine.faults")
+    tell = faults.tell
+
+    def told(call: Any, error: BaseException) -> None:  # noqa: ANN401 - a ToolCall
+        tell(call, error)
+        recording.raised = recording.raised or error
+
+    with patch.object(faults, "tell", told):
+        yield

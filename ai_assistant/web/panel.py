@@ -69,6 +69,7 @@ class Panel:
     conversation: str
     shows_faults: bool = False  # of the site's own templates
     shows_usage: bool = False
+    shows_tracebacks: bool = False  # of tools that have failed
     shows_raw: bool = False  # what an answer was made of
     usage: str = ""  # what the conversation has used
     open: bool = False
@@ -159,6 +160,7 @@ def bare_panel(user: Any, path: str) -> Panel:  # noqa: ANN401 - the site's user
         conversation="",
         shows_faults=settings.DEBUG or bool(getattr(user, "is_superuser", False)),
         shows_usage=user.has_perm(VIEW_USAGE),
+        shows_tracebacks=settings.DEBUG and bool(getattr(user, "is_superuser", False)),
         shows_raw=bool(getattr(user, "is_superuser", False)),
     )
 

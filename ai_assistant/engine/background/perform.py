@@ -37,6 +37,7 @@ from ai_assistant.engine.db import (
     with_connections,
 )
 from ai_assistant.engine.eventlog import append
+from ai_assistant.engine.faults import result_of
 from ai_assistant.engine.fence import pass_by_state
 from ai_assistant.engine.keeping import kept_changes
 from ai_assistant.engine.propose import ask_again
@@ -53,7 +54,6 @@ from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity import Revoked
 from ai_assistant.safety.redaction import redact
-from ai_assistant.tools.result import from_exception
 from ai_assistant.types import JSON, RunContext, ToolResult
 
 logger = logging.getLogger("ai_assistant")
@@ -105,7 +105,8 @@ class _Work:
     def outcome(self) -> Outcome | Differs:
         tool = registry.tools().get(self.call.name)
         if tool is None:
-            return from_exception(self.call.name, LookupError())
+            gone = LookupError(f"There is no tool {self.call.name!r} in this process.")
+            return result_of(self.call, gone)
         attempt = Attempt(run=self.run, call=self.call, tool=tool, report=self.report)
 
         def work() -> object:
@@ -116,7 +117,7 @@ class _Work:
             return carried_out(attempt, context)
 
         try:
-            outcome = guarded(self.call.name, work)
+            outcome = guarded(self.call, work)
         except Revoked as error:
             return ToolResult(ok=False, error=str(error), error_type=error.code)
         except Differs as differs:

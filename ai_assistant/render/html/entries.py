@@ -148,6 +148,7 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
     return {
         **drawn,
         **{name: visible(drawn[name] or "") for name in OF_OTHERS},
+        "traceback": visible(call.traceback),
         "children": [call_entry(child, kin) for child in children],
     }
 

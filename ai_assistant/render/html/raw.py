@@ -62,6 +62,7 @@ def _call(call: ToolCall) -> Entry:
         "call": call,
         "arguments": visible(_text(call.arguments or call.arguments_text)),
         "result": visible(_text(call.result_text)),
+        "traceback": visible(redact(call.traceback)),
         "seconds": (end - begin).total_seconds() if end else None,
     }
 
