@@ -10,10 +10,10 @@ import asyncio
 import contextvars
 import hashlib
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
-from weakref import WeakKeyDictionary
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
@@ -69,16 +69,29 @@ class Outbox:
                 logger.debug("channel layer failed: %s", error)
 
 
-# Weakly: a loop that served one request only takes its outbox with it.
-_outboxes: WeakKeyDictionary[asyncio.AbstractEventLoop, Outbox] = WeakKeyDictionary()
+_outboxes: dict[asyncio.AbstractEventLoop, Outbox] = {}
+_making = threading.Lock()
 
 
 def outbox() -> Outbox:
     """Return the outbox of the running event loop."""
     loop = asyncio.get_running_loop()
-    if loop not in _outboxes:
-        _outboxes[loop] = Outbox()
-    return _outboxes[loop]
+    found = _outboxes.get(loop)
+    if found is None:
+        with _making:
+            _forget_closed()
+            found = _outboxes[loop] = Outbox()
+    return found
+
+
+def _forget_closed() -> None:
+    """
+    Let go of loops that served one request only, as each does under WSGI.
+
+    Holding them weakly would not do: an outbox that was used refers to its loop.
+    """
+    for loop in [loop for loop in _outboxes if loop.is_closed()]:
+        del _outboxes[loop]
 
 
 def ring(group: str, run_id: UUID) -> None:

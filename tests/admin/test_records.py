@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from ai_assistant.admin.difference import difference
 from ai_assistant.models import AuditEntry, Budget, ChangeSet, RowChange, ToolCall
-from ai_assistant.safety.audit import verify
+from ai_assistant.safety.audit import seal_all, verify
 
 pytestmark = pytest.mark.django_db
 
@@ -135,6 +135,17 @@ class TestOutlive:
         assert admin_client.post(page, {"post": "yes"}).status_code == 302
         assert not ChangeSet.objects.exists()
         assert not RowChange.objects.exists()
+
+
+class TestAudit:
+    def test_says_which_entries_are_not_sealed(self, admin_client, told):
+        told("ada")
+        unsealed = admin_client.get(address("auditentry")).content.decode()
+        seal_all()
+        sealed = admin_client.get(address("auditentry")).content.decode()
+
+        assert "not sealed yet" in unsealed
+        assert "not sealed yet" not in sealed
 
 
 class TestUser:

@@ -1,0 +1,58 @@
+"""A process that has executed runs holds nothing of them."""
+
+import asyncio
+import gc
+from collections import Counter
+
+import pytest
+
+from ai_assistant.engine import live
+from ai_assistant.testing import call, reply
+
+RUNS = 10
+LOOP = asyncio.AbstractEventLoop
+
+
+def held():
+    """Return how many objects of our own classes there are, by class."""
+    gc.collect()
+    kinds = (type(one) for one in gc.get_objects())
+    return Counter(kind for kind in kinds if "ai_assistant" in str(kind.__module__))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_object_of_ours_for_each_run(play, script):
+    def some(name):
+        for number in range(RUNS):
+            effect = call("write_effect", {"key": f"{name}-{number}"})
+            script.add(reply("Now.", effect), "Done.")
+            assert play().state == "succeeded"
+        script.requests.clear()  # which the model of the test keeps
+        script.replies.clear()
+
+    some("first")
+    before = held()
+
+    some("second")
+
+    grown = held() - before
+    assert {kind: count for kind, count in grown.items() if count >= RUNS} == {}
+
+
+def test_no_event_loop_that_served_one_request():
+    async def request():
+        live.outbox().put("group", {})
+        await asyncio.sleep(0)
+
+    def loops():
+        gc.collect()
+        found = (one for one in gc.get_objects() if isinstance(one, LOOP))
+        return sum(one.is_closed() for one in found)
+
+    asyncio.run(request())
+    before = loops()
+
+    for _ in range(RUNS):
+        asyncio.run(request())
+
+    assert loops() <= before + 1
