@@ -108,7 +108,11 @@ def request_ip(remote: str) -> str:
 def _write(entries: Sequence[Entry]) -> None:
     names: dict[Any, tuple[Any, str]] = {}
     rows = [row for entry in entries if (row := _row(entry, names)) is not None]
+    if not rows:
+        return
+    moment = clock.now()
     for row in rows:
+        row.created_at = moment
         row.hash = entry_hash(row)
     AuditEntry.objects.bulk_create(rows)
 
@@ -121,7 +125,6 @@ def _row(entry: Entry, names: dict[Any, tuple[Any, str]]) -> AuditEntry | None:
     if user_id is not None:
         details = {**details, "user_id": str(user_id)}
     return AuditEntry(
-        created_at=clock.now(),
         user_id=user_id,
         user_name=user_name[:200],
         action=entry.action[:40],

@@ -72,6 +72,20 @@ class TestAppended:
         assert len(about) == 1
         assert about[0].startswith("INSERT")
 
+    def test_of_one_unit_are_one_statement_and_ask_for_the_time_once(self, ada):
+        @unit
+        def two():
+            record("call.complete", user=ada)
+            record("run.failed", user=ada)
+
+        with CaptureQueriesContext(connection) as asked:
+            two()
+
+        told = [one["sql"] for one in asked]
+        assert sum("ai_assistant_audit" in one for one in told) == 1
+        assert sum("clock_timestamp" in one for one in told) <= 1
+        assert len(set(AuditEntry.objects.values_list("created_at", flat=True))) == 1
+
     def test_is_not_sealed_and_verify_says_since_when(self, ada):
         audited(ada)
 
