@@ -20,8 +20,8 @@ from ai_assistant.web import (
     seen,
     views,
 )
-from ai_assistant.web.agui import views as agui
-from ai_assistant.web.rest import routes
+from ai_assistant.web.agui import routes as agui
+from ai_assistant.web.rest import routes as rest
 
 app_name = "ai_assistant"
 
@@ -63,12 +63,9 @@ _routes: list[URLPattern | URLResolver] = [
     path("result/", browser.result_view, name="result"),
     path("frames/", views.frames_view, name="frames"),
     path("ws/", views.ws_view, name="ws"),
-    path("agui/", agui.run_view, name="agui"),
-    path("agui/history/", agui.history_view, name="agui_history"),
-    path("agui/stream/", agui.stream_view, name="agui_stream"),
-    path("agui/capabilities/", agui.capabilities_view, name="agui_capabilities"),
+    path("agui/", include(agui.urlpatterns)),
     path("health/", health.health_view, name="health"),
-    path("api/", include(routes.urlpatterns)),
+    path("api/", include(rest.urlpatterns)),
 ]
 
 urlpatterns = [URLResolver(_WhenEnabled("", is_endpoint=False), _routes)]

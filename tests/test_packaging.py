@@ -79,7 +79,9 @@ class TestWheel:
         extras = re.findall(
             r"^Provides-Extra: (.+)$", wheel.read(metadata).decode(), re.M
         )
-        assert sorted(extras) == ["celery", "client", "litellm", "postgres", "redis"]
+        assert sorted(extras) == [
+            *("agui", "celery", "client", "litellm", "postgres", "redis", "schema")
+        ]
 
     def test_holds_the_document_of_the_api(self, wheel):
         assert "ai_assistant/web/rest/openapi.json" in wheel.namelist()

@@ -46,7 +46,7 @@ from ai_assistant.web.rest.document import FILE  # noqa: E402
 from ai_assistant.web.rest.operation import ATTRIBUTE, Operation  # noqa: E402
 from ai_assistant.web.rest.paging import PageQuery  # noqa: E402
 from ai_assistant.web.rest.reading import KEY_CHARS, KEY_HEADER, Query  # noqa: E402
-from ai_assistant.web.rest.routes import VIEWS  # noqa: E402
+from ai_assistant.web.rest.routes import VIEWS, load  # noqa: E402
 from ai_assistant.web.rest.shapes.base import Problem  # noqa: E402
 
 ABOUT = """\
@@ -108,7 +108,7 @@ class _CallerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
 def generate() -> dict[str, Any]:
     """Return the document, without the address at which a site serves it."""
     patterns = [
-        path(f"{route}", _documented(view).as_view(), name=name)
+        path(f"{route}", _documented(load(view)).as_view(), name=name)
         for route, view, name in VIEWS
     ]
     with patched_settings(OPTIONS):

@@ -1,9 +1,10 @@
 """What programs and pages of other sites may do: tokens, and origins."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from urllib.parse import SplitResult, urlsplit
 
-from django.core.checks import CheckMessage, Error
+from django.core.checks import CheckMessage, Error, Info
 from django.core.checks import Warning as CheckWarning
 
 from ai_assistant import conf
@@ -16,7 +17,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 def check_doors() -> list[CheckMessage]:
     """Return what is wrong with CORS_ORIGINS and the settings of tokens."""
-    return [*_origins(), *_tokens()]
+    return [*_origins(), *_tokens(), *_agui()]
 
 
 def _origins() -> Iterator[CheckMessage]:
@@ -36,6 +37,16 @@ def _origins() -> Iterator[CheckMessage]:
                 hint="Serve them over https.",
                 id="ai_assistant.W181",
             )
+
+
+def _agui() -> Iterator[CheckMessage]:
+    if conf.get("CORS_ORIGINS") and find_spec("ag_ui") is None:
+        yield Info(
+            "Pages of CORS_ORIGINS can use the REST API, but not AG-UI: ag-ui-protocol "
+            "is not installed, and 'agui/' answers 501.",
+            hint="Install it if they need it: pip install 'ai-assistant[agui]'.",
+            id="ai_assistant.I184",
+        )
 
 
 def _parts(origin: str) -> SplitResult | None:

@@ -28,6 +28,7 @@ from ai_assistant.providers.base import DEFAULT
 from ai_assistant.registry import registry
 from ai_assistant.tools.data.enabled import why_missing
 from ai_assistant.tools.data.sites import mounted_sites
+from ai_assistant.web.agui.routes import INSTALL, is_installed
 
 TIMEOUT_S = 3
 KINDS = ("context", "tools", "commands", "skills", "hooks", "modules", "suggestions")
@@ -304,6 +305,10 @@ def _cors() -> str:
     return calling
 
 
+def _agui() -> str:
+    return "ready" if is_installed() else f"not installed: {INSTALL}"
+
+
 def _tokens() -> str:
     try:
         good, endless = count_of_tokens()
@@ -322,5 +327,6 @@ LOOKS: dict[str, Callable[[], str]] = {
     "budgets": _budgets,
     "policy": _policy,
     "access tokens": _tokens,
+    "AG-UI": _agui,
     "pages elsewhere": _cors,
 }

@@ -40,6 +40,7 @@ STATUS = {
     "media_type": 415,
     "throttled": 429,
     "too_many_runs": 429,
+    "needs_agui": 501,
     "needs_asgi": 501,
 }
 BAD_REQUEST, TOO_MANY = 400, 429

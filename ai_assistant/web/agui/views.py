@@ -23,7 +23,6 @@ from ai_assistant.web.accepted import to_the_end
 from ai_assistant.web.agui.attaching import attached
 from ai_assistant.web.agui.attendance import Attendance
 from ai_assistant.web.agui.conversations import find_conversation, no_thread
-from ai_assistant.web.agui.door import program_view
 from ai_assistant.web.agui.history import end_of, history_events, whole_history
 from ai_assistant.web.agui.leaving import is_being_left, leave
 from ai_assistant.web.agui.planning import GoOn, Plan, ShowHistory, Start, keeps, plan
@@ -35,7 +34,6 @@ from ai_assistant.web.caller import Caller, identify
 BUSY_S, BUSY_STEP_S = 3.0, 0.05  # a run that is being stopped is waited for
 
 
-@program_view("POST")
 async def run_view(request: HttpRequest) -> HttpResponseBase:
     """Answer a RunAgentInput by the events of its run."""
     caller, said, planned = await in_db(_read, request)
@@ -52,13 +50,11 @@ async def run_view(request: HttpRequest) -> HttpResponseBase:
     return await _run(request, caller, planned, names, keep=keeps(said))
 
 
-@program_view("GET")
 async def history_view(request: HttpRequest) -> HttpResponseBase:
     """Return the messages of a thread, and what is open in it."""
     return JsonResponse(await in_db(_whole_history, request))
 
 
-@program_view("GET")
 async def stream_view(request: HttpRequest) -> HttpResponseBase:
     """Attach to a run, from its beginning or from where the client stands."""
     caller, segment, conversation_id = await in_db(attached, request)
@@ -68,7 +64,6 @@ async def stream_view(request: HttpRequest) -> HttpResponseBase:
     return stream_response(request, attendance.frames())
 
 
-@program_view("GET")
 async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
     """Return what this server can do."""
     await in_db(identify, request, AccessToken.Scope.READ)
