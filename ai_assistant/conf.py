@@ -63,6 +63,7 @@ DEFAULTS: Mapping[str, Any] = {
     "PARALLEL_READS": 4,
     "TOOL_TIMEOUT_S": 30.0,
     "WRITE_TIMEOUT_S": None,  # of the write phase; None: 1 on SQLite, else 5
+    "PIECE_TIMEOUT_S": 120.0,  # for which a piece of a long tool may do nothing
     "BACKGROUND": "auto",  # "celery", "threads"; auto: Celery if a broker is set
     "BACKGROUND_THREADS": 4,
     "TASK_RESEND_S": 60.0,

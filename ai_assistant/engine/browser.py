@@ -118,7 +118,7 @@ def late_requests() -> QuerySet[Interrupt]:
 def end_late(interrupt_id: UUID) -> Decided:
     """End a late request: unknown if a tab had begun with it, else failed."""
     interrupt = Interrupt.objects.select_related("run", "call").get(pk=interrupt_id)
-    _lock(interrupt.run)
+    _lock(interrupt.run, waits=False)  # else the next sweep does it
     own = late_requests().filter(pk=interrupt.pk)
     interrupt.refresh_from_db(fields=["tab"])
     if interrupt.tab:
@@ -158,9 +158,9 @@ def _check_tab(said: FromPage) -> None:
         raise Refused("no_tab", _("The page did not say which tab it is."))
 
 
-def _lock(run: Run) -> None:
+def _lock(run: Run, *, waits: bool = True) -> None:
     try:
-        pass_by_state(run.pk, tuple(UNFINISHED))
+        pass_by_state(run.pk, tuple(UNFINISHED), waits=waits)
     except LostLease as error:
         raise _too_late() from error
 

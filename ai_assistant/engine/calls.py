@@ -48,6 +48,7 @@ from ai_assistant.engine.upgrade import (
     upgrade,
 )
 from ai_assistant.engine.waits import page, question
+from ai_assistant.engine.write_limit import WriteEnded
 from ai_assistant.engine.writer import RunWriter
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs, ToolFailed
@@ -205,6 +206,9 @@ class DurableCalls:
 
         try:
             await self.writer.commit(work, runner=in_write_thread)
+        except WriteEnded as error:
+            # Not repeated: it would take as long again.
+            await self._record(attempt, from_exception(attempt.call.name, error.told))
         except DatabaseError as error:
             # The commit itself was refused, by a deferred constraint for example.
             await self._record(attempt, result_of(attempt.call, error))

@@ -13,11 +13,12 @@ from uuid import UUID
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.db import unit
+from ai_assistant.engine.db import unit, unless_locked
 from ai_assistant.engine.finish import Ending
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.free_rows import free
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.safety.audit import record
 from ai_assistant.types import UserKey
@@ -86,7 +87,8 @@ def let_go_of_deleted(*, now: bool = False) -> int:
     before = Now() - timedelta(seconds=UNDO_S + GRACE_S)
     late = Conversation.objects.filter(deleted_at__lt=before)
     late = late.exclude(runs__state__in=UNFINISHED).order_by("deleted_at")
-    return sum(map(_let_go, list(late.values_list("pk", flat=True)[:BATCH])))
+    keys = list(late.values_list("pk", flat=True)[:BATCH])
+    return sum(bool(unless_locked(_let_go, key)) for key in keys)
 
 
 def _is_due() -> bool:
@@ -101,7 +103,7 @@ def _is_due() -> bool:
 def _let_go(conversation_id: UUID) -> bool:
     # A write first: it takes the lock, and an undo that comes now waits.
     gone = Conversation.objects.filter(pk=conversation_id).exclude(deleted_at=None)
-    if not gone.update(title=F("title")):
+    if not free(gone).update(title=F("title")):
         return False
     gone.delete()
     return True

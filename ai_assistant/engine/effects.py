@@ -18,7 +18,7 @@ from ai_assistant.engine.write_limit import within_limit
 from ai_assistant.exceptions import Differs
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import Run
+from ai_assistant.models.run import STOPPING, Run
 from ai_assistant.safety.identity import Revoked
 from ai_assistant.tools.result import from_value
 from ai_assistant.types import RunContext, ToolResult
@@ -36,7 +36,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
 
     def write() -> ToolResult:
         # Behind the fence: what the person has stopped by now does not happen.
-        if Run.objects.filter(pk=attempt.run.pk, stop_requested=True).exists():
+        if Run.objects.filter(STOPPING, pk=attempt.run.pk).exists():
             raise Revoked("stopped", "")
         context = rechecked(attempt, ready)
         shown = shown_before(attempt.call)

@@ -37,7 +37,7 @@ from ai_assistant.engine.reply import store_reply
 from ai_assistant.engine.writer import RunWriter
 from ai_assistant.events import Event, ReasoningContent, TextContent
 from ai_assistant.exceptions import Limited, LostLease, ModelError
-from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.run import STOPPING, Run, RunState
 from ai_assistant.providers.errors import sentence
 from ai_assistant.safety.identity import Revoked
 from ai_assistant.safety.ledger import settle_open
@@ -226,10 +226,9 @@ def _ending_of(plan: Plan, error: Exception) -> Ending:
 
 
 def _asked_to_stop(run_id: UUID) -> Ending | None:
-    run = Run.objects.filter(pk=run_id, stop_requested=True).first()
-    if run is None:
-        return None
-    return stopped(run)
+    asked = Run.objects.filter(STOPPING, pk=run_id).select_related("stop_request")
+    run = asked.first()
+    return None if run is None else stopped(run)
 
 
 def _of_loop(item: Finished) -> Ending:

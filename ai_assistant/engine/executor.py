@@ -10,6 +10,7 @@ import contextvars
 import logging
 import threading
 import time
+from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, connections
@@ -25,7 +26,7 @@ from ai_assistant.engine.flush import Flusher
 from ai_assistant.engine.owner import this_process
 from ai_assistant.engine.sweep import claim_runs, sweep_once
 from ai_assistant.engine.titles import give_title
-from ai_assistant.models.run import Run
+from ai_assistant.models.run import STOPPING, Run
 
 logger = logging.getLogger("ai_assistant")
 
@@ -44,6 +45,8 @@ class Executor:
         self._titling: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
+        self._sweeping: asyncio.Task[None] | None = None
+        self._swept_at = time.monotonic()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._beat_at = time.monotonic()
 
@@ -69,6 +72,11 @@ class Executor:
     def has_room(self) -> bool:
         """Whether this process takes another run now."""
         return len(self._tasks) < int(conf.get("RUNS_PER_PROCESS"))
+
+    @property
+    def unswept_s(self) -> float:
+        """For how long no sweep of this process has come to its end."""
+        return time.monotonic() - self._swept_at
 
     def launch(self, hold: Hold) -> None:
         """Execute a run that this process holds. Call it on the event loop."""
@@ -115,20 +123,26 @@ class Executor:
             titling.add_done_callback(self._titling.discard)
 
     async def _watch_all(self) -> None:
-        swept_at = 0.0
+        begun_at = 0.0
+        self._swept_at = time.monotonic()
         while True:
             self._beat_at = time.monotonic()
             self._wake.clear()  # first: what wakes it from now on is looked for again
-            try:
-                if time.monotonic() - swept_at >= conf.sweep_s():
-                    swept_at = time.monotonic()
-                    await self._sweep()
-                await self._look()
-            except DatabaseError as error:
-                logger.warning("the database does not answer: %s", error)
-            except Exception:
-                logger.exception("the watch over the runs failed, and goes on")
+            is_free = self._sweeping is None or self._sweeping.done()
+            if is_free and time.monotonic() - begun_at >= conf.sweep_s():
+                begun_at = time.monotonic()
+                # Beside: what is queued or stopped does not wait for it.
+                self._sweeping = asyncio.create_task(self._guarded(self._sweep))
+            await self._guarded(self._look)
             await self._rest()
+
+    async def _guarded(self, look: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await look()
+        except DatabaseError as error:
+            logger.warning("the database does not answer: %s", error)
+        except Exception:
+            logger.exception("the watch over the runs failed, and goes on")
 
     async def _rest(self) -> None:
         poll_s = float(conf.get("POLL_S"))
@@ -140,6 +154,7 @@ class Executor:
 
     async def _sweep(self) -> None:
         swept = await in_db(sweep_once)
+        self._swept_at = time.monotonic()
         for run_id, group in await in_db(_groups, swept.moved):
             live.ring(group, run_id)
 
@@ -182,7 +197,7 @@ class Executor:
 
 
 def _stopped(run_ids: list[UUID]) -> list[UUID]:
-    rows = Run.objects.filter(pk__in=run_ids, stop_requested=True)
+    rows = Run.objects.filter(STOPPING, pk__in=run_ids)
     return list(rows.values_list("pk", flat=True))
 
 

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import OperationalError, connection
 
 from ai_assistant import conf
+from ai_assistant.engine.db import is_lock_timeout
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.clock import database_now, now_sql
-from ai_assistant.models.run import RunState
+from ai_assistant.models.run import Run, RunState
 
 __all__ = [
     "Hold",
+    "RunLocked",
     "claim",
     "database_now",
     "db_id",
@@ -42,22 +44,32 @@ class Hold:
     epoch: int
 
 
-def pass_fence(hold: Hold, *, events: int = 0) -> int:
+class RunLocked(OperationalError):
+    """Another transaction holds the run's row, and did not let go of it in time."""
+
+
+def pass_fence(hold: Hold, *, events: int = 0, waits: bool = True) -> int:
     """
     Take the run's lock and `events` numbers; return the first of them.
 
-    Call it first in a transaction. Raise LostLease if the run is not ours.
+    Call it first in a transaction. Raise LostLease if the run is not ours, RunLocked
+    if somebody writes for it for long, or just now unless it `waits`.
     """
+    which = "id = %s" if waits else unlocked(TABLE, "%s")
     statement = (
         f"UPDATE {TABLE} SET next_seq = next_seq + %s, "  # noqa: S608 - constant
-        f"lease_until = {now_sql()} + %s "
-        "WHERE id = %s AND owner = %s AND epoch = %s AND state = 'running'"
+        f"lease_until = {now_sql()} + %s WHERE {which} "
+        "AND owner = %s AND epoch = %s AND state = 'running'"
     )
     lease_s = conf.get("LEASE_S")
     arguments = [events, lease_s, db_id(hold.run_id), hold.owner, hold.epoch]
-    if _update(statement, arguments) == 0:
-        raise LostLease(f"Run {hold.run_id} is no longer held by {hold.owner!r}.")
-    return _next_seq(hold.run_id) - events
+    after = _numbered(statement, arguments, hold.run_id)
+    if after is not None:
+        return after - events
+    held = Run.objects.filter(pk=hold.run_id, state=RunState.RUNNING)
+    if not waits and held.filter(owner=hold.owner, epoch=hold.epoch).exists():
+        raise RunLocked(f"Run {hold.run_id} is written for just now.")
+    raise LostLease(f"Run {hold.run_id} is no longer held by {hold.owner!r}.")
 
 
 def pass_by_state(
@@ -68,7 +80,8 @@ def pass_by_state(
 
     For what people and tasks do to a run: stop, approve, finish a task. Return
     the first event number. Raise LostLease if its state is not in `states`, and,
-    unless it `waits`, if somebody writes for it just now.
+    unless it `waits`, if somebody writes for it just now; RunLocked if that goes on
+    for long.
     """
     marks = ", ".join(["%s"] * len(states))
     which = "id = %s" if waits else unlocked(TABLE, "%s")
@@ -76,9 +89,10 @@ def pass_by_state(
         f"UPDATE {TABLE} SET next_seq = next_seq + %s "  # noqa: S608 - constant
         f"WHERE {which} AND state IN ({marks})"
     )
-    if _update(statement, [events, db_id(run_id), *states]) == 0:
+    after = _numbered(statement, [events, db_id(run_id), *states], run_id)
+    if after is None:
         raise LostLease(f"Run {run_id} is not in a state of {states}.")
-    return _next_seq(run_id) - events
+    return after - events
 
 
 def claim(run_id: UUID, owner: str, *, gone_owner: str = "") -> Hold | None:
@@ -148,6 +162,21 @@ def unlocked(table: str, marks: str) -> str:
 def db_id(value: UUID) -> str:
     """Return a UUID as the database holds it."""
     return str(value) if connection.features.has_native_uuid_field else value.hex
+
+
+def _numbered(statement: str, arguments: list[Any], run_id: UUID) -> int | None:
+    """Advance the numbers of a run; return the next one, None if no row was met."""
+    if connection.vendor != "postgresql":
+        return _next_seq(run_id) if _update(statement, arguments) else None
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute(f"{statement} RETURNING next_seq", arguments)
+        except OperationalError as error:
+            if not is_lock_timeout(error):
+                raise
+            raise RunLocked(f"Run {run_id} is locked.") from error.__cause__
+        row = cursor.fetchone()
+    return None if row is None else int(row[0])
 
 
 def _next_seq(run_id: UUID) -> int:

@@ -48,8 +48,26 @@ STOPPED = Ending(state=RunState.CANCELLED, code="stopped")
 SUCCEEDED = Ending(state=RunState.SUCCEEDED)
 
 
+def take_note(run: Run) -> None:
+    """
+    Write the wish to stop a run, if there is one, into its own row.
+
+    Call it behind the fence, with `stop_request` read there.
+    """
+    wish = getattr(run, "stop_request", None)
+    if wish is None:
+        return
+    if not run.stop_requested:
+        run.stop_requested, run.error_code, run.error_text = True, wish.code, wish.text
+        run.save(update_fields=["stop_requested", "error_code", "error_text"])
+    wish.delete()
+
+
 def stopped(run: Run) -> Ending:
     """Return the ending of a run that was asked to stop, with the reason if any."""
+    wish = None if run.stop_requested else getattr(run, "stop_request", None)
+    if wish is not None:
+        return Ending(state=RunState.CANCELLED, code=wish.code, text=wish.text)
     return Ending(
         state=RunState.CANCELLED, code=run.error_code or "stopped", text=run.error_text
     )
@@ -61,7 +79,8 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
 
     What the model had said so far is kept as a message.
     """
-    run = Run.objects.get(pk=run_id)
+    run = Run.objects.select_related("stop_request").get(pk=run_id)
+    take_note(run)
     facts: list[Event] = []
     # A run succeeds when the model has nothing open any more.
     if ending.state != RunState.SUCCEEDED:

@@ -10,7 +10,7 @@ from django.db import DatabaseError, InterfaceError
 from ai_assistant import conf
 from ai_assistant.engine.db import in_db, unit_once
 from ai_assistant.engine.eventlog import append
-from ai_assistant.engine.fence import Hold, pass_fence
+from ai_assistant.engine.fence import Hold, RunLocked, pass_fence
 from ai_assistant.events import Event
 from ai_assistant.exceptions import LostLease
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("ai_assistant")
 
 SPACING_S = 0.17  # between two commits, so that there are at most six a second
+
+STORED, LOST, LOCKED = "stored", "lost", "locked"
 
 Batch = tuple[Hold, list[Event]]
 
@@ -77,10 +79,10 @@ class Flusher:
         # Nobody is rung for: the live frames have told it, and panels look anyway.
         batches = [(writer.hold, writer.take()) for writer in writers]
         try:
-            lost = await in_db(_store, batches)
+            found = await in_db(_store, batches)
         except LostLease:
             # Perhaps stored, perhaps not: whoever takes the runs over can see.
-            lost = [True] * len(writers)
+            found = [LOST] * len(writers)
         except (DatabaseError, InterfaceError) as error:
             # The text is still here, and the next flush tries again.
             logger.warning("text could not be stored, will try again: %s", error)
@@ -88,21 +90,27 @@ class Flusher:
                 writer.give_back(batch)
                 self.want(writer)
             return
-        for writer, gone in zip(writers, lost, strict=True):
-            if gone:
+        for writer, (_, batch), end in zip(writers, batches, found, strict=True):
+            if end == LOST:
                 writer.lost.set()
+            elif end == LOCKED:
+                writer.give_back(batch)
+                self.want(writer)
 
 
 @unit_once
-def _store(batches: list[Batch]) -> list[bool]:
-    """Store every batch; tell for each whether its run was lost meanwhile."""
-    return [_is_lost(hold, batch) for hold, batch in batches]
+def _store(batches: list[Batch]) -> list[str]:
+    """Store every batch; tell for each whether its run was lost meanwhile, or locked."""
+    return [_stored(hold, batch) for hold, batch in batches]
 
 
-def _is_lost(hold: Hold, batch: list[Event]) -> bool:
+def _stored(hold: Hold, batch: list[Event]) -> str:
     try:
-        first = pass_fence(hold, events=len(batch))
+        # The texts of all others must not wait for one run.
+        first = pass_fence(hold, events=len(batch), waits=False)
     except LostLease:
-        return True
+        return LOST
+    except RunLocked:
+        return LOCKED
     append(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
-    return False
+    return STORED

@@ -155,7 +155,7 @@ def expire(interrupt: Interrupt) -> Decided:
 @unit
 def _expire(interrupt_id: UUID) -> Decided:
     interrupt = Interrupt.objects.select_related("run", "call").get(pk=interrupt_id)
-    _lock(interrupt.run)
+    _lock(interrupt.run, waits=False)  # else the next sweep does it
     if interrupt.kind == Interrupt.Kind.QUESTION:
         facts = _leave(interrupt, Interrupt.Status.EXPIRED, None)
         return _store(interrupt.run, facts)
@@ -171,9 +171,9 @@ def _expire(interrupt_id: UUID) -> Decided:
     return _store(interrupt.run, facts)
 
 
-def _lock(run: Run) -> None:
+def _lock(run: Run, *, waits: bool = True) -> None:
     try:
-        pass_by_state(run.pk, tuple(UNFINISHED))
+        pass_by_state(run.pk, tuple(UNFINISHED), waits=waits)
     except LostLease as error:
         raise Refused(
             "already_answered", _("This was answered already, or the run has ended.")

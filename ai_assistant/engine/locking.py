@@ -10,6 +10,7 @@ from ai_assistant.changes.rowimage import RowImage
 from ai_assistant.context.opened import opened_object, page_request
 from ai_assistant.context.page import find_page
 from ai_assistant.engine.scope import RunScope
+from ai_assistant.models.free_rows import free
 from ai_assistant.models.lock import ObjectLock
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.modules.resolve import every_module, module_by_id
@@ -103,6 +104,6 @@ def let_go(run: Run) -> None:
 
 
 def let_go_of_left() -> None:
-    """Remove the locks of runs that do not work any more."""
+    """Remove the locks of runs that do not work any more. Call it in a transaction."""
     if any_locks():
-        ObjectLock.objects.exclude(run__state=RunState.RUNNING).delete()
+        free(ObjectLock.objects.exclude(run__state=RunState.RUNNING)).delete()

@@ -27,8 +27,8 @@ def _park(writer: RunWriter) -> list[Event]:
     # An answer may have come while the other calls were carried out.
     if state is None or has_runnable(run_id):
         return []
-    run = Run.objects.get(pk=run_id)
-    if run.stop_requested:
+    run = Run.objects.select_related("stop_request").get(pk=run_id)
+    if run.is_stopping:
         return finish(run_id, stopped(run), running_s=writer.running_s())
     let_go(run)
     run.state, run.owner = state, ""

@@ -42,7 +42,7 @@ def limits() -> Limits:
 
 def load_plan(run_id: UUID) -> Plan:
     """Return how a run goes on. Reads, but for calls whose outcome is unknown."""
-    run = Run.objects.select_related("conversation").get(pk=run_id)
+    run = Run.objects.select_related("conversation", "stop_request").get(pk=run_id)
     user = fresh_user(run.user_id)
     state = _loop_state(run)
     facts = _after_crash(run) if run.epoch > 1 else []
@@ -80,7 +80,7 @@ def _after_crash(run: Run) -> list[Event]:
     facts: list[Event] = []
     if run.attempts:
         facts.append(Custom(name="aia.resumed", value={"attempt": run.attempts}))
-    if not run.stop_requested:
+    if not run.is_stopping:
         known = {str(pk) for pk in run.messages.values_list("pk", flat=True)}
         facts += [
             Custom(name="aia.replaced", value={"message_id": message_id})
@@ -107,7 +107,7 @@ def judge_interrupted(run: Run) -> list[Event]:
 
 
 def _ending(run: Run, user: Any) -> Ending | None:  # noqa: ANN401
-    if run.stop_requested:
+    if run.is_stopping:
         return stopped(run)
     if run.attempts > int(conf.get("MAX_ATTEMPTS")):
         return Ending(

@@ -32,7 +32,7 @@ from ai_assistant.engine.faults import result_of
 from ai_assistant.engine.records import call_moved, record_result
 from ai_assistant.engine.release import let_go_on
 from ai_assistant.engine.waits import approval
-from ai_assistant.engine.write_limit import within_limit
+from ai_assistant.engine.write_limit import WriteEnded, within_limit
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs
 from ai_assistant.models.call import CallStatus, ToolCall
@@ -175,11 +175,14 @@ def _tried_out(attempt: Attempt) -> Proposed:
         context = context_for(attempt)
         if tool.prepare is not None:
             context.prepared = invoke(attempt, tool.prepare, context)
-        with transaction.atomic(), taken_back_with(every_other()) as take_back:
-            with within_limit(tool.write_timeout_s), recording() as recorder:
-                value = invoke(attempt, tool.handler, context)
-                result = from_value(attempt.call.name, value)
-            take_back()
+        try:
+            with transaction.atomic(), taken_back_with(every_other()) as take_back:
+                with within_limit(tool.write_timeout_s), recording() as recorder:
+                    value = invoke(attempt, tool.handler, context)
+                    result = from_value(attempt.call.name, value)
+                take_back()
+        except WriteEnded as error:
+            raise error.told from error
         return changes_of(recorder, str(tool.label)) if result.ok else result
 
     return _checked(attempt, work)

@@ -2,18 +2,26 @@
 
 import asyncio
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
+
+from django.db import OperationalError
+from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine import live, queue
 from ai_assistant.engine.again import again_submission
 from ai_assistant.engine.browser import FromPage, claim, finish_call, with_page
 from ai_assistant.engine.client_runs import Given, take_answers
-from ai_assistant.engine.db import in_db, in_tool_thread
+from ai_assistant.engine.db import (
+    in_db,
+    in_tool_thread,
+    is_lock_timeout,
+    unless_locked,
+)
 from ai_assistant.engine.deleting import delete as store_deletion
 from ai_assistant.engine.deleting import deleted_ending
 from ai_assistant.engine.dequeue import Wanted
@@ -32,26 +40,28 @@ from ai_assistant.models.run import Run
 from ai_assistant.safety.identity import SessionStamp
 from ai_assistant.types import UserKey
 
+T = TypeVar("T")
+
 RING_AFTER_S = 0.02
 
 
 async def send(submission: Submission) -> Accepted:
     """Accept a message and have its run executed, here or by a worker."""
-    accepted = await in_db(lambda: accept(submission, owner=_new_owner()))
+    accepted = await _of_person(lambda: accept(submission, owner=_new_owner()))
     _go_on(submission.user_id, accepted)
     return accepted
 
 
 async def send_now(wanted: Wanted) -> Accepted:
     """Send a message that waits, or let the queue go on."""
-    accepted = await in_db(lambda: store_send_now(wanted, owner=_new_owner()))
+    accepted = await _of_person(lambda: store_send_now(wanted, owner=_new_owner()))
     _go_on(wanted.user_id, accepted)
     return accepted
 
 
 async def drop_queued(user_id: UserKey, conversation_id: UUID, queued_id: UUID) -> None:
     """Drop a message that waits. Raise Refused: not_found, or sent."""
-    await in_db(queue.drop, user_id, conversation_id, queued_id)
+    await _of_person(queue.drop, user_id, conversation_id, queued_id)
     _ring(user_id, conversation_id, queued_id)
 
 
@@ -59,7 +69,7 @@ async def move_queued(
     user_id: UserKey, conversation_id: UUID, queued_id: UUID, by: int
 ) -> None:
     """Move a message that waits by so many places. Raise Refused: not_found, or sent."""
-    await in_db(partial(queue.move, by=by), user_id, conversation_id, queued_id)
+    await _of_person(partial(queue.move, by=by), user_id, conversation_id, queued_id)
     _ring(user_id, conversation_id, queued_id)
 
 
@@ -75,34 +85,34 @@ async def answer(given: Answer, form: Mapping[str, Any] | None = None) -> None:
         named = given.user_id, given.interrupt_id
         wrote = await in_form_time(*named, partial(edited, *named, form or {}))
         given = replace(given, edited=wrote)
-    decided = await in_db(store_answer, given)
+    decided = await _of_person(store_answer, given)
     if decided.queued:
         _wake()
     else:
-        await in_db(give_out_calls)  # an approved background call is not queued
+        await _give_out()  # an approved background call is not queued
     _ring(given.user_id, decided.conversation_id, decided.run_id)
 
 
 async def go_on(client: ClientNames, run_id: UUID, given: Given) -> None:
     """Record all that a client says to a waiting run, and let the run go on."""
-    decided = await in_db(take_answers, client, run_id, given)
+    decided = await _of_person(take_answers, client, run_id, given)
     if decided.queued:
         _wake()
     else:
-        await in_db(give_out_calls)  # an approved background call is not queued
+        await _give_out()  # an approved background call is not queued
     _ring(given.user_id, decided.conversation_id, decided.run_id)
 
 
 async def claim_for_page(said: FromPage) -> bool:
     """Tell whether the page that asks is the one that carries a call out."""
-    return await in_db(claim, said)
+    return await _of_person(claim, said)
 
 
 async def result_of_page(said: FromPage) -> None:
     """Record what a page says came of its call, and let the run go on."""
     # Code of the site describes the page: it may be slow, the engine must not be.
     whole = await in_tool_thread(with_page, said)
-    decided = await in_db(finish_call, whole)
+    decided = await _of_person(finish_call, whole)
     if decided.queued:
         _wake()
     _ring(said.user_id, decided.conversation_id, decided.run_id)
@@ -119,7 +129,7 @@ async def stop(user_id: UserKey, run_id: UUID, ending: Ending = STOPPED) -> None
 
 async def delete(user_id: UserKey, conversation_id: UUID, ip: str = "") -> None:
     """Delete a conversation of the user, and stop what works in it."""
-    runs = await in_db(store_deletion, user_id, conversation_id, ip)
+    runs = await _of_person(store_deletion, user_id, conversation_id, ip)
     for run_id in runs:
         await stop(user_id, run_id, deleted_ending())
     _ring(user_id, conversation_id, conversation_id)
@@ -142,7 +152,7 @@ async def again(
 
 async def switch(user_id: UserKey, run_id: UUID) -> None:
     """Show the branch through a run. Raise Refused: not_found, busy."""
-    conversation_id = await in_db(show_branch, user_id, run_id)
+    conversation_id = await _of_person(show_branch, user_id, run_id)
     _ring(user_id, conversation_id, run_id)
 
 
@@ -169,6 +179,23 @@ def _go_on(user_id: UserKey, accepted: Accepted) -> None:
     asyncio.get_running_loop().call_later(
         RING_AFTER_S, _ring, user_id, accepted.conversation_id, accepted.run_id
     )
+
+
+async def _of_person(work: Callable[..., T], *args: object) -> T:
+    """Do what a person asks for. Raise Refused locked if others hold its rows."""
+    try:
+        return await in_db(work, *args)
+    except OperationalError as error:
+        if not is_lock_timeout(error):
+            raise
+        raise Refused(
+            "locked",
+            _("The assistant is saving something just now. Try again in a moment."),
+        ) from error
+
+
+async def _give_out() -> None:
+    await in_db(unless_locked, give_out_calls)  # else the sweep does it
 
 
 def _executes_here() -> bool:

@@ -36,7 +36,7 @@ def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
         conversation_id=run.conversation_id, key=message.key
     ).exists():
         return True  # read meanwhile
-    if run.stop_requested or (look_only and not run.look_only):
+    if run.is_stopping or (look_only and not run.look_only):
         return False
     writes = _model_writes(run)
     waiting = [one for one in run.steering if one["key"] != message.key]

@@ -1,32 +1,43 @@
 """Find what was left behind, and bring it back into the queue."""
 
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import UUID
 
+from django.db import InterfaceError, OperationalError
+from django.db.models import Q
+
+from ai_assistant import conf
 from ai_assistant.engine import background
 from ai_assistant.engine.background.claim import GOING_ON
 from ai_assistant.engine.background.perform import end_task
 from ai_assistant.engine.background.send import resend_s
 from ai_assistant.engine.browser import end_late, late_requests
-from ai_assistant.engine.db import unit
+from ai_assistant.engine.db import unit, unless_locked
 from ai_assistant.engine.deleting import let_go_of_deleted
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import Hold, claim, database_now, pass_by_state
-from ai_assistant.engine.finish import outcome_unknown, stopped
+from ai_assistant.engine.finish import outcome_unknown
 from ai_assistant.engine.interrupts import expire
 from ai_assistant.engine.locking import let_go_of_left
 from ai_assistant.engine.owner import is_gone
 from ai_assistant.engine.records import call_moved, record_result, settle_wait
-from ai_assistant.engine.stop import stop
+from ai_assistant.engine.stop import heed
 from ai_assistant.events import Event
 from ai_assistant.exceptions import LostLease, Refused
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.clock import Now
+from ai_assistant.models.free_rows import free
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING, Run, RunState
+from ai_assistant.models.stop import StopRequest
 from ai_assistant.registry import registry
 from ai_assistant.safety.audit import seal_all
 from ai_assistant.safety.ledger import settle_left_behind
+
+logger = logging.getLogger("ai_assistant")
 
 BATCH = 100
 
@@ -41,15 +52,28 @@ class Swept:
 def sweep_once() -> Swept:
     """Do everything that needs no event loop. Safe from any process, any time."""
     swept = Swept()
-    _expire_waits(swept)
-    _end_stopped(swept)
-    _take_back_calls(swept)
-    let_go_of_left()
-    give_out_calls()
-    settle_left_behind()
-    let_go_of_deleted()
-    seal_all()
+    for part in _parts(swept):
+        try:
+            unless_locked(part)
+        except (OperationalError, InterfaceError):
+            raise  # of the database, which is away for all of them
+        except Exception:
+            logger.exception("a part of the sweep failed, and is left for the next one")
     return swept
+
+
+def _parts(swept: Swept) -> list[Callable[[], object]]:
+    """Return what a sweep does; none of it waits for a run that is locked."""
+    return [
+        partial(_expire_waits, swept),
+        partial(_end_stopped, swept),
+        partial(_take_back_calls, swept),
+        unit(let_go_of_left),
+        give_out_calls,
+        unit(settle_left_behind),
+        let_go_of_deleted,
+        seal_all,
+    ]
 
 
 def claim_runs(owner: str, room: int) -> list[Hold]:
@@ -102,12 +126,14 @@ def _expire_waits(swept: Swept) -> None:
 
 
 def _end_stopped(swept: Swept) -> None:
-    left = Run.objects.filter(
-        stop_requested=True, state__in=(RunState.QUEUED, *WAITING)
-    )
-    for run in left[:BATCH]:
-        stop(run.pk, stopped(run))
-        swept.moved.append(run.pk)
+    """End what nobody else ends, and let the others take note of the wish."""
+    noted = Q(stop_requested=True, state__in=(RunState.QUEUED, *WAITING))
+    asked = Q(pk__in=StopRequest.objects.values("run_id"))
+    for run_id in Run.objects.filter(noted | asked).values_list("pk", flat=True)[
+        :BATCH
+    ]:
+        if heed(run_id, waits=False).ended:
+            swept.moved.append(run_id)
 
 
 def _take_back_calls(swept: Swept) -> None:
@@ -162,5 +188,30 @@ def give_out_calls() -> None:
         sent_at__lt=now - resend_s(),
     ).exclude(asks=True, approved=False)  # it waits for a look at what it changes
     for call_id in list(due.values_list("pk", flat=True)[:BATCH]):
-        if ToolCall.objects.filter(pk=call_id, sent_at__lt=now).update(sent_at=now):
+        if _take_turn(call_id, now):
             background.give_out(call_id)
+
+
+@unit
+def _take_turn(call_id: UUID, now: float) -> bool:
+    due = free(ToolCall.objects.filter(pk=call_id, sent_at__lt=now))
+    return bool(due.update(sent_at=now))
+
+
+def overdue_s() -> list[float]:
+    """
+    Return of each run and call at work how long its lease is over, if nobody takes it.
+
+    Its row is locked then: by a process that hangs, or by a tool that takes long.
+    """
+    now = database_now()
+    # By then somebody has taken it, if it could be taken.
+    before = now - 2 * conf.sweep_s() - float(conf.get("POLL_S"))
+    runs = Run.objects.filter(state=RunState.RUNNING, lease_until__lt=before)
+    calls = ToolCall.objects.filter(
+        background=True, status=CallStatus.EXECUTING, lease_until__lt=before
+    )
+    leases = [
+        rows.values_list("lease_until", flat=True)[:BATCH] for rows in (runs, calls)
+    ]
+    return [now - until for found in leases for until in found]

@@ -7,7 +7,8 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.exceptions import ToolFailed
+from ai_assistant.engine.db import in_ms, limits_for_tool, set_local
+from ai_assistant.exceptions import LostLease, ToolFailed
 
 _thread = threading.local()
 
@@ -29,6 +30,18 @@ def left_s() -> float:
     return limit_s() if ends_at is None else max(0.0, ends_at - time.monotonic())
 
 
+class WriteEnded(LostLease):
+    """
+    The server has ended a write phase that did nothing for too long.
+
+    Nothing of it was stored. The run may be ours still: the fence knows.
+    """
+
+    def __init__(self, took_s: float, limit_s: float) -> None:
+        super().__init__(f"A write phase was ended after {took_s:g} s.")
+        self.told = too_slow(took_s, limit_s)
+
+
 class within_limit:  # noqa: N801 - reads as a word of the sentence in which it stands
     """Undo a write phase that held the database for too long."""
 
@@ -38,33 +51,37 @@ class within_limit:  # noqa: N801 - reads as a word of the sentence in which it 
     def __enter__(self) -> None:
         self.started_at = time.monotonic()
         _thread.ends_at = self.started_at + self.limit_s
-        self.sites_own = ""  # limit of a statement, as PostgreSQL writes it
-        if connection.vendor == "postgresql":
-            # The server ends a statement that waits for a lock of the host's.
-            self.sites_own = _statement_timeout()
-            _set_statement_timeout(f"{int(self.limit_s * 1000)}ms")
+        # The server ends a statement that waits for a lock of the host's, and the
+        # transaction of a process that hangs: its rows are others' then.
+        limits = {"statement_timeout": in_ms(self.limit_s)}
+        self.before = set_local({**limits, **limits_for_tool(self.limit_s)})
 
     def __exit__(self, kind: object, *_rest: object) -> None:
         _thread.ends_at = None
         took_s = time.monotonic() - self.started_at
-        if kind is None and took_s > self.limit_s:
-            raise ToolFailed(
-                _("The change took %(took).1f s (at most %(limit)g s) and was undone.")
-                % {"took": took_s, "limit": self.limit_s},
-                suggestion=_("Change less at once."),
-            )
-        if kind is None and self.sites_own:
+        if took_s > self.limit_s:
+            if _was_ended():
+                raise WriteEnded(took_s, self.limit_s)
+            if kind is None:
+                raise too_slow(took_s, self.limit_s)
+        if kind is None:
             # A write phase that failed is undone by its savepoint, and this with it.
-            _set_statement_timeout(self.sites_own)
+            set_local(self.before)
 
 
-def _statement_timeout() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting('statement_timeout')")
-        return str(cursor.fetchone()[0])
+def too_slow(took_s: float, limit_s: float) -> ToolFailed:
+    """Return what a person and the model are told of a write that took too long."""
+    return ToolFailed(
+        _("The change took %(took).1f s (at most %(limit)g s) and was undone.")
+        % {"took": took_s, "limit": limit_s},
+        suggestion=_("Change less at once."),
+    )
 
 
-def _set_statement_timeout(limit: str) -> None:
-    """Let no statement take longer until the end of the transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [limit])
+def _was_ended() -> bool:
+    """Tell whether the connection is lost, with all that the phase has written."""
+    own = connection.connection
+    if connection.vendor != "postgresql" or own is None or connection.is_usable():
+        return False
+    # After a failed statement it is not usable either, and still there.
+    return bool(own.closed)

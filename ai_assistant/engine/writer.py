@@ -11,12 +11,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.db import OperationalError
+
 from ai_assistant import conf
 from ai_assistant.engine import live
-from ai_assistant.engine.db import in_db, unit_once
+from ai_assistant.engine.db import in_db, is_lock_timeout, unit_once
 from ai_assistant.engine.eventlog import append
 from ai_assistant.engine.fence import (
     Hold,
+    RunLocked,
     pass_by_state,
     pass_fence,
     renew_behind_lock,
@@ -29,6 +32,7 @@ from ai_assistant.exceptions import LostLease
 from ai_assistant.models.run import RunState
 
 LIVE_S = 0.08  # at most this often a live frame
+LOCKED_S = 0.5  # between two attempts to commit for a run that is locked
 DRAFT_S = 0.2  # at most this often one of calls that are being written
 
 Work = Callable[[], Sequence[Event]]
@@ -133,9 +137,26 @@ class RunWriter:
             batch = self.take()
             works = [*self._deferred, work] if work is not None else self._deferred
             if batch or works:
-                await self._write(runner(_write, self.hold, batch, works), batch)
+                await self._write(self._landed(runner, batch, works), batch)
             self._deferred = []
         self.ring()
+
+    async def _landed(
+        self, runner: Runner, batch: list[Event], works: list[Work]
+    ) -> None:
+        """Commit, as soon as nobody else writes for the run any more."""
+        while True:
+            try:
+                return await runner(_write, self.hold, batch, works)
+            except OperationalError as error:
+                # Of a tool's own statement it is the tool's matter.
+                is_ours = isinstance(error, RunLocked) or runner is in_db
+                if not is_ours or not is_lock_timeout(error):
+                    raise
+            # By a piece of a background tool, say. The thread is others' meanwhile.
+            await asyncio.sleep(LOCKED_S)
+            if self.lost.is_set():
+                raise LostLease(f"Run {self.hold.run_id} was taken over.")
 
     async def _write(self, commit: Awaitable[None], batch: list[Event]) -> None:
         """Wait for a commit to its end, also when the run is being stopped."""

@@ -13,6 +13,7 @@ from ai_assistant.models.policy import Grant, PolicyRule
 from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import Run
 from ai_assistant.models.step import Step
+from ai_assistant.models.stop import StopRequest
 from ai_assistant.models.token import AccessToken
 from ai_assistant.models.tool_version import ToolVersion
 from ai_assistant.models.usage import Budget, UsageLedger
@@ -37,6 +38,7 @@ __all__ = [
     "Run",
     "RunEvent",
     "Step",
+    "StopRequest",
     "ToolCall",
     "ToolVersion",
     "UsageLedger",

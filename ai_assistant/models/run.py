@@ -31,6 +31,8 @@ WAITING = (
     RunState.WAITING_RETRY,
 )
 UNFINISHED = (RunState.QUEUED, RunState.RUNNING, *WAITING)
+# It was asked to stop; not every process may have noted it in its row yet.
+STOPPING = models.Q(stop_requested=True) | models.Q(stop_request__isnull=False)
 FINAL = (
     RunState.SUCCEEDED,
     RunState.FAILED,
@@ -146,6 +148,11 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id} ({self.state})"
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was asked to stop; asks for `stop_request` if that is not known."""
+        return self.stop_requested or getattr(self, "stop_request", None) is not None
 
     @property
     def is_final(self) -> bool:

@@ -7,6 +7,7 @@ from django.db.models import F, Q, QuerySet
 
 from ai_assistant.models import clock
 from ai_assistant.models.clock import Now
+from ai_assistant.models.free_rows import free
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.safety.budget_estimate import tokens_of
@@ -92,13 +93,13 @@ def settle_left_behind() -> int:
     Settle at their estimate the calls whose run is not under way any more.
 
     Of a process that died, or a conversation that was deleted meanwhile. Return
-    how many there were; writes only if there are some.
+    how many there were; writes only if there are some. Call it in a transaction.
     """
     under_way = Q(run__state=RunState.RUNNING, run__epoch=F("epoch"))
     left = list(_open().exclude(under_way).values_list("pk", flat=True)[:BATCH])
     if not left:
         return 0
-    still = _open().filter(pk__in=left)
+    still = free(_open().filter(pk__in=left))
     return still.update(state=State.SETTLED, settled_at=Now())
 
 

@@ -29,6 +29,7 @@ STATUS = {
     "not_found": 404,
     "already_answered": 409,
     "busy": 409,
+    "locked": 409,
     "queue_full": 409,
     "sent": 409,
 }

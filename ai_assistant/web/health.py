@@ -21,11 +21,13 @@ from ai_assistant import conf
 from ai_assistant.engine.db import in_db
 from ai_assistant.engine.executor import executor
 from ai_assistant.engine.fence import database_now
+from ai_assistant.engine.sweep import overdue_s
 from ai_assistant.providers import warmup
 from ai_assistant.safety.audit import BEHIND_S, behind_s
 from ai_assistant.safety.permissions import may_view
 
 TIMEOUT_S = 1.0  # of each check; they are asked side by side
+LATE_SWEEPS = 5  # of which none has come to its end
 
 
 @require_GET
@@ -36,18 +38,25 @@ async def health_view(request: HttpRequest) -> JsonResponse:
     if not conf.enabled():
         raise Http404
     problems = [*await _all(PROCESS), *await _rows()]
+    noted = [] if problems else await _all(_in_threads(NOTED))
     status = "failed" if problems else _warming()
     body: dict[str, Any] = {"status": status}
     if await _may_see_reasons(request):
-        body["reasons"] = problems
+        body["reasons"] = problems or noted
     return JsonResponse(body, status=503 if problems else 200)
 
 
 async def _rows() -> list[str]:
     """Ask whether the database answers, and of its rows only if it does."""
     return await _all({"database": _in_thread(_database)}) or await _all(
-        {name: _in_thread(check) for name, check in ROWS.items()}
+        _in_threads(ROWS)
     )
+
+
+def _in_threads(
+    checks: Mapping[str, Callable[[], str]],
+) -> dict[str, Callable[[], Awaitable[str]]]:
+    return {name: _in_thread(check) for name, check in checks.items()}
 
 
 async def _all(checks: Mapping[str, Callable[[], Awaitable[str]]]) -> list[str]:
@@ -100,6 +109,13 @@ async def _executor() -> str:
     return ""
 
 
+async def _sweep() -> str:
+    late_s = executor().unswept_s if executor().is_alive else 0.0
+    if late_s < LATE_SWEEPS * conf.sweep_s() + TIMEOUT_S:
+        return ""
+    return f"not finished for {late_s:.0f} s; what was left behind is not taken up"
+
+
 async def _library() -> str:
     return "it cannot be loaded" if warmup.state() == "failed" else ""
 
@@ -118,7 +134,22 @@ def _audit_log() -> str:
 PROCESS: dict[str, Callable[[], Awaitable[str]]] = {
     "layer": _layer,
     "executor": _executor,
+    "sweep": _sweep,
     "model library": _library,
 }
+
+
+def _locked() -> str:
+    late = overdue_s()
+    if not late:
+        return ""
+    return (
+        f"{len(late)} locked, nobody can take them up for {max(late):.0f} s: a process "
+        "hangs, or a transaction of a tool takes long"
+    )
+
+
 # Of the rows, in a thread of the database.
 ROWS: dict[str, Callable[[], str]] = {"audit log": _audit_log}
+# The same, of what is no fault of this process: it is said, and fails nothing.
+NOTED: dict[str, Callable[[], str]] = {"runs": _locked}

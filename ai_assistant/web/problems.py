@@ -30,6 +30,7 @@ STATUS = {
     "expired": 409,
     "interrupts_open": 409,
     "key_reused": 409,
+    "locked": 409,
     "not_ended": 409,
     "nothing_new": 409,
     "queue_full": 409,

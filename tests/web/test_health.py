@@ -1,4 +1,5 @@
 import threading
+from types import SimpleNamespace
 
 import pytest
 from django.db import OperationalError
@@ -76,6 +77,25 @@ class TestHealth:
 
         assert response.status_code == 503
         assert response.json()["reasons"][0].startswith("executor: not running")
+
+    def test_sweep_that_does_not_come_to_its_end_is_a_fault(self, browser, monkeypatch):
+        late = SimpleNamespace(is_alive=True, unswept_s=100.0)
+        monkeypatch.setattr(health, "executor", lambda: late)
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == 503
+        assert response.json()["reasons"][0].startswith("sweep: not finished for 100 s")
+
+    def test_run_that_is_locked_is_told_and_no_fault(self, browser, monkeypatch):
+        monkeypatch.setattr(health, "overdue_s", lambda: [3.0, 7.0])
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == 200
+        assert response.json()["status"] == "ok"
+        (reason,) = response.json()["reasons"]
+        assert reason.startswith("runs: 2 locked, nobody can take them up for 7 s")
 
     def test_warming_is_no_fault(self, browser, monkeypatch):
         monkeypatch.setattr(warmup, "state", lambda: "warming")

@@ -23,6 +23,7 @@ from ai_assistant.models.clock import Now
 from ai_assistant.models.run import WAITING, RunState
 
 TABLE = "ai_assistant_toolcall"
+WISHES = "ai_assistant_stoprequest"  # of people who want a run to stop
 GOING_ON = (RunState.QUEUED, RunState.RUNNING, *WAITING)
 
 
@@ -98,6 +99,7 @@ def renew(hold: CallHold) -> None:
         epoch=hold.epoch,
         status=CallStatus.EXECUTING,
         run__state__in=GOING_ON,
+        run__stop_request=None,
     )
     if not still.exists():
         raise _lost(hold)
@@ -112,9 +114,11 @@ def renew_behind_piece(hold: CallHold) -> None:
 def _renew(hold: CallHold, which: str) -> bool:
     statement = (
         f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608 - constant
-        f"WHERE {which} AND owner = %s AND epoch = %s AND status = 'executing'"
+        f"WHERE {which} AND owner = %s AND epoch = %s AND status = 'executing' "
+        f"AND NOT EXISTS (SELECT 1 FROM {WISHES} WHERE run_id = %s)"
     )
-    arguments = [conf.get("LEASE_S"), db_id(hold.call_id), hold.owner, hold.epoch]
+    lease_s, run_id = conf.get("LEASE_S"), db_id(hold.run_id)
+    arguments = [lease_s, db_id(hold.call_id), hold.owner, hold.epoch, run_id]
     with connection.cursor() as cursor:
         cursor.execute(statement, arguments)
         return bool(cursor.rowcount)

@@ -31,8 +31,11 @@ from ai_assistant.engine.background.claim import (
 from ai_assistant.engine.background.holding import Holding
 from ai_assistant.engine.db import (
     enter_unit,
+    limits_for_tool,
     lost_when_away,
+    patiently,
     read_again,
+    set_local,
     unit,
     with_connections,
 )
@@ -71,14 +74,16 @@ def perform(call_id: UUID) -> UUID | None:
 
     Blocks until the call is done. None if there was nothing to do.
     """
-    hold = claim(call_id)
+    hold = patiently(lambda: claim(call_id))
     if hold is None:
         return None
     work = _Work(hold)
     with work.heartbeat(), below(work.run.script_prefix):
         try:
             outcome = work.outcome()
-            work.finish(outcome)
+            if work.lost.is_set():
+                return None  # though the tool has gone on
+            patiently(lambda: work.finish(outcome))
         except LostLease:
             return None
     work.ring()
@@ -131,11 +136,14 @@ class _Work:
         """One transaction of the tool: fence, permission, its writes, its mark."""
 
         def begin(ready: RunContext) -> None:
+            if self.lost.is_set():
+                raise LostLease(f"Call {self.call.pk} was stopped.")
             pass_call_fence(self.hold)
             # A sign-out, or an answer by another session, has come meanwhile.
             self.run.refresh_from_db(fields=SESSION)
             rechecked(attempt, ready)
             self.holding.check_begin()
+            set_local(limits_for_tool(float(conf.get("PIECE_TIMEOUT_S"))))
 
         try:
             with ExitStack() as stack:
@@ -148,7 +156,9 @@ class _Work:
                 if mark is not None:
                     ToolCall.objects.filter(pk=self.call.pk).update(mark=mark)
                 renew_behind_piece(self.hold)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, LostLease):
+                self.lost.set()
             self.holding.forget()
             raise
         self.holding.keep()

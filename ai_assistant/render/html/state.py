@@ -29,7 +29,7 @@ def panel_state(
         return "idle"
     if run.state != RunState.RUNNING:
         return WORDS[RunState(run.state)]
-    if run.stop_requested:
+    if run.is_stopping:
         return "stopping"
     if growing:
         return "streaming"

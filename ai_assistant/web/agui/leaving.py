@@ -40,7 +40,7 @@ def is_being_left(user: Any, thread: str) -> bool:  # noqa: ANN401 - the site's 
     if conversation is None:
         return False
     active = conversation.runs.filter(state__in=UNFINISHED).first()
-    return active is None or active.stop_requested or active.pk in _left
+    return active is None or active.is_stopping or active.pk in _left
 
 
 async def _leave(user_id: UserKey, run_id: UUID, group: str) -> None:

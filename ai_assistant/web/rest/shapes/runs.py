@@ -74,7 +74,7 @@ def run_shape(row: Run) -> RunShape:
         wish=row.wish,
         state=row.state,
         is_final=row.is_final,
-        stop_requested=row.stop_requested,
+        stop_requested=row.is_stopping,
         error_code=row.error_code,
         error_text=row.error_text,
         opens_at=row.opens_at,
