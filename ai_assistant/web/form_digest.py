@@ -96,7 +96,7 @@ def _forms_of(context: Mapping[str, Any]) -> tuple[str, list[Any], str]:
 
 def digest_forms(request: HttpRequest, page_forms: Iterable[Any], *, key: str) -> str:
     """Return the token of these forms as their rows are now, by the clock of changes."""
-    stamp = f"{int(clock.now().timestamp() * 1000)}"
+    stamp = f"{int(clock.nearly_now().timestamp() * 1000)}"
     secret = _secret(settings.SECRET_KEY, request, stamp)
     whole = b"".join(
         _digest(secret, form, name, held_value(form, name))
@@ -151,10 +151,10 @@ def model_field(form: Any, name: str) -> Any:  # noqa: ANN401
     return field if is_own else None
 
 
-def held_value(form: Any, name: str) -> Any:  # noqa: ANN401 - JSON
-    """Return what a browser would post of the field as its row is now."""
+def held_value(form: Any, name: str, row: Any = None) -> Any:  # noqa: ANN401 - JSON
+    """Return what a browser would post of the field as its row is now, or as `row`."""
     bound = form[name]
-    value = _held(form, name)
+    value = _held(form, name, row or form.instance)
     if isinstance(bound.field, forms.FileField):
         return str(value or "")
     data = QueryDict(mutable=True)
@@ -167,14 +167,14 @@ def posted_value(form: Any, name: str) -> Any:  # noqa: ANN401 - JSON
     return _read(form[name], form.data, form.files)
 
 
-def _held(form: Any, name: str) -> Any:  # noqa: ANN401
+def _held(form: Any, name: str, row: Any) -> Any:  # noqa: ANN401
     """Return what the row holds, even if the page's code shows something else."""
     field = model_field(form, name)
     if field is None or field.many_to_many:
         return form[name].initial
-    if field.attname in form.instance.get_deferred_fields():
+    if field.attname in row.get_deferred_fields():
         return form[name].initial
-    value = field.value_from_object(form.instance)
+    value = field.value_from_object(row)
     widget = form.fields[name].widget
     if isinstance(value, datetime | time) and not widget.supports_microseconds:
         return value.replace(microsecond=0)  # as Django does

@@ -15,6 +15,7 @@ from ai_assistant.changes.columns import raw
 from ai_assistant.changes.images import object_id, same
 from ai_assistant.changes.meta import concrete, label, meta
 from ai_assistant.models.change import RowChange
+from ai_assistant.safety.foreign import value_or
 from ai_assistant.safety.sensitive import is_sensitive_field
 from ai_assistant.tools.data.display import (
     HIDDEN,
@@ -56,7 +57,7 @@ def conflicts_of(
     `rows` is what runs have recorded since the forms were opened. A field counts if
     it still holds what was written then, and was opened with something else.
     """
-    recorded = Recorded(rows)
+    recorded = Recorded(rows, opened)
     for place, form in enumerate(page_forms):
         for name in field_names(form):
             found = _conflict(form, name, recorded, opened)
@@ -69,8 +70,9 @@ def conflicts_of(
 class Recorded:
     """What runs have written, by row and column: only the last of it counts."""
 
-    def __init__(self, rows: Iterable[RowChange]) -> None:
+    def __init__(self, rows: Iterable[RowChange], opened: Opened) -> None:
         self.rows = list(rows)
+        self.opened = opened
         self.columns: dict[tuple[str, str, str], RowChange] = {}
         for row in self.rows:
             for attname in row.fields if row.after is not None else ():
@@ -83,13 +85,18 @@ class Recorded:
             return self._of_the_form_alone(form, name)
         if field.many_to_many:
             return self._of_links(form, name, field)
-        return self._of_column(form.instance, field)
+        return self._of_column(form, name, field)
 
-    def _of_column(self, row: Any, field: Any) -> RowChange | None:  # noqa: ANN401
-        found = self.columns.get((*_key(row, field.model), field.attname))
-        now = raw(field, getattr(row, field.attname))
-        is_there = found is not None and same(now, (found.after or {})[field.attname])
-        return found if is_there else None
+    def _of_column(self, form: Any, name: str, field: Any) -> RowChange | None:  # noqa: ANN401
+        found = self.columns.get((*_key(form.instance, field.model), field.attname))
+        if found is None or not _holds(form, name, field, found.after):
+            return None
+        is_newer = found.change_set.created_at >= self.opened.at
+        # One from just before was not seen if the form had the value before that.
+        was_before = is_newer or self.opened.had(
+            form, name, _shown(form, name, field, found.before)
+        )
+        return found if was_before else None
 
     def _of_links(self, form: Any, name: str, field: Any) -> RowChange | None:  # noqa: ANN401
         """Return the newest link made or removed that the post would take back."""
@@ -123,12 +130,8 @@ class Recorded:
         """Return the newest change of the row, or of one that points to it."""
         if callable(form.fields[name].initial):
             return None  # it is another one each time
-        own = [
-            row
-            for (table, key, attname), row in self.columns.items()
-            if (table, key) in _keys(form.instance)
-            and self._of_column(form.instance, _field_of(form.instance, attname)) is row
-        ]
+        keys = _keys(form.instance)
+        own = [row for row in self.rows if (row.model, row.object_id) in keys]
         return own[-1] if own else self._beside(form.instance)
 
     def _beside(self, row: Any) -> RowChange | None:  # noqa: ANN401
@@ -159,8 +162,20 @@ def _keys(row: Any) -> set[tuple[str, str]]:  # noqa: ANN401
     return {_key(row, model) for model in (type(row), *meta(row).all_parents)}
 
 
-def _field_of(row: Any, attname: str) -> Any:  # noqa: ANN401
-    return next(one for one in meta(row).concrete_fields if one.attname == attname)
+def _holds(form: Any, name: str, field: Any, image: Any) -> bool:  # noqa: ANN401
+    """Tell whether the row still has what an image says, or what a form makes of it."""
+    now = raw(field, getattr(form.instance, field.attname))
+    if same(now, (image or {}).get(field.attname)):
+        return True
+    return bool(_shown(form, name, field, image) == held_value(form, name))
+
+
+def _shown(form: Any, name: str, field: Any, image: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return what the form would show if the row were as an image says."""
+    row = copy(form.instance)
+    stored = (image or {}).get(field.attname)
+    setattr(row, field.attname, value_or(stored, lambda: field.to_python(stored)))
+    return value_or(None, lambda: held_value(form, name, row))
 
 
 def _conflict(
@@ -251,5 +266,5 @@ def _cleaned(bound: Any) -> Any:  # noqa: ANN401
 def _is_hidden(form: Any, name: str) -> bool:  # noqa: ANN401
     field = model_field(form, name)
     if field is None:
-        return bool(is_secret(type(form.instance), name))
+        return is_secret(form, name)
     return is_sensitive_field(field)

@@ -19,10 +19,11 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.changes.meta import label, meta
-from ai_assistant.changes.since import rows_since
+from ai_assistant.changes.since import rows_since, tables_of
 from ai_assistant.context.page import Page, find_page
 from ai_assistant.models.change import RowChange
 from ai_assistant.safety.foreign import value_or
+from ai_assistant.tools.data.display import name_of
 from ai_assistant.tools.data.posting import put
 from ai_assistant.web.form_digest import (
     NAME,
@@ -32,15 +33,15 @@ from ai_assistant.web.form_digest import (
     hidden_input,
     read_digest,
 )
-from ai_assistant.web.stale_fields import Conflict, conflicts_of
+from ai_assistant.web.stale_fields import conflicts_of
 
 FORMS = frozenset({"change", "changelist"})
 CHOICE = "_aia_choice-"  # before the name of the field that is decided
 TAKE = "take"
 OWN_FIELDS = frozenset({"csrfmiddlewaretoken", NAME})
-# A change is stamped before it is committed. What the form was opened with decides;
-# the moment only keeps old records out.
-SLACK = timedelta(minutes=5)
+# A change is stamped before it is committed, by the clock of the database. What the
+# form was opened with decides; the moment only keeps old records out.
+SLACK = timedelta(seconds=10)
 
 
 def saves_rows(request: HttpRequest) -> bool:
@@ -94,7 +95,12 @@ def _answer(request: HttpRequest, page: Page, opened: Opened) -> HttpResponse | 
     if not conflicts:
         return None
     token = digest_forms(request, page_forms, key=opened.key)
-    return _ask(request, page, token, conflicts)
+    told = {
+        "conflicts": conflicts,
+        "digest": hidden_input(token),
+        "subtitle": name_of(page_forms[0].instance) if opened.key else None,
+    }
+    return _ask(request, page, told)
 
 
 # --- the forms of the page ---
@@ -144,20 +150,15 @@ def _rows_of(formset: Any) -> Iterator[Any]:  # noqa: ANN401
 
 def _changed_since(request: HttpRequest, page: Page, opened: Opened) -> list[RowChange]:
     model = page.model_admin.model
-    moment, own = opened.at - SLACK, _tables(model)
+    moment, own = opened.at - SLACK, tables_of(model)
     if page.info.action == "changelist":
         ids = _posted_ids(request, meta(model).pk.name)
         return rows_since(moment, own=own, ids=ids)
     none: list[Any] = []
     inlines = value_or(none, lambda: list(page.model_admin.get_inlines(request, None)))
-    near = {table for inline in inlines for table in _tables(inline.model)}
+    near = {table for inline in inlines for table in tables_of(inline.model)}
     near.update(_tables_around(model))
     return rows_since(moment, own=own, ids=[opened.key], near=near)
-
-
-def _tables(model: Any) -> set[str]:  # noqa: ANN401 - a model class
-    parents = meta(model).all_parents
-    return {label(one) for one in (model, *parents)}
 
 
 def _tables_around(model: Any) -> set[str]:  # noqa: ANN401
@@ -195,17 +196,15 @@ def _decide(
     request.POST = data  # type: ignore[assignment]
 
 
-def _ask(
-    request: HttpRequest, page: Page, token: str, conflicts: list[Conflict]
-) -> HttpResponse:
+def _ask(request: HttpRequest, page: Page, told: dict[str, Any]) -> HttpResponse:
     admin = page.model_admin
-    again = {one.name for one in conflicts if one.is_file}
+    again = {one.name for one in told["conflicts"] if one.is_file}
     context = {
         **admin.admin_site.each_context(request),
         "title": _("Changed since you opened the page"),
         "opts": admin.opts,
         "is_popup": IS_POPUP_VAR in request.POST or IS_POPUP_VAR in request.GET,
-        "conflicts": conflicts,
+        **told,
         "choice": CHOICE,
         "fields": [
             (name, value)
@@ -218,7 +217,6 @@ def _ask(
             for name, file in request.FILES.items()
             if name not in again
         ],
-        "digest": hidden_input(token),
     }
     response = render(request, "ai_assistant/stale_form.html", context, status=409)
     add_never_cache_headers(response)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from django import forms
+from django.contrib.auth.models import Group
 from django.utils.safestring import mark_safe
 
 from ai_assistant.changes.values import (
@@ -14,6 +15,8 @@ from ai_assistant.changes.values import (
 )
 from ai_assistant.render.html.differences import difference_entry
 from ai_assistant.render.html.edit_forms import edit_entry
+from ai_assistant.render.html.stale import StaleBar
+from ai_assistant.web.stale_fields import Conflict
 
 TIME = datetime(2026, 3, 1, 14, 2, tzinfo=UTC)
 CONVERSATION = "0b8a9f1e-0000-4000-8000-000000000001"
@@ -273,4 +276,31 @@ def context(said: str = "x", **changes) -> dict:
         "side": "result",
         "raw": {"run": {"pk": said, "created_at": TIME}, "facts": [(said, said)]},
         "csrf_token": "t" * 64,
+        **unsaved(said),
+    }
+
+
+def unsaved(said: str) -> dict:
+    """Return what the page asks of which a field was changed meanwhile."""
+    return {
+        "opts": Group._meta,
+        "title": said,
+        "subtitle": said,
+        "choice": said,
+        "conflicts": [
+            Conflict(
+                name=said,
+                label=said,
+                theirs=said,
+                mine=said,
+                at=TIME,
+                by=said,
+                is_touched=True,
+                is_file=is_file,
+            )
+            for is_file in (False, True)
+        ],
+        "fields": [(said, said)],
+        "files": [(said, said)],
+        "stale": StaleBar(id=said, name=said, is_shown=True),
     }

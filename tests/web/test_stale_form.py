@@ -3,18 +3,78 @@
 from types import SimpleNamespace
 
 import pytest
+from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
-from django.test import AsyncClient
+from django.db import connection, transaction
+from django.forms import CharField, ModelForm
+from django.test import AsyncClient, RequestFactory
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from ai_assistant.changes.recorder import recording
+from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.testing import answer_interrupt, call, run_assistant
+from ai_assistant.web.form_digest import digest_forms, read_digest
+from ai_assistant.web.stale_fields import conflicts_of
+from tests.gallery.models import Artist, Painting
 from tests.tools.data.writing import make_stock
-from tests.warehouse.models import Part, Product
+from tests.warehouse.models import Part, Product, Remark
 from tests.web.markup import all_with, one_with
 from tests.web.tabs import Tab, decide, fields_of
+
+
+class RemarkForm(ModelForm):
+    """Has a field more than its model."""
+
+    remark = CharField(required=False)
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        first = self.instance.remark_set.first()
+        self.initial["remark"] = first.text if first else ""
+
+
+class RemarkedAdmin(admin.ModelAdmin):
+    form = RemarkForm
+    fields = ("name", "remark")
+
+
+class PaintingAdmin(admin.ModelAdmin):
+    fields = ("title", "artist", "technique")
+
+
+def conflicts(user, model_admin, obj, rows, posted):
+    """Open the form of `obj`; return what is asked when a run has changed `rows`."""
+    request = RequestFactory().get("/")
+    request.user = user
+    opened = model_admin.get_form(request, obj, change=True)(instance=obj)
+    post = RequestFactory().post(
+        "/", {NAME: digest_forms(request, [opened], key=str(obj.pk))}
+    )
+    post.user = user
+
+    def after(**values):
+        with transaction.atomic(), recording() as recorder:
+            rows.update(**values)
+        kept = [
+            RowChange(
+                change_set=ChangeSet(created_at=timezone.now(), user=user),
+                model=row.label,
+                object_id=row.object_id,
+                before=row.before,
+                after=row.after,
+                fields=row.fields,
+            )
+            for row in recorder.rows
+        ]
+        fresh = type(obj).objects.get(pk=obj.pk)
+        form = model_admin.get_form(post, fresh, change=True)(posted, instance=fresh)
+        return {one.name for one in conflicts_of([form], kept, read_digest(post))}
+
+    return after
+
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("K01")]
 
@@ -206,9 +266,28 @@ class TestAsks:
 
         assert Part.objects.get().count == 8
 
-    def test_row_in_a_list(self, site, assistant, stock, settings):
-        from django.contrib import admin
+    def test_field_of_the_form_that_is_kept_in_another_table(self, boss, stock):
+        """As translations are."""
+        remarks = Remark.objects.filter(product=stock.lamp)
+        Remark.objects.create(product=stock.lamp, text="old")
+        lamp_admin = RemarkedAdmin(Product, admin.site)
 
+        found = conflicts(
+            boss, lamp_admin, stock.lamp, remarks, {"name": "Lamp", "remark": "old"}
+        )
+        assert found(text="new") == {"remark"}
+
+    def test_object_of_two_tables(self, boss):
+        artist = Artist.objects.create(name="Ada")
+        sea = Painting.objects.create(title="Sea", artist=artist)
+        rows = Painting.objects.filter(pk=sea.pk)
+        posted = {"title": "Sea", "technique": "oil", "artist": artist.pk}
+
+        found = conflicts(boss, PaintingAdmin(Painting, admin.site), sea, rows, posted)
+
+        assert found(title="Shore", technique="ink") == {"title", "technique"}
+
+    def test_row_in_a_list(self, site, assistant, stock, settings):
         model_admin = admin.site.get_model_admin(Product)
         listing = Tab(site, "/admin/warehouse/product/", "changelist-form")
         assert NAME not in listing.fields
@@ -327,8 +406,6 @@ class TestDoesNotAsk:
         assert tab.save().status_code == 302
 
     def test_new_object_made_of_the_form(self, tab, assistant):
-        from django.contrib import admin
-
         assistant(name="Lantern")
         tab.put("sku", "L-2")
         model_admin = admin.site.get_model_admin(Product)
