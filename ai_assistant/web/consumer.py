@@ -50,6 +50,7 @@ class Hello:
     seq: int
     path: str
     language: str  # of the page; empty: the site's own
+    opened: str  # when the page was, in milliseconds
 
 
 class PanelConsumer(AsyncWebsocketConsumer):
@@ -147,6 +148,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
         await self._leave()
         await self._listen(live.group_name(user.pk, hello.conversation_id))
         panel = await in_db(bare_panel, user, hello.path)
+        panel.opened = hello.opened
         if self.is_closed:  # meanwhile, by the guard
             return
         # For this tab's tasks alone; threads get it from them.
@@ -220,6 +222,7 @@ def _hello_of(said: dict[str, Any]) -> Hello:
         seq=int(said.get("after") or 0),
         path=str(said.get("path", ""))[:2000],
         language=_language(said.get("language")),
+        opened=str(said.get("opened", "")),
     )
 
 

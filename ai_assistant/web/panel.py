@@ -15,10 +15,12 @@ from ai_assistant.ambient import full_path
 from ai_assistant.engine.branches import shown_runs
 from ai_assistant.engine.profiles import DEFAULT, offered_profiles
 from ai_assistant.engine.unread import count_unread
+from ai_assistant.models import clock
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.render.html.asked_on import page_of
 from ai_assistant.render.html.entries import Entry
+from ai_assistant.render.html.stale import StaleBar, bar_of, is_stale
 from ai_assistant.render.html.state import panel_state
 from ai_assistant.render.html.thread import read_thread
 from ai_assistant.render.html.usage import usage_line
@@ -92,6 +94,8 @@ class Panel:
     suggestions: list[str] = field(default_factory=list)
     allows: str = ""  # what may be done on the page, in a sentence
     banner: SiteBanner | None = None
+    opened: str = ""  # when the page was, in milliseconds, as it says itself
+    stale: StaleBar | None = None  # of a page that shows one object
     disclaimer: str = ""
     disclaimer_mark: str = ""  # what the cookie holds once it has been dismissed
 
@@ -108,6 +112,11 @@ class Panel:
     def key(self) -> str:
         """Return a fresh idempotency key, for the form without JavaScript."""
         return str(uuid.uuid4())
+
+    @property
+    def now(self) -> int:
+        """Return the moment in milliseconds: the page is as old as its panel."""
+        return int(clock.nearly_now().timestamp() * 1000)
 
     @property
     def max_chars(self) -> int:
@@ -211,9 +220,17 @@ def drawn_panel(
     return panel
 
 
-def page_panel(user: Any, path: str, title: str, conversation: str) -> Panel:  # noqa: ANN401
+def page_panel(
+    user: Any,  # noqa: ANN401
+    path: str,
+    title: str,
+    conversation: str,
+    *,
+    opened: str = "",
+) -> Panel:
     """Return what the chips and the banner need of a page that is open already."""
     panel = bare_panel(user, path)
+    panel.opened = opened
     _look_at_page(panel, user, title)
     own = own_conversation(user, conversation)
     last = shown_runs(own.runs.all()).first() if own else None
@@ -224,6 +241,9 @@ def page_panel(user: Any, path: str, title: str, conversation: str) -> Panel:  #
 def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:  # noqa: ANN401
     context = page_context(user, panel.path, title)
     panel.chips, panel.readonly = chips_of(context), why_read_only(context)
+    panel.stale = bar_of(panel.path)
+    if panel.stale and is_stale(panel.path, panel.opened, user.pk):
+        panel.stale = replace(panel.stale, is_shown=True)
 
 
 def _say_of_site(panel: Panel, request: HttpRequest) -> None:

@@ -257,7 +257,8 @@ def _context(request: HttpRequest) -> HttpResponse:
     _check_conversation(request, conversation)
     path = page_path(request.GET.get("path", ""))
     title = request.GET.get("title", "")
-    panel = page_panel(request.user, path, title, conversation)
+    opened = request.GET.get("opened", "")
+    panel = page_panel(request.user, path, title, conversation, opened=opened)
     panel.banner = site_banner(request)
     return render(request, "ai_assistant/context.html", {"panel": panel})
 
@@ -280,7 +281,9 @@ def _on_own_page(request: HttpRequest, panel: Panel) -> dict[str, object]:
 def _frames(request: HttpRequest) -> list[dict[str, object]]:
     conversation = read_uuid(request, "conversation")
     _check_conversation(request, str(conversation))
-    panel = bare_panel(request.user, back(request))
+    path = page_path(request.GET.get("path", "")) or back(request)
+    panel = bare_panel(request.user, path)
+    panel.opened = request.GET.get("opened", "")
     projection = Projection(conversation, request.user.pk, panel)
     if own_conversation(request.user, str(conversation)) is None:
         return []

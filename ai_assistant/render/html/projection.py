@@ -24,6 +24,7 @@ from ai_assistant.render.html.growth import Op
 from ai_assistant.render.html.heading import titled, unseen
 from ai_assistant.render.html.joined import answers
 from ai_assistant.render.html.requests import requests_to_page
+from ai_assistant.render.html.stale import bar_of, is_stale
 from ai_assistant.render.html.state import panel_state
 from ai_assistant.render.html.texts import Texts
 from ai_assistant.render.html.thread import (
@@ -75,8 +76,9 @@ class Projection:
         if since is not None and self._is_last(conversation, since, seq):
             self.run_id, self.seq, self.has_ended = since.pk, seq, True
             state = self._root(panel_state(since))
-            return [titled(conversation), *unseen(conversation, since), *state]
-        return self._draw(conversation, since)
+            known = [titled(conversation), *unseen(conversation, since), *state]
+            return [*known, *self._stale()]
+        return [*self._draw(conversation, since), *self._stale()]
 
     def catch_up(self) -> list[Op]:
         """Return what has happened since the last call."""
@@ -243,7 +245,15 @@ class Projection:
         if html == self._changed:
             return []
         self._changed = html
-        return [["replace", f"r-{run.pk}-changes", html]]
+        return [["replace", f"r-{run.pk}-changes", html], *self._stale()]
+
+    def _stale(self) -> list[Op]:
+        """Return how the page says that its object is not what it shows any more."""
+        path, opened = self.panel.path, self.panel.opened
+        bar = bar_of(path)
+        if bar is None or not is_stale(path, opened, self.user_id):
+            return []
+        return [["attr", bar.id, "hidden", None]]
 
     def _end(self, run: Run) -> list[Op]:
         self.has_ended = True

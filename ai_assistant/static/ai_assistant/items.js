@@ -78,13 +78,22 @@ export const drawItems = (list) => {
   return items;
 };
 
+// When the page was opened: if it was gone to without a load, its form knows.
+const moment = () => {
+  const said = document.querySelector("[name=_aia_opened]")?.value.split(":")[0];
+  if (said) root.dataset.opened = said;
+  return root.dataset.opened;
+};
+
 // Asks the server anew for its own chips; says whether they were drawn.
 export const redrawn = async () => {
   const { conversation } = root.dataset;
   const path = pagePath();
   const { title } = document;
   try {
-    const response = await ask(root.dataset.context, { conversation, path, title });
+    const opened = moment();
+    const values = { conversation, path, title, opened };
+    const response = await ask(root.dataset.context, values);
     if (!response.ok || response.redirected || path !== pagePath()) return false;
     redraw(await response.text());
     return true;

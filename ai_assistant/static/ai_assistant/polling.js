@@ -1,7 +1,7 @@
 // The way down over HTTP: for a browser without a socket, and to ask whether a
 // silent one is still good.
 import { receive } from "./frames.js";
-import { ask, root, signedOut } from "./root.js";
+import { ask, pagePath, root, signedOut } from "./root.js";
 
 const POLL_MS = 1500;
 let timer = 0;
@@ -11,7 +11,7 @@ const isNews = (frame, { run, after }) => frame.r !== run || frame.s > Number(af
 // What the page lacks since `from`. Throws the code with which a socket would have
 // been closed.
 const fetchFrames = async (from) => {
-  const response = await ask(root.dataset.frames, from);
+  const response = await ask(root.dataset.frames, { ...from, path: pagePath() });
   if (from.conversation !== root.dataset.conversation) return [];
   if (signedOut(response)) throw 4401;
   if (response.status === 403) throw 4403;

@@ -1,7 +1,7 @@
 // Tools that the page carries out: our own two, and those that it registers.
 // The server says what is wanted and takes one result; one tab gets the claim.
 import { say } from "./announce.js";
-import { isChanged } from "./changed.js";
+import { isDirty } from "./changed.js";
 import { byId, clone, isOpen, pagePath, post, root, tell as event } from "./root.js";
 import { read, write } from "./store.js";
 
@@ -40,15 +40,6 @@ const report = (asked, said, code = "", error = "") => {
 };
 
 // --- our own ---
-
-const SKIPPED = "[type=hidden], .action-select, #action-toggle, .actions *";
-
-const isEdited = (field) => !field.matches(SKIPPED) && isChanged(field);
-
-const isDirty = () =>
-  [...document.querySelectorAll("form[method=post i]")].some(
-    (form) => !root.contains(form) && [...form.elements].some(isEdited),
-  );
 
 const UNSAVED = new Error("unsaved changes");
 const STAYED = new Error("the person stays");

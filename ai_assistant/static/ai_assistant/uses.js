@@ -9,6 +9,7 @@ const modules = {
   history: () => import("./history.js"),
   keyboard: () => import("./keyboard.js"),
   move: () => import("./move.js"),
+  reload: () => import("./reload.js"),
   notify: () => import("./notify.js"),
   settings: () => import("./settings.js"),
 };

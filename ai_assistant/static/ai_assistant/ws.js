@@ -60,6 +60,7 @@ const position = () => ({
   conversation: root.dataset.conversation,
   run: root.dataset.run,
   after: root.dataset.seq,
+  opened: root.dataset.opened,
 });
 
 const address = () => {
@@ -112,8 +113,7 @@ const opened = (fresh) => {
   flush();
   polling?.stopPolling();
   found();
-  const after = Number(root.dataset.seq);
-  const hello = { type: "hello", ...position(), after, path: pagePath(), language: root.lang };
+  const hello = { type: "hello", ...position(), path: pagePath(), language: root.lang };
   fresh.send(JSON.stringify(hello));
   offline();
   // A server that takes the call and hangs up at once is not yet back.
