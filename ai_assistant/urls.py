@@ -17,6 +17,7 @@ from ai_assistant.web import (
     inspector,
     keyboard,
     messages,
+    queue,
     seen,
     views,
 )
@@ -40,6 +41,7 @@ _routes: list[URLPattern | URLResolver] = [
     path("panel/", views.page_view, name="page"),
     path("send/", views.send_view, name="send"),
     path("stop/", views.stop_view, name="stop"),
+    path("queue/", queue.queue_view, name="queue"),
     path("retry/", views.retry_view, name="retry"),
     path("regenerate/", branches.regenerate_view, name="regenerate"),
     path("edit-message/", branches.edit_message_view, name="edit_message"),

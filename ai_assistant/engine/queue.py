@@ -23,6 +23,10 @@ from ai_assistant.types import UserKey
 MOST = 50  # that wait in one conversation
 REPEATS = timedelta(minutes=15)  # in which a browser may repeat what was dropped
 SIGNED_OUT = "signed_out"
+# What else it is called where it is seen only when the turn has come.
+SIGNED_OUT_AS = (
+    *(SIGNED_OUT, "session_expired", "session_removed", "password", "token"),
+)
 
 
 def waiting(conversation_id: UUID) -> "QuerySet[QueuedMessage]":

@@ -20,6 +20,7 @@ from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.render.html.asked_on import page_of
 from ai_assistant.render.html.entries import Entry
+from ai_assistant.render.html.queue import queue_entry, without_begun
 from ai_assistant.render.html.stale import StaleBar, bar_of, is_stale
 from ai_assistant.render.html.state import panel_state
 from ai_assistant.render.html.thread import read_thread
@@ -38,6 +39,7 @@ VIEW_USAGE = "ai_assistant.view_usageledger"
 ROUTES = (
     "send",
     "stop",
+    "queue",
     "retry",
     "regenerate",
     "edit_message",
@@ -88,6 +90,7 @@ class Panel:
     origin: Origin | None = None  # where the conversation belongs, if not here
     thread: list[Entry] = field(default_factory=list)
     pinned: list[Entry] = field(default_factory=list)
+    queue: Entry = field(default_factory=dict)  # what waits for the run under way
     earlier: str = ""  # the first run in `thread`, if there are some above it
     notice: str = ""
     look_only: bool = False  # the assistant is to change nothing
@@ -207,7 +210,9 @@ def drawn_panel(
         panel.suggestions = suggestions_of(context)
         panel.allows = allowed_here(context, readonly=bool(panel.readonly))
         return panel
+    queue = queue_entry(wanted.pk)  # first: what was begun meanwhile is in the thread
     drawn = read_thread(wanted)
+    panel.queue = without_begun(queue, drawn.run)
     panel.conversation = str(wanted.pk)
     panel.title = drawn.title
     panel.usage = usage_line(wanted.pk) if panel.shows_usage else ""

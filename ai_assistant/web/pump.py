@@ -112,7 +112,7 @@ class Pump:
 
     async def _wait(self) -> None:
         poll_s = float(conf.get("POLL_S"))
-        if not self.projection.is_active:
+        if not (self.projection.is_active or self.projection.is_waiting):
             poll_s *= IDLE_POLLS
         elif self.projection.texts.is_behind:
             poll_s = float(conf.get("FLUSH_S"))

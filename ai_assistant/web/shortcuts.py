@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 
-MODIFIERS: Mapping[str, int] = {"shift": 1, "alt": 2, "ctrl": 4, "cmd": 4}
+# As boot.js lists them.
+MODIFIERS: Mapping[str, int] = {"ctrl": 0, "cmd": 0, "shift": 1, "alt": 2}
 FIRST_FUNCTION_KEY = 112  # the keyCode of F1
 
 
 def key_signs(shortcuts: Iterable[str]) -> str:
     """
-    Return what the panel's root names: "5.65" for each of Ctrl+Shift+A.
+    Return what the panel's root names: "true,true,false,65" for Ctrl+Shift+A.
 
-    First the sum of the modifiers, then the key's number. Ctrl means Cmd too. Raise
-    ValueError for what is no shortcut.
+    Whether Ctrl, Shift and Alt are held, then the key's number. Ctrl means Cmd too.
+    Raise ValueError for what is no shortcut.
     """
     return " ".join(_sign(one) for one in shortcuts)
 
@@ -21,13 +22,14 @@ def _sign(shortcut: str) -> str:
     unknown = [name for name in modifiers if name not in MODIFIERS]
     number = _key_number(key)
     pressed = {MODIFIERS[name] for name in modifiers if name in MODIFIERS}
-    is_typed = number < FIRST_FUNCTION_KEY and not pressed & {2, 4}
+    is_typed = number < FIRST_FUNCTION_KEY and not pressed & {0, 2}
     if unknown or not number or is_typed:
         raise ValueError(
             f"{shortcut!r} is no shortcut. Write Ctrl or Alt, perhaps Shift, and a "
             "letter, a digit or F1 to F12, joined by +: 'Ctrl+Shift+A'."
         )
-    return f"{sum(pressed)}.{number}"
+    held = ",".join("true" if place in pressed else "false" for place in range(3))
+    return f"{held},{number}"
 
 
 def _key_number(key: str) -> int:

@@ -134,14 +134,27 @@ def quote_button(panel: Panel) -> None:
 # --- the composer ---
 
 
-def queue(panel: Panel) -> None:
+def leave_waiting(panel: Panel, *texts: str) -> None:
     panel.ask(QUESTION)
     panel.wait_text("Leadership")
-    need(panel, "#aia-queue")
-    for text in ("Then publish the first one.", "And tell the team of it."):
+    for text in texts:
         panel.input.fill(text)
         panel.input.press("Enter")
-        panel.page.locator("#aia-queue").get_by_text(text).wait_for()
+        panel.page.locator("#aia-queued").get_by_text(text).wait_for()
+
+
+def queued(panel: Panel) -> None:
+    leave_waiting(panel, "Then publish the first one.")
+
+
+def queue_paused(panel: Panel) -> None:
+    leave_waiting(panel, "Then publish the first one.", "And tell the team of it.")
+    panel.stop()
+    panel.page.get_by_role("button", name="Resume").wait_for()
+
+
+def queue(panel: Panel) -> None:
+    leave_waiting(panel, "Then publish the first one.", "And tell the team of it.")
     waiting = panel.page.locator("#aia-queue")
     waiting.get_by_role("button", name="Send now").first.click()
     waiting.get_by_text("reads it in its next step").wait_for()
@@ -214,10 +227,14 @@ SCENES = (
     *(drawer_menu, drawer_search, drawer_nothing_found, drawer_rename),
     *(drawer_deleted, settings_open, keyboard_map, edit_question, branch_picker),
     *(answer_anew, feedback_form, answer_menu, quote_button, queue, said_within),
+    *(queued, queue_paused),
     *(models, rate_limit, banner_production, full_page, unread),
     *(right_to_left, right_to_left_drawer, narrow_320, zoom_200, forced_colours),
 )
-UNDER_WAY = {"queue": "streaming", "said_within": "progress"}  # the others are done
+UNDER_WAY = {
+    **dict.fromkeys(("queue", "queued", "queue_paused"), "streaming"),
+    "said_within": "progress",
+}  # the others are done
 SAME = {
     scene.__name__.replace("_", "-"): UNDER_WAY.get(scene.__name__, "done")
     for scene in SCENES

@@ -1,6 +1,8 @@
 """Messages written while an answer is under way: kept, in order, sent once."""
 
 from collections.abc import Callable
+from typing import Any
+from uuid import UUID
 
 import pytest
 from playwright.sync_api import Locator
@@ -30,6 +32,15 @@ def texts(panel: Panel) -> list[str]:
 
 def asked(panel: Panel) -> list[str]:
     return [text.strip() for text in panel.asked()]
+
+
+def runs_of(oracle: Oracle, conversation: str) -> list[dict[str, Any]]:
+    wanted = UUID(conversation).hex
+    return [
+        run
+        for run in oracle.runs()
+        if str(run["conversation_id"]).replace("-", "") == wanted
+    ]
 
 
 def press(panel: Panel, place: int, how: str) -> None:
@@ -236,6 +247,40 @@ class TestQueue:
             panel.wait_done(3)
         one.page.wait_for_timeout(500)
         assert asked(one) == asked(two) == [HELD, "first", "second"]
+
+    def test_goes_on_without_a_page(
+        self,
+        visit: Visit,
+        server: DemoServer,
+        model: ModelServerProcess,
+        oracle: Oracle,
+    ) -> None:
+        panel = visit(server).panel()
+        wait_for_them(panel, "first", "second")
+        conversation = panel.conversation
+        panel.page.close()
+        model.release("thought")
+
+        oracle.wait(
+            lambda: (
+                [run["state"] for run in runs_of(oracle, conversation)]
+                == ["succeeded"] * 3
+            ),
+            30,
+            "all of them",
+        )
+
+    def test_goes_on_after_a_stop(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        wait_for_them(panel, "first", "second")
+        panel.stop()
+        panel.wait_state("stopped")
+
+        panel.page.locator("#aia-queue").get_by_role("button", name="Resume").click()
+
+        panel.wait(lambda: asked(panel) == [HELD, "first", "second"], "both sent")
+        panel.wait_done(3)
 
     def test_waits_after_a_stop(self, panel: Panel) -> None:
         wait_for_them(panel, "first")

@@ -23,6 +23,7 @@ CONVERSATION = "0b8a9f1e-0000-4000-8000-000000000001"
 ROUTES = [
     "send",
     "stop",
+    "queue",
     "retry",
     "regenerate",
     "edit_message",
@@ -197,6 +198,17 @@ def chip(said: str = "x", **changes) -> dict:
     return {**texts, "auto": True, "error": "", **changes}
 
 
+def queue(said: str = "x", *, goes_on: bool = False) -> dict:
+    told = {"id": "1", "key": said, "text": said, "told": True}
+    messages = [told, {**told, "id": "2", "told": False}]
+    return {
+        "conversation": CONVERSATION,
+        "messages": messages,
+        "why": said,
+        "goes_on": goes_on,
+    }
+
+
 def panel(said: str = "x", **changes) -> dict:
     return {
         "open": True,
@@ -212,6 +224,7 @@ def panel(said: str = "x", **changes) -> dict:
         "origin": {"label": said, "route": "/admin/"},
         "thread": [user(said), run(said)],
         "pinned": [approval(said), question(said)],
+        "queue": queue(said),
         "model_label": said,
         "user_name": said,
         "key": "k1",
@@ -254,6 +267,7 @@ def context(said: str = "x", **changes) -> dict:
         "part": reasoning(said),
         "call": call(said),
         "item": approval(said),
+        "queue": queue(said),
         **proposal(said),
         "chip": chip(said, error=said),
         "number": 1,

@@ -199,6 +199,7 @@ class TestHello:
             ["replace", "aia-title", "Hello &lt;b&gt;you&lt;/b&gt;"],
             ["attr", "aia", "data-state", "idle"],
             ["attr", "aia", "data-warming", None],
+            ["replace", "aia-queued", ""],  # what waits is no event
         ]
 
     @pytest.mark.row("D01")

@@ -28,9 +28,9 @@ class TestRoot:
         assert root("m=float&p=20.10.5")["data-at"] == "h4 x2 x8 y1 y4"
 
     def test_says_the_keys_unless_they_are_off(self, root):
-        assert root()["data-keys"] == "5.65 3.65"
+        assert root()["data-keys"] == "true,true,false,65 false,true,true,65"
         assert "data-keys" not in root("k=0")
-        assert root(SHORTCUTS=["Alt+K"])["data-keys"] == "2.75"
+        assert root(SHORTCUTS=["Alt+K"])["data-keys"] == "false,false,true,75"
         assert "data-keys" not in root(SHORTCUTS=[])
 
     @pytest.mark.parametrize(

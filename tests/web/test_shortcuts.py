@@ -7,16 +7,19 @@ from ai_assistant.web.shortcuts import key_signs
 
 class TestKeySigns:
     def test_is_the_modifiers_and_the_key(self):
-        assert key_signs(["Ctrl+Shift+A", "Alt+Shift+A"]) == "5.65 3.65"
+        assert (
+            key_signs(["Ctrl+Shift+A", "Alt+Shift+A"])
+            == "true,true,false,65 false,true,true,65"
+        )
 
     @pytest.mark.parametrize(
         ("shortcut", "sign"),
         [
-            ("cmd + k", "4.75"),
-            ("Ctrl+Cmd+K", "4.75"),
-            ("Alt+1", "2.49"),
-            ("F2", "0.113"),
-            ("Shift+F12", "1.123"),
+            ("cmd + k", "true,false,false,75"),
+            ("Ctrl+Cmd+K", "true,false,false,75"),
+            ("Alt+1", "false,false,true,49"),
+            ("F2", "false,false,false,113"),
+            ("Shift+F12", "false,true,false,123"),
         ],
     )
     def test_takes_letters_digits_and_function_keys(self, shortcut, sign):

@@ -21,7 +21,6 @@ CODE = sorted(
 )
 # What looks like words in a script and is read by no person, each looked at.
 NOT_FOR_PEOPLE = {
-    "use strict",
     # to the developer of the page, in the console
     "AIAssistant: ${id} is too large (${size}).",
     # causes, that only programs see

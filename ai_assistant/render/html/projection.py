@@ -23,6 +23,7 @@ from ai_assistant.render.html.groups import cards
 from ai_assistant.render.html.growth import Op
 from ai_assistant.render.html.heading import titled, unseen
 from ai_assistant.render.html.joined import answers
+from ai_assistant.render.html.queue import queue_entry, without_begun
 from ai_assistant.render.html.requests import requests_to_page
 from ai_assistant.render.html.stale import bar_of, is_stale
 from ai_assistant.render.html.state import panel_state
@@ -63,6 +64,9 @@ class Projection:
         self._groups: set[str] = set()  # of cards, that the page has
         self._changed = ""  # what was told of the changes of the run
         self._title = ""
+        self._queue: str | None = None  # how it was drawn, if that is known
+        self._why = ""  # what was said of it
+        self.is_waiting = False  # something will be sent without anybody's doing
 
     # --- from the rows; in a thread ---
 
@@ -72,17 +76,23 @@ class Projection:
         if conversation is None:
             return []
         self._title = conversation.title
+        queued = queue_entry(conversation.pk)  # first: what was started stands below
+        self._queue, self._why = None, queued["why"]
         since = self._run(conversation, run_id)
         if since is not None and self._is_last(conversation, since, seq):
             self.run_id, self.seq, self.has_ended = since.pk, seq, True
             state = self._root(panel_state(since))
-            known = [titled(conversation), *unseen(conversation, since), *state]
-            return [*known, *self._stale()]
-        return [*self._draw(conversation, since), *self._stale()]
+            ops = [titled(conversation), *unseen(conversation, since), *state]
+        else:
+            ops = self._draw(conversation, since)
+        last = self._run(conversation, self.run_id)
+        left = self._queued(without_begun(queued, last))
+        return [*ops, *left, *self._stale()]
 
     def catch_up(self) -> list[Op]:
         """Return what has happened since the last call."""
         # First the events, then the row: it may be ahead of them, not behind.
+        queued = queue_entry(self.conversation_id)
         events = self._events()
         runs = Run.objects.filter(
             conversation_id=self.conversation_id,
@@ -94,7 +104,9 @@ class Projection:
             self.is_gone = self.run_id is not None
             return []
         conversation = last.conversation
-        return [*self._renamed(conversation), *self._news(conversation, last, events)]
+        news = self._news(conversation, last, events)
+        left = self._queued(without_begun(queued, last))
+        return [*self._renamed(conversation), *news, *left]
 
     def _news(
         self, conversation: Conversation, last: Run, events: list[StoredEvent]
@@ -105,6 +117,18 @@ class Projection:
         if last.is_final and not self.has_ended:
             events = self._events()  # now to the last one
         return self._follow(conversation, last, events) if events else []
+
+    def _queued(self, entry: Entry) -> list[Op]:
+        """Return how what waits is drawn, if that is not as it was."""
+        self.is_waiting = bool(entry["messages"]) and entry["goes_on"]
+        html = fragment("queue_items", queue=entry, panel=self.panel)
+        old, self._queue = self._queue, html
+        if html == old:
+            return []
+        said, self._why = self._why, entry["why"]
+        is_news = entry["why"] and entry["why"] != said
+        ops: list[Op] = [["replace", "aia-queued", html]]
+        return [*ops, ["say", entry["why"]]] if is_news else ops
 
     def _events(self) -> list[StoredEvent]:
         return events_after(self.run_id, self.seq) if self.run_id else []

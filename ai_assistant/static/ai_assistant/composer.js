@@ -1,10 +1,10 @@
 // Writing: keys, and the way of a text from the field to those who send it.
 import { kept } from "./context.js";
-import { draftKey, field, fill, keyField, queueKey, saveDraft } from "./field.js";
+import { draftKey, field, fill, keyField, saveDraft } from "./field.js";
 import * as pending from "./pending.js";
 import { byId, isOpen, lazily, notice, pagePath, root, tell, word } from "./root.js";
 import { running, signedOutNow } from "./state.js";
-import { read, readList, write } from "./store.js";
+import { read } from "./store.js";
 
 const RETRY_MS = 3000;
 
@@ -35,18 +35,6 @@ const tooLong = (text) => {
   return over > 0;
 };
 
-// What is written while an answer is under way waits for its end, in every tab.
-const queue = lazily(() => import("./queue.js"));
-const queued = () => readList("localStorage", queueKey());
-const drawQueue = async (how = "draw") => queued().length && (await queue())?.[how]();
-
-const enqueue = (item) => {
-  write("localStorage", queueKey(), JSON.stringify([...queued(), item]));
-  if (!queued().some(({ key }) => key === item.key)) return notice(word("wait"));
-  settled();
-  drawQueue();
-};
-
 const settled = () => {
   keyField().value = newKey();
   notice("");
@@ -65,10 +53,9 @@ export const submit = () => {
     look_only: byId("aia-look").value,
     profile: byId("aia-profile")?.value ?? "",
   };
-  if (running()) return enqueue(item);
   pending.add(item);
   settled();
-  tell("follow");
+  if (!running()) tell("follow");
   handOver(item, "deliver");
 };
 
@@ -93,6 +80,11 @@ for (const name of ["aia:frame", "aia:error", "htmx:afterSwap", "htmx:after:swap
 
 let resumed = false;
 
+const resume = async (left) => {
+  for (const item of left) handOver(item, "resume");
+  if (root.left) resume((await import("./said.js")).overtake(newKey));
+};
+
 // Called for each conversation that is drawn.
 export const prepare = () => {
   if (!field()) return;
@@ -103,9 +95,8 @@ export const prepare = () => {
   // A page from the browser's store shows a key that has been used.
   keyField().value = newKey();
   if (resumed) left.forEach(pending.showGhost);
-  else for (const item of left) handOver(item, "resume");
+  else resume(left);
   resumed = true;
-  drawQueue("arrived");
   limited();
 };
 
@@ -145,7 +136,6 @@ root.addEventListener("submit", (event) => {
   event.preventDefault();
   submit();
 });
-addEventListener("storage", ({ key }) => key === queueKey() && drawQueue());
 
 // --- asking about selected text ---
 

@@ -9,7 +9,6 @@ const GROWS = CSS.supports("field-sizing", "content");
 export const field = () => byId("aia-input");
 export const keyField = () => byId("aia-form").elements.key;
 export const draftOf = (name) => `aia.draft.${root.dataset.user}.${name}`;
-export const queueKey = () => `aia.queue.${root.dataset.user}.${root.dataset.conversation}`;
 // Until its first message a conversation has no lasting name.
 export const isNew = () => !root.querySelector(".aia-msg");
 export const draftKey = () => draftOf(isNew() ? "new" : root.dataset.conversation);

@@ -4,7 +4,6 @@ import { prepare, sendText } from "./composer.js";
 import { saveDraft } from "./field.js";
 import { drawInner, forget, policy } from "./frames.js";
 import { saveLayout } from "./layout.js";
-import { all } from "./pending.js";
 import {
   ask,
   byId,
@@ -146,8 +145,10 @@ export const toggle = () => {
 };
 
 export const send = async (text) => {
-  await Promise.all([open(), collecting()]); // what goes with it is known then
+  // What goes with it is known then.
+  const [said] = await Promise.all([import("./said.js"), open(), collecting()]);
   if (text?.trim()) sendText(text.trim());
+  said.taken({ text, path: root.path });
 };
 
 // --- buttons of the head ---
@@ -244,7 +245,7 @@ if (isOpen()) {
   saveLayout();
   start();
   if (/^#[ur]-/.test(location.hash)) import("./jump.js");
-} else if (all().length) ensure(); // a message waits to be sent again
+} else if (root.left) ensure(); // a message waits to be sent again
 root.addEventListener("aia:message-done", stopUnlessBusy);
 delete byId("aia-launcher")?.dataset.trouble; // that it could not be loaded
 tell("ready");

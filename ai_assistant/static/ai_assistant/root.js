@@ -42,7 +42,7 @@ export const tokenField = () => root.querySelector(TOKEN) ?? document.querySelec
 // Outlives the page, unless it is too long for that.
 export const post = (url, values) => {
   const token = tokenField()?.value ?? "";
-  const body = new URLSearchParams({ csrfmiddlewaretoken: token, ...values });
+  const body = new URLSearchParams({ ...values, csrfmiddlewaretoken: token });
   return fetch(url, {
     method: "POST",
     body,

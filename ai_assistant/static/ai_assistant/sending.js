@@ -2,10 +2,10 @@
 // Loaded when a message is about to be written, or was left behind by another page.
 import { draftOf, field, fill, isHere, isNew, keyField, saveDraft } from "./field.js";
 import { draw } from "./frames.js";
-import { all, ghosts, save, showGhost } from "./pending.js";
+import { all, drop, ghosts, showGhost } from "./pending.js";
 import { byId, notice, post, root, signedOut, tell, word } from "./root.js";
 import { read, write } from "./store.js";
-import { endSession } from "./ws.js";
+import { endSession, look } from "./ws.js";
 
 const RETRY_MS = 3000;
 const GHOST_MS = 15_000;
@@ -14,14 +14,15 @@ const TRANSIENT = [502, 503, 504];
 
 export const isYoung = (item) => Date.now() - item.time < MAX_AGE_MS;
 const isPending = (key) => all().some((item) => item.key === key);
-const isShown = (key) => root.querySelector(`.aia-msg[data-key="${CSS.escape(key)}"]`);
+const isShown = (key) =>
+  root.querySelector(`[data-key="${CSS.escape(key)}"]:not(.aia-ghost)`);
 
 const markGhost = (key, state) => {
   for (const ghost of ghosts(key)) ghost.dataset.send = state;
 };
 
 const remove = (key) => {
-  save(all().filter((item) => item.key !== key));
+  drop(key);
   for (const ghost of ghosts(key)) ghost.remove();
 };
 
@@ -36,7 +37,6 @@ const clientTools = () => {
 // Put back what could not be sent, before anything typed meanwhile.
 const giveBack = (item) => {
   remove(item.key);
-  if (!tell("returned", item)) return; // another place has taken it
   if (!field() || !isHere(item)) {
     const key = draftOf(item.conversation);
     if (!read("localStorage", key)) write("localStorage", key, item.text);
@@ -69,26 +69,29 @@ export const explain = async (response) => {
   tell("error", { status, text: byId("aia-notice").textContent.trim() });
 };
 
-const tryLater = (item, delay) => {
+const rest = (delay) => new Promise((done) => setTimeout(done, delay));
+
+const request = ({ time, isOld, ...values }) =>
+  post(byId("aia-form").action, { ...values, tools: clientTools() }).catch(() => null);
+
+// Until the server has answered; null if it no longer matters what it says.
+const answered = async (item, delay = RETRY_MS) => {
+  const response = await request(item);
+  if (!isPending(item.key)) return null;
+  if (response && !TRANSIENT.includes(response.status)) return response;
   markGhost(item.key, "later");
-  setTimeout(() => {
-    if (!isPending(item.key)) return;
-    if (!isYoung(item)) return giveBack(item);
-    deliver(item, Math.min(delay * 2, 30_000));
-  }, delay);
+  await rest(delay);
+  if (!isPending(item.key)) return null;
+  if (isYoung(item)) return answered(item, Math.min(delay * 2, 30_000));
+  giveBack(item);
+  return null;
 };
 
-export const deliver = async (item, delay = RETRY_MS) => {
-  showGhost(item);
-  const { time, isOld, queued, ...values } = item;
-  let response;
-  try {
-    response = await post(byId("aia-form").action, { ...values, tools: clientTools() });
-  } catch {
-    return tryLater(item, delay);
-  }
-  if (!isPending(item.key)) return;
-  if (TRANSIENT.includes(response.status)) return tryLater(item, delay);
+const attempt = async (item) => {
+  waiting.delete(item);
+  const response = await answered(item);
+  if (!response) return;
+  look();
   if (signedOut(response)) {
     giveBack(item);
     return endSession();
@@ -102,8 +105,21 @@ export const deliver = async (item, delay = RETRY_MS) => {
   // The next page may have been drawn before it was stored: the item stays a while.
   setTimeout(shown, GHOST_MS, item.key);
   // Sent on the page before this one, which was drawn without its conversation.
-  if (isOld && !isHere(item) && isNew()) tell("elsewhere", item.conversation);
+  if (item.isOld && !isHere(item) && isNew()) tell("elsewhere", item.conversation);
 };
+
+// One after another: they arrive in the order in which they were written.
+let line = Promise.resolve();
+const waiting = new Set();
+
+export const deliver = (item) => {
+  showGhost(item);
+  waiting.add(item);
+  line = line.then(() => attempt(item)).catch(console.error);
+};
+
+// The next page sends them too; there may be none.
+addEventListener("pagehide", () => waiting.forEach(request));
 
 // --- after a page load, and on each frame ---
 

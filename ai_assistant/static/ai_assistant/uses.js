@@ -11,6 +11,7 @@ const modules = {
   move: () => import("./move.js"),
   reload: () => import("./reload.js"),
   notify: () => import("./notify.js"),
+  queue: () => import("./queue.js"),
   settings: () => import("./settings.js"),
 };
 

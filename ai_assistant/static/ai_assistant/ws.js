@@ -176,6 +176,12 @@ setInterval(watch, QUIET_MS / 3);
 
 // --- what others call ---
 
+// What this page has done is on it soon, also if nobody rings.
+export const look = () => {
+  if (socket?.readyState === WebSocket.OPEN) socket.send('{"type":"look"}');
+};
+root.addEventListener("htmx:afterRequest", look);
+
 export function stop() {
   stopped = true;
   clearTimeout(retryTimer);
