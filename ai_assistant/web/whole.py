@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import RowChange
+from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.whole_texts import (
     Entry,
@@ -15,6 +16,7 @@ from ai_assistant.render.html.whole_texts import (
     whole_call,
     whole_change,
     whole_entry,
+    whole_message,
 )
 from ai_assistant.web.fields import read_number, read_uuid
 from ai_assistant.web.own_pages import own_page
@@ -23,7 +25,9 @@ from ai_assistant.web.own_pages import own_page
 def whole_page(request: HttpRequest) -> HttpResponse:
     """Return the page of a part of the text. Raise Refused not_found without one."""
     part = read_number(request, "part")
-    if "change" in request.GET:
+    if "message" in request.GET:
+        whole = _of_message(request, part)
+    elif "change" in request.GET:
         whole = _of_change(request, part)
     elif "call" in request.GET:
         whole = _of_call(request, part)
@@ -32,6 +36,18 @@ def whole_page(request: HttpRequest) -> HttpResponse:
     if whole is None:
         raise Refused("not_found", _("This text does not exist."))
     return own_page(request, "ai_assistant/whole_text.html", {"whole": whole})
+
+
+def _of_message(request: HttpRequest, part: int) -> Entry | None:
+    """Return what the assistant has said to the person."""
+    owner: Any = request.user.pk  # signed in
+    own = Message.objects.select_related("conversation").filter(
+        conversation__owner_id=owner,
+        conversation__deleted_at=None,
+        role=Message.Role.ASSISTANT,
+    )
+    message = own.filter(pk=read_uuid(request, "message")).first()
+    return whole_message(message, part) if message else None
 
 
 def _of_change(request: HttpRequest, part: int) -> Entry | None:

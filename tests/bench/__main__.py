@@ -10,6 +10,7 @@ from tests.bench import (
     commits,
     context,
     data,
+    drawn,
     memory,
     page,
     panel,
@@ -48,6 +49,7 @@ BENCHES: dict[str, Callable[[str, Path], None]] = {
     "panel": panel.measure,
     "context": context.measure,
     "data": data.measure,
+    "drawn": drawn.measure,
     "startup": startup.measure,
     "registry": registry.measure,
 }

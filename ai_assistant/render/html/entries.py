@@ -24,7 +24,7 @@ from ai_assistant.render.html.decisions import decision_of
 from ai_assistant.render.html.hidden import visible
 from ai_assistant.render.html.plans import done_of, plan_of
 from ai_assistant.render.html.proposals import arguments_of, proposal_entry
-from ai_assistant.render.markdown import render
+from ai_assistant.render.markdown import part_end, render
 from ai_assistant.safety.budget_words import opening
 from ai_assistant.tools.preview import SHOWN_CHARS, pretty, short
 
@@ -104,7 +104,9 @@ def shows_reasoning(run: Run) -> bool:
     return module_by_id(run.module).has("reasoning")
 
 
-def text_part(message_id: str, blocks: Iterable[str], *, complete: bool) -> Entry:
+def text_part(
+    message_id: str, blocks: Iterable[str], *, complete: bool, is_cut: bool = False
+) -> Entry:
     """Return what `text_part.html` draws; `blocks` are sanitised HTML."""
     return {
         "kind": "text",
@@ -112,6 +114,7 @@ def text_part(message_id: str, blocks: Iterable[str], *, complete: bool) -> Entr
         # Escaped and allow-listed by render.markdown.
         "blocks": [mark_safe(with_buttons(html)) for html in blocks],  # noqa: S308
         "complete": complete,
+        "is_cut": is_cut,
     }
 
 
@@ -271,14 +274,20 @@ def message_parts(
     parts = []
     for part in message.parts:
         if part["type"] == "text":
-            blocks = render(part["text"])
-            parts.append(text_part(str(message.pk), blocks, complete=True))
+            parts.append(_text(message, part["text"]))
         elif part["type"] == "reasoning":
             if reasoning:
                 parts.append(_thought(message, part))
         elif call := calls.get(UUID(part["call_id"])):
             parts.append({"kind": "tool", "call": call_entry(call, kin)})
     return parts
+
+
+def _text(message: Message, text: str) -> Entry:
+    """Return the first part of a text; the rest is drawn by itself."""
+    end = part_end(text)
+    is_cut = bool(text[end:].strip())
+    return text_part(str(message.pk), render(text[:end]), complete=True, is_cut=is_cut)
 
 
 def _thought(message: Message, part: Entry) -> Entry:

@@ -36,6 +36,7 @@ class Growing:
     _stream: BlockStream = field(default_factory=BlockStream)
     _fed: int = 0  # characters of `text` given to the stream
     _text_drawn: bool = False
+    _more_drawn: bool = False
     _reasoning_drawn: int = 0
     _reasoning_closed: bool = False
     _since: float = field(default_factory=time.monotonic)
@@ -61,6 +62,12 @@ class Growing:
         return self._stream.pause_s
 
     @property
+    def work_chars(self) -> int:
+        """How much text is gone through when what waits is rendered."""
+        waiting = self.waiting_chars
+        return waiting + self._stream.open_chars if waiting else 0
+
+    @property
     def waiting_chars(self) -> int:
         """How much text has not been rendered yet."""
         return len(self.text) - self._fed
@@ -74,6 +81,7 @@ class Growing:
             parts.append(self._reasoning_part())
         if self.text:
             self._stream, self._fed = BlockStream(), 0
+            self._more_drawn = False
             parts.append(self._text_part([html for _, html in self._changes()]))
             self._text_drawn = True
         return parts
@@ -128,7 +136,7 @@ class Growing:
         if not self._text_drawn:
             self._text_drawn = True
             ops.append(["append", parent, part_html(self._text_part([]), None)])
-        return ops + self._block_ops(self._changes())
+        return ops + self._block_ops(self._changes()) + self._more_ops()
 
     def _block_ops(self, changes: list[tuple[int, str]]) -> list[Op]:
         target = f"m-{self.message_id}"
@@ -140,6 +148,14 @@ class Growing:
             ]
             for index, html in changes
         ]
+
+    def _more_ops(self) -> list[Op]:
+        """Return where the rest is, once there is one."""
+        if self._more_drawn or not self._stream.is_cut:
+            return []
+        self._more_drawn = True
+        part = {"message_id": self.message_id}
+        return [["append", f"m-{self.message_id}", fragment("text_more", part=part)]]
 
     def _reasoning_ops(self, parent: str) -> list[Op]:
         ops: list[Op] = []
@@ -160,6 +176,7 @@ class Growing:
         if not self._text_drawn:
             return []
         self._text_drawn, self._stream, self._fed = False, BlockStream(), 0
+        self._more_drawn = False
         return [["remove", f"m-{self.message_id}"]]
 
     def _reasoning_html(self) -> str:
@@ -174,4 +191,7 @@ class Growing:
         )
 
     def _text_part(self, blocks: list[str]) -> Entry:
-        return text_part(self.message_id, blocks, complete=False)
+        self._more_drawn = bool(blocks) and self._stream.is_cut
+        return text_part(
+            self.message_id, blocks, complete=False, is_cut=self._more_drawn
+        )

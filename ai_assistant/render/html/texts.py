@@ -73,8 +73,8 @@ class Texts:
 
     @property
     def waiting_chars(self) -> int:
-        """How much text waits to be rendered."""
-        return sum(growing.waiting_chars for growing in self.growing.values())
+        """How much text is gone through when what waits is rendered."""
+        return sum(growing.work_chars for growing in self.growing.values())
 
     @property
     def pause_s(self) -> float:

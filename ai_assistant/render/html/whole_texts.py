@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.http import urlencode
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.values import FieldChange, ObjectChange, readable
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import RowChange
+from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.changes import readable_rows
 from ai_assistant.render.html.hidden import looks_like, visible
 from ai_assistant.render.html.words import Piece, compared, marked
+from ai_assistant.render.markdown import parts_of, render
 
 PART_CHARS = 20_000
 RESULT = "result"  # the side of a call that is not what was asked for
@@ -63,6 +66,23 @@ def whole_call(call: ToolCall, side: str, part: int) -> Entry | None:
     found = call.label or call.name, label, pieces, False
     query = {"call": str(call.pk), "side": side}
     return _entry(found, part, query)
+
+
+def whole_message(message: Message, part: int) -> Entry | None:
+    """Return the same of what the assistant has said, drawn as it is in the panel."""
+    parts = parts_of(message.text)
+    if not parts:
+        return None
+    number = min(max(part, 1), len(parts))
+    return {
+        "title": visible(message.conversation.title),
+        "label": _("Answer"),
+        # Escaped and allow-listed by render.markdown.
+        "blocks": [mark_safe(html) for html in render(parts[number - 1])],  # noqa: S308
+        "number": number,
+        "count": len(parts),
+        "query": urlencode({"message": str(message.pk)}),
+    }
 
 
 def _asked(call: ToolCall) -> object:

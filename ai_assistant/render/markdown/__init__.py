@@ -6,7 +6,15 @@ final, only the open tail is rendered again. Plain Python, no Django.
 """
 
 from ai_assistant.render.markdown.blocks import Block, split_blocks
-from ai_assistant.render.markdown.page import render
+from ai_assistant.render.markdown.page import part_end, parts_of, render
 from ai_assistant.render.markdown.stream import BlockChange, BlockStream
 
-__all__ = ["Block", "BlockChange", "BlockStream", "render", "split_blocks"]
+__all__ = [
+    "Block",
+    "BlockChange",
+    "BlockStream",
+    "part_end",
+    "parts_of",
+    "render",
+    "split_blocks",
+]

@@ -11,6 +11,8 @@ from ai_assistant.render.markdown.characters import visible
 from ai_assistant.render.markdown.renderer import PanelRenderer
 from ai_assistant.render.markdown.sanitise import sanitise
 
+INLINE_CHARS = 4_000  # of one paragraph or cell: the work on marks grows much faster
+
 References = dict[str, Any]
 
 
@@ -38,6 +40,9 @@ def _inline(state: StateCore) -> None:
             if token is last:
                 token.content = unfinished.trimmed(token.content)
             token.children = []
+            if len(token.content) > INLINE_CHARS:
+                token.children.append(Token("text", "", 0, content=token.content))
+                continue
             state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 

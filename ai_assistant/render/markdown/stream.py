@@ -5,10 +5,13 @@ from typing import Any
 
 from ai_assistant.render.markdown.blocks import closed_html, cut, tail_html
 from ai_assistant.render.markdown.characters import readable
-from ai_assistant.render.markdown.page import render
+from ai_assistant.render.markdown.page import part_end, render
+from ai_assistant.render.markdown.plain import plain_html
 
 TICK_S = 0.1
 LONG_CHARS = 2048  # above this, an open block is drawn less often
+OPEN_CHARS = 6_000  # above this, the end of an open block is shown as plain text
+GROWN = 4 / 3  # by so much it has grown when all of it is drawn again
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,12 +28,15 @@ class BlockStream:
     Renders one message while it grows.
 
     `feed` takes the text in any pieces, `changes` says what is to be drawn anew;
-    its work grows with the open block, not with the message. After `finish` the
-    list of blocks equals `render(text)`.
+    its work grows with the open block, not with the message, and has a bound: what
+    goes beyond the first part of the text is not drawn at all, and of a large open
+    block mostly the beginning. After `finish` the list of blocks equals
+    `render(text[:part_end(text)])`.
     """
 
     def __init__(self) -> None:
-        self._text: list[str] = []
+        self.is_cut = False  # the text is longer than what is drawn of it
+        self._text = ""
         self._fed: list[str] = []  # since the last look
         self._held = ""  # a line end that may be half of one
         self._open = ""  # what follows the last closed block
@@ -38,6 +44,13 @@ class BlockStream:
         self._closed = 0
         self._references: dict[str, Any] = {}
         self._told: list[str] = []
+        self._drawn_html = ""  # of the large open block, as far as it was drawn
+        self._drawn_chars = 0
+
+    @property
+    def open_chars(self) -> int:
+        """How much text the next look goes through again."""
+        return len(self._open)
 
     @property
     def pause_s(self) -> float:
@@ -51,8 +64,12 @@ class BlockStream:
 
     def feed(self, delta: str) -> None:
         """Add a piece of the text."""
-        self._text.append(delta)
-        self._fed.append(delta)
+        known, text = len(self._text), self._text + delta
+        end = part_end(text)
+        self.is_cut = self.is_cut or bool(text[end:].strip())
+        self._text = text[:end]
+        if end > known:
+            self._fed.append(self._text[known:])
 
     def changes(self) -> list[BlockChange]:
         """
@@ -66,7 +83,7 @@ class BlockStream:
         self._take()
         changes = self._close()
         if self._open.strip(" \t\n"):
-            html = tail_html(self._open, self._references)
+            html = self._open_html()
             if html or self._closed < len(self._told):
                 self._tell(changes, self._closed, html, closed=False)
         return changes
@@ -79,7 +96,7 @@ class BlockStream:
         """
         self._fed.clear()
         changes: list[BlockChange] = []
-        for index, html in enumerate(render("".join(self._text))):
+        for index, html in enumerate(render(self._text)):
             self._tell(changes, index, html, closed=True)
         return changes
 
@@ -92,16 +109,30 @@ class BlockStream:
     def _close(self) -> list[BlockChange]:
         changes: list[BlockChange] = []
         complete = self._open.rfind("\n") + 1
-        if complete == self._looked:
+        if complete == self._looked or self._is_large():
             return changes
         found = cut(self._open)
         for source in found.closed:
             html = closed_html(source, self._references)
             self._tell(changes, self._closed, html, closed=True)
             self._closed += 1
+        if found.closed:
+            self._drawn_chars = 0  # another block is open now
         self._open = self._open[found.end :]
         self._looked = complete - found.end
         return changes
+
+    def _is_large(self) -> bool:
+        """Tell whether the open block is too long to be parsed again just now."""
+        chars = len(self._open)
+        return chars > OPEN_CHARS and chars < self._drawn_chars * GROWN
+
+    def _open_html(self) -> str:
+        if self._is_large():
+            return self._drawn_html + plain_html(self._open[self._drawn_chars :])
+        self._drawn_html = tail_html(self._open, self._references)
+        self._drawn_chars = len(self._open)
+        return self._drawn_html
 
     def _tell(
         self, changes: list[BlockChange], index: int, html: str, *, closed: bool
