@@ -34,7 +34,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING, Run, RunState
 from ai_assistant.models.stop import StopRequest
 from ai_assistant.registry import registry
-from ai_assistant.safety.audit import seal_all
+from ai_assistant.safety.audit import seal, seal_all
 from ai_assistant.safety.ledger import settle_left_behind
 
 logger = logging.getLogger("ai_assistant")
@@ -72,7 +72,7 @@ def _parts(swept: Swept) -> list[Callable[[], object]]:
         give_out_calls,
         unit(settle_left_behind),
         let_go_of_deleted,
-        seal_all,
+        partial(seal_all, unit(seal)),  # who freezes in it does not keep the log
     ]
 
 

@@ -7,6 +7,7 @@ one process seals at a time; the others leave it to that one.
 """
 
 import logging
+from collections.abc import Callable
 
 from django.db import connection, transaction
 
@@ -30,8 +31,6 @@ def seal() -> int:
 
     0 too if another process does that just now.
     """
-    if not unsealed().exists():
-        return 0
     with transaction.atomic():
         free = free_head()
         if free is None:
@@ -52,9 +51,17 @@ def seal() -> int:
     return len(rows)
 
 
-def seal_all() -> int:
-    """Seal what is not sealed, a batch at a time; return how many entries."""
-    return sum(iter(seal, 0))
+def seal_all(batch: Callable[[], int] = seal) -> int:
+    """
+    Seal what is not sealed, a batch at a time; return how many entries.
+
+    `batch` is `seal`, or what makes a unit of it.
+    """
+    count = 0
+    # Asked outside of any transaction, which on SQLite would keep others waiting.
+    while unsealed().exists() and (sealed := batch()):
+        count += sealed
+    return count
 
 
 def unsealed() -> AuditQuerySet:

@@ -3,6 +3,7 @@
 import re
 import threading
 from datetime import timedelta
+from importlib import import_module
 
 import pytest
 from django.apps import apps
@@ -12,7 +13,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from ai_assistant.engine.db import unit
+from ai_assistant.engine.db import IDLE_LIMIT_S, unit
+from ai_assistant.engine.sweep import sweep_once
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet
@@ -28,7 +30,7 @@ from ai_assistant.safety.audit import (
     verify,
 )
 from ai_assistant.safety.audit.chain import entry_hash, head_mac
-from ai_assistant.safety.audit.head import locked_head
+from ai_assistant.safety.audit.head import free_head, locked_head
 from ai_assistant.safety.audit.seal import BATCH
 from tests.safety.audit.test_audit import findings, sql
 from tests.servers.postgres import passed_on
@@ -320,6 +322,24 @@ class TestSideBySide:
 
         assert sealed == [0]
         assert seal() == 1
+
+    def test_process_that_freezes_in_it_does_not_keep_the_log(self, ada, monkeypatch):
+        limits = []
+
+        def look():
+            with connection.cursor() as cursor:
+                cursor.execute("SHOW idle_in_transaction_session_timeout")
+                limits.append(cursor.fetchone()[0])
+            return free_head()
+
+        # By its name: the package has a function that is called like the module.
+        module = import_module("ai_assistant.safety.audit.seal")
+        monkeypatch.setattr(module, "free_head", look)
+        audited(ada)
+        sweep_once()
+
+        assert AuditEntry.objects.get().n == 1
+        assert limits == [f"{IDLE_LIMIT_S:g}s"]
 
     def test_entry_that_another_holds_comes_next_time(self, ada):
         audited(ada, "held")
