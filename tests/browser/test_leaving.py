@@ -1,10 +1,12 @@
 """An answer goes on, whole and once, whatever becomes of the page that asked."""
 
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser
 
+from tests.browser.environment import ENV
 from tests.browser.panel import Entry, Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
@@ -246,6 +248,17 @@ class TestMessage:
         panel.wait_done()
         assert panel.asked() == ["Hello. [[script:hello]]"]
         assert len(panel.answers()) == 1
+
+    def test_is_on_its_page_though_nobody_rings(
+        self, visit: Visit, own_server: Callable[..., DemoServer]
+    ) -> None:
+        """The layer is deaf, and the page would look by itself in a while only."""
+        settings = json.dumps({"POLL_S": 60})
+        env = {**ENV, "TESTS_LAYER": "deaf", "TESTS_SETTINGS": settings}
+        panel = visit(own_server(env=env)).panel()
+        panel.ask("Hello. [[script:hello]]")
+
+        panel.wait(panel.asked, "the message, drawn by the server")
 
     def test_sends_once_for_two_clicks(self, panel: Panel) -> None:
         panel.type("Hello. [[script:hello]]")
