@@ -158,21 +158,37 @@ class TestWithoutJavaScript:
 
     def test_refusal_is_a_page_with_a_way_back(self, plain: Panel) -> None:
         with plain.page.expect_navigation():
-            plain.ask("[[script:hello]]")
-        self.wait(plain, "idle")
-        other = Panel(plain.page.context.new_page(), plain.url)
-        other.goto(f"/assistant/?conversation={plain.conversation}")
-        with plain.page.expect_navigation():
-            plain.ask("[[script:stream tokens=400 rate=20]]")
-        with other.page.expect_navigation():
-            other.ask("And another thing")
+            plain.ask(" ")
 
-        assert "The assistant is still working." in other.page.inner_text("body")
-        with other.page.expect_navigation():
-            other.page.get_by_role("link", name="Go back").click()
-        with other.page.expect_navigation():
-            other.stop()
+        assert "Write a message first." in plain.page.inner_text("body")
+        with plain.page.expect_navigation():
+            plain.page.get_by_role("link", name="Go back").click()
+        assert plain.input.is_visible()
+
+    def test_message_waits_and_goes_on(self, plain: Panel) -> None:
+        queue = plain.page.locator("#aia-queue")
+        for said in (
+            "[[script:stream tokens=400 rate=20]]",
+            "Go on",
+            "[[script:hello]]",
+        ):
+            with plain.page.expect_navigation():
+                plain.ask(said)
+        assert queue.get_by_role("listitem").count() == 2
+        assert queue.get_by_role("button", name="Edit").count() == 0
+        with plain.page.expect_navigation():
+            queue.get_by_role("button", name="Drop").first.click()
+        self.wait(plain, "streaming")
+        with plain.page.expect_navigation():
+            plain.stop()
         self.wait(plain, "stopped")
+        assert "Paused: the answer was stopped." in queue.inner_text()
+
+        with plain.page.expect_navigation():
+            queue.get_by_role("button", name="Resume").click()
+        self.wait(plain, "idle")
+        assert "Hello there" in self.log(plain)
+        assert "Go on" not in self.log(plain)
 
     def test_new_conversation_and_list(self, plain: Panel) -> None:
         with plain.page.expect_navigation():
