@@ -51,6 +51,8 @@ def pair(postgres_server, demo_server, model_server, oracle):
         },
     }
     server = demo_server(**options).start()
+    # A long tool may begin in either.
+    options["env"]["TESTAPP_EXTERNAL_FILE"] = str(server.external_file)
     other = demo_server(**options).start()
     piece = call("long_piece", key="piece", seconds=PIECE_S)
     write = call("long_write", key="write", seconds=60)
