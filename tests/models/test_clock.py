@@ -10,7 +10,7 @@ from django.core.exceptions import SynchronousOnlyOperation
 from django.utils import timezone
 
 import ai_assistant
-from ai_assistant.models import Conversation, Message, Run
+from ai_assistant.models import Conversation, Message, Run, clock
 from ai_assistant.models.clock import Now, database_now, now
 
 ROOT = Path(ai_assistant.__file__).parent
@@ -78,6 +78,18 @@ class TestNow:
 
         with pytest.raises(SynchronousOnlyOperation):
             asyncio.run(ask())
+
+    def test_page_asks_for_it_once_a_minute(self, monkeypatch, db):
+        asked = []
+        ahead = timedelta(hours=2)
+        there = lambda: asked.append(1) or timezone.now() + ahead  # noqa: E731
+        monkeypatch.setattr(clock, "now", there)
+        monkeypatch.setattr(clock, "_seen", clock._Seen())
+
+        told = [clock.nearly_now() - timezone.now() for _ in range(3)]
+
+        assert len(asked) == 1
+        assert all(abs(one - ahead) < timedelta(minutes=1) for one in told)
 
     def test_is_exact_in_a_query(self, fast, conversation):
         before = now()
