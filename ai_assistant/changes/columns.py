@@ -28,7 +28,12 @@ from django.db.models.fields.files import FieldFile
 from django.utils.duration import duration_iso_string
 
 from ai_assistant.changes.sealed import seal
-from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
+from ai_assistant.safety.sensitive import (
+    is_opened_field,
+    is_sensitive_field,
+    is_sensitive_model,
+    secrets_in,
+)
 
 
 def raw(field: Any, value: Any) -> Any:  # noqa: ANN401 - a field, its value; JSON
@@ -39,7 +44,18 @@ def raw(field: Any, value: Any) -> Any:  # noqa: ANN401 - a field, its value; JS
     counts as its key, a local time as UTC. A sensitive value is sealed.
     """
     clear = plain(field, value)
-    return seal(clear) if clear is not None and is_sealed_column(field) else clear
+    if clear is None:
+        return None
+    return (
+        seal(clear) if is_sealed_column(field) or holds_secret(field, clear) else clear
+    )
+
+
+def holds_secret(field: Any, value: Any) -> bool:  # noqa: ANN401 - a field, its JSON
+    """Tell whether the JSON of a column has secret keys: it is sealed as a whole."""
+    if not isinstance(field, models.JSONField) or not isinstance(value, dict | list):
+        return False
+    return bool(secrets_in(value)) and not is_opened_field(field)
 
 
 def is_sealed_column(field: Any) -> bool:  # noqa: ANN401 - a model field

@@ -13,11 +13,9 @@ from django.utils.translation import gettext as _
 from ai_assistant.changes.images import rows
 from ai_assistant.changes.sealed import is_sealed
 from ai_assistant.changes.texts import shielded, texts_of
-from ai_assistant.safety.sensitive import is_sensitive_model
+from ai_assistant.safety.sensitive import HIDDEN, is_sensitive_model, masked_in
 
 logger = logging.getLogger("ai_assistant")
-
-HIDDEN = "•••"
 
 
 def shown(field: Any, value: Any, alias: str = "default") -> str:  # noqa: ANN401 - a field, JSON
@@ -49,7 +47,7 @@ def _plain(field: Any, value: Any) -> str:  # noqa: ANN401
     if isinstance(value, bool):
         return _("Yes") if value else _("No")
     if isinstance(value, dict | list):
-        return _of_json(value)
+        return _of_json(masked_in(field, value))
     return _localized(field, value)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import connections, models
 from django.db.models.expressions import ExpressionWrapper
 
-from ai_assistant.changes.columns import is_sealed_column, plain, raw
+from ai_assistant.changes.columns import holds_secret, is_sealed_column, plain, raw
 from ai_assistant.changes.meta import concrete, has_one_key, label, meta
 from ai_assistant.changes.sealed import is_sealed, mac, seal
 
@@ -101,7 +101,8 @@ def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool]]) -> Image:
         )
         if is_json_null:
             value = {"$json": None}
-        made[attname] = seal(value) if sealed and value is not None else value
+        is_secret = sealed or holds_secret(field, value)
+        made[attname] = seal(value) if is_secret and value is not None else value
     return made
 
 

@@ -22,7 +22,7 @@ from ai_assistant.ambient import below_prefix
 from ai_assistant.context.page import Page
 from ai_assistant.context.withheld import is_withheld, is_withheld_model
 from ai_assistant.safety.foreign import value_or
-from ai_assistant.safety.sensitive import is_sensitive_field
+from ai_assistant.safety.sensitive import is_sensitive_field, masked_in
 
 MAX_FIELDS = 40
 MAX_KEYS = 10  # that are loaded with the object
@@ -178,7 +178,7 @@ def _is_key(field: Any) -> bool:  # noqa: ANN401
 
 def _value(page: Page, field: Any, opened: Model) -> Any:  # noqa: ANN401
     if not _is_key(field):
-        return _short(field.value_from_object(opened))
+        return _short(masked_in(field, field.value_from_object(opened)))
     if field.attname and getattr(opened, field.attname) is None:
         return None
     if is_withheld_model(page, field.related_model):

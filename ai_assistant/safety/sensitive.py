@@ -10,12 +10,16 @@ from ai_assistant import conf
 # In a name of several words each counts, also as plural or numbered: `api_key`,
 # `session_tokens`, `password2`.
 SECRET_WORDS = re.compile(
-    r"(^|_)(password|passwd|passphrase|pwd|(client_?)?secret|(auth|access)?_?token|"
+    r"(^|_)(password|passwd|passphrase|passcode|pwd|(client_?)?secret|(auth|access)?_?token|"
     r"credential|(api|private|access|signing|session)_?key|session_?data|"
+    r"(hashed|auth|encryption|recovery|backup|totp|otp|mfa)_?(key|code|seed|secret)|"
     r"salt|hash|otp|pin)(e?s)?\d*($|_)",
     re.IGNORECASE,
 )
 WORD_BREAKS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# What a person types in place of an underscore, in a key of JSON.
+NO_WORD = re.compile(r"\W+")
+HIDDEN = "•••"
 FIELDS = frozenset(
     {
         "auth.user.is_superuser",
@@ -61,8 +65,55 @@ def is_sensitive_field(field: Any) -> bool:  # noqa: ANN401 - a model field
     return (
         bool(names & (FIELDS | _added()))
         or (_is_user(field.model) and field.name in RIGHTS)
-        or bool(SECRET_WORDS.search(WORD_BREAKS.sub("_", field.name)))
+        or is_secret_name(field.name)
     )
+
+
+def is_secret_name(name: str) -> bool:
+    """Tell whether a field, or a key of JSON, is a secret by its name."""
+    words = NO_WORD.sub("_", WORD_BREAKS.sub("_", name))
+    return bool(SECRET_WORDS.search(words))
+
+
+def is_opened_field(field: Any) -> bool:  # noqa: ANN401 - a model field
+    """Tell whether the site has opened this field, with all that is in it."""
+    names = {f"{meta.label_lower}.{field.name}".lower() for meta in _metas(field.model)}
+    return bool(names & _opened())
+
+
+def masked(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Return `value` with what stands under secret keys masked, at any depth."""
+    if isinstance(value, dict):
+        return {
+            key: HIDDEN
+            if item is not None and is_secret_name(str(key))
+            else masked(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [masked(item) for item in value]
+    return value
+
+
+def masked_in(field: Any, value: Any) -> Any:  # noqa: ANN401 - a model field, its value
+    """Return the value of a field masked, unless the site has opened the field."""
+    is_json = isinstance(value, dict | list)
+    return masked(value) if is_json and not is_opened_field(field) else value
+
+
+def secrets_in(value: Any, path: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], Any]:  # noqa: ANN401
+    """Return what stands under secret keys, by the way to it."""
+    found: dict[tuple[Any, ...], Any] = {}
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if is_secret_name(str(key)):
+                found[(*path, key)] = item
+            else:
+                found |= secrets_in(item, (*path, key))
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value):
+            found |= secrets_in(item, (*path, place))
+    return found
 
 
 def _metas(model: Any) -> list[Any]:  # noqa: ANN401 - a model class

@@ -16,9 +16,8 @@ from ai_assistant.changes.images import object_id, same
 from ai_assistant.changes.meta import concrete, label, meta
 from ai_assistant.models.change import RowChange
 from ai_assistant.safety.foreign import value_or
-from ai_assistant.safety.sensitive import is_sensitive_field
+from ai_assistant.safety.sensitive import HIDDEN, is_sensitive_field
 from ai_assistant.tools.data.display import (
-    HIDDEN,
     name_of,
     names_of,
     plain_text,

@@ -38,6 +38,10 @@ class TestNames:
             "accesstoken",
             "clientsecret",
             "client_secret",
+            "passcode",
+            "auth-key",
+            "totpSeed",
+            "recovery_codes",
         ],
     )
     def test_secret(self, name):

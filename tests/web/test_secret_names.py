@@ -19,11 +19,14 @@ SECRET = (
     "session_tokens refresh_token csrf_token CSRFToken credential credentials "
     "api_key apiKey APIKey apikey api_keys private_key signing_key sessionKey "
     "session_data password_salt salt hash password_hash SHAHash hashes otp otp_code "
-    "pin pin_code PIN cardPin "
+    "pin pin_code PIN cardPin passcode passcodes hashed_key hashedKey auth_key authkey "
+    "encryption_key recovery_codes recovery_code backup_codes backupCodes totp_seed "
+    "totpSeed totp_secret otp_seed mfa_secret mfa_code mfaSeed auth_code "
 )
 HARMLESS = (
     "title description key monkey keyboard spinning pinned opinion hashtag salted "
     "basalt author status mission accession impressed count2 "
+    "postal_code postcode code seed digest sort_key country_code public_key "
 )
 TYPED = (
     "passwort mypassword cvc card_cvv cc-number cc-csc iban account-iban one-time-code "

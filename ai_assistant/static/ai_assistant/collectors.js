@@ -4,7 +4,7 @@ import { byId, root, word } from "./root.js";
 
 // Both are those of safety/sensitive.py, word for word.
 const SECRET_WORDS =
-  /(^|_)(password|passwd|passphrase|pwd|(client_?)?secret|(auth|access)?_?token|credential|(api|private|access|signing|session)_?key|session_?data|salt|hash|otp|pin)(e?s)?\d*($|_)/i;
+  /(^|_)(password|passwd|passphrase|passcode|pwd|(client_?)?secret|(auth|access)?_?token|credential|(api|private|access|signing|session)_?key|session_?data|(hashed|auth|encryption|recovery|backup|totp|otp|mfa)_?(key|code|seed|secret)|salt|hash|otp|pin)(e?s)?\d*($|_)/i;
 const WORD_BREAKS = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g;
 // What else a person types: passwords in other words and languages, means to pay.
 const TYPED = /p(assw|wd)|secret|token|api_?key|credential|(^|_)(one_time_code|cv[cv]|csc|iban|cc)($|_)/i;

@@ -10,9 +10,8 @@ from django.utils.text import capfirst
 from ai_assistant.changes.images import raw, same
 from ai_assistant.changes.values import ChangeKind, FieldChange, ObjectChange
 from ai_assistant.changes.volatile import is_drawn
-from ai_assistant.safety.sensitive import is_sensitive_field
+from ai_assistant.safety.sensitive import HIDDEN, is_sensitive_field
 from ai_assistant.tools.data.display import (
-    HIDDEN,
     name_of,
     names_of,
     plain_text,

@@ -15,10 +15,9 @@ from django.utils.encoding import force_str
 from django.utils.translation import gettext as _
 
 from ai_assistant.safety.foreign import value_or
-from ai_assistant.safety.sensitive import is_sensitive_field
+from ai_assistant.safety.sensitive import HIDDEN, is_sensitive_field, masked, masked_in
 from ai_assistant.tools.data.access import is_closed
 
-HIDDEN = "•••"
 MOST_NAMES = 50  # of linked objects, in one text
 
 
@@ -41,6 +40,7 @@ def shown_value(field: Any, obj: models.Model | None) -> str:  # noqa: ANN401
 
 def plain_text(value: Any, field: Any = None) -> str:  # noqa: ANN401
     """Return a value of Python as text, in the user's language and time zone."""
+    value = masked(value) if field is None else masked_in(field, value)
     if isinstance(field, models.JSONField):
         return json.dumps(value, ensure_ascii=False, cls=field.encoder, default=str)
     if isinstance(field, models.DecimalField) and isinstance(value, Decimal):

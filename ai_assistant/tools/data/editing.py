@@ -16,7 +16,8 @@ from django.contrib.admin.widgets import (
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 
-from ai_assistant.tools.data.posting import inner
+from ai_assistant.safety.sensitive import masked
+from ai_assistant.tools.data.posting import inner, parsed
 from ai_assistant.tools.data.submission import Submission
 from ai_assistant.types import JSON, RunContext
 
@@ -65,7 +66,9 @@ class ValuesEditor:
 def _said(form: Any, name: str) -> Any:  # noqa: ANN401
     """Return what is proposed for a field, as the widget shows it."""
     widget = inner(form.fields[name].widget)
-    return widget.value_from_datadict(form.data, form.files, form.add_prefix(name))
+    said = widget.value_from_datadict(form.data, form.files, form.add_prefix(name))
+    is_json = isinstance(form.fields[name], forms.JSONField)
+    return masked(parsed(said)) if is_json else said
 
 
 def _field(field: forms.Field) -> forms.Field:

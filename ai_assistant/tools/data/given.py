@@ -1,21 +1,24 @@
 """What may be given to a form: what the page shows, but for files and secrets."""
 
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from typing import Any
 
 from django import forms
 from django.core.exceptions import FieldDoesNotExist
-from django.db.models import Model
+from django.db.models import JSONField, Model
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.sensitive import (
-    SECRET_WORDS,
-    WORD_BREAKS,
+    HIDDEN,
+    is_opened_field,
+    is_secret_name,
     is_sensitive_field,
+    secrets_in,
 )
 from ai_assistant.tools.data.access import is_closed
 from ai_assistant.tools.data.fields import is_open_field, is_own
-from ai_assistant.tools.data.posting import inner
+from ai_assistant.tools.data.posting import given_value, inner, parsed
 
 MOST_NAMED = 40
 
@@ -48,6 +51,62 @@ def givable(form: Any) -> Iterator[str]:  # noqa: ANN401
             yield name
 
 
+def laid_value(form: Any, name: str, value: Any) -> Any:  # noqa: ANN401 - JSON
+    """
+    Return what is given for a field as its widget takes it.
+
+    What stands under secret keys of JSON stays as it is: told as "•••", and given
+    back so. Raise ModelRetry if it would become something else.
+    """
+    field = form.fields[name]
+    old, new = form.get_initial_for_field(field, name), parsed(value)
+    before, found = secrets_in(old), secrets_in(new)
+    if not (before or found) or _is_opened(form, name):
+        if new is None:
+            _check_null(form, name)
+        return given_value(field, value)
+    new = deepcopy(new)
+    for path, item in found.items():
+        if item == HIDDEN and path in before:
+            _set(new, path, before[path])
+    if secrets_in(new) != before:
+        raise ModelRetry(
+            f"{name!r} has keys that are kept from the assistant, or would get some. "
+            f"Give the whole value with those that are there as {HIDDEN!r}, and no "
+            "others."
+        )
+    return given_value(field, new)
+
+
+def _check_null(form: Any, name: str) -> None:  # noqa: ANN401 - a Django form
+    """
+    Make sure that null is given to a JSON column only where it takes one.
+
+    A form makes NULL of it and is valid; the page would fail as it saves.
+    """
+    own = _field(form, name)
+    if isinstance(own, JSONField) and not own.null:
+        raise ModelRetry(f"{name!r} cannot be null: give an empty {{}} or [] instead.")
+
+
+def _is_opened(form: Any, name: str) -> bool:  # noqa: ANN401
+    own = _field(form, name)
+    return own is not None and is_opened_field(own)
+
+
+def _field(form: Any, name: str) -> Any:  # noqa: ANN401 - a model field or None
+    try:
+        return form._meta.model._meta.get_field(name)  # noqa: SLF001
+    except FieldDoesNotExist:
+        return None
+
+
+def _set(value: Any, path: tuple[Any, ...], item: Any) -> None:  # noqa: ANN401 - JSON
+    for step in path[:-1]:
+        value = value[step]
+    value[path[-1]] = item
+
+
 def is_secret(form: Any, name: str) -> bool:  # noqa: ANN401 - a Django form
     """Tell whether the field of a form is one that no tool may write."""
     model = form._meta.model  # noqa: SLF001
@@ -59,7 +118,7 @@ def is_secret(form: Any, name: str) -> bool:  # noqa: ANN401 - a Django form
         return not is_open_field(field)
     # A field of the form alone.
     links = getattr(form.fields[name], "queryset", None)
-    return bool(SECRET_WORDS.search(WORD_BREAKS.sub("_", name))) or (
+    return is_secret_name(name) or (
         links is not None
         and (is_closed(links.model) or _links_rights(model, links.model))
     )

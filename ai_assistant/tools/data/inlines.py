@@ -11,8 +11,8 @@ from django.http import HttpRequest, QueryDict
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.tools.data.access import check_told, is_closed
-from ai_assistant.tools.data.given import check_names
-from ai_assistant.tools.data.posting import given_value, post_form, put, truth
+from ai_assistant.tools.data.given import check_names, laid_value
+from ai_assistant.tools.data.posting import post_form, put, truth
 
 ID_WORDS = ("id", "pk")
 MOST_ROWS = 200  # of one call, over all inlines
@@ -94,7 +94,7 @@ class Inlines:
         self.given[form.prefix] = values.keys()
         for name, value in values.items():
             own = form.fields[name]
-            put(self.data, form.add_prefix(name), own, given_value(own, value))
+            put(self.data, form.add_prefix(name), own, laid_value(form, name, value))
 
     def _management(self, formset: Any, new: int) -> None:  # noqa: ANN401
         old = formset.initial_form_count()

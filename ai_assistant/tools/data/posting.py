@@ -44,7 +44,7 @@ def given_value(field: forms.Field, value: Any) -> Any:  # noqa: ANN401 - JSON
     field of text is written as people write tags.
     """
     if isinstance(field, forms.JSONField):
-        return field.prepare_value(_parsed(value))
+        return field.prepare_value(parsed(value))
     if isinstance(field, forms.BooleanField | forms.NullBooleanField):
         return truth(value)
     if _takes_many(field):
@@ -140,7 +140,7 @@ def truth(value: Any) -> Any:  # noqa: ANN401
     return words.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
-def _parsed(value: Any) -> Any:  # noqa: ANN401
+def parsed(value: Any) -> Any:  # noqa: ANN401
     """Return the object that a text spells out, if a model sent JSON as text."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         try:

@@ -13,8 +13,8 @@ from django.forms.models import apply_limit_choices_to_to_formfield
 from django.http import QueryDict
 
 from ai_assistant.tools.data.access import Door
-from ai_assistant.tools.data.given import check_names
-from ai_assistant.tools.data.posting import given_value, post_form, put
+from ai_assistant.tools.data.given import check_names, laid_value
+from ai_assistant.tools.data.posting import post_form, put
 from ai_assistant.tools.data.submission import Submission, Values, form_of
 
 # What a ModelAdmin may decide by the object.
@@ -49,7 +49,7 @@ class RowForms:
         post_form(data, source)
         for name, value in self.values.items():
             own = source.fields[name]
-            put(data, source.add_prefix(name), own, given_value(own, value))
+            put(data, source.add_prefix(name), own, laid_value(source, name, value))
         if not is_plain:
             form = form_class(data, files, instance=copy(obj))
         return Submission(

@@ -12,10 +12,10 @@ from django.forms.formsets import all_valid
 from django.http import HttpRequest, QueryDict
 
 from ai_assistant.tools.data.access import Door
-from ai_assistant.tools.data.given import check_names
+from ai_assistant.tools.data.given import check_names, laid_value
 from ai_assistant.tools.data.inlines import Inlines, Row
 from ai_assistant.tools.data.lossless import keep_rest
-from ai_assistant.tools.data.posting import given_value, post_form, put
+from ai_assistant.tools.data.posting import post_form, put
 
 Values = dict[str, Any]
 
@@ -80,7 +80,7 @@ def submission(
     post_form(data, shown)
     for name, value in values.items():
         own = shown.fields[name]
-        put(data, shown.add_prefix(name), own, given_value(own, value))
+        put(data, shown.add_prefix(name), own, laid_value(shown, name, value))
     page = Inlines(request=posted.request, obj=obj, data=data)
     page.post(_formsets(door, shown.instance, obj), inlines or {})
     data["_save"] = "1"  # the button

@@ -9,6 +9,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 
 from ai_assistant.safety.foreign import value_or
+from ai_assistant.safety.sensitive import masked_in
 from ai_assistant.tools.characters import whole_json
 
 MAX_LINKED = 100  # objects of a many-to-many field
@@ -29,7 +30,7 @@ def value_of(field: Any, obj: Model, chars: int) -> Any:  # noqa: ANN401 - JSON
         return None if value is None else {"id": value, "text": _text(field, obj)}
     if isinstance(value, bytes | memoryview):
         return f"({len(value)} bytes)"
-    return short(value, chars)
+    return short(masked_in(field, value), chars)
 
 
 def short(value: Any, chars: int) -> Any:  # noqa: ANN401 - any value, any JSON

@@ -108,6 +108,12 @@ class TestValues:
 
 
 class TestRefused:
+    def test_null_where_the_column_of_json_takes_none(self, boss, stock):
+        with pytest.raises(ModelRetry, match="'data' cannot be null"):
+            change(boss, stock.lamp, {"data": None})
+
+        assert columns(stock.lamp)["data"] == {"a": [1, 2]}
+
     @pytest.mark.parametrize(
         "name",
         ["number", "margin", "api_key", "slug", "updated_at", "cover", "id", "nothing"],

@@ -40,9 +40,24 @@ CLOSED = (
     *("auth.user_groups", "auth.user_user_permissions", "auth.group_permissions"),
     *("library.vault", "library.diary", "library.card", "library.shelf"),
 )
+# In a field of JSON that is shown, by the rule for names.
+JSON_KEYS = ("data__password", "data__in__totpSeed", "data__in__recovery-codes")
 OWN = {
-    "library.book": ("session_token", "margin", "copies__pin", "vault__contents"),
-    "library.author": ("api_key", "session", "session__session_data", "session_id"),
+    "library.book": (
+        *JSON_KEYS,
+        "session_token",
+        "margin",
+        "copies__pin",
+        "vault__contents",
+    ),
+    "library.author": (
+        "api_key",
+        "passcode",
+        "totp_seed",
+        "session",
+        "session__session_data",
+        "session_id",
+    ),
     "library.publisher": ("auth_token",),
     "auth.group": ("permissions", "permissions__codename", "user__password"),
 }
@@ -110,6 +125,8 @@ def secrets(boss, shop, monkeypatch):
     )
     Author.objects.update(account=boss, session=session)
     Conversation.objects.create(owner=boss, title="canary-conversation")
+    codes = {"totpSeed": "canary-seed", "recovery-codes": ["canary-code"]}
+    Book.objects.update(data={"password": "canary-password", "in": codes})
     LogEntry.objects.log_actions(boss.pk, [boss], CHANGE, "canary-log")
     monkeypatch.setattr(
         type(admin.site.get_model_admin(User)), "inlines", (CanaryInline, MemberInline)
