@@ -13,7 +13,7 @@ from ai_assistant.checks.budgets import check_budgets
 from ai_assistant.checks.cards import check_cards
 from ai_assistant.checks.changes import check_changes
 from ai_assistant.checks.context import check_context
-from ai_assistant.checks.data import check_data
+from ai_assistant.checks.data import check_data, check_secrets
 from ai_assistant.checks.database import check_database
 from ai_assistant.checks.doors import check_doors
 from ai_assistant.checks.layer import check_layer
@@ -59,3 +59,11 @@ def check_assistant(**_: object) -> list[CheckMessage]:
     if found or not conf.enabled():
         return found
     return [message for check in CHECKS for message in check()]
+
+
+@register(TAG, deploy=True)
+def check_before_deployment(**_: object) -> list[CheckMessage]:
+    """Return what somebody has to look at once, before the site is switched on."""
+    if check_settings() or not conf.enabled():
+        return []
+    return check_secrets()
