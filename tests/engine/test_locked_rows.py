@@ -483,7 +483,7 @@ def test_on_postgres(postgres_server):
     ran = subprocess.run(
         python(
             *("-m", "pytest", "-q", "-p", "no:cacheprovider", __file__),
-            *("--deselect", f"{__file__}::test_on_postgres"),
+            *("-k", "not test_on_postgres"),
         ),
         cwd=ROOT,
         env={**os.environ, "DATABASE_URL": postgres_server.new_database()},
