@@ -21,7 +21,14 @@ from django.http import HttpRequest
 from ai_assistant.ambient import below_prefix
 from ai_assistant.context.page import Page
 from ai_assistant.context.withheld import is_withheld, is_withheld_model
+from ai_assistant.safety.admin_pages import (
+    VIEWS,
+    is_overridden,
+    is_own_page,
+    shown_page,
+)
 from ai_assistant.safety.foreign import value_or
+from ai_assistant.safety.form_limits import limits, named_among
 from ai_assistant.safety.sensitive import is_sensitive_field, masked_in
 
 MAX_FIELDS = 40
@@ -61,7 +68,21 @@ def opened_object(page: Page, user: Any) -> Model | None:  # noqa: ANN401
         return None
     if found is None or not admin.has_view_or_change_permission(request, found):
         return None
-    return found  # type: ignore[no-any-return]
+    return found if _page_opens(page, request) else None
+
+
+def _page_opens(page: Page, request: HttpRequest) -> bool:
+    """Tell whether code of the site lets the user see the object of the page."""
+    admin, object_id = page.model_admin, page.info.object_id
+    if (
+        is_overridden(admin, "get_object")
+        and admin.get_object(request, object_id) is None
+    ):
+        return False
+    action = page.info.action
+    if action not in VIEWS or not is_own_page(admin, request, action):  # type: ignore[arg-type] # known
+        return True
+    return shown_page(admin, request) is not None
 
 
 def may_open(page: Page, user: Any, opened: Model | None) -> bool:  # noqa: ANN401
@@ -143,7 +164,18 @@ def summary(page: Page, user: Any, opened: Model) -> dict[str, Any]:  # noqa: AN
     if is_withheld(page):
         return {}
     fields = list(_shown_fields(page, user, opened))[:MAX_FIELDS]
-    return {field.name: _value(page, field, opened) for field in fields}
+    named = limits(page.model_admin, page_request(page, user), opened, fields)
+    return {
+        field.name: _value(page, field, opened)
+        for field in fields
+        if field.name not in named or _is_named(field, named[field.name], opened)
+    }
+
+
+def _is_named(field: Any, limit: Any, opened: Model) -> bool:  # noqa: ANN401
+    value = field.value_from_object(opened)
+    target = field.target_field.name if field.is_relation else ""
+    return value is None or bool(named_among(limit, [value], target))
 
 
 def held_permissions(page: Page, user: Any, opened: Model | None) -> list[str]:  # noqa: ANN401

@@ -8,6 +8,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
 from django.contrib.sessions.models import Session
+from django.core.exceptions import PermissionDenied
 
 from ai_assistant.context.opened import _short, _value, may_open, opened_object, summary
 from ai_assistant.context.page import find_page
@@ -47,6 +48,24 @@ class TestOpenedObject:
             model_admin, "get_queryset", lambda request: Questionnaire.objects.none()
         )
 
+        assert opened_object(change(questionnaire), user) is None
+
+    def test_not_if_the_admin_does_not_find_it(self, user, questionnaire, monkeypatch):
+        own = change(questionnaire)
+        admin_class = type(own.model_admin)
+        monkeypatch.setattr(
+            admin_class, "get_object", lambda *_args: None, raising=False
+        )
+        assert opened_object(own, user) is None
+
+    def test_not_if_its_page_does_not_open(self, user, questionnaire, monkeypatch):
+        def change_view(_self, _request, *_args, **_kwargs):
+            raise PermissionDenied
+
+        own = change(questionnaire)
+        monkeypatch.setattr(
+            type(own.model_admin), "change_view", change_view, raising=False
+        )
         assert opened_object(change(questionnaire), user) is None
 
     def test_not_against_the_admins_own_word(self, user, questionnaire, monkeypatch):

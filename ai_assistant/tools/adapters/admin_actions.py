@@ -19,6 +19,7 @@ from ai_assistant.exceptions import (
     ModelRetry,
     ToolFailed,
 )
+from ai_assistant.safety.admin_pages import is_overridden
 from ai_assistant.tools.adapters.functions import from_function
 from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.tools.adapters.told import Told
@@ -157,13 +158,22 @@ def chosen_objects(
     if not 0 < len(wanted) <= MOST_IDS:
         raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(wanted)}.")
     try:
-        chosen = model_admin.get_queryset(request).filter(pk__in=wanted)
+        chosen = _listed(model_admin, request).filter(pk__in=wanted)
         there = {str(pk) for pk in chosen.values_list("pk", flat=True)}
     except (ValueError, ValidationError) as error:
         raise ModelRetry(f"These are no ids: {', '.join(wanted[:10])}.") from error
     if missing := [pk for pk in wanted if pk not in there]:
         raise ModelRetry(f"There is no object with the id {', '.join(missing[:10])}.")
-    return chosen  # type: ignore[no-any-return]
+    return chosen
+
+
+def _listed(model_admin: Any, request: HttpRequest) -> QuerySet[Any]:  # noqa: ANN401
+    """Return the rows of the list, from which the admin takes those of an action."""
+    rows: QuerySet[Any] = model_admin.get_queryset(request)
+    if not is_overridden(model_admin, "get_changelist", "get_changelist_instance"):
+        return rows
+    shown = model_admin.get_changelist_instance(request).get_queryset(request)
+    return rows.filter(pk__in=[one.pk for one in shown])
 
 
 def _result(request: HttpRequest) -> ToolResult:

@@ -10,12 +10,13 @@ from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import quote
 from django.contrib.auth import get_permission_codename
 from django.contrib.auth.models import Permission
-from django.db.models import ForeignKey, Model, QuerySet
+from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from ai_assistant.ambient import match_of
 from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.safety.admin_pages import Page
 from ai_assistant.safety.opted_out import is_opted_out
 from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
 from ai_assistant.tools.adapters.request import user_request
@@ -101,14 +102,9 @@ def may_enter(context: RunContext) -> bool:
     return any(lets_in(site, request) for site in sites_of(context))
 
 
-def queryset(door: Door) -> QuerySet[Any]:
-    """
-    Return the rows that the list of the admin shows to the user.
-
-    Raise ToolFailed if that list is code of the site, and does not open.
-    """
-    check_page(door, "changelist")
-    return door.model_admin.get_queryset(door.request)  # type: ignore[no-any-return]
+def at_list(door: Door) -> Door:
+    """Return the door with the request of the list."""
+    return _at(door, "changelist")
 
 
 def at_object(door: Door, object_id: Any, page: str = "change") -> Door:  # noqa: ANN401
@@ -121,9 +117,9 @@ def at_add(door: Door) -> Door:
     return _at(door, "add")
 
 
-def find_object(door: Door, object_id: Any) -> Any:  # noqa: ANN401 - an instance
+def find_object(door: Door, object_id: Any, page: Page = "change") -> Any:  # noqa: ANN401 - an instance
     """
-    Return one object, as the page of the admin would load it for the user.
+    Return one object, as a page of the admin would load it for the user.
 
     Raise ModelRetry if there is none of that id, or the user may not see it, and
     ToolFailed if its page is code of the site, and does not open.
@@ -131,10 +127,10 @@ def find_object(door: Door, object_id: Any) -> Any:  # noqa: ANN401 - an instanc
     own = str(object_id)
     with wrong_values():
         if len(own) <= ID_CHARS and whole(own) == own:
-            there = at_object(door, own)
+            there = at_object(door, own, page)
             found = there.model_admin.get_object(there.request, own)
             if found is not None and may_see(there, found):
-                check_page(there, "change")
+                check_page(there, page)
                 return found
     raise ModelRetry(
         f"There is no {door.options.verbose_name} with the id "

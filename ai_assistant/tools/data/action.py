@@ -21,7 +21,7 @@ from ai_assistant.tools.adapters.admin_actions import (
     find_action,
 )
 from ai_assistant.tools.data.access import Door, find_door
-from ai_assistant.tools.data.chosen import Ids, chosen_rows
+from ai_assistant.tools.data.chosen import Ids, chosen_rows, in_list
 from ai_assistant.tools.data.display import name_of
 from ai_assistant.tools.data.enabled import are_enabled
 from ai_assistant.tools.data.pages import check_page
@@ -37,7 +37,7 @@ def preview(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
     door = find_door(context, model)
     check_page(door, "changelist")
     request, _function = _found(door, action, ids)
-    objects = chosen_rows(door, ids)
+    objects = chosen_rows(door, ids, in_list)
     title = _("%(action)s: %(objects)s") % {
         "action": _said(door, request, action),
         "objects": counted(door.options, len(objects)),
@@ -108,7 +108,7 @@ def run_admin_action(
     """Carry out an action of the list on objects. describe_model tells the actions."""
     door = find_door(context, model)
     request, function = _found(door, action, ids)
-    cover(chosen_rows(door, ids), ())
+    cover(chosen_rows(door, ids, in_list), ())
     chosen = chosen_objects(door.model_admin, request, [str(one) for one in ids])
     check_page(door, "changelist")
     return carry_out(function, door.model_admin, request, chosen)

@@ -1,10 +1,11 @@
 """Count and add up rows of a model, in groups."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 from django.db.models import (
     Avg,
+    Case,
     Count,
     DecimalField,
     DurationField,
@@ -15,19 +16,24 @@ from django.db.models import (
     Min,
     QuerySet,
     Sum,
+    When,
 )
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.tools.data.access import Door, find_door, queryset
+from ai_assistant.safety.admin_pages import is_overridden
+from ai_assistant.safety.form_limits import limits, may_limit, says_itself
+from ai_assistant.tools.data.access import Door, at_object, find_door
 from ai_assistant.tools.data.arguments import Names
 from ai_assistant.tools.data.enabled import are_enabled
+from ai_assistant.tools.data.fields import list_names
 from ai_assistant.tools.data.guard import wrong_values
 from ai_assistant.tools.data.lookups import OPAQUE, ORDERED, filtered, transformed
 from ai_assistant.tools.data.paths import Path, find_path, unknown_path
-from ai_assistant.tools.data.rows import hidden_rows, searched
+from ai_assistant.tools.data.rows import check_paths, hidden_rows, searched
+from ai_assistant.tools.data.shown import listed
 from ai_assistant.tools.data.values import short, text_of
 from ai_assistant.types import JSON, RunContext
 
@@ -35,6 +41,8 @@ MOST_GROUPS = 100
 MOST_NAMES = 5  # of groups, and of measures
 TEXT_CHARS = 200
 COUNT = "count"
+# Where a ModelAdmin says by the object whether its form has an input for a field.
+BY_OBJECT = ("has_change_permission", "get_readonly_fields")
 Groups = Annotated[Names, Field(description="fields, as status or created_at__year")]
 Measures = Annotated[
     Names, Field(description="count, or sum, avg, min, max of a field: sum:total")
@@ -73,8 +81,9 @@ def aggregate_objects(
     figures = {text: _measure(door, text) for text in asked}
     with wrong_values():
         rows = _plain(
-            door, filtered(door, searched(door, queryset(door), search), filters)
+            door, filtered(door, searched(door, listed(door), search), filters)
         )
+        check_paths(rows, [*groups.values(), *_paths(door, asked)])
         found = _counted(rows, list(groups.values()), list(figures.values()))
     told = [_row(groups, figures, one) for one in found[:MOST_GROUPS]]
     _name_keys(groups, told)
@@ -111,10 +120,42 @@ def _group(door: Door, text: str) -> Path:
     return path
 
 
-def _key(path: Path) -> F:
-    """Return what the rows are grouped by; a date by its part."""
+def _key(path: Path) -> Any:  # noqa: ANN401 - an expression
+    """
+    Return what the rows are grouped by; a date by its part.
+
+    What the form does not name is one group with nothing.
+    """
     _own, name, _rest = transformed(path)
-    return F(name)
+    limit = _limit(path)
+    if limit is None:
+        return F(name)
+    return Case(When(**{f"{name}__in": limit}, then=F(name)), default=None)
+
+
+def _limit(path: Path) -> Any:  # noqa: ANN401 - keys of objects, or choices
+    """Return what the form names of a field; None if that, or the list, is all."""
+    door, own = path.door, path.field
+    admin, there = door.model_admin, at_object(door, "")
+    if own.name in list_names(door) or not may_limit(admin, own):
+        return None
+    if says_itself(admin) or is_overridden(admin, *BY_OBJECT):
+        raise ModelRetry(
+            f"{own.name!r} cannot be a group: the form of each object of {door.label} "
+            "says what it names of it. Use filters and count."
+        )
+    named = limits(admin, there.request, door.model(), [own]).get(own.name)
+    if isinstance(named, QuerySet):
+        key = "pk" if own.many_to_many else own.target_field.name
+        return named.order_by().values(key)
+    if named is None:
+        return None
+    return [choice for choice, _label in own.flatchoices if str(choice) in named]
+
+
+def _paths(door: Door, measures: Iterable[str]) -> list[Path]:
+    names = [text.partition(":")[2] for text in measures if text != COUNT]
+    return [find_path(door, name) for name in names]
 
 
 def _measure(door: Door, text: str) -> Any:  # noqa: ANN401 - an aggregate

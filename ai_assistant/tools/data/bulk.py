@@ -13,7 +13,7 @@ from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.decorators import tool
 from ai_assistant.tools.data.access import Door, at_object, find_door
 from ai_assistant.tools.data.change import check_change
-from ai_assistant.tools.data.chosen import Ids, chosen_rows
+from ai_assistant.tools.data.chosen import Ids, chosen_rows, on_page
 from ai_assistant.tools.data.create import Values
 from ai_assistant.tools.data.differences import (
     differs,
@@ -80,7 +80,7 @@ def _submissions(
     context: RunContext, door: Door, ids: Ids, values: Values
 ) -> Iterator[Submission | ToolResult]:
     """Yield the valid forms of the objects, or at last the refusal of one."""
-    rows = chosen_rows(door, ids)
+    rows = chosen_rows(door, ids, on_page("change"))
     # Each form reads the links of its object.
     links = [field.name for field in door.options.many_to_many]
     prefetch_related_objects(rows, *links)
@@ -110,7 +110,7 @@ def _submissions(
 def _editable(context: RunContext, arguments: dict[str, Any]) -> Submission:
     """Return the form of the first of the objects."""
     door = find_door(context, arguments["model"])
-    first = chosen_rows(door, arguments["ids"])[0]
+    first = chosen_rows(door, arguments["ids"], on_page("change"))[0]
     there = at_object(door, first.pk)
     check_change(there, first)
     return submission(there, first, arguments["values"])

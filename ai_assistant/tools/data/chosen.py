@@ -1,14 +1,17 @@
 """The objects that a call names by their ids."""
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from pydantic import Field
 
 from ai_assistant.exceptions import ModelRetry
+from ai_assistant.safety.admin_pages import Page, is_overridden
 from ai_assistant.tools.characters import whole
-from ai_assistant.tools.data.access import ID_CHARS, Door, check_told
+from ai_assistant.tools.data.access import ID_CHARS, Door, at_object, check_told
 from ai_assistant.tools.data.guard import wrong_values
+from ai_assistant.tools.data.shown import listed, of_pages
 
 MOST_IDS = 1000
 MOST_NAMED = 10
@@ -17,24 +20,22 @@ BATCH = 400  # keys in one query; SQLite's oldest limit is 999 values
 Ids = Annotated[list[str | int], Field(min_length=1, max_length=MOST_IDS)]
 
 
-def chosen_rows(door: Door, ids: list[Any]) -> list[Model]:
-    """
-    Return the objects of these ids, in their order, each once.
+Load = Callable[[Door, list[Any]], Iterable[Model]]
 
-    Raise ModelRetry if there are none or too many, or the list of the admin
-    does not have one.
+
+def chosen_rows(door: Door, ids: list[Any], load: Load) -> list[Model]:
+    """
+    Return the objects of these ids, in their order, each once, as `load` finds them.
+
+    Raise ModelRetry if there are none or too many, or one of them is not found.
     """
     check_told(door.model)
     wanted = list(dict.fromkeys(str(one) for one in ids))
     if not 0 < len(wanted) <= MOST_IDS:
         raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(wanted)}.")
-    found: dict[str, Model] = {}
     with wrong_values():
         keys = [_key(door, own) for own in wanted]
-        queryset = door.model_admin.get_queryset(door.request)
-        for start in range(0, len(keys), BATCH):
-            for row in queryset.filter(pk__in=keys[start : start + BATCH]):
-                found[str(row.pk)] = row
+        found = {str(row.pk): row for row in load(door, keys)}
         own_ids = [str(key) for key in keys]
         missing = [own for own in own_ids if own not in found]
     if missing:
@@ -44,6 +45,32 @@ def chosen_rows(door: Door, ids: list[Any]) -> list[Model]:
             "search_objects finds ids."
         )
     return [found[own] for own in dict.fromkeys(own_ids)]
+
+
+def in_list(door: Door, keys: list[Any]) -> Iterator[Model]:
+    """Yield those of the objects that the list of the admin shows."""
+    return _batches(listed(door), keys)
+
+
+def on_page(page: Page) -> Load:
+    """Return what yields those of the objects that a page of theirs finds."""
+
+    def load(door: Door, keys: list[Any]) -> Iterator[Model]:
+        if not is_overridden(door.model_admin, "get_object"):
+            yield from _batches(of_pages(door, page), keys)
+            return
+        for key in keys:
+            there = at_object(door, key, page)
+            found = there.model_admin.get_object(there.request, str(key))
+            if found is not None:
+                yield found
+
+    return load
+
+
+def _batches(rows: QuerySet[Any], keys: list[Any]) -> Iterator[Model]:
+    for start in range(0, len(keys), BATCH):
+        yield from rows.filter(pk__in=keys[start : start + BATCH])
 
 
 def _key(door: Door, own: str) -> Any:  # noqa: ANN401 - of any type

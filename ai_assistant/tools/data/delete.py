@@ -8,7 +8,7 @@ from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.decorators import tool
 from ai_assistant.tools.data.access import Door, at_object, find_door
 from ai_assistant.tools.data.cascade import Cascade, check_closed, check_deletion
-from ai_assistant.tools.data.chosen import Ids, chosen_rows
+from ai_assistant.tools.data.chosen import Ids, chosen_rows, on_page
 from ai_assistant.tools.data.display import name_of
 from ai_assistant.tools.data.enabled import are_enabled
 from ai_assistant.tools.data.pages import check_page
@@ -44,7 +44,7 @@ def preview(context: RunContext, model: str, ids: Ids) -> Changes:
 
 def _checked(context: RunContext, model: str, ids: Ids) -> tuple[Door, Cascade]:
     door = find_door(context, model, also="delete")
-    objects = chosen_rows(door, ids)
+    objects = chosen_rows(door, ids, on_page("delete"))
     door = posting_list(door, {"action": "delete_selected", "post": "yes"}, objects)
     check_deletion(door, objects)
     for one in objects:

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.decorators import tool
+from ai_assistant.safety.foreign import value_or
+from ai_assistant.safety.form_limits import Limits, limits
 from ai_assistant.tools.data.access import (
     Door,
     at_object,
@@ -83,12 +86,24 @@ def _fields(door: Door) -> list[dict[str, JSON]]:
     there = at_object(door, "")
     blank = door.model()
     readonly = set(door.model_admin.get_readonly_fields(there.request, blank))
-    return [_field(own, is_readonly=name in readonly) for name, own in shown.items()]
+    choices = [own for own in shown.values() if own.flatchoices]
+    named = limits(door.model_admin, there.request, blank, choices)
+    return [
+        _field(own, named, is_readonly=name in readonly) for name, own in shown.items()
+    ]
 
 
-def _field(own: Any, *, is_readonly: bool = False) -> dict[str, JSON]:  # noqa: ANN401
+def _field(
+    own: Any,  # noqa: ANN401
+    named: Limits,
+    *,
+    is_readonly: bool = False,
+) -> dict[str, JSON]:
+    limit = named.get(own.name)
     choices = [
-        {"value": value, "label": str(label)} for value, label in own.flatchoices
+        {"value": value, "label": str(label)}
+        for value, label in own.flatchoices
+        if limit is None or str(value) in limit
     ]
     told: dict[str, JSON] = {
         "name": own.name,
@@ -120,19 +135,28 @@ def _own_filters(door: Door) -> dict[str, JSON]:
 def _inlines(door: Door) -> list[dict[str, JSON]]:
     there, blank = at_object(door, ""), door.model()
     told: list[dict[str, JSON]] = []
-    for inline in open_inlines(there, blank):
-        formset = inline.get_formset(there.request, blank)
+    for formset, inline in _blank_inlines(there, blank):
         fields = inline_fields(inline, there, blank, formset)
         readonly = set(inline.get_readonly_fields(there.request, blank))
         told.append(
             {
                 "model": inline.opts.label_lower,
                 "fields": [
-                    _field(own, is_readonly=own.name in readonly) for own in fields
+                    _field(own, {}, is_readonly=own.name in readonly) for own in fields
                 ],
             }
         )
     return told
+
+
+def _blank_inlines(door: Door, blank: Model) -> list[tuple[Any, Any]]:
+    # The code of a site may need more than an empty object.
+    return value_or(
+        [],
+        lambda: open_inlines(door, blank),
+        "%s does not tell the inlines of an empty object",
+        door.label,
+    )
 
 
 def _actions(door: Door) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The fields of a model that the pages of its ModelAdmin show to the user."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.admin.utils import flatten_fieldsets
@@ -7,24 +8,43 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model
 
 from ai_assistant.safety.foreign import value_or
+from ai_assistant.safety.form_limits import Limits, limits, may_limit
 from ai_assistant.safety.sensitive import is_sensitive_field
 from ai_assistant.tools.data.access import Door, at_add, at_object, is_closed
+from ai_assistant.tools.data.shown import is_listed, opens_list
 
 FIELDS = "fields"  # of the memo of a door
 # Where a ModelAdmin says which fields a page has, perhaps of the object.
 SAYS = ("get_fieldsets", "get_fields", "get_form", "get_readonly_fields", "get_exclude")
 
 
-def shown_fields(door: Door, obj: Model) -> list[Any]:
+def shown_fields(door: Door, obj: Model, *, in_list: bool = False) -> list[Any]:
     """
     Return the fields of `obj` that its page or the list shows, in their order.
 
-    Model fields only, many-to-many ones too; sensitive ones are left out.
+    Model fields only, many-to-many ones too; sensitive ones are left out. `in_list`
+    says that the list has it, so that nobody has to look.
     """
-    if not says_by_object(door.model_admin):
+    is_in_list = in_list or is_listed(door, obj)
+    if is_in_list and not says_by_object(door.model_admin):
         return model_fields(door)
     there = at_object(door, obj.pk)
-    return _open_fields(door, [*_form_names(there, obj), *list_names(door)])
+    columns = list_names(door) if is_in_list else []
+    return _open_fields(door, [*_form_names(there, obj), *columns])
+
+
+def limits_of(
+    door: Door, obj: Model, fields: Iterable[Any], *, in_list: bool = False
+) -> Limits:
+    """Return what the page of `obj` names of `fields`, where that is not all."""
+    admin = door.model_admin
+    asked = [own for own in fields if may_limit(admin, own)]
+    if asked and (in_list or is_listed(door, obj)):
+        columns = list_names(door)
+        asked = [own for own in asked if own.name not in columns]
+    if not asked:
+        return {}
+    return limits(admin, at_object(door, obj.pk).request, obj, asked)
 
 
 def model_fields(door: Door) -> list[Any]:
@@ -35,7 +55,8 @@ def model_fields(door: Door) -> list[Any]:
     asked with an empty one; if it fails, only the columns of the list count.
     """
     if FIELDS not in door.memo:
-        names = [*_blank_names(door), *list_names(door)]
+        columns = list_names(door) if opens_list(door) else []
+        names = [*_blank_names(door), *columns]
         door.memo[FIELDS] = _open_fields(door, names)
     found: list[Any] = door.memo[FIELDS]
     return found

@@ -32,7 +32,7 @@ def object_history(
 ) -> dict[str, JSON]:
     """Tell who changed an object in the admin, when and what; the newest first."""
     door = find_door(context, model)
-    obj = find_object(door, id)
+    obj = find_object(door, id, "history")
     entries = LogEntry.objects.filter(
         object_id=str(obj.pk), content_type=get_content_type_for_model(door.model)
     )

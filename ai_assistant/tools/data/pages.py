@@ -1,29 +1,15 @@
-"""
-Pages of a ModelAdmin that are code of the site.
+"""The pages of a ModelAdmin that are code of the site: asked and posted to by tools."""
 
-A view that the site has overridden may refuse what no permission forbids. It is
-asked itself then: looked at before a change is shown, and posted to for the change.
-"""
-
-from copy import copy
-from typing import Any, Literal
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ToolFailed
-
-Page = Literal["add", "change", "delete", "changelist"]
-
-VIEWS: dict[str, tuple[str, ...]] = {
-    "add": ("add_view", "changeform_view", "_changeform_view"),
-    "change": ("change_view", "changeform_view", "_changeform_view"),
-    "delete": ("delete_view", "_delete_view"),
-    "changelist": ("changelist_view",),
-}
-OF_DJANGO = "django.contrib.admin."
+from ai_assistant.safety import admin_pages
+from ai_assistant.safety.admin_pages import Page
 
 
 def is_own_page(door: Any, page: Page) -> bool:  # noqa: ANN401 - a Door
@@ -32,25 +18,24 @@ def is_own_page(door: Any, page: Page) -> bool:  # noqa: ANN401 - a Door
 
     Raise ToolFailed if there is no such page at all.
     """
-    match = door.request.resolver_match
-    if match is None:
+    if door.request.resolver_match is None:
         raise _closed()
-    if getattr(match.func, "model_admin", None) is not door.model_admin:
-        return True
-    own = (getattr(type(door.model_admin), name) for name in VIEWS[page])
-    return any(not view.__module__.startswith(OF_DJANGO) for view in own)
+    return admin_pages.is_own_page(door.model_admin, door.request, page)
 
 
-def check_page(door: Any, page: Page) -> None:  # noqa: ANN401
-    """Make sure that a page of the site's own opens for the user."""
+def check_page(door: Any, page: Page) -> Any:  # noqa: ANN401 - a response
+    """
+    Make sure that a page of the site's own opens for the user.
+
+    Return its answer, or None if the page is Django's. Raise ToolFailed if it does
+    not open.
+    """
     if not is_own_page(door, page):
-        return
-    request = copy(door.request)
-    request.method = "GET"
-    request.META = {**request.META, "REQUEST_METHOD": "GET"}
-    response = _response(request)
-    if response.status_code != 200 or not hasattr(response, "context_data"):
+        return None
+    response = admin_pages.shown_page(door.model_admin, door.request)
+    if response is None:
         raise _closed()
+    return response
 
 
 def post_page(door: Any) -> Any:  # noqa: ANN401 - a Door, a response
@@ -59,7 +44,7 @@ def post_page(door: Any) -> Any:  # noqa: ANN401 - a Door, a response
 
     Raise ToolFailed if it does not lead on: it was not saved then.
     """
-    response = _response(door.request)
+    response = posted_page(door)
     told = list(door.request._messages)  # noqa: SLF001
     errors = [str(one) for one in told if one.level >= messages.WARNING]
     if response.status_code not in (301, 302, 303):
@@ -69,11 +54,10 @@ def post_page(door: Any) -> Any:  # noqa: ANN401 - a Door, a response
     return response
 
 
-def _response(request: HttpRequest) -> HttpResponse:
-    match: Any = request.resolver_match  # set where the request was made
-    request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined] # noqa: SLF001
+def posted_page(door: Any) -> Any:  # noqa: ANN401 - a Door, a response
+    """Return what the page itself answers to the door's request."""
     try:
-        return match.func(request, *match.args, **match.kwargs)  # type: ignore[no-any-return]
+        return admin_pages.answer(door.request)
     except (PermissionDenied, Http404) as error:
         raise _closed() from error
 

@@ -1,16 +1,17 @@
 """From a name like `customer__city__icontains` to fields that the user may see."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import QuerySet
 from django.db.models.constants import LOOKUP_SEP
 from django.utils.inspect import func_supports_parameter
 
-from ai_assistant.exceptions import ModelRetry
+from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.tools.characters import whole
-from ai_assistant.tools.data.access import Door, queryset, related_door
+from ai_assistant.tools.data.access import Door, related_door
 from ai_assistant.tools.data.fields import model_fields
+from ai_assistant.tools.data.shown import limits_list, listed
 
 MAX_DEPTH = 4  # fields in one path
 PATH_CHARS = 500
@@ -27,6 +28,8 @@ class Path:
     where these are not all.
     """
 
+    door: Door  # to the model that has the field
+    way: str = ""  # to that model, as Django takes it
     name: str  # of the fields only, as Django takes it
     field: Any
     rest: tuple[str, ...] = ()  # transform and lookup
@@ -84,14 +87,18 @@ def _follow(
     name = "pk" if part == "pk" else own.name
     many = bool(own.many_to_many)
     if ends:
-        return Path(name=name, field=own, rest=tuple(rest), is_many=many, is_key=is_key)
-    if rest[0] in _key_names(own):
         return Path(
-            name=name, field=own, rest=tuple(rest[1:]), is_many=many, is_key=True
+            door=door,
+            name=name,
+            field=own,
+            rest=tuple(rest),
+            is_many=many,
+            is_key=is_key,
         )
-    return _beyond(door, own, rest, value, depth) or Path(
-        name=name, field=own, rest=tuple(rest), is_many=many
-    )
+    here = Path(door=door, name=name, field=own, rest=tuple(rest), is_many=many)
+    if rest[0] in _key_names(own):
+        return replace(here, rest=tuple(rest[1:]), is_key=True)
+    return _beyond(door, own, rest, value, depth) or here
 
 
 def _beyond(
@@ -109,13 +116,12 @@ def _beyond(
     seen = _seen(there)
     hops = {} if seen is None else {relation.name: seen}
     prefix = f"{relation.name}{LOOKUP_SEP}"
-    return Path(
+    return replace(
+        found,
+        way=f"{prefix}{found.way}".removesuffix(LOOKUP_SEP),
         name=f"{prefix}{found.name}",
-        field=found.field,
-        rest=found.rest,
         hops=hops | {f"{prefix}{name}": rows for name, rows in found.hops.items()},
         is_many=relation.many_to_many or found.is_many,
-        is_key=found.is_key,
     )
 
 
@@ -149,6 +155,11 @@ def _seen(door: Door) -> QuerySet[Any] | None:
     """Return the rows of the model that the user may see; None if these are all."""
     manager = door.model._default_manager  # noqa: SLF001
     says = (type(door.model_admin).get_queryset, type(manager).get_queryset)
-    if all(method.__module__.startswith("django.") for method in says):
+    is_all = all(method.__module__.startswith("django.") for method in says)
+    if is_all and not limits_list(door):
         return None
-    return queryset(door).order_by().values("pk")
+    try:
+        return listed(door).order_by().values("pk")
+    except ToolFailed:  # its pages may open all the same
+        rows = door.model_admin.get_queryset(door.request)
+        return rows.order_by().values("pk")  # type: ignore[no-any-return]

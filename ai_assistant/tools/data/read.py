@@ -1,6 +1,7 @@
 """Read one object: its page in the admin as a tool."""
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Annotated, Any
 
 from django.db.models import Model
@@ -8,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from ai_assistant.decorators import tool
+from ai_assistant.safety.form_limits import Limits, form_limits, may_limit
 from ai_assistant.safety.opted_out import is_opted_out
 from ai_assistant.tools.data.access import (
     Door,
@@ -18,7 +20,7 @@ from ai_assistant.tools.data.access import (
 )
 from ai_assistant.tools.data.arguments import Names, ObjectId
 from ai_assistant.tools.data.enabled import are_enabled
-from ai_assistant.tools.data.fields import inline_fields, shown_fields
+from ai_assistant.tools.data.fields import inline_fields, limits_of, shown_fields
 from ai_assistant.tools.data.guard import wrong_values
 from ai_assistant.tools.data.paths import unknown_path
 from ai_assistant.tools.data.values import text_of, value_of, with_related
@@ -57,7 +59,7 @@ def get_object(
         "id": obj.pk,
         "text": text_of(obj),
         "version": version_from(shown, obj),
-        "fields": {own.name: value_of(own, obj, chars) for own in wanted},
+        "fields": _values(door, obj, wanted, chars),
         "may": _may(door, obj),
     }
     if not fields and (inlines := list(_inlines(door, obj))):
@@ -65,10 +67,19 @@ def get_object(
     return told
 
 
-def open_inlines(door: Door, obj: Model | None) -> list[Any]:
-    """Return the inlines of the page of `obj` that a tool may know of."""
-    found = door.model_admin.get_inline_instances(door.request, obj)
-    return [inline for inline in found if _is_open(door, inline)]
+def open_inlines(door: Door, obj: Model | None) -> list[tuple[Any, Any]]:
+    """
+    Return the inlines of the page of `obj` that a tool may know of.
+
+    Each with its class of formsets, as the page has them: the site may hide some.
+    """
+    found = door.model_admin.get_formsets_with_inlines(door.request, obj)
+    return [(formset, inline) for formset, inline in found if _is_open(door, inline)]
+
+
+def _values(door: Door, obj: Model, fields: list[Any], chars: int) -> dict[str, JSON]:
+    named = limits_of(door, obj, fields)
+    return {own.name: value_of(own, obj, chars, named) for own in fields}
 
 
 def _is_open(door: Door, inline: Any) -> bool:  # noqa: ANN401
@@ -95,12 +106,10 @@ def _may(door: Door, obj: Model) -> list[str]:
 
 def _inlines(door: Door, obj: Model) -> Iterator[dict[str, JSON]]:
     there = at_object(door, obj.pk)
-    for inline in open_inlines(there, obj):
-        formset = inline.get_formset(there.request, obj)
+    for formset, inline in open_inlines(there, obj):
         fields = inline_fields(inline, there, obj, formset)
-        of_object = formset(
-            instance=obj, queryset=inline.get_queryset(there.request)
-        ).get_queryset()
+        asked = _limited(there, obj, inline, fields)
+        of_object = _inline_rows(there, obj, formset, inline)
         with wrong_values():
             total = of_object.count()
             rows = list(with_related(of_object, fields)[:MOST_INLINE_ROWS])
@@ -108,10 +117,31 @@ def _inlines(door: Door, obj: Model) -> Iterator[dict[str, JSON]]:
             "model": inline.opts.label_lower,
             "name": str(inline.verbose_name_plural),
             "total": total,
-            "rows": [_inline_row(row, fields) for row in rows],
+            "rows": [
+                _inline_row(row, fields, _named(formset, row, asked)) for row in rows
+            ],
         }
 
 
-def _inline_row(row: Model, fields: list[Any]) -> dict[str, JSON]:
-    told = {own.name: value_of(own, row, INLINE_CHARS) for own in fields}
+def _inline_rows(door: Door, obj: Model, formset: Any, inline: Any) -> Any:  # noqa: ANN401
+    """Return the rows of an inline, as the page of `obj` has them."""
+    prefix = formset.get_default_prefix()
+    given = door.model_admin.get_formset_kwargs(door.request, obj, inline, prefix)
+    return formset(**given).get_queryset()
+
+
+def _limited(door: Door, obj: Model, inline: Any, fields: list[Any]) -> list[Any]:  # noqa: ANN401
+    """Return the fields of which the form of an inline may name less than all."""
+    admins = (door.model_admin, inline)
+    if not all(one.has_change_permission(door.request, obj) for one in admins):
+        return []  # they are read-only, and name everything
+    return [own for own in fields if may_limit(inline, own)]
+
+
+def _named(formset: Any, row: Model, asked: list[Any]) -> Limits:  # noqa: ANN401
+    return form_limits(formset.form(instance=copy(row)), asked) if asked else {}
+
+
+def _inline_row(row: Model, fields: list[Any], named: Limits) -> dict[str, JSON]:
+    told = {own.name: value_of(own, row, INLINE_CHARS, named) for own in fields}
     return {"id": row.pk, "text": text_of(row), "fields": told}

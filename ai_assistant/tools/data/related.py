@@ -21,7 +21,6 @@ from ai_assistant.tools.data.access import (
     at_add,
     at_object,
     find_door,
-    queryset,
     related_door,
 )
 from ai_assistant.tools.data.arguments import PageNumber
@@ -31,6 +30,7 @@ from ai_assistant.tools.data.guard import wrong_values
 from ai_assistant.tools.data.paths import unknown_path
 from ai_assistant.tools.data.read import open_inlines
 from ai_assistant.tools.data.rows import searched
+from ai_assistant.tools.data.shown import listed
 from ai_assistant.tools.data.values import text_of
 from ai_assistant.types import JSON, RunContext
 
@@ -96,9 +96,9 @@ def _forms(door: Door, inline: str) -> Iterator[tuple[Any, Any]]:
 def _inline_forms(door: Door, name: str, obj: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
     if not name:
         return
-    for inline in open_inlines(door, obj):
+    for formset, inline in open_inlines(door, obj):
         if inline.opts.label_lower == name.lower():
-            yield inline.get_formset(door.request, obj).form, inline.model
+            yield formset.form, inline.model
 
 
 def _found(door: Door, choices: Any, search: str) -> Any:  # noqa: ANN401
@@ -109,7 +109,7 @@ def _found(door: Door, choices: Any, search: str) -> Any:  # noqa: ANN401
         # The form shows none of them: what the user finds is behind that door.
         if there is None:
             raise ModelRetry("The user may not look for objects of this relation.")
-        seen = queryset(there).order_by().values("pk")
+        seen = listed(there).order_by().values("pk")
         options = options.filter(pk__in=seen)
     if not search.strip():
         return _in_order(options).iterator(PAGE_ROWS + 1)

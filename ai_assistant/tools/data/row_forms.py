@@ -12,10 +12,11 @@ from django.db.models import Model
 from django.forms.models import apply_limit_choices_to_to_formfield
 from django.http import QueryDict
 
+from ai_assistant.safety.form_limits import form_of
 from ai_assistant.tools.data.access import Door
 from ai_assistant.tools.data.given import check_names, laid_value
 from ai_assistant.tools.data.posting import post_form, put
-from ai_assistant.tools.data.submission import Submission, Values, form_of
+from ai_assistant.tools.data.submission import Submission, Values
 
 # What a ModelAdmin may decide by the object.
 ASKED = ("get_fieldsets", "get_fields", "get_readonly_fields", "get_exclude")
@@ -62,11 +63,14 @@ class RowForms:
 
     def _class(self, obj: Model) -> Any:  # noqa: ANN401 - a form class
         if self.is_own_form:
-            return form_of(self.door, obj)
+            return self._made(obj)
         key = tuple(self._answer(name, obj) for name in self.says)
         if key not in self.known:
-            self.known[key] = self._shared(form_of(self.door, obj), obj)
+            self.known[key] = self._shared(self._made(obj), obj)
         return self.known[key]
+
+    def _made(self, obj: Model) -> Any:  # noqa: ANN401 - a form class
+        return form_of(self.door.model_admin, self.door.request, obj)
 
     def _answer(self, name: str, obj: Model) -> Any:  # noqa: ANN401
         said = getattr(self.door.model_admin, name)(self.door.request, obj)

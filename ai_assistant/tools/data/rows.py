@@ -1,5 +1,6 @@
 """The rows of a list: searched as the admin searches, and told as it shows them."""
 
+from collections.abc import Iterable
 from copy import copy
 from typing import Any
 
@@ -7,17 +8,20 @@ from django.db.models import Model, QuerySet
 from django.db.models.constants import LOOKUP_SEP
 
 from ai_assistant.exceptions import ModelRetry
+from ai_assistant.safety.form_limits import Limits
 from ai_assistant.tools.characters import whole
-from ai_assistant.tools.data.access import Door, is_closed_on, may_see
+from ai_assistant.tools.data.access import Door, is_closed_on
 from ai_assistant.tools.data.fields import (
     is_open_field,
     is_own,
+    limits_of,
     list_fields,
     list_names,
     model_fields,
     shown_fields,
 )
-from ai_assistant.tools.data.paths import find_path, unknown_path
+from ai_assistant.tools.data.paths import Path, find_path, unknown_path
+from ai_assistant.tools.data.shown import check_opening, opening
 from ai_assistant.tools.data.values import text_of, value_of
 from ai_assistant.tools.data.version import version_from
 
@@ -53,8 +57,11 @@ def ordered(door: Door, rows: QuerySet[Any], ordering: list[str]) -> QuerySet[An
     """Return `rows` in this order, or in that of the list; never by chance."""
     if len(ordering) > MAX_ORDERING:
         raise ModelRetry(f"Order by {MAX_ORDERING} fields at most.")
-    names = [_order_name(door, text) for text in ordering]
-    if not names:
+    paths = [find_path(door, text.removeprefix("-")) for text in ordering]
+    names = [_order_name(*one) for one in zip(paths, ordering, strict=True)]
+    if paths:
+        check_paths(rows, paths)
+    else:
         names = [*(rows.query.order_by or door.options.ordering)]
     return rows.order_by(*names, "pk")
 
@@ -73,10 +80,13 @@ def told_rows(door: Door, rows: list[Model], fields: list[Any]) -> list[dict[str
     """Return the rows as JSON; of each only what the admin shows of it."""
     columns = {own.name for own in list_fields(door)}
     names_itself = "__str__" in list_names(door)
+    pages = opening(door, rows)
     told: list[dict[str, Any]] = []
     for row in rows:
-        if may_see(door, row):
-            shown = shown_fields(door, row)
+        limits: Limits = {}
+        if row.pk in pages:
+            shown = shown_fields(door, row, in_list=True)
+            limits = limits_of(door, row, fields, in_list=True)
             names = {own.name for own in shown}
             one = {"id": row.pk, "text": text_of(row)}
             one["version"] = version_from(shown, row)
@@ -84,7 +94,7 @@ def told_rows(door: Door, rows: list[Model], fields: list[Any]) -> list[dict[str
             names = columns
             one = {"id": row.pk} | ({"text": text_of(row)} if names_itself else {})
         one["fields"] = {
-            own.name: value_of(own, row, TEXT_CHARS)
+            own.name: value_of(own, row, TEXT_CHARS, limits)
             for own in fields
             if own.name in names
         }
@@ -111,11 +121,26 @@ def _is_searchable(door: Door, name: str) -> bool:
     return True
 
 
-def _order_name(door: Door, text: str) -> str:
+def check_paths(rows: QuerySet[Any], paths: Iterable[Path]) -> None:
+    """
+    Make sure that what `paths` lead to may be told of each of `rows`.
+
+    Raise ModelRetry if a page, on which it stands, does not open for the user.
+    """
+    for path in paths:
+        if path.field is path.door.options.pk:
+            continue
+        there = rows
+        if path.way:
+            keys = rows.order_by().values(f"{path.way}{LOOKUP_SEP}pk")
+            there = path.door.model._base_manager.filter(pk__in=keys)  # noqa: SLF001
+        check_opening(path.door, there, [path.field.name])
+
+
+def _order_name(path: Path, text: str) -> str:
     sign = "-" if text.startswith("-") else ""
-    path = find_path(door, text.removeprefix("-"))
     if path.rest or path.is_many:
-        raise unknown_path(door, text)
+        raise unknown_path(path.door, text)
     if path.is_limited:
         raise hidden_rows(text)
     # The order of a related model may be by what the user does not see.

@@ -8,12 +8,13 @@ from pydantic import Field
 
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.tools.data.access import find_door, queryset
+from ai_assistant.tools.data.access import find_door
 from ai_assistant.tools.data.arguments import Filters, Names, PageNumber
 from ai_assistant.tools.data.enabled import are_enabled
 from ai_assistant.tools.data.guard import wrong_values
 from ai_assistant.tools.data.lookups import filtered
 from ai_assistant.tools.data.rows import chosen_fields, ordered, searched, told_rows
+from ai_assistant.tools.data.shown import listed
 from ai_assistant.tools.data.values import with_related
 from ai_assistant.types import JSON, RunContext
 
@@ -45,7 +46,7 @@ def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
     door = find_door(context, model)
     told = chosen_fields(door, fields)
     with wrong_values():
-        found = searched(door, queryset(door), search)
+        found = searched(door, listed(door), search)
         found = filtered(door, found, filters)
         total = found.count()
         pages = max(ceil(total / page_size), 1)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import Model
 from django.forms.formsets import all_valid
 from django.http import HttpRequest, QueryDict
 
+from ai_assistant.safety.form_limits import form_of
 from ai_assistant.tools.data.access import Door
 from ai_assistant.tools.data.given import check_names, laid_value
 from ai_assistant.tools.data.inlines import Inlines, Row
@@ -74,7 +74,7 @@ def submission(
     """
     data = QueryDict(mutable=True)
     posted = with_post(door, data)
-    made = form_of(posted, obj)
+    made = form_of(posted.model_admin, posted.request, obj)
     shown = _unbound(door, made, obj)
     check_names(shown, values)
     post_form(data, shown)
@@ -91,14 +91,6 @@ def submission(
         found.formsets.append(formset)
         found.inlines.append(inline)
     return found
-
-
-def form_of(door: Door, obj: Model | None) -> Any:  # noqa: ANN401 - a form class
-    """Return the class of the form that the page of `obj` has for the user."""
-    model_admin, request = door.model_admin, door.request
-    fieldsets = model_admin.get_fieldsets(request, obj)
-    names = flatten_fieldsets(fieldsets)
-    return model_admin.get_form(request, obj, change=obj is not None, fields=names)
 
 
 def with_post(door: Door, data: QueryDict) -> Door:

@@ -9,23 +9,34 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 
 from ai_assistant.safety.foreign import value_or
+from ai_assistant.safety.form_limits import Limits, named_among
 from ai_assistant.safety.sensitive import masked_in
 from ai_assistant.tools.characters import whole_json
 
 MAX_LINKED = 100  # objects of a many-to-many field
 TEXT_CHARS = 200  # of what an object is called
+NO_LIMITS: Limits = {}
 
 
-def value_of(field: Any, obj: Model, chars: int) -> Any:  # noqa: ANN401 - JSON
+def value_of(
+    field: Any,  # noqa: ANN401
+    obj: Model,
+    chars: int,
+    limits: Limits = NO_LIMITS,
+) -> Any:  # noqa: ANN401 - JSON
     """
     Return the value of `field`, texts cut to `chars`.
 
     A related object is told by id and text, as the admin's own form shows it also
-    to those who may not open it.
+    to those who may not open it. What the form does not name by its `limits` is left
+    out, as there.
     """
+    limit = limits.get(field.name)
     if field.many_to_many:
-        return _linked(field, obj)
+        return _linked(field, obj, limit)
     value = field.value_from_object(obj)
+    if limit is not None and not _is_named(field, limit, value):
+        return None
     if field.is_relation:
         return None if value is None else {"id": value, "text": _text(field, obj)}
     if isinstance(value, bytes | memoryview):
@@ -70,10 +81,18 @@ def _text(field: Any, obj: Model) -> str:  # noqa: ANN401
         return ""
 
 
-def _linked(field: Any, obj: Model) -> list[dict[str, Any]]:  # noqa: ANN401
+def _is_named(field: Any, limit: Any, value: Any) -> bool:  # noqa: ANN401
+    target = field.target_field.name if field.is_relation else ""
+    return value is None or bool(named_among(limit, [value], target))
+
+
+def _linked(field: Any, obj: Model, limit: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     if obj.pk is None:
         return []
     linked = getattr(obj, field.name).all()[:MAX_LINKED]
+    if limit is not None:
+        named = named_among(limit, [one.pk for one in linked])
+        linked = [one for one in linked if one.pk in named]
     return [{"id": one.pk, "text": text_of(one)} for one in linked]
 
 

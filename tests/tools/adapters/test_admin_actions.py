@@ -4,6 +4,7 @@ import uuid
 
 import pytest
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import PermissionDenied
@@ -57,6 +58,11 @@ def use(action, user, ids):
     return tool.handler(context, [str(one) for one in ids])
 
 
+class NoSecond(ChangeList):
+    def get_queryset(self, request, *args, **kwargs):
+        return super().get_queryset(request, *args, **kwargs).exclude(name="two")
+
+
 class TestAdminAction:
     def test_is_told(self):
         tool = from_admin_action(Group, "rename", effect="write", site=site)
@@ -91,6 +97,12 @@ class TestAdminAction:
 
         with pytest.raises(ModelRetry, match="no object with the id"):
             use("rename", user, [hidden.pk])
+
+    def test_finds_no_row_that_the_list_hides(self, user, monkeypatch):
+        group = Group.objects.create(name="two")
+        monkeypatch.setattr(GroupAdmin, "get_changelist", lambda *_args: NoSecond)
+        with pytest.raises(ModelRetry, match="There is no object"):
+            use("rename", user, [group.pk])
 
     @pytest.mark.parametrize("ids", [[], ["x"], [4711]])
     def test_wrong_ids(self, user, ids):

@@ -9,9 +9,9 @@ from ai_assistant import ModelRetry
 from ai_assistant.tools.data.access import (
     find_door,
     find_object,
-    queryset,
     visible_models,
 )
+from ai_assistant.tools.data.shown import listed
 from tests.library.models import Book, Review
 from tests.tools.data.reading import context_of, staff
 
@@ -124,7 +124,7 @@ class TestFindObject:
     def test_hidden_by_the_queryset(self, boss, shop):
         door = find_door(context_of(boss), "library.publisher")
 
-        assert shop.hidden not in queryset(door)
+        assert shop.hidden not in listed(door)
         with pytest.raises(ModelRetry):
             find_object(door, shop.hidden.pk)
 

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools.data.access import find_door, queryset
+from ai_assistant.tools.data.access import find_door
 from ai_assistant.tools.data.lookups import filtered
 from ai_assistant.tools.data.paths import find_path
+from ai_assistant.tools.data.shown import listed
 from tests.library.admin import AuthorAdmin
 from tests.library.models import Author, Book
 from tests.tools.data.reading import context_of, staff, try_call
@@ -30,7 +31,7 @@ def door(boss, shop):
 
 
 def titles(door, filters):
-    return [book.title[:3] for book in filtered(door, queryset(door), filters)]
+    return [book.title[:3] for book in filtered(door, listed(door), filters)]
 
 
 class TestFiltered:
@@ -287,7 +288,7 @@ class TestFindPath:
     def test_any_path(self, door, names, value):
         key = "__".join(names)
         try:
-            found = filtered(door, queryset(door), {key: value})
+            found = filtered(door, listed(door), {key: value})
         except ModelRetry:
             return
         assert isinstance(found, QuerySet)

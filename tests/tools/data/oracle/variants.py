@@ -7,6 +7,7 @@ that only the oracle mounts.
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 
 from tests.warehouse.models import Piece, Supplier, Thing
@@ -109,6 +110,61 @@ class OwnDeletion:
         return found
 
 
+class OwnObject:
+    """The page finds fewer objects than there are rows in the list."""
+
+    def get_object(self, request, object_id, from_field=None):
+        found = super().get_object(request, object_id, from_field)
+        if found is None or request.user.is_superuser:
+            return found
+        return found if found.owner == request.user.username else None
+
+
+class OwnList(ChangeList):
+    def get_queryset(self, request, *args, **kwargs):
+        rows = super().get_queryset(request, *args, **kwargs)
+        return rows.filter(owner=request.user.username)
+
+
+class LimitedList:
+    """The list shows fewer rows than have a page."""
+
+    def get_changelist(self, request, **kwargs):
+        return OwnList
+
+
+class ClosedList:
+    def changelist_view(self, request, *args, **kwargs):
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        return super().changelist_view(request, *args, **kwargs)
+
+
+class OwnHistory:
+    def history_view(self, request, object_id, *args, **kwargs):
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        return super().history_view(request, object_id, *args, **kwargs)
+
+
+class HiddenPieces:
+    """A hook hides the inlines of some pages, which have them otherwise."""
+
+    def get_formsets_with_inlines(self, request, obj=None):
+        for formset, inline in super().get_formsets_with_inlines(request, obj):
+            if request.user.is_superuser or obj is None or obj.is_open:
+                yield formset, inline
+
+
+class LimitedNames:
+    """The form offers, and so names, fewer objects than there are."""
+
+    def formfield_for_foreignkey(self, db_field, request, **kwargs):
+        if db_field.name == "place" and not request.user.is_superuser:
+            kwargs["queryset"] = Supplier.objects.filter(is_active=True)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
 # --- shapes: what the page has ---
 
 
@@ -200,6 +256,12 @@ RULES = (
     OwnViews,
     OwnPost,
     OwnDeletion,
+    OwnObject,
+    LimitedList,
+    ClosedList,
+    OwnHistory,
+    HiddenPieces,
+    LimitedNames,
 )
 SHAPES = (Whole, Less, ByObject, OwnForm)
 

@@ -1,0 +1,67 @@
+"""The tools never tell more of an object than the pages of the admin show."""
+
+from collections import Counter
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.management import create_permissions
+from django.test import Client
+
+from ai_assistant.tools.data import access
+from tests.figures import FIGURE
+from tests.thorough import part
+from tests.tools.data.oracle.comparing import ROLES, make_user
+from tests.tools.data.oracle.telling import (
+    PagesTell,
+    ToolsTell,
+    log_changes,
+    secrets,
+    telling_things,
+)
+from tests.tools.data.oracle.variants import VARIANTS
+from tests.warehouse.models import Supplier, Thing
+
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.urls("tests.tools.data.oracle.urls"),
+]
+
+TRIED = part(VARIANTS, every=8, start=3)
+
+
+def told_of(role, model):
+    """Yield what was asked, what the pages tell and what the tools tell of each thing."""
+    user = make_user(role, model)
+    user.username = f"person-{role}"  # no word of an answer
+    user.save()
+    client = Client()
+    client.force_login(user)
+    pages, tools = PagesTell(client, model), ToolsTell(user, model)
+    things = telling_things(user)
+    log_changes(model, things)
+    for thing in things:
+        real = pages.told(thing)
+        for way, own in tools.ways(thing):
+            yield f"{role}: {way} of {thing}", set(secrets(thing)), real, own
+
+
+@pytest.mark.parametrize("variant", TRIED)
+def test_never_more_than_the_pages_show(variant, monkeypatch, record_property):
+    # Names of other models, for a refusal: they take longer than all the rest.
+    monkeypatch.setattr(access, "_near", lambda *_args: "")
+    create_permissions(apps.get_app_config("warehouse"), verbosity=0)
+    tally, more = Counter(), []
+
+    for role in ROLES:
+        for asked, every, real, own in told_of(role, VARIANTS[variant]):
+            tally["compared"] += len(every)
+            tally["told"] += len(own)
+            tally["hidden"] += len(every - real)
+            more += [f"{asked} tells {name}" for name in sorted(own - real)]
+        Thing.objects.all().delete()
+        Supplier.objects.all().delete()
+
+    record_property(FIGURE, f"oracle of telling, {variant}: {dict(tally)}")
+    assert more == []
+    assert tally["told"] > 50
+    assert tally["hidden"] > 50
