@@ -12,6 +12,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.registry import registry
 from ai_assistant.safety.audit import record
+from ai_assistant.safety.sensitive import masked
 from ai_assistant.types import ToolResult
 
 OBJECTS = 20  # named; of more only the count is told
@@ -92,7 +93,7 @@ def _of_call(
         return None
     told = json.dumps([result.data, result.message], sort_keys=True, default=str)
     details: dict[str, Any] = {
-        "arguments": call.arguments,
+        "arguments": masked(call.arguments),
         "arguments_digest": call.arguments_digest,
         "effect": call.effect,
     }
@@ -150,7 +151,7 @@ def _of_approval(interrupt: Interrupt) -> Mapping[str, Any]:
     said = now.answer
     return {
         "approval": str(now.pk),
-        "arguments": now.call.arguments,
+        "arguments": masked(now.call.arguments),
         "arguments_digest": now.arguments_digest,
         **({"said": said} if said else {}),
     }

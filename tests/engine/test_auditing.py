@@ -6,6 +6,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.test import RequestFactory
 
 from ai_assistant import RunContext
+from ai_assistant.engine.auditing import _of_call
 from ai_assistant.engine.background import perform
 from ai_assistant.engine.interrupts import answer
 from ai_assistant.engine.start import accept
@@ -13,11 +14,13 @@ from ai_assistant.engine.stop import stop
 from ai_assistant.engine.sweep import sweep_once
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.models.audit import AuditEntry
+from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.safety.audit import verify
 from ai_assistant.safety.identity import SessionStamp, session_digest, stamp
 from ai_assistant.testing import call, reply
+from ai_assistant.types import ToolResult
 from tests.engine.conftest import resume
 from tests.engine.people import given
 from tests.testapp.models import Effect
@@ -278,3 +281,16 @@ class TestStarts:
         play()
 
         assert actions() == []
+
+
+class TestSecretNames:
+    """Where an argument is JSON, what stands under such a key is not kept."""
+
+    def test_are_masked_in_arguments(self):
+        values = {"data": {"password": "canary", "host": "a"}}
+        made = ToolCall(name="change_object", arguments={"values": values})
+
+        told = _of_call(made, ToolResult(ok=False), "")
+
+        masked = {"data": {"password": "•••", "host": "a"}}
+        assert told["arguments"] == {"values": masked}

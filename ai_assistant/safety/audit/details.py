@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ai_assistant.safety.redaction import redact
-from ai_assistant.safety.sensitive import masked
 
 TEXT_CHARS = 500
 ITEMS = 50  # of a list or an object
@@ -21,7 +20,7 @@ def storable_details(details: Mapping[str, Any]) -> dict[str, Any]:
     Numbers with a fraction become texts: PostgreSQL would spell some of them
     differently, and the hash would not be theirs any more.
     """
-    plain = {str(name): _plain(masked(value), DEPTH) for name, value in details.items()}
+    plain = {str(name): _plain(value, DEPTH) for name, value in details.items()}
     if len(json.dumps(plain)) <= ALL_CHARS:
         return plain
     return {name: _short(value) for name, value in plain.items()}
