@@ -57,15 +57,18 @@ def _celery_app(app: Any) -> Iterator[CheckMessage]:  # noqa: ANN401 - Celery's 
             id="ai_assistant.E051",
         )
         return
-    limit_s = app.task_time_limit
     default_s = VISIBILITY_S.get(str(broker).partition(":")[0])
-    if not limit_s or default_s is None:
+    if default_s is None:
         return
-    visible_s = (app.broker_transport_options or {}).get("visibility_timeout")
-    if (visible_s or default_s) < limit_s:
+    options = app.broker_transport_options or {}
+    visible_s, limit_s = options.get("visibility_timeout"), app.task_time_limit
+    if (visible_s or default_s) < (limit_s or default_s):
+        takes = (
+            f"a task may take {limit_s} s" if limit_s else "a task has no time limit"
+        )
         yield Warning(
             f"The broker delivers a message again after {visible_s or default_s} s, "
-            f"but a task may take {limit_s} s: long tools are begun twice.",
+            f"but {takes}: it comes while its call is worked on.",
             hint=(
                 "Set CELERY_BROKER_TRANSPORT_OPTIONS['visibility_timeout'] to at least "
                 "CELERY_TASK_TIME_LIMIT and a minute more."

@@ -31,9 +31,10 @@ from django.db import (
     connections,
     transaction,
 )
+from django.utils.translation import gettext as _
 
 from ai_assistant.ambient import as_here
-from ai_assistant.exceptions import LostLease
+from ai_assistant.exceptions import LostLease, Refused
 from ai_assistant.safety.audit import gathered
 
 logger = logging.getLogger("ai_assistant")
@@ -45,6 +46,7 @@ ATTEMPTS = 4  # of a unit: once, and three times again
 IDLE_S = 1.0  # after which a server connection is tried before it is trusted
 LOCK_TIMEOUT = "55P03"
 IDLE_TIMEOUT = "25P03"  # of a transaction that did nothing for too long
+DISK_FULL = "53100"
 TRANSIENT = ("40001", "40P01", LOCK_TIMEOUT)  # serialization, deadlock, lock timeout
 
 FIRST_WAIT_S = 0.2  # for a row that another transaction holds, by any thread
@@ -325,6 +327,23 @@ def is_transient(error: BaseException) -> bool:
     if name is not None:
         return str(name).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
     return _is_away(error) or _sqlstate(error) in TRANSIENT
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Tell whether a write failed since there is no room for it."""
+    name = getattr(error.__cause__, "sqlite_errorname", None)
+    return name == "SQLITE_FULL" or _sqlstate(error) == DISK_FULL
+
+
+def disk_full() -> Refused:
+    """Return what a person is told whose request could not be stored."""
+    return Refused(
+        "disk_full",
+        _(
+            "Nothing could be stored: the disk of the server is full. "
+            "Tell whoever runs this site."
+        ),
+    )
 
 
 def _is_away(error: BaseException) -> bool:

@@ -8,6 +8,7 @@ is also in the database, so it may be killed at any moment.
 import asyncio
 import contextvars
 import logging
+import math
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -24,6 +25,7 @@ from ai_assistant.engine.execute import execute
 from ai_assistant.engine.fence import Hold, renew
 from ai_assistant.engine.flush import Flusher
 from ai_assistant.engine.owner import this_process
+from ai_assistant.engine.presence import say_every_s, say_present
 from ai_assistant.engine.sweep import claim_runs, sweep_once
 from ai_assistant.engine.titles import give_title
 from ai_assistant.models.run import STOPPING, Run
@@ -49,6 +51,7 @@ class Executor:
         self._swept_at = time.monotonic()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._beat_at = time.monotonic()
+        self._said_at = -math.inf
 
     def boot(self) -> None:
         """Start to watch, once. Call it on the event loop."""
@@ -133,6 +136,7 @@ class Executor:
                 begun_at = time.monotonic()
                 # Beside: what is queued or stopped does not wait for it.
                 self._sweeping = asyncio.create_task(self._guarded(self._sweep))
+            await self._guarded(self._say_present)
             await self._guarded(self._look)
             await self._rest()
 
@@ -151,6 +155,11 @@ class Executor:
                 await self._wake.wait()
         except TimeoutError:
             return
+
+    async def _say_present(self) -> None:
+        if time.monotonic() - self._said_at >= say_every_s():
+            await in_db(say_present, self.owner)
+            self._said_at = time.monotonic()
 
     async def _sweep(self) -> None:
         swept = await in_db(sweep_once)

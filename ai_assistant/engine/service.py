@@ -31,6 +31,7 @@ from ai_assistant.engine.executor import executor
 from ai_assistant.engine.finish import STOPPED, Ending
 from ai_assistant.engine.interrupts import Answer
 from ai_assistant.engine.interrupts import answer as store_answer
+from ai_assistant.engine.presence import is_left_alone, nothing_works
 from ai_assistant.engine.start import Accepted, ClientNames, Submission, accept
 from ai_assistant.engine.stop import stop as store_stop
 from ai_assistant.engine.sweep import give_out_calls
@@ -46,8 +47,12 @@ RING_AFTER_S = 0.02
 
 
 async def send(submission: Submission) -> Accepted:
-    """Accept a message and have its run executed, here or by a worker."""
-    accepted = await _of_person(lambda: accept(submission, owner=_new_owner()))
+    """
+    Accept a message and have its run executed, here or by a worker.
+
+    Raise Refused no_executor if nothing would work on it.
+    """
+    accepted = await _of_person(_accept, submission)
     _go_on(submission.user_id, accepted)
     return accepted
 
@@ -160,6 +165,17 @@ def boot() -> None:
     """Start what this process does for runs. Call it on its event loop."""
     if _executes_here():
         executor().boot()
+
+
+def cannot_execute() -> bool:
+    """Tell whether a message that is sent to this process would never be answered."""
+    return not executor().is_alive and is_left_alone()
+
+
+def _accept(submission: Submission) -> Accepted:
+    if cannot_execute():
+        raise Refused("no_executor", nothing_works())
+    return accept(submission, owner=_new_owner())
 
 
 def _new_owner() -> str:

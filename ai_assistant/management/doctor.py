@@ -17,6 +17,7 @@ from django.db.migrations.executor import MigrationExecutor
 from ai_assistant import conf
 from ai_assistant.checks import TAG
 from ai_assistant.engine.background import uses_celery
+from ai_assistant.engine.presence import count_apart, queued_for_s
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.management.budget_look import (
     count_of_budgets,
@@ -31,6 +32,7 @@ from ai_assistant.tools.data.sites import mounted_sites
 from ai_assistant.web.agui.routes import INSTALL, is_installed
 
 TIMEOUT_S = 3
+QUEUED_S = 10.0  # after which a message should have been taken
 KINDS = ("context", "tools", "commands", "skills", "hooks", "modules", "suggestions")
 NO_MODEL, NO_KEY = f"{TAG}.W011", f"{TAG}.W014"
 
@@ -137,6 +139,25 @@ class _Fault(Exception):
 
 
 def _executor() -> str:
+    try:
+        waits_s, apart = queued_for_s(), count_apart()
+    except DatabaseError:
+        waits_s, apart = 0.0, 0  # the look at the database says it
+    if waits_s > QUEUED_S:
+        raise _Fault(
+            "doctor.executor",
+            f"A message has waited for {waits_s:.0f} s, and no process executes runs.",
+            "Serve the site by an ASGI server through `assistant_application`, or set "
+            "EXECUTOR to 'worker' and start `manage.py runworker`.",
+        )
+    if apart > 1:
+        raise _Fault(
+            "doctor.apart",
+            f"{apart} processes execute runs, but the channel layer is in memory: what "
+            "one does reaches the panels of another only when they poll.",
+            "Use a layer between processes, for example channels_redis.",
+            blocks=False,
+        )
     if conf.get("EXECUTOR") == "worker":
         return "worker: `manage.py runworker` has to run"
     if not apps.is_installed("daphne"):

@@ -10,6 +10,7 @@ from ai_assistant.models.feedback import Feedback
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.lock import ObjectLock
 from ai_assistant.models.policy import Grant, PolicyRule
+from ai_assistant.models.process import ExecutorProcess
 from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import Run
 from ai_assistant.models.step import Step
@@ -26,6 +27,7 @@ __all__ = [
     "ChangeSet",
     "ClientRun",
     "Conversation",
+    "ExecutorProcess",
     "Feedback",
     "FileChange",
     "Grant",

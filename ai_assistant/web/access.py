@@ -5,7 +5,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.ambient import full_path
-from ai_assistant.engine.db import in_db
+from ai_assistant.engine.db import disk_full, in_db, is_disk_full
 from ai_assistant.exceptions import Limited, Refused
 from ai_assistant.safety.budget_words import opening
 from ai_assistant.safety.permissions import may_use, may_view
@@ -32,6 +32,8 @@ STATUS = {
     "locked": 409,
     "queue_full": 409,
     "sent": 409,
+    "no_executor": 503,
+    "disk_full": 507,
 }
 
 
@@ -57,13 +59,21 @@ def assistant_view(*, use: bool) -> Callable[[View], View]:
                 return await in_db(sentence, request, _not_allowed(), FORBIDDEN)
             try:
                 return await view(request)
-            except Refused as refused:
-                return await in_db(refusal, request, refused)
+            except (Refused, DatabaseError) as error:
+                return await in_db(refusal, request, _as_refused(error))
 
         # ATOMIC_REQUESTS takes no async views; the engine has units of its own.
         return transaction.non_atomic_requests(admitted)
 
     return decorate
+
+
+def _as_refused(error: Refused | DatabaseError) -> Refused:
+    if isinstance(error, Refused):
+        return error
+    if is_disk_full(error):
+        return disk_full()
+    raise error
 
 
 def _admission(request: HttpRequest, allowed: Callable[[Any], bool]) -> int:

@@ -21,11 +21,15 @@ from ai_assistant import conf
 from ai_assistant.engine.db import in_db
 from ai_assistant.engine.executor import executor
 from ai_assistant.engine.fence import database_now
+from ai_assistant.engine.presence import count_apart, is_left_alone, queued_for_s
+from ai_assistant.engine.room import is_full
 from ai_assistant.engine.sweep import overdue_s
 from ai_assistant.providers import warmup
 from ai_assistant.safety.audit import BEHIND_S, behind_s
 from ai_assistant.safety.permissions import may_view
 
+QUEUED_S = 10.0  # after which a message should have been taken
+SEVERAL = 2
 TIMEOUT_S = 1.0  # of each check; they are asked side by side
 LATE_SWEEPS = 5  # of which none has come to its end
 
@@ -103,12 +107,6 @@ async def _layer() -> str:
     return ""
 
 
-async def _executor() -> str:
-    if conf.get("EXECUTOR") == "web" and not executor().is_alive:
-        return "not running; is the site served by ai_assistant.routing?"
-    return ""
-
-
 async def _sweep() -> str:
     late_s = executor().unswept_s if executor().is_alive else 0.0
     if late_s < LATE_SWEEPS * conf.sweep_s() + TIMEOUT_S:
@@ -125,6 +123,30 @@ def _database() -> str:
     return ""
 
 
+def _executor() -> str:
+    if executor().is_alive or not is_left_alone():
+        return ""
+    return "not running; is the site served by ai_assistant.routing?"
+
+
+def _queue() -> str:
+    waits_s = queued_for_s()
+    if waits_s <= QUEUED_S:
+        return ""
+    return f"a message has waited for {waits_s:.0f} s, and no process executes runs"
+
+
+def _disk() -> str:
+    return "full: nothing can be stored" if is_full() else ""
+
+
+def _apart() -> str:
+    count = count_apart()
+    if count < SEVERAL:
+        return ""
+    return f"{count} processes execute runs, and no layer reaches between them"
+
+
 def _audit_log() -> str:
     late_s = behind_s()
     return f"not sealed for {late_s:.0f} s" if late_s > BEHIND_S else ""
@@ -133,7 +155,6 @@ def _audit_log() -> str:
 # Of this process, on its event loop.
 PROCESS: dict[str, Callable[[], Awaitable[str]]] = {
     "layer": _layer,
-    "executor": _executor,
     "sweep": _sweep,
     "model library": _library,
 }
@@ -150,6 +171,14 @@ def _locked() -> str:
 
 
 # Of the rows, in a thread of the database.
-ROWS: dict[str, Callable[[], str]] = {"audit log": _audit_log}
+ROWS: dict[str, Callable[[], str]] = {
+    "executor": _executor,
+    "queue": _queue,
+    "disk": _disk,
+    "audit log": _audit_log,
+}
 # The same, of what is no fault of this process: it is said, and fails nothing.
-NOTED: dict[str, Callable[[], str]] = {"runs": _locked}
+NOTED: dict[str, Callable[[], str]] = {
+    "runs": _locked,
+    "layer": _apart,
+}

@@ -13,7 +13,9 @@ from django.utils.functional import cached_property
 from ai_assistant import conf
 from ai_assistant.ambient import full_path
 from ai_assistant.engine.branches import shown_runs
+from ai_assistant.engine.presence import nothing_works
 from ai_assistant.engine.profiles import DEFAULT, offered_profiles
+from ai_assistant.engine.service import cannot_execute
 from ai_assistant.engine.unread import count_unread
 from ai_assistant.models import clock
 from ai_assistant.models.conversation import Conversation
@@ -97,6 +99,7 @@ class Panel:
     suggestions: list[str] = field(default_factory=list)
     allows: str = ""  # what may be done on the page, in a sentence
     banner: SiteBanner | None = None
+    trouble: SiteBanner | None = None  # why no message can be sent
     opened: str = ""  # when the page was, in milliseconds, as it says itself
     stale: StaleBar | None = None  # of a page that shows one object
     disclaimer: str = ""
@@ -253,6 +256,8 @@ def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:  # noqa: AN
 
 def _say_of_site(panel: Panel, request: HttpRequest) -> None:
     panel.banner = site_banner(request)
+    if cannot_execute():
+        panel.trouble = SiteBanner(text=nothing_works(), level="danger")
     if not is_dismissed(request):
         panel.disclaimer = disclaimer()
         panel.disclaimer_mark = mark_of(request.user)

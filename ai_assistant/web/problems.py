@@ -43,6 +43,8 @@ STATUS = {
     "too_many_runs": 429,
     "needs_agui": 501,
     "needs_asgi": 501,
+    "no_executor": 503,
+    "disk_full": 507,
 }
 BAD_REQUEST, TOO_MANY = 400, 429
 

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -165,10 +166,13 @@ async def frames_view(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 @assistant_view(use=False)
-async def ws_view(_request: HttpRequest) -> HttpResponse:
+async def ws_view(request: HttpRequest) -> HttpResponse:
     """Answer a plain request to the socket's address."""
     response = HttpResponse(_("This address is for websockets."), status=426)
-    response["Upgrade"] = "websocket"
+    if isinstance(request, ASGIRequest):
+        response["Upgrade"] = "websocket"
+    else:  # which WSGI forbids to say; the panel need not try again
+        response["X-Assistant-Socket"] = "none"
     return response
 
 

@@ -8,6 +8,7 @@ from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.servers.app import DemoServer
 
+TRIES = 3  # of a socket, at most, while the server is asked whether it has any
 Visit = Callable[..., Visitor]
 
 
@@ -30,3 +31,45 @@ def test_chat_is_complete_without_asgi(
     panel.wait(lambda: panel.state == "idle", "the end")
     assert "That is settled." in panel.log.inner_text()
     assert panel.log.inner_text().count("[[script:approval]]") == 1
+
+
+@pytest.mark.scenario(24)
+def test_socket_is_tried_no_more_where_there_is_none(
+    own_server: Callable[..., DemoServer], visit: Visit
+) -> None:
+    server = own_server(wsgi=True, executor="worker", provider="plain", env={})
+    panel: Panel = visit(server).tab()
+    tried: list[str] = []
+    panel.page.on("websocket", lambda socket: tried.append(socket.url))
+    panel.goto("/admin/questionnaires/")
+    panel.open()
+    panel.page.wait_for_function("document.cookie.includes('aia_ws')")
+    seen = len(tried)
+
+    with panel.page.expect_response(lambda answer: "/frames/" in answer.url):
+        panel.goto("/admin/questionnaires/")
+        panel.open()
+
+    assert seen <= TRIES
+    assert len(tried) == seen
+
+
+@pytest.mark.scenario(24)
+def test_site_on_which_nothing_works_says_so(
+    own_server: Callable[..., DemoServer], visit: Visit
+) -> None:
+    server = own_server(wsgi=True, executor="web", provider="plain", env={})
+    panel: Panel = visit(server).tab()
+    panel.goto("/admin/questionnaires/")
+    panel.open()
+    banner = panel.page.locator("#aia-banner")
+
+    assert "nothing on this site works on them" in banner.inner_text()
+    panel.ask("Hello there")
+
+    panel.wait(
+        lambda: "cannot be sent" in panel.page.locator("#aia-notice").inner_text(),
+        "the sentence",
+    )
+    assert panel.page.locator("#aia-input").input_value() == "Hello there"
+    assert panel.state == "idle"

@@ -80,10 +80,31 @@ class TestBroker:
         assert only() == (
             "ai_assistant.W053",
             f"The broker delivers a message again after {shown} s, but a task may take "
-            "4000 s: long tools are begun twice. | Set "
+            "4000 s: it comes while its call is worked on. | Set "
             "CELERY_BROKER_TRANSPORT_OPTIONS['visibility_timeout'] to at least "
             "CELERY_TASK_TIME_LIMIT and a minute more.",
         )
+
+    def test_delivers_soon_and_a_task_has_no_limit(self, settings, celery, only):
+        settings.CELERY_BROKER_URL = BROKER
+        celery(
+            broker_write_url=BROKER,
+            task_time_limit=None,
+            broker_transport_options={"visibility_timeout": 4},
+        )
+
+        name, said = only()
+
+        assert name == "ai_assistant.W053"
+        assert "after 4 s, but a task has no time limit" in said
+
+    def test_no_limit_and_the_time_that_the_broker_takes_by_itself(
+        self, settings, celery
+    ):
+        settings.CELERY_BROKER_URL = BROKER
+        celery(broker_write_url=BROKER, task_time_limit=None)
+
+        assert check_assistant() == []
 
     def test_waits_long_enough(self, settings, celery):
         settings.CELERY_BROKER_URL = BROKER

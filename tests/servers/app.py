@@ -45,6 +45,7 @@ class DemoServer:
     ) -> None:
         self.folder = folder
         self.forged = forged
+        self.wsgi = wsgi
         self.root_path = root_path
         self.port = free_port()
         self.database_url = database_url or f"sqlite:///{folder / 'db.sqlite3'}"
@@ -156,10 +157,11 @@ class DemoServer:
         return "\n".join(part.output() for part in self._parts)
 
     def _is_healthy(self) -> bool:
-        # A layer that loses everything fails health; the server is there all the same.
-        deaf = self.env.get("TESTS_LAYER") == "deaf"
+        # A layer that loses everything fails health, and a process that executes
+        # nothing; the server is there all the same.
+        fails = self.env.get("TESTS_LAYER") == "deaf" or self.wsgi
         return self.health().get("status") in (
-            ("ok", "warming", "failed") if deaf else ("ok", "warming")
+            ("ok", "warming", "failed") if fails else ("ok", "warming")
         )
 
     def _part(self, name: str, *arguments: str) -> Process:

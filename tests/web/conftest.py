@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from ai_assistant.engine.start import Submission, accept
-from ai_assistant.models import Conversation, Interrupt, Run
+from ai_assistant.models import Conversation, ExecutorProcess, Interrupt, Run
 
 PERMISSIONS = {
     "ada": ("view_assistant", "use_assistant"),
@@ -34,7 +34,7 @@ def committed_db(django_db_setup, django_db_blocker):
 
 
 def _clear():
-    for model in (Conversation, Session, get_user_model(), Group):
+    for model in (Conversation, ExecutorProcess, Session, get_user_model(), Group):
         model.objects.all().delete()
 
 

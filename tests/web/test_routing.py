@@ -8,6 +8,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.conf import settings as site
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
+from django.test import AsyncClient
 
 from ai_assistant import routing
 from ai_assistant.engine.db import in_db
@@ -217,8 +218,18 @@ class TestAddresses:
         finally:
             set_script_prefix("/")
 
-    def test_plain_request_to_the_socket_is_told_so(self, browser):
-        response = browser("ada").get("/assistant/ws/")
+    async def test_plain_request_to_the_socket_is_told_so(self, people):
+        client = AsyncClient()
+        await client.aforce_login(people["ada"])
+
+        response = await client.get("/assistant/ws/")
 
         assert response.status_code == 426
         assert response["Upgrade"] == "websocket"
+
+    def test_request_to_the_socket_of_a_server_without_any(self, browser):
+        response = browser("ada").get("/assistant/ws/")
+
+        assert response.status_code == 426
+        assert response["X-Assistant-Socket"] == "none"
+        assert "Upgrade" not in response  # WSGI forbids it

@@ -6,10 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.test import AsyncClient
 from django.urls import reverse
 
-from ai_assistant.models import Conversation, Message, QueuedMessage, Run
+from ai_assistant.engine import service
+from ai_assistant.engine.presence import say_present
+from ai_assistant.models import (
+    Conversation,
+    ExecutorProcess,
+    Message,
+    QueuedMessage,
+    Run,
+)
 from ai_assistant.models.run import RunState
 from tests.web.conftest import ask, asked_a_question, asked_to_approve
 
@@ -339,3 +348,64 @@ class TestAnswer:
         interrupt.refresh_from_db()
         assert response.content.startswith(b'<p class="aia-note"')
         assert interrupt.status == "open"
+
+
+class TestNoRoom:
+    @pytest.fixture
+    def full(self, monkeypatch):
+        """The database file cannot grow: its thread finds that out when it writes."""
+
+        def accept(*args, **options):
+            with connection.cursor() as cursor:
+                cursor.execute("VACUUM")  # no page is free for another row
+                pages = cursor.execute("PRAGMA page_count").fetchone()[0]
+                cursor.execute(f"PRAGMA max_page_count = {pages}")
+                try:
+                    return real(*args, **options)
+                finally:
+                    cursor.execute("PRAGMA max_page_count = 1073741823")
+
+        real = service.accept
+        monkeypatch.setattr(service, "accept", accept)
+
+    def test_person_is_told_and_nothing_is_stored(self, browser, full):
+        fields = form(text="x" * 16_000)
+
+        response = send(browser("ada"), fields, script=True)
+
+        assert response.status_code == 200  # a sentence; the panel keeps the text
+        assert "the disk of the server is full" in response.text
+        assert count() == (0, 0, 0)
+
+    def test_person_without_a_script_is_told(self, browser, full):
+        response = send(browser("ada"), form(text="x" * 16_000))
+
+        assert response.status_code == 507
+        assert "the disk of the server is full" in response.text
+
+
+class TestNothingWorks:
+    @pytest.fixture(autouse=True)
+    def _web(self, settings, quiet, people):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXECUTOR": "web"}
+        ExecutorProcess.objects.all().delete()
+
+    def test_person_is_told_and_nothing_is_stored(self, browser):
+        response = send(browser("ada"), form(), script=True)
+
+        assert response.status_code == 200
+        assert "nothing on this site works on them" in response.text
+        assert count() == (0, 0, 0)
+
+    def test_page_says_it_before(self, browser):
+        page = browser("ada").get(reverse("ai_assistant:full"))
+
+        assert "nothing on this site works on them" in page.text
+
+    def test_page_says_nothing_where_another_process_works(self, browser):
+        say_present("another|-|-|1|1")
+
+        page = browser("ada").get(reverse("ai_assistant:full"))
+
+        assert "nothing on this site works on them" not in page.text
+        assert send(browser("ada"), form(), script=True).status_code == 204

@@ -4,6 +4,7 @@ import { receive } from "./frames.js";
 import { ask, pagePath, root, signedOut } from "./root.js";
 
 const POLL_MS = 1500;
+const BELIEVED_S = 600;
 let timer = 0;
 
 const isNews = (frame, { run, after }) => frame.r !== run || frame.s > Number(after);
@@ -19,8 +20,18 @@ const fetchFrames = async (from) => {
   return (await response.json()).frames;
 };
 
-// Asks now, and again until `stopPolling`. `told()` hears how it went.
-export const startPolling = (position, told) => {
+// A server without sockets (WSGI) says so to a plain request; believed for a while.
+const learn = async (then) => {
+  const response = await ask(root.dataset.ws).catch(() => null);
+  if (response?.headers.get("X-Assistant-Socket") !== "none") return;
+  document.cookie = `aia_ws=none; path=/; max-age=${BELIEVED_S}; samesite=lax`;
+  then();
+};
+
+// Asks now, and again until `stopPolling`. `told()` hears how it went, `without` that
+// there is no socket to wait for.
+export const startPolling = (position, told, without) => {
+  if (!timer && !document.cookie.includes("aia_ws=")) learn(without);
   const poll = async () => {
     const mine = timer;
     try {

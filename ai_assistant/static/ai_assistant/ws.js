@@ -1,5 +1,4 @@
-// The way down: a socket that resumes where the page stands. What helps it out
-// when it does not hold stands in polling.js.
+// The way down: a socket that resumes where the page stands; polling.js helps out.
 import { flush, forget, receive } from "./frames.js";
 import { byId, clone, isOpen, lazily, notice, pagePath, root, word } from "./root.js";
 import { setOverride } from "./state.js";
@@ -82,7 +81,7 @@ const told = (code) => {
 
 const poll = async () => {
   if (!(await helpOut())) return lost();
-  if (!stopped && socket?.readyState !== WebSocket.OPEN) polling.startPolling(position, told);
+  if (!stopped && socket?.readyState !== WebSocket.OPEN) polling.startPolling(position, told, again);
 };
 
 const later = () => {
@@ -116,13 +115,14 @@ const opened = (fresh) => {
   const hello = { type: "hello", ...position(), path: pagePath(), language: root.lang };
   fresh.send(JSON.stringify(hello));
   offline();
-  // A server that takes the call and hangs up at once is not yet back.
+  // Who hangs up at once is not back yet.
   setTimeout(() => fresh === socket && (tries = 0), 5000);
 };
 
 function connect() {
   clearTimeout(retryTimer);
   if (stopped || socket) return;
+  if (document.cookie.includes("aia_ws=")) return poll(); // see polling.js
   let fresh;
   try {
     fresh = new WebSocket(address());

@@ -8,6 +8,7 @@ import pytest
 from ai_assistant.engine import service
 from ai_assistant.engine.db import in_db
 from ai_assistant.engine.interrupts import Answer
+from ai_assistant.engine.presence import say_present
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
@@ -83,7 +84,9 @@ class TestSend:
 
         assert get_run().state == "queued"
 
-    def test_without_a_watch_is_queued(self, submission):
+    def test_without_a_watch_is_queued_for_another_process(self, submission):
+        say_present("another|-|-|1|1")
+
         asyncio.run(service.send(submission()))
 
         assert get_run().state == "queued"
