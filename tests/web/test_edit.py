@@ -159,7 +159,9 @@ class TestWholeText:
 class TestWholeTextOfAChange:
     @pytest.fixture
     def row(self, waiting):
-        kept = ChangeSet.objects.create(run=waiting.run, call=waiting.call)
+        kept = ChangeSet.objects.create(
+            run=waiting.run, call=waiting.call, user=waiting.run.user
+        )
         return RowChange.objects.create(
             change_set=kept,
             order=0,
