@@ -14,7 +14,7 @@ from ai_assistant.render.html.state import WORDS
 from ai_assistant.types import RunContext
 from tests.docs.blocks import ROOT, page
 
-CHECK_ID = re.compile(r'"(ai_assistant\.[EW]\d{3})"')
+CHECK_ID = re.compile(r'"(ai_assistant\.[EIW]\d{3})"')
 DOCTOR_ID = re.compile(r'"(doctor\.\w+)"')
 ROW = re.compile(r"^\| `([^`]+)` \|(.+)\|$", re.MULTILINE)
 SETTING = re.compile(

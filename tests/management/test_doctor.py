@@ -2,13 +2,17 @@ import json
 import os
 import subprocess
 import sys
+from datetime import timedelta
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
+from ai_assistant.engine.presence import say_present
 from ai_assistant.management.doctor import KINDS
+from ai_assistant.models import Conversation, Run
+from ai_assistant.models.clock import Now
 from ai_assistant.registry import registry
 
 pytestmark = pytest.mark.django_db
@@ -297,3 +301,27 @@ class TestCommand:
 
         assert done.returncode == 0, done.stderr
         assert "ai_assistant.W014" in done.stdout
+
+
+class TestExecuting:
+    def test_message_that_nobody_takes_blocks(self, django_user_model):
+        user = django_user_model.objects.create_user("ada")
+        conversation = Conversation.objects.create(owner=user)
+        run = Run.objects.create(conversation=conversation, user=user)
+        Run.objects.filter(pk=run.pk).update(created_at=Now() - timedelta(minutes=1))
+
+        code, found = told()
+
+        assert code == 1
+        assert [one.partition(":")[0] for one in found["problems"]] == [
+            "doctor.executor"
+        ]
+
+    def test_processes_without_a_layer_between_them_block_nothing(self):
+        say_present("another|-|-|1|1")
+        say_present("a third|-|-|1|1")
+
+        code, found = told()
+
+        assert code == 0
+        assert [one.partition(":")[0] for one in found["problems"]] == ["doctor.apart"]

@@ -1,11 +1,17 @@
 import threading
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
+from ai_assistant.engine import room
+from ai_assistant.engine.presence import say_present
+from ai_assistant.models import Run
+from ai_assistant.models.clock import Now
 from ai_assistant.providers import warmup
 from ai_assistant.web import health
+from tests.web.conftest import ask
 
 ADDRESS = "/assistant/health/"
 
@@ -148,3 +154,43 @@ class TestHealth:
         }
 
         assert browser("ada").get(ADDRESS).status_code == 200
+
+    def test_message_that_nobody_takes_is_one(self, browser, people):
+        ask(people["ada"], "Hello")
+        Run.objects.update(created_at=Now() - timedelta(seconds=60))
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == 503
+        (reason,) = response.json()["reasons"]
+        assert reason.startswith("queue: a message has waited for 6")
+        say_present("another|-|-|1|1")
+        assert browser("ada").get(ADDRESS).status_code == 200
+
+    def test_processes_without_a_layer_between_them_are_told(self, browser):
+        say_present("another|-|-|1|1")
+        say_present("a third|-|-|1|1")
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == 200
+        assert "layer: 2 processes execute runs" in str(response.json())
+
+    def test_full_disk_is_a_fault(self, browser, monkeypatch):
+        def full():
+            with connection.cursor() as cursor:
+                cursor.execute("VACUUM")  # no page is free for another row
+                pages = cursor.execute("PRAGMA page_count").fetchone()[0]
+                cursor.execute(f"PRAGMA max_page_count = {pages}")
+                try:
+                    return room._try()
+                finally:
+                    cursor.execute("PRAGMA max_page_count = 1073741823")
+
+        monkeypatch.setattr(health, "TIMEOUT_S", 10.0)
+        monkeypatch.setattr(health, "is_full", full)
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == 503
+        assert response.json()["reasons"] == ["disk: full: nothing can be stored"]
