@@ -16,12 +16,13 @@ from ai_assistant.context.bulkhead import Bulkhead, StillHanging, TookTooLong
 from ai_assistant.engine.approvals import Edited
 from ai_assistant.engine.attempt import TIMEOUT, Attempt, context_for
 from ai_assistant.engine.db import in_db, with_connections
-from ai_assistant.engine.faults import result_of
+from ai_assistant.engine.faults import tell
 from ai_assistant.engine.offer import tool_of
 from ai_assistant.engine.propose import looked_at
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.tools.result import from_exception
 from ai_assistant.types import Editor, RunContext, ToolResult, UserKey
 
 logger = logging.getLogger("ai_assistant")
@@ -141,7 +142,9 @@ def _told(call: ToolCall) -> Iterator[None]:
     except (Refused, Http404):
         raise
     except Exception as error:
-        found = result_of(call, error)
+        found = from_exception(call.label or call.name, error)  # a person reads it
+        if found.error_type == "exception":
+            tell(call, error)
         said = found.error or found.message
         raise Refused(found.error_type or "invalid", said) from error
 
