@@ -60,8 +60,9 @@ class Outbox:
             logger.debug("channel layer is slow, dropped a message for %s", target)
 
     async def _send_all(self) -> None:
-        while True:
-            group, target, message = await self._queue.get()
+        """Send what is there, and end: a task that waits for more outlives its loop."""
+        while not self._queue.empty():
+            group, target, message = self._queue.get_nowait()
             try:
                 async with asyncio.timeout(SEND_TIMEOUT_S):
                     await _send(target, message, group=group)
