@@ -17,7 +17,7 @@ from django.db.migrations.executor import MigrationExecutor
 from ai_assistant import conf
 from ai_assistant.checks import TAG
 from ai_assistant.engine.background import uses_celery
-from ai_assistant.engine.presence import count_apart, queued_for_s
+from ai_assistant.engine.presence import count_apart, present, queued_for_s
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.management.budget_look import (
     count_of_budgets,
@@ -140,9 +140,9 @@ class _Fault(Exception):
 
 def _executor() -> str:
     try:
-        waits_s, apart = queued_for_s(), count_apart()
+        waits_s, apart, count = queued_for_s(), count_apart(), len(present())
     except DatabaseError:
-        waits_s, apart = 0.0, 0  # the look at the database says it
+        waits_s, apart, count = 0.0, 0, 0  # the look at the database says it
     if waits_s > QUEUED_S:
         raise _Fault(
             "doctor.executor",
@@ -165,7 +165,12 @@ def _executor() -> str:
             "web: an ASGI server's processes. Without 'daphne', `runserver` is none: "
             "no chat can work under it"
         )
-    return "web: the ASGI server's processes"
+    if not count:
+        return (
+            "web: the ASGI server's processes; none runs now, and under WSGI alone "
+            "each message is refused"
+        )
+    return f"web: the ASGI server's processes, {count} now"
 
 
 def _database() -> str:

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
+from ai_assistant.engine.owner import this_process
 from ai_assistant.engine.presence import say_present
 from ai_assistant.management.doctor import KINDS
 from ai_assistant.models import Conversation, Run
@@ -272,6 +273,17 @@ class TestExecutor:
         ]
 
         assert "no chat can work under it" in doctor()[1]
+
+    def test_none_runs(self):
+        code, text = doctor()
+
+        assert code == 0
+        assert "none runs now, and under WSGI alone each message is refused" in text
+
+    def test_some_run(self):
+        say_present(this_process())
+
+        assert "web: the ASGI server's processes, 1 now" in doctor()[1]
 
 
 class TestCommand:
