@@ -58,8 +58,12 @@ async def send(submission: Submission) -> Accepted:
 
 
 async def send_now(wanted: Wanted) -> Accepted:
-    """Send a message that waits, or let the queue go on."""
-    accepted = await _of_person(lambda: store_send_now(wanted, owner=_new_owner()))
+    """
+    Send a message that waits, or let the queue go on.
+
+    Raise Refused no_executor if nothing would work on it.
+    """
+    accepted = await _of_person(_send_now, wanted)
     _go_on(wanted.user_id, accepted)
     return accepted
 
@@ -173,9 +177,18 @@ def cannot_execute() -> bool:
 
 
 def _accept(submission: Submission) -> Accepted:
+    _check_executor()
+    return accept(submission, owner=_new_owner())
+
+
+def _send_now(wanted: Wanted) -> Accepted:
+    _check_executor()
+    return store_send_now(wanted, owner=_new_owner())
+
+
+def _check_executor() -> None:
     if cannot_execute():
         raise Refused("no_executor", nothing_works())
-    return accept(submission, owner=_new_owner())
 
 
 def _new_owner() -> str:

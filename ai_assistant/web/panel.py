@@ -247,6 +247,8 @@ def page_panel(
 
 
 def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:  # noqa: ANN401
+    if cannot_execute():
+        panel.trouble = SiteBanner(text=nothing_works(), level="danger")
     context = page_context(user, panel.path, title)
     panel.chips, panel.readonly = chips_of(context), why_read_only(context)
     panel.stale = bar_of(panel.path)
@@ -256,8 +258,6 @@ def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:  # noqa: AN
 
 def _say_of_site(panel: Panel, request: HttpRequest) -> None:
     panel.banner = site_banner(request)
-    if cannot_execute():
-        panel.trouble = SiteBanner(text=nothing_works(), level="danger")
     if not is_dismissed(request):
         panel.disclaimer = disclaimer()
         panel.disclaimer_mark = mark_of(request.user)

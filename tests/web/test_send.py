@@ -11,7 +11,9 @@ from django.test import AsyncClient
 from django.urls import reverse
 
 from ai_assistant.engine import service
+from ai_assistant.engine.dequeue import Wanted
 from ai_assistant.engine.presence import say_present
+from ai_assistant.exceptions import Refused
 from ai_assistant.models import (
     Conversation,
     ExecutorProcess,
@@ -20,6 +22,7 @@ from ai_assistant.models import (
     Run,
 )
 from ai_assistant.models.run import RunState
+from ai_assistant.safety.identity import SessionStamp
 from tests.web.conftest import ask, asked_a_question, asked_to_approve
 
 SCRIPT = {"HX-Request": "true"}
@@ -401,6 +404,33 @@ class TestNothingWorks:
         page = browser("ada").get(reverse("ai_assistant:full"))
 
         assert "nothing on this site works on them" in page.text
+
+    def test_panel_goes_on_saying_it(self, browser):
+        address = reverse("ai_assistant:context")
+        page = browser("ada").get(address, {"path": "/admin/"}, headers=SCRIPT)
+
+        assert "nothing on this site works on them" in page.text
+
+    def test_message_that_waits_stays_in_the_queue(self, people, browser):
+        run = ask(people["ada"])
+        fields = form(conversation=str(run.conversation_id))
+        say_present("another|-|-|1|1")
+        send(browser("ada"), fields, script=True)
+        Run.objects.update(state=RunState.FAILED)
+        ExecutorProcess.objects.all().delete()
+        queued = QueuedMessage.objects.get()
+        wanted = Wanted(
+            user_id=people["ada"].pk,
+            conversation_id=run.conversation_id,
+            stamp=SessionStamp(),
+            queued_id=queued.pk,
+        )
+
+        with pytest.raises(Refused) as refused:
+            asyncio.run(service.send_now(wanted))
+
+        assert refused.value.code == "no_executor"
+        assert QueuedMessage.objects.get() == queued
 
     def test_page_says_nothing_where_another_process_works(self, browser):
         say_present("another|-|-|1|1")
