@@ -4,17 +4,17 @@ import logging
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Exists, F, OuterRef, Subquery
 
 from ai_assistant.ambient import below
 from ai_assistant.engine import queue
-from ai_assistant.engine.db import unit
+from ai_assistant.engine.db import unit, unless_locked
 from ai_assistant.engine.interrupts import take_as_answer
 from ai_assistant.engine.start import Accepted, Submission, begin, busy, message_of
 from ai_assistant.engine.steering import take_along
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.safety.identity import SessionStamp, check_may_write, check_user
@@ -46,14 +46,14 @@ def start_waiting() -> list[Accepted]:
     started = []
     for conversation_id in _with_a_turn():
         try:
-            accepted = _start_next(conversation_id)
+            accepted = unless_locked(_start_next, conversation_id)
         except Refused as refused:
-            _refused(conversation_id, refused)
-        except (DatabaseError, InterfaceError):
-            raise
+            unless_locked(_refused, conversation_id, refused)
+        except (OperationalError, InterfaceError):
+            raise  # of the database, which is away for all of them
         except Exception:
             logger.exception("a message of %s could not be started", conversation_id)
-            unit(queue.hold)(conversation_id, "failed")
+            unless_locked(unit(queue.hold), conversation_id, "failed")
         else:
             started += [accepted] if accepted is not None else []
     return started
@@ -124,6 +124,9 @@ def _unlocked(conversation_id: UUID) -> Conversation | None:
 
 
 def _begin(conversation: Conversation, queued: QueuedMessage, owner: str) -> Accepted:
+    if sent := _sent(queued):
+        queued.delete()
+        return sent
     submission = Submission(
         user_id=queued.user_id,
         conversation_id=conversation.pk,
@@ -147,6 +150,16 @@ def _begin(conversation: Conversation, queued: QueuedMessage, owner: str) -> Acc
         accepted = begin(conversation, submission, queued.text, owner)
     queued.delete()
     return accepted
+
+
+def _sent(queued: QueuedMessage) -> Accepted | None:
+    """Return what became of a send that two conversations have got at one moment."""
+    own = Message.objects.filter(conversation__owner_id=queued.user_id, key=queued.key)
+    message = own.select_related("run").first()
+    if message is None:
+        return None
+    run = message.run
+    return Accepted(run_id=run.pk, conversation_id=run.conversation_id, is_new=False)
 
 
 def _refused(conversation_id: UUID, refused: Refused) -> None:
