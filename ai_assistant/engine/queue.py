@@ -136,7 +136,10 @@ def take_over(conversation_id: UUID, stamp: SessionStamp) -> None:
 def drop(user_id: UserKey, conversation_id: UUID, queued_id: UUID) -> None:
     """Drop a message that waits. Raise Refused: not_found, or sent."""
     lock(user_id, conversation_id)
-    find(conversation_id, queued_id)
+    queued = find(conversation_id, queued_id)
+    # Its run has the words already, and reads them in its next step.
+    if queued.told_run and _is_unfinished(queued.told_run):
+        raise _gone()
     rows = QueuedMessage.objects.filter(conversation_id=conversation_id)
     rows.filter(dropped_at__lt=Now() - REPEATS).delete()
     # Its key stays a while: the browser may be about to send it again.
@@ -178,8 +181,16 @@ def find(conversation_id: UUID, queued_id: UUID) -> QueuedMessage:
     """Return a message that still waits. Raise Refused sent."""
     found = waiting(conversation_id).filter(pk=queued_id).first()
     if found is None:
-        raise Refused("sent", _("This message does not wait any more."))
+        raise _gone()
     return found
+
+
+def _is_unfinished(run_id: UUID) -> bool:
+    return Run.objects.filter(pk=run_id, state__in=UNFINISHED).exists()
+
+
+def _gone() -> Refused:
+    return Refused("sent", _("This message does not wait any more."))
 
 
 def _waiting_of(**session: object) -> "QuerySet[QueuedMessage]":

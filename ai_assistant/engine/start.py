@@ -156,7 +156,7 @@ def _accept(submission: Submission, text: str, owner: str) -> Accepted:
             run_id=known.run_id, conversation_id=known.conversation_id, is_new=False
         )
     queued = queue.known(submission.user_id, submission.key)
-    if queued is not None and not submission.steers:
+    if queued is not None and (queued.dropped_at or not submission.steers):
         return _waits(queued)
     active = None if is_new else _active(conversation)
     if active is not None:

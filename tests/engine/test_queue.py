@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
-from django.db import connection
+from django.db import DataError, IntegrityError, connection
 from django.utils import timezone
 
 from ai_assistant.engine import dequeue, queue, service
@@ -154,6 +154,15 @@ class TestAccept:
         assert (texts(), asked()) == ([], ["First"])
         assert QueuedMessage.objects.get().text == ""
 
+    def test_of_a_key_that_was_dropped_is_not_told_to_the_run(self, say, user, working):
+        say("Second")
+        drop(user.pk, working.conversation_id, QueuedMessage.objects.get().pk)
+
+        accepted = say("Second", steers=True)
+
+        assert accepted.queued == QueuedMessage.objects.get().pk
+        assert Run.objects.get(pk=working.run_id).steering == []
+
     def test_holds_no_key_of_the_site(self, say, settings):
         settings.SECRET_KEY = "the-secret-key-of-this-site"
 
@@ -295,6 +304,51 @@ class TestStart:
 
         assert (start_waiting(), start_waiting()) == ([], [])
         assert len(caplog.records) == 1
+        assert QueuedMessage.objects.get().held == "failed"
+
+    def test_of_a_key_that_was_sent_elsewhere_meanwhile_is_none(
+        self, say, submission, working, script
+    ):
+        script.add("An answer.")
+        carry_on(working.hold)
+        other = accept(submission("Elsewhere"))
+        QueuedMessage.objects.create(  # both were sent at the same moment
+            conversation_id=working.conversation_id,
+            user_id=Run.objects.get(pk=working.run_id).user_id,
+            key=Run.objects.get(pk=other.run_id).idempotency_key,
+            position=0,
+            text="Elsewhere",
+        )
+
+        start_waiting()
+
+        assert texts() == []
+        assert asked().count("Elsewhere") == 1
+
+    @pytest.mark.parametrize("error", [IntegrityError, DataError])
+    def test_that_the_database_refuses_stops_no_other_queue(
+        self, say, submission, working, script, monkeypatch, error
+    ):
+        other = accept(submission("Other"), owner=this_process())
+        fields = {"conversation_id": other.conversation_id}
+        accept(submission("Other second", **fields))
+        say("Second")
+        for accepted in (working, other):
+            script.add("An answer.")
+            carry_on(accepted.hold)
+        begin = dequeue.begin
+
+        def refuse(conversation, submission, *rest):
+            if submission.text == "Second":
+                raise error("refused")
+            return begin(conversation, submission, *rest)
+
+        monkeypatch.setattr(dequeue, "begin", refuse)
+
+        start_waiting()
+        start_waiting()
+
+        assert texts() == ["Second"]
         assert QueuedMessage.objects.get().held == "failed"
 
 
@@ -475,6 +529,28 @@ class TestChange:
         assert texts() == ["Third", "Second", "Fourth"]
         move(user.pk, working.conversation_id, rows[2], by=-9)
         assert texts() == ["Fourth", "Third", "Second"]
+
+    def test_of_what_the_run_is_to_read_is_refused(self, say, working, wanted, user):
+        say("Second")
+        conversation = working.conversation_id
+        send_now(wanted("Second"))  # in another tab
+        row = QueuedMessage.objects.get()
+
+        assert refusal(drop, user.pk, conversation, row.pk) == "sent"
+
+        assert texts() == ["Second"]
+
+    def test_of_what_the_run_has_not_read_is_possible_at_its_end(
+        self, say, working, wanted, user
+    ):
+        say("Second")
+        send_now(wanted("Second"))
+        stop(working.run_id)
+        carry_on(working.hold)
+
+        drop(user.pk, working.conversation_id, QueuedMessage.objects.get().pk)
+
+        assert texts() == []
 
     def test_of_what_has_gone_is_refused(self, say, working, user):
         queued = say("Second").queued
