@@ -29,6 +29,10 @@ class Handshake(HttpRequest):
             said = value.decode("latin-1")
             self.META[key] = f"{self.META[key]},{said}" if key in self.META else said
         self.META.setdefault("HTTP_HOST", "")
+        header, secure = settings.SECURE_PROXY_SSL_HEADER or ("", "")
+        # Some proxies, such as Traefik, tell the scheme of a socket by its own name.
+        if self.META.get(header) == "wss":
+            self.META[header] = secure
 
     def _get_scheme(self) -> str:
         return self._scheme

@@ -56,6 +56,13 @@ class TestOrigin:
     def test_of_a_socket_over_tls_is_https(self, origin, is_own):
         assert asked(origin, scheme="wss") is is_own
 
+    def test_a_proxy_may_call_a_socket_over_tls_wss(self, settings):
+        settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+        assert asked("https://testserver", x_forwarded_proto="wss")
+        assert not asked("https://testserver", x_forwarded_proto="ws")
+        assert not asked("http://testserver", x_forwarded_proto="wss")
+
     @pytest.mark.parametrize(
         "origin",
         [
