@@ -18,8 +18,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 
-from ai_assistant.ambient import below_prefix
-from ai_assistant.context.page import Page
+from ai_assistant.ambient import below_prefix, request_meta
+from ai_assistant.context.page import Page, find_page
 from ai_assistant.context.withheld import is_withheld, is_withheld_model
 from ai_assistant.safety.admin_pages import (
     VIEWS,
@@ -43,6 +43,7 @@ def page_request(page: Page, user: Any) -> HttpRequest:  # noqa: ANN401
     request.resolver_match = page.match
     request.path = page.info.path.partition("?")[0]
     request.path_info = below_prefix(request.path) or request.path
+    request.META = request_meta(request)
     if page.query is not None:
         request.GET = page.query  # type: ignore[assignment] # nobody writes to it
     return request
@@ -83,6 +84,17 @@ def _page_opens(page: Page, request: HttpRequest) -> bool:
     if action not in VIEWS or not is_own_page(admin, request, action):  # type: ignore[arg-type] # known
         return True
     return shown_page(admin, request) is not None
+
+
+def _form_opens(page: Page, user: Any) -> bool:  # noqa: ANN401
+    """Tell whether the form of the page's object opens, of which another page is."""
+    if page.info.action == "change":
+        return True  # it was asked with the object
+    path = page.info.path.partition("?")[0]
+    form = find_page(path.rstrip("/").rpartition("/")[0] + "/change/")
+    if form is None or form.model_admin is not page.model_admin:
+        return False
+    return _page_opens(form, page_request(form, user))
 
 
 def may_open(page: Page, user: Any, opened: Model | None) -> bool:  # noqa: ANN401
@@ -161,7 +173,7 @@ def _vouches(view_class: type) -> bool:
 
 def summary(page: Page, user: Any, opened: Model) -> dict[str, Any]:  # noqa: ANN401
     """Return what the admin shows of `opened`, by the names of its fields."""
-    if is_withheld(page):
+    if is_withheld(page) or not _form_opens(page, user):
         return {}
     fields = list(_shown_fields(page, user, opened))[:MAX_FIELDS]
     named = limits(page.model_admin, page_request(page, user), opened, fields)

@@ -4,6 +4,7 @@ import math
 
 import pytest
 from django.contrib import admin
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
@@ -28,6 +29,19 @@ def questionnaire(user):
 
 def change(opened):
     return find_page(f"{LIST}{opened.pk}/change/")
+
+
+def refuse(_self, _request, *_args, **_kwargs):
+    raise PermissionDenied
+
+
+def replace_form(monkeypatch, view):
+    def changeform_view(self, request, *args, **kwargs):
+        return view(self, request, *args, **kwargs)
+
+    own = type(admin.site.get_model_admin(Questionnaire))
+    # The addresses hold change_view already, which calls this one.
+    monkeypatch.setattr(own, "changeform_view", changeform_view, raising=False)
 
 
 class TestOpenedObject:
@@ -59,14 +73,32 @@ class TestOpenedObject:
         assert opened_object(own, user) is None
 
     def test_not_if_its_page_does_not_open(self, user, questionnaire, monkeypatch):
-        def change_view(_self, _request, *_args, **_kwargs):
-            raise PermissionDenied
+        replace_form(monkeypatch, refuse)
 
-        own = change(questionnaire)
-        monkeypatch.setattr(
-            type(own.model_admin), "change_view", change_view, raising=False
-        )
         assert opened_object(change(questionnaire), user) is None
+
+    def test_a_form_of_the_site_that_opens_is_no_limit(
+        self, user, questionnaire, monkeypatch
+    ):
+        replace_form(monkeypatch, ModelAdmin.changeform_view)
+        own = change(questionnaire)
+        opened = opened_object(own, user)
+
+        assert opened == questionnaire
+        assert summary(own, user, opened)["title"] == "Weekly"
+        beside = find_page(f"{LIST}{questionnaire.pk}/history/")
+        assert summary(beside, user, opened)["title"] == "Weekly"
+
+    @pytest.mark.parametrize("page", ["history", "delete"])
+    def test_its_fields_are_not_told_on_a_page_beside_a_closed_form(
+        self, user, questionnaire, monkeypatch, page
+    ):
+        replace_form(monkeypatch, refuse)
+        beside = find_page(f"{LIST}{questionnaire.pk}/{page}/")
+        opened = opened_object(beside, user)
+
+        assert opened == questionnaire
+        assert summary(beside, user, opened) == {}
 
     def test_not_against_the_admins_own_word(self, user, questionnaire, monkeypatch):
         model_admin = admin.site.get_model_admin(Questionnaire)

@@ -4,10 +4,9 @@ import io
 import json
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, QueryDict
 
-from ai_assistant.ambient import below_prefix, script_prefix
+from ai_assistant.ambient import below_prefix, request_meta
 
 JSON_TYPE = "application/json"
 
@@ -27,13 +26,8 @@ def user_request(
     request.path, request.path_info = path, below_prefix(path) or path
     request.GET, request.POST = _query(query), _query(form)  # type: ignore[assignment]
     content = b"" if body is None else json.dumps(body).encode()
-    host, _, port = _host().partition(":")
     request.META = {
-        "REQUEST_METHOD": method,
-        "PATH_INFO": request.path_info,
-        "SCRIPT_NAME": script_prefix().rstrip("/"),
-        "SERVER_NAME": host,
-        "SERVER_PORT": port or "80",
+        **request_meta(request),
         "HTTP_ACCEPT": JSON_TYPE,
         "CONTENT_TYPE": JSON_TYPE if body is not None else "",
         "CONTENT_LENGTH": str(len(content)),
@@ -53,9 +47,3 @@ def _query(values: dict[str, Any] | None) -> QueryDict:
 
 def _listed(value: Any) -> list[Any]:  # noqa: ANN401
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _host() -> str:
-    """Return a host that the site answers for: it stands in links of results."""
-    named = [host.lstrip(".") for host in settings.ALLOWED_HOSTS if host != "*"]
-    return named[0] if named else "localhost"
