@@ -11,7 +11,7 @@ from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.tools.characters import whole
 from ai_assistant.tools.data.access import Door, related_door
 from ai_assistant.tools.data.fields import model_fields
-from ai_assistant.tools.data.shown import limits_list, listed
+from ai_assistant.tools.data.shown import asks_each, limits_list, listed, opens_list
 
 MAX_DEPTH = 4  # fields in one path
 PATH_CHARS = 500
@@ -111,7 +111,7 @@ def _beyond(
     """Return the path through `relation`, or None if nothing there may be seen."""
     there = related_door(door, relation.related_model)
     found = _follow(there, parts, value, depth + 1) if there else None
-    if there is None or found is None:
+    if there is None or found is None or _is_shut(there):
         return None
     seen = _seen(there)
     hops = {} if seen is None else {relation.name: seen}
@@ -149,6 +149,11 @@ def _is_allowed(door: Door, lookup: str, value: Any) -> bool:  # noqa: ANN401
     if func_supports_parameter(ask, "request"):
         return bool(ask(lookup, str(value), request=door.request))
     return bool(ask(lookup, str(value)))
+
+
+def _is_shut(door: Door) -> bool:
+    """Tell whether the list does not open, and of each page nobody knows."""
+    return not opens_list(door) and asks_each(door)
 
 
 def _seen(door: Door) -> QuerySet[Any] | None:

@@ -30,7 +30,7 @@ from ai_assistant.tools.data.guard import wrong_values
 from ai_assistant.tools.data.paths import unknown_path
 from ai_assistant.tools.data.read import open_inlines
 from ai_assistant.tools.data.rows import searched
-from ai_assistant.tools.data.shown import listed
+from ai_assistant.tools.data.shown import listed, opens_form, opens_page
 from ai_assistant.tools.data.values import text_of
 from ai_assistant.types import JSON, RunContext
 
@@ -79,14 +79,14 @@ def _formfields(door: Door, name: str) -> Iterator[Any]:
 
 
 def _forms(door: Door, inline: str) -> Iterator[tuple[Any, Any]]:
-    """Yield the forms of the pages that add and change, or of one inline on them."""
+    """Yield the forms of pages that add and change and open, or of one inline there."""
     admin = door.model_admin
     there = at_add(door)
-    if admin.has_add_permission(there.request):
+    if admin.has_add_permission(there.request) and opens_page(there, "add"):
         if not inline:
             yield admin.get_form(there.request, None, change=False), door.model
         yield from _inline_forms(there, inline, None)
-    if admin.has_change_permission(door.request):
+    if admin.has_change_permission(door.request) and opens_form(door):
         there, blank = at_object(door, ""), door.model()
         if not inline:
             yield admin.get_form(there.request, blank, change=True), door.model

@@ -17,13 +17,14 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
-from ai_assistant.safety.admin_pages import is_overridden
+from ai_assistant.safety.admin_pages import Page, is_overridden
 from ai_assistant.tools.data.access import Door, at_list, at_object, may_see
 from ai_assistant.tools.data.pages import check_page, is_own_page
 
 LISTED, ASKED = "listed", "asked"  # of the memo of a door
 ANY = "0"  # the id of no object in particular
 MOST_ASKED = 200  # objects whose pages are asked for one figure
+MOST_TRIED = 20  # objects, to find one whose page opens
 CHANGELIST = ("get_changelist", "get_changelist_instance")
 
 
@@ -141,7 +142,7 @@ def opening(door: Door, rows: Sequence[Model]) -> set[Any]:
     """Return the keys of those of `rows`, which are in the list, whose page opens."""
     if not rows:
         return set()
-    if _asks_each(door):
+    if asks_each(door):
         return {row.pk for row in rows if _opens(door, row)}
     keys = {row.pk for row in rows} if may_see(door) else set()
     if not (keys and is_overridden(door.model_admin, "get_queryset")):
@@ -168,7 +169,7 @@ def check_opening(door: Door, rows: QuerySet[Any], names: Iterable[str]) -> None
         )
 
 
-def _asks_each(door: Door) -> bool:
+def asks_each(door: Door) -> bool:
     """Tell whether the site decides of each object whether its page opens."""
     if ASKED not in door.memo:
         admin = door.model_admin
@@ -182,6 +183,23 @@ def _asks_each(door: Door) -> bool:
             or _is_own(at_object(door, ANY))
         )
     return bool(door.memo[ASKED])
+
+
+def opens_form(door: Door) -> bool:
+    """Tell whether a form of the site's own opens for the user, of some object."""
+    if not _is_own(at_object(door, ANY)):
+        return True
+    rows = listed(door) if opens_list(door) else of_pages(door)
+    return any(_opens(door, row) for row in rows[:MOST_TRIED])
+
+
+def opens_page(door: Door, page: Page) -> bool:
+    """Tell whether the page of the door's request opens, as far as it is the site's."""
+    try:
+        check_page(door, page)
+    except ToolFailed:
+        return False
+    return True
 
 
 def _is_own(door: Door) -> bool:
@@ -199,11 +217,7 @@ def _opens(door: Door, row: Model) -> bool:
         found = there.model_admin.get_object(there.request, str(row.pk))
     if found is None or not may_see(there, found):
         return False
-    try:
-        check_page(there, "change")
-    except ToolFailed:
-        return False
-    return True
+    return opens_page(there, "change")
 
 
 def of_pages(door: Door, page: str = "change") -> QuerySet[Any]:
@@ -214,7 +228,7 @@ def of_pages(door: Door, page: str = "change") -> QuerySet[Any]:
 
 def _lacks_page(door: Door, rows: QuerySet[Any]) -> bool:
     """Tell whether the page of one of `rows` does not open, or there are too many."""
-    if _asks_each(door):
+    if asks_each(door):
         some = list(rows[: MOST_ASKED + 1])
         return len(some) > MOST_ASKED or len(opening(door, some)) < len(some)
     if not is_overridden(door.model_admin, "get_queryset"):

@@ -2,10 +2,13 @@
 
 import datetime
 import string
+from types import ModuleType
 
 import pytest
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
+from django.urls import path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -220,6 +223,21 @@ class TestFiltered:
         assert titles(door, {"author__name": "Verne"}) == ["Twe"]
         with pytest.raises(ModelRetry):
             titles(door, {"author__email__endswith": "x.org"})
+
+    def test_nothing_beyond_an_admin_whose_pages_do_not_open(
+        self, door, monkeypatch, settings
+    ):
+        def refuse(_self, _request, *_args, **_kwargs):
+            raise PermissionDenied
+
+        for view in ("changelist_view", "change_view"):
+            monkeypatch.setattr(AuthorAdmin, view, refuse, raising=False)
+        urls = ModuleType("urls")  # the addresses hold the views of before
+        urls.urlpatterns = [path("admin/", admin.site.urls)]
+        settings.ROOT_URLCONF = urls
+
+        with pytest.raises(ModelRetry, match="cannot be used"):
+            filtered(door, listed(door), {"author__name__startswith": "V"})
 
     def test_setting_adds_a_sensitive_field(self, door, settings):
         settings.AI_ASSISTANT = {"SENSITIVE": ["library.author.email"]}

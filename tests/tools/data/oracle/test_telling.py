@@ -7,6 +7,7 @@ from django.apps import apps
 from django.contrib.auth.management import create_permissions
 from django.test import Client
 
+from ai_assistant import ModelRetry
 from ai_assistant.tools.data import access
 from tests.figures import FIGURE
 from tests.thorough import part
@@ -19,6 +20,7 @@ from tests.tools.data.oracle.telling import (
     telling_things,
 )
 from tests.tools.data.oracle.variants import VARIANTS
+from tests.tools.data.reading import call
 from tests.warehouse.models import Supplier, Thing
 
 pytestmark = [
@@ -65,3 +67,23 @@ def test_never_more_than_the_pages_show(variant, monkeypatch, record_property):
     assert more == []
     assert tally["told"] > 50
     assert tally["hidden"] > 50
+
+
+@pytest.mark.parametrize("role", ["editor", "manager"])
+def test_no_choices_of_forms_that_do_not_open(role):
+    create_permissions(apps.get_app_config("warehouse"), verbosity=0)
+    model = VARIANTS["OwnViews-Whole"]
+    user = make_user(role, model)
+    telling_things(user)
+
+    with pytest.raises(ModelRetry, match="cannot be used"):
+        call("find_related", user, model=model._meta.label_lower, field="place")
+
+
+def test_choices_of_a_form_of_the_site_that_opens():
+    model = VARIANTS["OwnViews-Whole"]
+    user = make_user("superuser", model)
+    telling_things(user)
+    found = call("find_related", user, model=model._meta.label_lower, field="place")
+
+    assert len(found["rows"]) == 2
