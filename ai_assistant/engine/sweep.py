@@ -78,8 +78,11 @@ def _parts(swept: Swept) -> list[Callable[[], object]]:
 
 def claim_runs(owner: str, room: int) -> list[Hold]:
     """Take up to `room` runs that are queued, or whose owner is gone."""
-    holds = []
-    for run_id, gone_owner in _claimable(owner)[:room]:
+    holds: list[Hold] = []
+    for run_id, gone_owner in _claimable(owner):
+        if len(holds) >= room:
+            break
+        # One that is locked takes the room of no other.
         hold = _claim(run_id, owner, gone_owner)
         if hold is not None:
             holds.append(hold)

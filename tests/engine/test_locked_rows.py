@@ -262,6 +262,18 @@ class TestSweep:
             assert sweep_once().moved == [late.pk]
         assert sweep_once().moved == [held.pk]
 
+    def test_what_is_locked_takes_no_room(self, submission):
+        first, second = (
+            Run.objects.get(pk=accept(submission()).run_id) for _ in range(2)
+        )
+
+        with locked(first):
+            (hold,) = claim_runs(this_process(), 1)
+
+        assert hold.run_id == second.pk
+        stop(first.pk)
+        carry_on(hold)
+
     def test_goes_on_after_a_part_that_fails(self, monkeypatch, asked, caplog):
         sweep = import_module("ai_assistant.engine.sweep")
         monkeypatch.setattr(sweep, "_expire_waits", lambda _swept: 1 / 0)
