@@ -1,7 +1,6 @@
 from uuid import UUID
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from pydantic import AwareDatetime, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,7 +8,6 @@ from rest_framework.response import Response
 from ai_assistant.engine.eventlog import events_after
 from ai_assistant.engine.service import stop
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import FINAL, Run, RunState
 from ai_assistant.types import UserKey
 from ai_assistant.web.rest.base import ApiView, answered, caller_of, user_key
@@ -182,16 +180,10 @@ def _own_run(user_id: UserKey, run_id: UUID) -> Run:
 
 def _started(request: Request, started: Started) -> Response:
     if started.queued is not None:
-        return _queued(started.queued)
+        row = started.queued
+        address = reverse("ai_assistant:api-queue", args=[row.conversation_id])
+        return answered(queued_shape(row), 202, {"Location": address})
     run = _own_run(user_key(request), started.run_id)
     address = reverse("ai_assistant:api-run", args=[run.pk])
     status = 201 if started.is_new else 200
     return answered(run_shape(run), status, {"Location": address})
-
-
-def _queued(queued_id: UUID) -> Response:
-    row = QueuedMessage.objects.filter(pk=queued_id).first()
-    if row is None:  # started, or gone with its conversation, in this moment
-        raise Refused("sent", _("This message does not wait any more. Send it again."))
-    address = reverse("ai_assistant:api-queue", args=[row.conversation_id])
-    return answered(queued_shape(row), 202, {"Location": address})

@@ -52,7 +52,7 @@ class Started:
 
     run_id: UUID
     is_new: bool
-    queued: UUID | None = None
+    queued: QueuedMessage | None = None
 
 
 def start(caller: Caller, body: StartBody, key: str) -> Started:
@@ -82,9 +82,13 @@ def start(caller: Caller, body: StartBody, key: str) -> Started:
         door=Door.API,
     )
     accepted = carry_out(send(submission))
+    queued = known(user_id, key) if accepted.queued is not None else None
+    if queued is not None:
+        if not _is_same(queued, queued.text, body):  # or it was dropped
+            raise _reused()
+        return Started(run_id=accepted.run_id, is_new=False, queued=queued)
     if accepted.queued is not None:
-        _check_same_queued(user_id, body, key)
-        return Started(run_id=accepted.run_id, is_new=False, queued=accepted.queued)
+        return _started_meanwhile(user_id, body, key)
     if not accepted.is_new and not accepted.woken:  # another request was quicker
         _check_same(Run.objects.get(pk=accepted.run_id), body, key)
     return Started(run_id=accepted.run_id, is_new=accepted.is_new)
@@ -125,11 +129,13 @@ def _check_same(run: Run, body: StartBody, key: str) -> None:
         raise _reused()
 
 
-def _check_same_queued(user_id: UserKey, body: StartBody, key: str) -> None:
-    """Raise Refused key_reused if something else waits under that key, or was dropped."""
-    queued = known(user_id, key)
-    if queued is not None and not _is_same(queued, queued.text, body):
-        raise _reused()
+def _started_meanwhile(user_id: UserKey, body: StartBody, key: str) -> Started:
+    """Return the run of a message that waited for a moment only."""
+    run = _run_of_key(user_id, key)
+    if run is None:
+        raise Refused("not_found", _("This conversation does not exist."))
+    _check_same(run, body, key)
+    return Started(run_id=run.pk, is_new=False)
 
 
 def _is_same(row: Run | QueuedMessage, text: str, body: StartBody) -> bool:

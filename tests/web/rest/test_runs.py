@@ -4,6 +4,8 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
+from ai_assistant.engine import service
+from ai_assistant.engine.db import in_db
 from ai_assistant.engine.dequeue import start_waiting
 from ai_assistant.engine.eventlog import events_after
 from ai_assistant.models import Conversation, Message, QueuedMessage, Run
@@ -79,6 +81,22 @@ class TestWhileOneIsWorking:
         assert first.json() == second.json()
         other = self.say(ada, queue, text="Other", key="k")
         assert (other.status_code, code(other)) == (409, "key_reused")
+
+    def test_one_that_is_started_at_that_moment_is_its_run(
+        self, ada, queue, monkeypatch
+    ):
+        async def send(submission):
+            accepted = await service.send(submission)
+            await in_db(lambda: Run.objects.update(state="succeeded"))
+            await in_db(start_waiting)
+            return accepted
+
+        monkeypatch.setattr("ai_assistant.web.rest.starting.send", send)
+
+        response = self.say(ada, queue, key="k")
+
+        assert response.status_code == 200
+        assert response.json()["state"] in ("queued", "running", "succeeded")
 
     def test_a_repeat_of_what_was_started_is_its_run(self, ada, queue):
         self.say(ada, queue, key="k")
