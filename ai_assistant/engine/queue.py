@@ -50,7 +50,9 @@ def append(queued: QueuedMessage) -> None:
     if own.filter(dropped_at=None).count() >= MOST:
         raise Refused(
             "queue_full",
-            _("%(n)d messages wait already. Wait for their answers, or drop one.")
+            _(
+                "%(n)d messages are waiting already. Wait for their answers, or drop one."
+            )
             % {"n": MOST},
         )
     last = own.aggregate(last=Max("position"))["last"]
@@ -190,7 +192,7 @@ def _is_unfinished(run_id: UUID) -> bool:
 
 
 def _gone() -> Refused:
-    return Refused("sent", _("This message does not wait any more."))
+    return Refused("sent", _("This message is no longer waiting."))
 
 
 def _waiting_of(**session: object) -> "QuerySet[QueuedMessage]":

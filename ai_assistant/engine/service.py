@@ -219,7 +219,7 @@ async def _of_person(work: Callable[..., T], *args: object) -> T:
             raise
         raise Refused(
             "locked",
-            _("The assistant is saving something just now. Try again in a moment."),
+            _("The assistant is saving something. Try again in a moment."),
         ) from error
 
 

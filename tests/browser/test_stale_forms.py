@@ -77,12 +77,12 @@ class TestBar:
         section.rename(panel, "Sleep")
 
         expect(bar(panel)).to_be_visible()
-        assert "This section was changed since you opened this page." in (
+        assert "This section has changed since you opened the page." in (
             bar(panel).inner_text()
         )
         assert panel.page.input_value("#id_title") != "Sleep"
         with panel.page.expect_navigation():
-            bar(panel).get_by_role("button", name="Load it anew").click()
+            bar(panel).get_by_role("button", name="Reload the page").click()
         panel.ready()
         assert panel.page.input_value("#id_title") == "Sleep"
         expect(bar(panel)).to_be_hidden()
@@ -94,14 +94,14 @@ class TestBar:
         panel.page.fill("#id_position", "77")
         section.rename(panel, "Rest")
 
-        bar(panel).get_by_role("button", name="Load it anew").click()
+        bar(panel).get_by_role("button", name="Reload the page").click()
         keep = bar(panel).get_by_role("button", name="Keep editing")
         expect(keep).to_be_focused()
         keep.click()
         assert panel.page.input_value("#id_position") == "77"
-        bar(panel).get_by_role("button", name="Load it anew").click()
+        bar(panel).get_by_role("button", name="Reload the page").click()
         with panel.page.expect_navigation():
-            bar(panel).get_by_role("button", name="Load anew").click()
+            bar(panel).get_by_role("button", name="Reload anyway").click()
 
         panel.ready()
         assert panel.page.input_value("#id_title") == "Rest"

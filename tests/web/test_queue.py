@@ -108,7 +108,7 @@ class TestPage:
     @pytest.mark.parametrize(
         ("held", "why"),
         [
-            ("signed_out", "the sign-in in which this was written has ended"),
+            ("signed_out", "the session in which you wrote this has ended"),
             ("limited", "a limit was reached"),
             ("failed", "could not be sent"),
         ],
@@ -149,7 +149,7 @@ class TestButtons:
 
         assert (notice.status_code, own.status_code) == (200, 409)
         for response in (notice, own):
-            assert "does not wait any more" in response.content.decode()
+            assert "is no longer waiting" in response.content.decode()
 
     def test_send_now_lets_the_next_step_read_it(self, press, run, say):
         Run.objects.update(state=RunState.WAITING_TASK)

@@ -59,7 +59,7 @@ def _why(rows: list[QueuedMessage], run: Run | None) -> str:
         return _while_it_works(rows, run)
     held = next((row.held for row in rows if row.held), "")
     if held in SIGNED_OUT_AS:
-        return _("Paused: the sign-in in which this was written has ended.")
+        return _("Paused: the session in which you wrote this has ended.")
     if held:
         limited = _("Paused: a limit was reached.")
         refused = _("Paused: the next message could not be sent.")
@@ -80,5 +80,5 @@ def _while_it_works(rows: list[QueuedMessage], run: Run) -> str:
     if any(row.told_run == run.pk for row in rows):
         return _("The assistant reads it in its next step.")
     if run.state in FOR_A_PERSON:
-        return _("Paused until you have answered.")
+        return _("Paused until you answer.")
     return _("Sent when this answer ends.")

@@ -185,14 +185,14 @@ def check_told(model: type[Model]) -> None:
     if keys := list(closed_keys(model)):
         raise ToolFailed(
             _(
-                "What a %(name)s means stands in what is kept from the assistant: "
+                "What a %(name)s means depends on what is kept from the assistant: "
                 "%(fields)s."
             )
             % {
                 "name": model._meta.verbose_name,  # noqa: SLF001
                 "fields": ", ".join(str(key.verbose_name) for key in keys),
             },
-            suggestion=_("Tell the person to do it on the page of the admin."),
+            suggestion=_("Tell the person to do it in the admin."),
         )
 
 

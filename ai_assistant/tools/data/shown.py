@@ -129,7 +129,10 @@ def _sql(rows: QuerySet[Any]) -> str:
 
 def _tells_no_rows(door: Door) -> ToolFailed:
     return ToolFailed(
-        _("The list of %(names)s is a page of its own, which does not tell its rows.")
+        _(
+            "The list of %(names)s is a page of this site's own; the assistant cannot "
+            "read its rows."
+        )
         % {"names": door.options.verbose_name_plural},
         suggestion=_("Tell the person to look at the page itself."),
     )
