@@ -340,7 +340,7 @@ def disk_full() -> Refused:
     return Refused(
         "disk_full",
         _(
-            "Nothing could be stored: the disk of the server is full. "
+            "Nothing could be saved: the server's disk is full. "
             "Tell whoever runs this site."
         ),
     )

@@ -64,7 +64,7 @@ def test_site_on_which_nothing_works_says_so(
     panel.open()
     banner = panel.page.locator("#aia-banner")
 
-    assert "nothing on this site works on them" in banner.inner_text()
+    assert "nothing on this site answers them" in banner.inner_text()
     panel.ask("Hello there")
 
     panel.wait(
