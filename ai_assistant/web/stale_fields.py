@@ -16,6 +16,7 @@ from ai_assistant.changes.images import object_id, same
 from ai_assistant.changes.meta import concrete, label, meta
 from ai_assistant.models.change import RowChange
 from ai_assistant.safety.foreign import value_or
+from ai_assistant.safety.form_limits import form_limits, named_among
 from ai_assistant.safety.sensitive import HIDDEN, is_sensitive_field
 from ai_assistant.tools.data.display import (
     name_of,
@@ -234,9 +235,23 @@ def _theirs(form: Any, name: str) -> str:  # noqa: ANN401
         return HIDDEN
     if field is None:
         return plain_text(form[name].initial)
+    limit = form_limits(form, [field]).get(name) if field.is_relation else None
     if field.many_to_many:
-        return names_of(form[name].initial or ())
+        return names_of(_offered(form[name].initial or (), limit))
+    value = field.value_from_object(form.instance)
+    is_told = limit is None or value is None
+    if not is_told and not named_among(limit, [value], field.target_field.name):
+        return HIDDEN  # what the form does not offer it does not name
     return shown_value(field, form.instance)
+
+
+def _offered(linked: Iterable[Any], limit: Any) -> list[Any]:  # noqa: ANN401
+    """Return those of linked objects that the form names."""
+    linked = list(linked)
+    if limit is None:
+        return linked
+    named = named_among(limit, [one.pk for one in linked])
+    return [one for one in linked if one.pk in named]
 
 
 def _mine(form: Any, name: str) -> str:  # noqa: ANN401

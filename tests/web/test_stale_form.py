@@ -15,12 +15,13 @@ from django.utils import timezone
 
 from ai_assistant.changes.recorder import recording
 from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.safety.sensitive import HIDDEN
 from ai_assistant.testing import answer_interrupt, call, run_assistant
 from ai_assistant.web.form_digest import digest_forms, read_digest
-from ai_assistant.web.stale_fields import conflicts_of
+from ai_assistant.web.stale_fields import _theirs, conflicts_of
 from tests.gallery.models import Artist, Painting
 from tests.tools.data.writing import make_stock
-from tests.warehouse.models import Part, Product, Remark
+from tests.warehouse.models import Part, Product, Remark, Supplier
 from tests.web.markup import all_with, one_with
 from tests.web.tabs import Tab, decide, fields_of
 
@@ -515,3 +516,16 @@ async def test_under_asgi():
     answer = await client.post(path, {**fields, "_save": "Save"})
 
     assert answer.status_code == ASKED
+
+
+def test_names_no_object_that_the_form_does_not_offer(boss, stock):
+    closed = Supplier.objects.create(name="Closed Ltd", code="c", is_active=False)
+    request = RequestFactory().get("/")
+    request.user = boss
+    form_class = admin.site.get_model_admin(Product).get_form(request, stock.lamp)
+
+    assert _theirs(form_class(instance=stock.lamp), "supplier") == str(
+        stock.lamp.supplier
+    )
+    stock.lamp.supplier = closed
+    assert _theirs(form_class(instance=stock.lamp), "supplier") == HIDDEN
