@@ -1,6 +1,7 @@
 """An action of a ModelAdmin as a tool: the same function, the same permissions."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -9,8 +10,8 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.messages import ERROR, WARNING
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponseRedirect
-from django.urls import NoReverseMatch, reverse
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.urls import NoReverseMatch, Resolver404, resolve, reverse
 from django.utils.module_loading import module_has_submodule
 from django.utils.translation import gettext as _
 
@@ -19,7 +20,8 @@ from ai_assistant.exceptions import (
     ModelRetry,
     ToolFailed,
 )
-from ai_assistant.safety.admin_pages import is_overridden
+from ai_assistant.safety.admin_lists import OF_LIST, rows_of_changelist, rows_of_list
+from ai_assistant.safety.admin_pages import answer, is_overridden
 from ai_assistant.tools.adapters.functions import from_function
 from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.tools.adapters.told import Told
@@ -100,14 +102,40 @@ def carry_out(
     request: HttpRequest,
     chosen: QuerySet[Any],
 ) -> ToolResult:
-    """Carry an action out. Raise ToolFailed if it answers with a page of its own."""
-    response = function(model_admin, request, chosen)
+    """
+    Carry an action out. Raise ToolFailed if it answers with a page of its own.
+
+    A list that is code of the site is posted to, as it may refuse the action.
+    """
+    is_own = is_overridden(model_admin, *OF_LIST, "response_action")
+    if is_own and _leads_to(request, model_admin):
+        response = _answer(request)
+    else:
+        response = function(model_admin, request, chosen)
     if response is not None and not isinstance(response, HttpResponseRedirect):
         raise ToolFailed(
             _("This action shows a page of its own, and was not carried out."),
             suggestion=_("Tell the person to do it in the list."),
         )
     return _result(request)
+
+
+def _leads_to(request: HttpRequest, model_admin: Any) -> bool:  # noqa: ANN401
+    """Tell whether the request leads to a page, and to none of another ModelAdmin."""
+    match = request.resolver_match
+    return match is not None and getattr(match.func, "model_admin", model_admin) is (
+        model_admin
+    )
+
+
+def _answer(request: HttpRequest) -> Any:  # noqa: ANN401 - a response
+    try:
+        return answer(request)
+    except (PermissionDenied, Http404) as error:
+        raise ToolFailed(
+            _("The page of the admin does not allow it."),
+            suggestion=_("Tell the person to look at the page itself."),
+        ) from error
 
 
 def action_request(
@@ -117,8 +145,11 @@ def action_request(
     ids: list[str],
 ) -> HttpRequest:
     """Return the request with which the list of the admin starts an action."""
-    form = {"action": action, ACTION_CHECKBOX_NAME: ids}
-    request = user_request(user, "POST", _path(model_admin), form=form)
+    form = {"action": action, "index": "0", ACTION_CHECKBOX_NAME: ids}
+    path = _path(model_admin)
+    request = user_request(user, "POST", path, form=form)
+    with suppress(Resolver404):
+        request.resolver_match = resolve(path)
     request._messages = Told(request)  # type: ignore[attr-defined] # noqa: SLF001
     return request
 
@@ -158,7 +189,8 @@ def chosen_objects(
     if not 0 < len(wanted) <= MOST_IDS:
         raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(wanted)}.")
     try:
-        chosen = _listed(model_admin, request).filter(pk__in=wanted)
+        rows = _listed(model_admin, request)
+        chosen = rows.filter(pk__in=wanted)
         there = {str(pk) for pk in chosen.values_list("pk", flat=True)}
     except (ValueError, ValidationError) as error:
         raise ModelRetry(f"These are no ids: {', '.join(wanted[:10])}.") from error
@@ -169,11 +201,14 @@ def chosen_objects(
 
 def _listed(model_admin: Any, request: HttpRequest) -> QuerySet[Any]:  # noqa: ANN401
     """Return the rows of the list, from which the admin takes those of an action."""
-    rows: QuerySet[Any] = model_admin.get_queryset(request)
-    if not is_overridden(model_admin, "get_changelist", "get_changelist_instance"):
-        return rows
-    shown = model_admin.get_changelist_instance(request).get_queryset(request)
-    return rows.filter(pk__in=[one.pk for one in shown])
+    has_page = _leads_to(request, model_admin)
+    rows = (rows_of_list if has_page else rows_of_changelist)(model_admin, request)
+    if rows is None:
+        raise ToolFailed(
+            _("The page of the admin does not allow it."),
+            suggestion=_("Tell the person to look at the page itself."),
+        )
+    return rows
 
 
 def _result(request: HttpRequest) -> ToolResult:

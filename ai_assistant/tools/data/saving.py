@@ -1,6 +1,7 @@
 """Saving a page as the admin does, with an entry in the history that says who did."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.contrib.admin.models import LogEntry
 from django.core.exceptions import ValidationError
@@ -13,6 +14,7 @@ from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.tools.data.access import Door, at_object
 from ai_assistant.tools.data.differences import changed_rows, removed_inlines
 from ai_assistant.tools.data.pages import is_own_page, post_page
+from ai_assistant.tools.data.shown import limits_list, listed
 from ai_assistant.tools.data.signature import logs_as_django, own_entries, sign, signed
 from ai_assistant.tools.data.submission import Submission, with_post
 from ai_assistant.types import RunContext
@@ -78,13 +80,20 @@ def delete(context: RunContext, door: Door, objects: Sequence[Model]) -> None:
     entries = model_admin.log_deletions(request, objects)
     sign(context, entries, objects)
     in_list = "delete_selected" in model_admin.get_actions(request)
-    if len(objects) == 1 or not in_list or is_own_page(door, "changelist"):
+    pks = [one.pk for one in objects]
+    if len(objects) == 1 or not in_list or not _are_listed(door, pks):
         for one in objects:
             model_admin.delete_model(request, one)
         return
-    pks = [one.pk for one in objects]
     chosen = model_admin.get_queryset(request).filter(pk__in=pks)
     model_admin.delete_queryset(request, chosen)
+
+
+def _are_listed(door: Door, pks: Sequence[Any]) -> bool:
+    """Tell whether a list of Django's own has all of them."""
+    if is_own_page(door, "changelist"):
+        return False
+    return not limits_list(door) or listed(door).filter(pk__in=pks).count() == len(pks)
 
 
 def _post_deletion(context: RunContext, page: Door, obj: Model) -> None:

@@ -9,14 +9,11 @@ or a view. Each of them is asked where the site has overridden it, and nowhere e
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.views.main import ChangeList
-from django.core.exceptions import EmptyResultSet
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.safety.admin_lists import OF_LIST, rows_of_changelist, rows_on_page
 from ai_assistant.safety.admin_pages import Page, is_overridden
 from ai_assistant.tools.data.access import Door, at_list, at_object, may_see
 from ai_assistant.tools.data.pages import check_page, is_own_page
@@ -25,7 +22,6 @@ LISTED, ASKED = "listed", "asked"  # of the memo of a door
 ANY = "0"  # the id of no object in particular
 MOST_ASKED = 200  # objects whose pages are asked for one figure
 MOST_TRIED = 20  # objects, to find one whose page opens
-CHANGELIST = ("get_changelist", "get_changelist_instance")
 
 
 # --- the list ---
@@ -46,8 +42,7 @@ def listed(door: Door) -> QuerySet[Any]:
 
 def limits_list(door: Door) -> bool:
     """Tell whether the list may show less than all that `get_queryset` returns."""
-    names = (*CHANGELIST, "changelist_view", "get_search_results")
-    return is_overridden(door.model_admin, *names)
+    return is_overridden(door.model_admin, *OF_LIST, "get_search_results")
 
 
 def is_listed(door: Door, obj: Model) -> bool:
@@ -74,57 +69,12 @@ def opens_list(door: Door) -> bool:
 def _listed(door: Door) -> QuerySet[Any]:
     model_admin, request = door.model_admin, door.request
     if response := check_page(door, "changelist"):
-        return _on_page(door, response)
-    if is_overridden(model_admin, *CHANGELIST):
-        try:
-            return _rows(model_admin.get_changelist_instance(request), request)
-        except IncorrectLookupParameters as error:
-            raise _tells_no_rows(door) from error
-    rows = model_admin.get_queryset(request)
-    if is_overridden(model_admin, "get_search_results"):
-        rows, has_doubles = model_admin.get_search_results(request, rows, "")
-        return rows.distinct() if has_doubles else rows  # type: ignore[no-any-return]
-    return rows  # type: ignore[no-any-return]
-
-
-def _on_page(door: Door, response: Any) -> QuerySet[Any]:  # noqa: ANN401
-    """Return the rows of a page of the site's own: of its list, or its only object."""
-    context = response.context_data or {}
-    shown, only = context.get("cl"), context.get("original")
-    if isinstance(shown, ChangeList):
-        return _rows(shown, response._request)  # noqa: SLF001
-    if isinstance(only, door.model):
-        rows = door.model_admin.get_queryset(door.request)
-        return rows.filter(pk=only.pk)  # type: ignore[no-any-return]
-    raise _tells_no_rows(door)
-
-
-def _rows(changelist: Any, request: HttpRequest) -> QuerySet[Any]:  # noqa: ANN401
-    """Return the rows that a ChangeList shows by some choice of its filters."""
-    root, shown = changelist.root_queryset, changelist.result_list
-    if not isinstance(shown, QuerySet) or not _is_usual(changelist, request):
-        return root.filter(pk__in=[one.pk for one in shown])  # type: ignore[no-any-return]
-    changelist.list_filter, changelist.query = (), ""
-    changelist.params, changelist.filter_params = {}, {}
-    rows = changelist.get_queryset(request)
-    if rows.query.is_sliced:
-        return root.filter(pk__in=[one.pk for one in rows])  # type: ignore[no-any-return]
-    return rows  # type: ignore[no-any-return]
-
-
-def _is_usual(changelist: Any, request: HttpRequest) -> bool:  # noqa: ANN401
-    """Tell whether the rows on the page are what `get_queryset` of the ChangeList says."""
-    said = _sql(changelist.get_queryset(request))
-    return _sql(changelist.result_list) == said == _sql(changelist.queryset)
-
-
-def _sql(rows: QuerySet[Any]) -> str:
-    query = rows.query.clone()
-    query.clear_limits()
-    try:
-        return str(query)
-    except EmptyResultSet:
-        return ""
+        rows = rows_on_page(model_admin, response)
+    else:
+        rows = rows_of_changelist(model_admin, request)
+    if rows is None:
+        raise _tells_no_rows(door)
+    return rows
 
 
 def _tells_no_rows(door: Door) -> ToolFailed:

@@ -104,6 +104,30 @@ class TestAdminAction:
         with pytest.raises(ModelRetry, match="There is no object"):
             use("rename", user, [group.pk])
 
+    def test_posts_to_a_list_of_the_site(self, user, monkeypatch):
+        group = Group.objects.create(name="one")
+
+        def refuses(self, request, queryset):
+            self.message_user(request, "Not by this way.", level=messages.ERROR)
+
+        own = admin.site.get_model_admin(Group)
+        monkeypatch.setattr(type(own), "response_action", refuses, raising=False)
+        monkeypatch.setattr(type(own), "rename", GroupAdmin.rename, raising=False)
+        monkeypatch.setattr(type(own), "actions", ("rename",))
+        tool = from_admin_action(Group, "rename", effect="write")
+        context = RunContext(
+            user=user, run_id=uuid.uuid4(), conversation_id=uuid.uuid4()
+        )
+
+        result = tool.handler(context, [str(group.pk)])
+
+        group.refresh_from_db()
+        assert (result.ok, result.error, group.name) == (
+            False,
+            "Not by this way.",
+            "one",
+        )
+
     @pytest.mark.parametrize("ids", [[], ["x"], [4711]])
     def test_wrong_ids(self, user, ids):
         with pytest.raises(ModelRetry):

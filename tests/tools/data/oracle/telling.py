@@ -13,6 +13,8 @@ from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 
 from ai_assistant import ModelRetry, ToolFailed
+from ai_assistant.context.opened import opened_object, summary
+from ai_assistant.context.page import find_page
 from tests.tools.data.reading import call
 from tests.warehouse.models import Piece, Supplier, Thing
 
@@ -146,11 +148,23 @@ class ToolsTell:
             yield f"{figure} amount", self._ask(thing, "aggregate_objects", **asked)
         yield "read", self._ask(thing, "get_object", id=thing.pk)
         yield "history", self._ask(thing, "object_history", id=thing.pk)
+        for page in ("change", "history"):
+            yield f"context of {page}", self._found(thing, self._context(thing, page))
 
     def _ask(self, thing, tool, **arguments):
-        text = str(self._call(tool, **arguments))
+        return self._found(thing, self._call(tool, **arguments))
+
+    def _found(self, thing, told):
         # What is asked for is no answer, as ids are not.
+        text = str(told)
         return {name for name, value in secrets(thing).items() if str(value) in text}
+
+    def _context(self, thing, page):
+        """Return what is told of the object of a page that the user says is open."""
+        name = self.label.rpartition(".")[2]
+        found = find_page(f"/oracle/warehouse/{name}/{thing.pk}/{page}/")
+        opened = opened_object(found, self.user)
+        return opened and (str(opened), summary(found, self.user, opened))
 
     def _call(self, tool, **arguments):
         with suppress(ModelRetry, ToolFailed):

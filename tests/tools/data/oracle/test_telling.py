@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.urls("tests.tools.data.oracle.urls"),
 ]
 
-TRIED = part(VARIANTS, every=8, start=3)
+TRIED = part(VARIANTS, every=9, start=2)
 
 
 def told_of(role, model):
@@ -54,7 +54,7 @@ def test_never_more_than_the_pages_show(variant, monkeypatch, record_property):
     create_permissions(apps.get_app_config("warehouse"), verbosity=0)
     tally, more = Counter(), []
 
-    for role in ROLES:
+    for role in part(ROLES, every=3):
         for asked, every, real, own in told_of(role, VARIANTS[variant]):
             tally["compared"] += len(every)
             tally["told"] += len(own)
@@ -65,8 +65,8 @@ def test_never_more_than_the_pages_show(variant, monkeypatch, record_property):
 
     record_property(FIGURE, f"oracle of telling, {variant}: {dict(tally)}")
     assert more == []
-    assert tally["told"] > 50
-    assert tally["hidden"] > 50
+    assert tally["told"] > 10
+    assert tally["hidden"] > 10
 
 
 @pytest.mark.parametrize("role", ["editor", "manager"])
@@ -87,3 +87,15 @@ def test_choices_of_a_form_of_the_site_that_opens():
     found = call("find_related", user, model=model._meta.label_lower, field="place")
 
     assert len(found["rows"]) == 2
+
+
+def test_the_context_knows_an_object_whose_own_page_opens():
+    create_permissions(apps.get_app_config("warehouse"), verbosity=0)
+    model = VARIANTS["OwnChangeView-Whole"]
+    editor = make_user("editor", model)
+    own, other = telling_things(editor)
+    tools = ToolsTell(editor, model)
+
+    wanted = {"name", "amount", "note", "owner", "place"}
+    assert dict(tools.ways(own))["context of change"] == wanted
+    assert dict(tools.ways(other))["context of change"] == set()

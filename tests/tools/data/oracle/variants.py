@@ -165,6 +165,93 @@ class LimitedNames:
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
 
+class OwnRows:
+    """What a limit by owner leaves; a superuser is not limited."""
+
+    @staticmethod
+    def own(request, rows):
+        user = request.user
+        return rows if user.is_superuser else rows.filter(owner=user.username)
+
+
+class LimitedResults(OwnRows):
+    """The rows are taken away where the page is cut out of them."""
+
+    def get_changelist(self, request, **kwargs):
+        limit = self.own
+
+        class Limited(ChangeList):
+            def get_results(self, request):
+                super().get_results(request)
+                self.result_list = list(limit(request, self.queryset))
+
+        return Limited
+
+    def get_actions(self, request):
+        return {}
+
+
+class LimitedInstance(OwnRows):
+    def get_changelist_instance(self, request):
+        made = super().get_changelist_instance(request)
+        made.queryset = self.own(request, made.queryset)
+        made.get_results(request)
+        return made
+
+    def get_actions(self, request):
+        return {}
+
+
+class LimitedSearch(OwnRows):
+    def get_search_results(self, request, queryset, search_term):
+        found, doubles = super().get_search_results(request, queryset, search_term)
+        return self.own(request, found), doubles
+
+
+class LimitedByView(OwnRows):
+    """The view of the list says to the queryset what it is asked for."""
+
+    def changelist_view(self, request, extra_context=None):
+        request.is_list = True
+        return super().changelist_view(request, extra_context)
+
+    def get_queryset(self, request):
+        rows = super().get_queryset(request)
+        return self.own(request, rows) if hasattr(request, "is_list") else rows
+
+
+class LimitedByPath(OwnRows):
+    """All are in the list; the pages of others' are not found."""
+
+    def get_queryset(self, request):
+        rows = super().get_queryset(request)
+        is_list = request.resolver_match.url_name.endswith("_changelist")
+        return rows if is_list else self.own(request, rows)
+
+
+class OwnChangeView:
+    def change_view(self, request, object_id, *args, **kwargs):
+        found = Thing.objects.filter(pk=object_id).first()
+        closes = found and not request.user.is_superuser
+        if closes and found.owner != request.user.username:
+            raise PermissionDenied
+        return super().change_view(request, object_id, *args, **kwargs)
+
+
+class ClosedAction:
+    def changelist_view(self, request, *args, **kwargs):
+        if request.method == "POST" and not request.user.is_superuser:
+            raise PermissionDenied
+        return super().changelist_view(request, *args, **kwargs)
+
+
+class OwnResponse:
+    def response_action(self, request, queryset):
+        if request.user.is_superuser:
+            return super().response_action(request, queryset)
+        return None
+
+
 # --- shapes: what the page has ---
 
 
@@ -262,6 +349,14 @@ RULES = (
     OwnHistory,
     HiddenPieces,
     LimitedNames,
+    LimitedResults,
+    LimitedInstance,
+    LimitedSearch,
+    LimitedByView,
+    LimitedByPath,
+    OwnChangeView,
+    ClosedAction,
+    OwnResponse,
 )
 SHAPES = (Whole, Less, ByObject, OwnForm)
 
