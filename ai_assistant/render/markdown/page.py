@@ -7,7 +7,7 @@ from ai_assistant.render.markdown.cache import Cache
 from ai_assistant.render.markdown.characters import readable
 from ai_assistant.render.markdown.parser import References, block_tokens
 
-PART_CHARS = 40_000  # of a text that are drawn at once
+PART_CHARS = 100_000  # of a text that are drawn at once: 8,000 tokens are whole
 LINE_CHARS = 2_000  # more, for the line that is not cut
 TABLE_RULE = re.compile(r"^ {0,3}\|?[\s:|-]*-[\s:|-]*$")
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")

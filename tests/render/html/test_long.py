@@ -64,7 +64,7 @@ def test_page_has_the_beginning_and_the_way_to_the_rest(fetch, said):
     _, page = fetch("panel", conversation=str(said.conversation_id))
 
     assert rows(page) == rows(TABLE[: part_end(TABLE)])
-    assert len(page) < 400_000
+    assert len(page) < 1_000_000
     assert f"/assistant/whole/?message={said.pk}&amp;part=2" in page
     assert "Show all" in page
 
@@ -114,23 +114,23 @@ class TestGrowing:
         return told + growing.finish("parts")
 
     def test_link_comes_once(self):
-        told = self.ops(Growing(message_id=str(uuid.uuid4())), TABLE[:60_000])
+        told = self.ops(Growing(message_id=str(uuid.uuid4())), TABLE[:150_000])
 
         assert sum("part=2" in str(op) for op in told) == 1
         assert "-more" in told[-2][2] or "part=2" in str(told)
 
     def test_costs_nothing_beyond_the_first_part(self):
         growing = Growing(message_id=str(uuid.uuid4()))
-        self.ops(growing, TABLE[:60_000])
-        growing.extend(TABLE[60_000:70_000], offset=60_000, reasoning=False)
+        self.ops(growing, TABLE[:150_000])
+        growing.extend(TABLE[150_000:160_000], offset=150_000, reasoning=False)
 
         assert growing.ops("parts") == []
 
     def test_drawn_anew_it_has_the_link_once(self):
-        growing = Growing(message_id=str(uuid.uuid4()), text=TABLE[:60_000])
+        growing = Growing(message_id=str(uuid.uuid4()), text=TABLE[:150_000])
 
         (part,) = growing.parts()
-        growing.extend(TABLE[60_000:61_000], offset=60_000, reasoning=False)
+        growing.extend(TABLE[150_000:151_000], offset=150_000, reasoning=False)
 
         assert part["is_cut"]
         assert not [op for op in growing.ops("parts") if "part=2" in str(op)]

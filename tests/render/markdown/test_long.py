@@ -8,10 +8,10 @@ from ai_assistant.render.markdown.stream import OPEN_CHARS
 
 ROW = "| 7 | A name | 12.50 |\n"
 HEAD = "| id | name | price |\n|---|---|---|\n"
-TABLE = HEAD + ROW * 10_000
-WORDS = "Some **words** of an answer.\n\n" * 5_000
-CODE = "```python\n" + "x = 1\n" * 20_000 + "```\n"
-ONE_LINE = "word " * 30_000
+TABLE = HEAD + ROW * 16_000
+WORDS = "Some **words** of an answer.\n\n" * 12_000
+CODE = "```python\n" + "x = 1\n" * 50_000 + "```\n"
+ONE_LINE = "word " * 70_000
 
 
 def streamed(text, size):
@@ -37,7 +37,8 @@ class TestLong:
         assert blocks == render(text[: part_end(text)])
 
     def test_end_of_the_first_part_is_known_while_it_grows(self, text):
-        ends = {part_end(text[:size]) for size in range(PART_CHARS + 5_000, 60_000, 7)}
+        sizes = range(PART_CHARS + 5_000, PART_CHARS + 20_000, 77)
+        ends = {part_end(text[:size]) for size in sizes}
 
         assert ends == {part_end(text)}
 
