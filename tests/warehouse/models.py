@@ -151,6 +151,7 @@ class Thing(models.Model):
     place = models.ForeignKey(
         Supplier, null=True, blank=True, on_delete=models.SET_NULL
     )
+    marks = models.ManyToManyField(Mark, blank=True)
     api_key = models.CharField(max_length=50, blank=True)
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.forms import ModelChoiceField
 from django.utils.translation import gettext as _
 
 from ai_assistant.tools.data.submission import Submission
@@ -9,6 +10,7 @@ from ai_assistant.types import JSON, ToolResult
 
 VALIDATION = "validation"
 PAGE = "__all__"
+NOT_OFFERED = {"invalid_choice", "invalid_pk_value"}  # their texts name the value
 
 
 def refusal(submitted: Submission, text: str = "") -> ToolResult:
@@ -36,7 +38,15 @@ def nothing_to_change() -> ToolResult:
 
 
 def _errors(form: Any) -> dict[str, list[str]]:  # noqa: ANN401 - a Django form
-    return {name: [str(one) for one in errors] for name, errors in form.errors.items()}
+    return {name: _texts(form, name, errors) for name, errors in form.errors.items()}
+
+
+def _texts(form: Any, name: str, errors: Any) -> list[str]:  # noqa: ANN401
+    """Return errors as texts, without the value that a field has and does not offer."""
+    codes = {one.code for one in errors.as_data()}
+    if codes & NOT_OFFERED and name not in form.changed_data:
+        return [str(ModelChoiceField.default_error_messages["invalid_choice"])]
+    return [str(one) for one in errors]
 
 
 def _rows(formset: Any) -> list[JSON]:  # noqa: ANN401

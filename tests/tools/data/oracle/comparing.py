@@ -75,10 +75,13 @@ def new_values(obj):
 def field_trials(page, user, model, obj):
     """Yield each field, and whether the page and each of the tools changes it."""
     new = new_values(obj)
-    # The one value that a page may find wrong goes by itself.
-    apart = {"place": new.pop("place")}
-    real = changed_fields(page, obj, new) | changed_fields(page, obj, apart)
-    for name, value in (new | apart).items():
+    # The values that a page may find wrong go by themselves.
+    apart = [{name: new.pop(name)} for name in ("place", "kind")]
+    real = changed_fields(page, obj, new)
+    for one in apart:
+        real |= changed_fields(page, obj, one)
+        new |= one
+    for name, value in new.items():
         column = "place_id" if name == "place" else name
         tools = [Tools(user, model)]
         if name in IN_BULK:

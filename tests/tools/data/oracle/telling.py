@@ -16,10 +16,11 @@ from ai_assistant import ModelRetry, ToolFailed
 from ai_assistant.context.opened import opened_object, summary
 from ai_assistant.context.page import find_page
 from tests.tools.data.reading import call
-from tests.warehouse.models import Piece, Supplier, Thing
+from tests.warehouse.models import Mark, Piece, Supplier, Thing
 
-FIELDS = ("name", "kind", "amount", "owner", "note", "place")
+FIELDS = ("name", "kind", "amount", "owner", "note", "place", "marks")
 KINDS = ("a", "b")
+MARKS = ("told", "hid")
 HISTORY, PIECE = "history", "piece"
 
 
@@ -38,6 +39,9 @@ def telling_things(user):
             is_open=not number,
             note=f"note-{number}",
             place=place,
+        )
+        thing.marks.set(
+            Mark.objects.create(name=f"{kind}-mark-{number}") for kind in MARKS
         )
         Piece.objects.create(thing=thing, code=f"piece-{number}", size=number)
         made.append(thing)
@@ -69,6 +73,7 @@ def secrets(thing):
         "owner": thing.owner,
         "place": thing.place.name,
         PIECE: thing.pieces.get().code,
+        **{one.name.partition("-")[0]: one.name for one in thing.marks.all()},
         HISTORY: f"entry-{thing.pk}",
     }
 
@@ -115,11 +120,20 @@ class PagesTell:
         place = adminform.form.fields.get("place")
         if place and not place.queryset.filter(pk=thing.place_id).exists():
             names.discard("place")
+        if "marks" in names:
+            names |= self._marks(adminform.form.fields.get("marks"), thing)
         for formset in context["inline_admin_formsets"]:
             rows = [form.instance.pk for form in formset.formset.initial_forms]
             if thing.pieces.get().pk in rows:
                 names.add(PIECE)
         return {"name", *names}  # it is in the title
+
+    def _marks(self, field, thing):
+        """Return which marks an input names, or a text if there is none."""
+        shown = thing.marks.all()
+        if field is not None:
+            shown = shown.filter(pk__in=field.queryset.values("pk"))
+        return {one.name.partition("-")[0] for one in shown}
 
 
 def _name(field):

@@ -21,6 +21,7 @@ from tests.tools.data.oracle.telling import (
 )
 from tests.tools.data.oracle.variants import VARIANTS
 from tests.tools.data.reading import call
+from tests.tools.data.writing import use
 from tests.warehouse.models import Supplier, Thing
 
 pytestmark = [
@@ -99,3 +100,52 @@ def test_the_context_knows_an_object_whose_own_page_opens():
     wanted = {"name", "amount", "note", "owner", "place"}
     assert dict(tools.ways(own))["context of change"] == wanted
     assert dict(tools.ways(other))["context of change"] == set()
+
+
+def test_orders_by_no_field_of_a_page_that_does_not_open():
+    create_permissions(apps.get_app_config("warehouse"), verbosity=0)
+    model = VARIANTS["OwnObject-Whole"]
+    editor, boss = make_user("editor", model), make_user("superuser", model)
+    telling_things(editor)
+    asked = {"model": model._meta.label_lower, "ordering": ["note"]}
+
+    with pytest.raises(ModelRetry, match="Not every page opens"):
+        call("search_objects", editor, **asked)
+    assert call("search_objects", boss, **asked)["total"] == 2
+
+
+def test_names_no_choice_that_the_form_does_not_offer():
+    create_permissions(apps.get_app_config("warehouse"), verbosity=0)
+    model = VARIANTS["LimitedNames-Whole"]
+    editor = make_user("editor", model)
+    own, other = telling_things(editor)
+    label = model._meta.label_lower
+
+    def kind_of(thing):
+        return call("get_object", editor, model=label, id=thing.pk)["fields"]["kind"]
+
+    groups = call("aggregate_objects", editor, model=label, group_by=["kind"])["rows"]
+    told = call("describe_model", editor, model=label)["fields"]
+    choices = next(one for one in told if one["name"] == "kind")["choices"]
+
+    assert (kind_of(own), kind_of(other)) == ("a", None)
+    assert {one["group"]["kind"] for one in groups} == {"a", None}
+    assert [one["value"] for one in choices] == ["a"]
+
+
+def test_refuses_what_the_form_would_lose_without_telling_it():
+    create_permissions(apps.get_app_config("warehouse"), verbosity=0)
+    model = VARIANTS["LimitedNames-Whole"]
+    editor = make_user("editor", model)
+    _own, other = telling_things(editor)
+    offered = "Select a valid choice. That choice is not one of the available choices."
+
+    for name, more in (
+        ("change_object", {"id": other.pk}),
+        ("change_objects", {"ids": [other.pk]}),
+    ):
+        asked = {"model": model._meta.label_lower, "values": {"name": "new"}, **more}
+        result = use(name, editor, **asked)
+
+        fields = {key: [offered] for key in ("kind", "place", "marks")}
+        assert (result.ok, result.data["fields"]) == (False, fields)

@@ -10,7 +10,7 @@ from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 
-from tests.warehouse.models import Piece, Supplier, Thing
+from tests.warehouse.models import Mark, Piece, Supplier, Thing
 
 site = admin.AdminSite(name="oracle")
 
@@ -163,6 +163,16 @@ class LimitedNames:
         if db_field.name == "place" and not request.user.is_superuser:
             kwargs["queryset"] = Supplier.objects.filter(is_active=True)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def formfield_for_manytomany(self, db_field, request, **kwargs):
+        if not request.user.is_superuser:
+            kwargs["queryset"] = Mark.objects.exclude(name__startswith="hid")
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def formfield_for_choice_field(self, db_field, request, **kwargs):
+        if not request.user.is_superuser:
+            kwargs["choices"] = [("a", "A")]
+        return super().formfield_for_choice_field(db_field, request, **kwargs)
 
 
 class OwnRows:
