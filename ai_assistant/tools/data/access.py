@@ -103,7 +103,12 @@ def may_enter(context: RunContext) -> bool:
 
 
 def at_list(door: Door) -> Door:
-    """Return the door with the request of the list."""
+    """Return the door with the request of the list, which it may have already."""
+    match, options = door.request.resolver_match, door.options
+    name = f"{options.app_label}_{options.model_name}_changelist"
+    is_there = match is not None and match.url_name == name
+    if is_there and door.request.method == "GET":
+        return door
     return _at(door, "changelist")
 
 
