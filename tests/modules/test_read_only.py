@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 import ai_assistant
 from ai_assistant import ContextModule
 from ai_assistant.engine.offer import tools_of
+from ai_assistant.engine.presence import say_present
 from ai_assistant.engine.scope import RunScope, module_id_for
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
@@ -182,6 +183,7 @@ class TestBanner:
         ) in banner(admin)
 
     def test_is_none_where_something_may_be_changed(self, banner):
+        say_present("another|-|-|1|1")  # the banner of a site without one is not asked
         user = with_permissions("bo", "view_questionnaire", "add_questionnaire")
 
         assert banner(user).strip() == '<div id="aia-banner"></div>'
