@@ -28,7 +28,7 @@ from ai_assistant.safety.admin_pages import (
     shown_page,
 )
 from ai_assistant.safety.foreign import value_or
-from ai_assistant.safety.form_limits import limits, named_among
+from ai_assistant.safety.form_limits import limits, names_value
 from ai_assistant.safety.sensitive import is_sensitive_field, masked_in
 
 MAX_FIELDS = 40
@@ -180,14 +180,9 @@ def summary(page: Page, user: Any, opened: Model) -> dict[str, Any]:  # noqa: AN
     return {
         field.name: _value(page, field, opened)
         for field in fields
-        if field.name not in named or _is_named(field, named[field.name], opened)
+        if field.name not in named
+        or names_value(named[field.name], field, field.value_from_object(opened))
     }
-
-
-def _is_named(field: Any, limit: Any, opened: Model) -> bool:  # noqa: ANN401
-    value = field.value_from_object(opened)
-    target = field.target_field.name if field.is_relation else ""
-    return value is None or bool(named_among(limit, [value], target))
 
 
 def held_permissions(page: Page, user: Any, opened: Model | None) -> list[str]:  # noqa: ANN401

@@ -88,6 +88,12 @@ def named_among(limit: Any, values: Iterable[Any], name: str = "pk") -> set[Any]
     return set(found.values_list(name, flat=True))
 
 
+def names_value(limit: Any, field: Any, value: Any) -> bool:  # noqa: ANN401
+    """Tell whether a form with this limit names the value of a field, if it has one."""
+    target = field.target_field.name if field.is_relation else ""
+    return value is None or bool(named_among(limit, [value], target))
+
+
 def _is_limited(model_admin: Any, field: Any) -> bool:  # noqa: ANN401
     if not field.is_relation:
         return is_overridden(model_admin, "formfield_for_choice_field")

@@ -14,7 +14,6 @@ from channels.layers import get_channel_layer
 from django.db import Error as DatabaseFailure
 from django.db import transaction
 from django.http import Http404, HttpRequest, JsonResponse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from ai_assistant import conf
@@ -35,7 +34,6 @@ LATE_SWEEPS = 5  # of which none has come to its end
 
 
 @require_GET
-@never_cache
 @transaction.non_atomic_requests
 async def health_view(request: HttpRequest) -> JsonResponse:
     """Return 200 or 503; the reasons only to who may see the assistant."""

@@ -17,8 +17,9 @@ from ai_assistant.render.html.fragments import fragment
 from ai_assistant.render.html.thread import read_pinned
 from ai_assistant.web.panel import Panel
 from tests.bench.data_rows import PAGE, Rows, timed
-from tests.bench.page import FLAGS, STATIC
+from tests.bench.page import STATIC
 from tests.bench.report import emit, median
+from tests.browser.chromium import FLAGS
 
 COUNT = 50
 MEGABYTE = 1_000_000
@@ -91,7 +92,7 @@ def _in_browser(html: str) -> list[float]:
     page_html = f"<style>{css}</style><div id=aia><div id=aia-pinned></div></div>"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=FLAGS
+            executable_path=shutil.which("chromium"), args=[*FLAGS]
         )
         page = browser.new_page()
         page.set_content(page_html)

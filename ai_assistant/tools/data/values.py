@@ -9,7 +9,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 
 from ai_assistant.safety.foreign import value_or
-from ai_assistant.safety.form_limits import Limits, named_among
+from ai_assistant.safety.form_limits import Limits, named_among, names_value
 from ai_assistant.safety.sensitive import masked_in
 from ai_assistant.tools.characters import whole_json
 
@@ -35,7 +35,7 @@ def value_of(
     if field.many_to_many:
         return _linked(field, obj, limit)
     value = field.value_from_object(obj)
-    if limit is not None and not _is_named(field, limit, value):
+    if limit is not None and not names_value(limit, field, value):
         return None
     if field.is_relation:
         return None if value is None else {"id": value, "text": _text(field, obj)}
@@ -79,11 +79,6 @@ def _text(field: Any, obj: Model) -> str:  # noqa: ANN401
         return text_of(getattr(obj, field.name))
     except ObjectDoesNotExist:  # a key without its row: no constraint in the database
         return ""
-
-
-def _is_named(field: Any, limit: Any, value: Any) -> bool:  # noqa: ANN401
-    target = field.target_field.name if field.is_relation else ""
-    return value is None or bool(named_among(limit, [value], target))
 
 
 def _linked(field: Any, obj: Model, limit: Any) -> list[dict[str, Any]]:  # noqa: ANN401
