@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
@@ -17,8 +16,8 @@ from ai_assistant.render.html.fragments import fragment
 from ai_assistant.render.html.thread import read_pinned
 from ai_assistant.web.panel import Panel
 from tests.bench.data_rows import PAGE, Rows, timed
-from tests.bench.page import STATIC
 from tests.bench.report import emit, median
+from tests.bench.sizes import STATIC
 from tests.browser.chromium import FLAGS
 
 COUNT = 50
@@ -102,4 +101,4 @@ def _in_browser(html: str) -> list[float]:
 
 
 def _css() -> list[str]:
-    return [path.read_text() for path in sorted(Path(STATIC).glob("*.css"))]
+    return [path.read_text() for path in sorted(STATIC.glob("*.css"))]
