@@ -90,7 +90,7 @@ def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
     if isinstance(refused, Limited):
         return _limited(request, refused)
     if request.headers.get(FETCHED):
-        return sentence(request, str(refused), 200)
+        return sentence(request, str(refused), 200, code=refused.code)
     return sentence(request, str(refused), STATUS.get(refused.code, 400))
 
 
@@ -105,14 +105,14 @@ def _limited(request: HttpRequest, limited: Limited) -> HttpResponse:
 
 
 def sentence(
-    request: HttpRequest, text: str, status: int, *, wait_s: int = 0
+    request: HttpRequest, text: str, status: int, *, wait_s: int = 0, code: str = ""
 ) -> HttpResponse:
     """
     Return a sentence: a fragment for a script, a page for a person.
 
-    `wait_s`: in so many seconds the same may be sent again.
+    `wait_s`: in so many seconds the same may be sent again. `code`: of a refusal.
     """
-    context = {"notice": text, "next": back(request), "wait_s": wait_s}
+    context = {"notice": text, "next": back(request), "wait_s": wait_s, "code": code}
     if request.headers.get(FETCHED):
         is_message = full_path(request) == reverse("ai_assistant:send")
         name = "limited.html" if wait_s and is_message else "notice.html"

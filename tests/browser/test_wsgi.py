@@ -10,6 +10,12 @@ from tests.servers.app import DemoServer
 
 TRIES = 3  # of a socket, at most, while the server is asked whether it has any
 Visit = Callable[..., Visitor]
+# What the dot of a panel is that is ready, and what it is now.
+COLOURS = """() => { const colour = (dot) => getComputedStyle(dot).backgroundColor;
+  const ready = document.createElement("i"); ready.style.background = "var(--aia-ok)";
+  document.getElementById("aia").append(ready);
+  const found = [ready, document.querySelector("#aia .aia-dot")].map(colour);
+  ready.remove(); return found; }"""
 
 
 @pytest.mark.scenario(24)
@@ -73,3 +79,24 @@ def test_site_on_which_nothing_works_says_so(
     )
     assert panel.page.locator("#aia-input").input_value() == "Hello there"
     assert panel.state == "idle"
+
+
+@pytest.mark.scenario(24)
+def test_that_nothing_works_is_seen_once_and_not_as_ready(
+    own_server: Callable[..., DemoServer], visit: Visit
+) -> None:
+    server = own_server(wsgi=True, executor="web", provider="plain", env={})
+    panel: Panel = visit(server).tab()
+    panel.goto("/admin/questionnaires/")
+    panel.open()
+    panel.ask("Hello there")
+    notice = panel.page.locator("#aia-notice")
+    panel.wait(lambda: "cannot be sent" in notice.inner_text(), "the sentence")
+
+    ready, dot = panel.page.evaluate(COLOURS)
+
+    assert dot != ready
+    assert notice.bounding_box()["height"] <= 1  # type: ignore[index]
+    panel.page.locator("#aia-banner").evaluate("banner => banner.remove()")
+    assert notice.bounding_box()["height"] > 1  # type: ignore[index]
+    assert panel.page.evaluate(COLOURS)[1] == dot
