@@ -93,12 +93,17 @@ browser: system ## tests in a real browser
 kills: system
 	$(BIN)/pytest -m faults -n 2 --dist loadfile $(NOTED) $$(grep -rl --include='test_*.py' 'mark\.faults' tests)
 
-# --- figures and pictures ---
+# --- documentation, figures and pictures ---
 
 .PHONY: thorough
 thorough: system ## the long suites whole: page by page, attacks, lists of bad input
 	TESTS_THOROUGH=1 $(BIN)/pytest $(WORKERS) $(BROAD)
 	TESTS_THOROUGH=1 $(BIN)/pytest $(WORKERS) $(addprefix tests/browser/test_,axe.py host_pages.py themes.py)
+
+.PHONY: docs
+docs: venv ## the documentation as a site, in build/docs/
+	$(BIN)/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs
+	@echo "Open build/docs/index.html"
 
 .PHONY: bench faults shots rows
 bench: venv ## the benchmark suite, one JSON object a line
@@ -112,9 +117,11 @@ rows: venv ## rows of docs/features.md without a test
 
 # --- upkeep ---
 
-.PHONY: messages lock clean
+.PHONY: messages drawings lock clean
 messages: venv ## take the texts into the catalogues of all languages (needs gettext)
 	@$(PY) tools/messages.py
+drawings: browser-program ## draw the Mermaid blocks of docs/ that have changed (needs npm)
+	@$(PY) -m tools.drawings
 LOCK = uv pip compile --quiet --universal --generate-hashes --no-emit-index-url \
   --no-emit-find-links --no-header --no-annotate $(UPGRADE)
 lock: ## write the lock files anew; UPGRADE=--upgrade for newer releases (needs uv)
