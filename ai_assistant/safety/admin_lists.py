@@ -1,5 +1,6 @@
 """The rows that a list of the admin shows: more may limit them than `get_queryset`."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.admin.options import IncorrectLookupParameters
@@ -7,11 +8,16 @@ from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import EmptyResultSet
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.dateparse import parse_datetime
 
 from ai_assistant.safety.admin_pages import is_overridden, is_own_page, shown_page
+from ai_assistant.safety.foreign import value_or
 
 CHANGELIST = ("get_changelist", "get_changelist_instance")
 OF_LIST = (*CHANGELIST, "changelist_view")
+LONGEST_PAGE = timedelta(minutes=1)  # from its query to ours
+
+Sql = tuple[str, tuple[Any, ...]]  # with its parameters
 
 
 def rows_of_list(model_admin: Any, request: HttpRequest) -> QuerySet[Any] | None:  # noqa: ANN401
@@ -68,13 +74,41 @@ def _rows(changelist: Any, request: HttpRequest) -> QuerySet[Any]:  # noqa: ANN4
 def _is_usual(changelist: Any, request: HttpRequest) -> bool:  # noqa: ANN401
     """Tell whether the rows on the page are what `get_queryset` of the ChangeList says."""
     said = _sql(changelist.get_queryset(request))
-    return _sql(changelist.result_list) == said == _sql(changelist.queryset)
+    shown = [_sql(rows) for rows in (changelist.result_list, changelist.queryset)]
+    if all(one == said for one in shown):
+        return True
+    again = _sql(changelist.get_queryset(request))
+    return all(_differs_by_clock(one, said, again) for one in shown)
 
 
-def _sql(rows: QuerySet[Any]) -> str:
+def _differs_by_clock(shown: Sql, said: Sql, again: Sql) -> bool:
+    """Tell whether moments that go with the clock are all in which the queries differ."""
+    if not shown[0] == said[0] == again[0]:
+        return False
+    return all(
+        value == then or (then != later and _is_just_before(value, then))
+        for value, then, later in zip(shown[1], said[1], again[1], strict=True)
+    )
+
+
+def _is_just_before(value: object, then: object) -> bool:
+    before, after = _moment(value), _moment(then)
+    if before is None or after is None:
+        return False
+    return timedelta(0) <= after - before <= LONGEST_PAGE
+
+
+def _moment(value: object) -> datetime | None:
+    """Return the moment that a parameter of a query is; SQLite has it as text."""
+    if isinstance(value, str):
+        return value_or(None, lambda: parse_datetime(value))
+    return value if isinstance(value, datetime) else None
+
+
+def _sql(rows: QuerySet[Any]) -> Sql:
     query = rows.query.clone()
     query.clear_limits()
     try:
-        return str(query)
+        return query.sql_with_params()
     except EmptyResultSet:
-        return ""
+        return "", ()
