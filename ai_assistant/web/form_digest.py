@@ -9,11 +9,14 @@ and the field.
 import base64
 import hmac
 import json
+import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
+from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
 
 from django import forms
 from django.conf import settings
@@ -36,6 +39,23 @@ PURPOSE = "form.digest"
 FORMSET_FIELDS = frozenset({DELETION_FIELD_NAME, ORDERING_FIELD_NAME})
 # The tag whose attributes have this id; quote-aware, as a value may hold ">".
 FORM = rb"""<form\b(?=(?:[^>"']|"[^"]*"|'[^']*')*?\sid=["']?%s["'\s>])(?:[^>"']|"[^"]*"|'[^']*')*>"""
+
+# What stands in a comment or in a script is no form.
+ANY_FORM = re.compile(
+    rb"""<!--.*?-->|<(script|style|title|textarea|template)\b.*?</\1|"""
+    rb"""(?P<tag><form\b(?:[^>"']|"[^"]*"|'[^']*')*>)(?P<inside>.*?)</form\b""",
+    re.IGNORECASE | re.DOTALL,
+)
+FIELD_NAME = re.compile(r"""\sname=["']?([^"'\s>]+)""", re.IGNORECASE)
+OF_A_FORM = ("_change", "_changelist")  # the names of the pages' addresses end so
+WITHOUT_FORM = (
+    'The template %r of %s has no <form id="%s">, as Django\'s own has, nor is there '
+    "only one form that posts fields to the page itself. A Save there may undo what the "
+    "assistant changed meanwhile, unnoticed. Give the form this id."
+)
+
+logger = logging.getLogger("ai_assistant")
+_said: set[tuple[str, str | None]] = set()  # of each model and template, once
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,9 +80,11 @@ def with_digest(request: HttpRequest, response: Any) -> bytes | None:  # noqa: A
     `response` is rendered: what its form shows is in the context of its template.
     """
     form_id, page_forms, key = _forms_of(getattr(response, "context_data", None) or {})
-    form = re.compile(FORM % re.escape(form_id.encode()), re.IGNORECASE)
-    found = form.search(response.content) if page_forms else None
-    if found is None:
+    if not page_forms:
+        return None
+    at = _form_of_django(form_id, response) or _only_form(request, response, page_forms)
+    if at is None:
+        _say_without(request, response, page_forms, form_id)
         return None
     if any(form.is_bound for form in page_forms):
         opened = read_digest(request)  # not saved yet: it is still the first one
@@ -70,8 +92,81 @@ def with_digest(request: HttpRequest, response: Any) -> bytes | None:  # noqa: A
     else:
         token = digest_forms(request, page_forms, key=key)
     field = hidden_input(token).encode(response.charset) if token else b""
-    at = found.end()
     return bytes(response.content[:at] + field + response.content[at:])
+
+
+def _form_of_django(form_id: str, response: Any) -> int | None:  # noqa: ANN401
+    """Return where the tag of the form ends that has the id of Django's own."""
+    form = re.compile(FORM % re.escape(form_id.encode()), re.IGNORECASE)
+    found = form.search(response.content)
+    return found.end() if found else None
+
+
+def _only_form(
+    request: HttpRequest,
+    response: Any,  # noqa: ANN401
+    page_forms: Iterable[Any],
+) -> int | None:
+    """Return where the tag ends of the one form that posts fields of the page to it."""
+    names = set(_html_names(page_forms))
+    found = [
+        form.end("tag")
+        for form in ANY_FORM.finditer(response.content)
+        if form["tag"]
+        and _posts_here(request, form["tag"].decode(response.charset))
+        and _has_one_of(names, form["inside"].decode(response.charset))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _html_names(page_forms: Iterable[Any]) -> Iterator[str]:
+    for form in page_forms:
+        for name in field_names(form):
+            yield form[name].html_name
+
+
+class _Tag(HTMLParser):
+    """Reads the attributes of a tag."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__()
+        self.attributes: dict[str, str | None] = {}
+        self.feed(tag)
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes = dict(attrs)
+
+
+def _posts_here(request: HttpRequest, tag: str) -> bool:
+    attributes = _Tag(tag).attributes
+    here = request.get_full_path()
+    there = urlsplit(urljoin(here, attributes.get("action") or ""))
+    is_here = not there.netloc and unquote(there.path) == unquote(urlsplit(here).path)
+    return is_here and (attributes.get("method") or "").lower() == "post"
+
+
+def _has_one_of(names: set[str], inside: str) -> bool:
+    posted = set(FIELD_NAME.findall(inside))
+    parts = {name.rpartition("_")[0] for name in posted}  # a day and its time
+    return "csrfmiddlewaretoken" in posted and not names.isdisjoint(posted | parts)
+
+
+def _say_without(
+    request: HttpRequest,
+    response: Any,  # noqa: ANN401
+    page_forms: Sequence[Any],
+    form_id: str,
+) -> None:
+    """Log, once for each model and template, that a Save there is not compared."""
+    view = getattr(request.resolver_match, "url_name", None) or ""
+    is_whole = view.endswith(OF_A_FORM) and b"<body" in response.content
+    if not is_whole or not any(_html_names(page_forms)):
+        return
+    template = response.resolve_template(response.template_name).template.name
+    model = label(page_forms[0].instance)
+    if (model, template) not in _said:
+        _said.add((model, template))
+        logger.warning(WITHOUT_FORM, template, model, form_id)
 
 
 def hidden_input(token: str) -> str:

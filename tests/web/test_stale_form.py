@@ -492,6 +492,90 @@ class TestDigest:
         assert client.get(path).status_code == 200
 
 
+OWN = """{% extends "admin/base_site.html" %}{% block content %}BEFORE
+<!-- <form method="post"> --><script>"<form method='post'>"</script>
+<form method="post" ATTRIBUTES>{% csrf_token %}{{ adminform.form.as_div }}
+{% for inline in inline_admin_formsets %}{{ inline.formset }}{% endfor %}</form>
+{% endblock %}"""
+SIDE = """<form method="post" ATTRIBUTES>{% csrf_token %}<input name="FIELD"></form>"""
+
+
+@pytest.fixture
+def own_page(site, path, settings, tmp_path):
+    """Let a template of the site draw the form; return a way to open its page."""
+    model_admin = admin.site.get_model_admin(Product)
+    (engine,) = settings.TEMPLATES
+    settings.TEMPLATES = [{**engine, "DIRS": [*engine["DIRS"], tmp_path]}]
+    name = f"{tmp_path.name}.html"  # once is said for each name
+
+    def page(attributes="", before=""):
+        drawn = OWN.replace("BEFORE", before).replace("ATTRIBUTES", attributes)
+        (tmp_path / name).write_text(drawn)
+        model_admin.change_form_template = name
+        return Tab(site, path, None)
+
+    yield page
+    model_admin.change_form_template = None
+
+
+def side(attributes="", field="name"):
+    return SIDE.replace("ATTRIBUTES", attributes).replace("FIELD", field)
+
+
+class TestTemplateOfTheSite:
+    @pytest.mark.parametrize("attributes", ["", "action='?a=1'", "id=x action='.'"])
+    def test_form_without_the_id(self, own_page, assistant, attributes, caplog):
+        tab = own_page(attributes)
+        assistant(name="Lantern")
+
+        assert asked_fields(tab.save()) == {"name": True}
+        assert "has no <form" not in caplog.text
+
+    @pytest.mark.parametrize(
+        "before",
+        [
+            side("action='/elsewhere/'"),
+            side("action='https://other.example/'"),
+            side(field="comment"),
+            side().replace("post", "get"),
+            side().replace("{% csrf_token %}", ""),
+        ],
+    )
+    def test_beside_a_form_for_something_else(self, own_page, before):
+        html = own_page(before=before).html
+
+        assert html.count(NAME) == 1
+        own = html.index("</script>", html.index("<!-- <form"))
+        assert html.index(NAME) > own
+
+    @pytest.mark.parametrize(
+        ("attributes", "before"),
+        [("action='/elsewhere/'", ""), ("", side()), ("action='//x.example'", "")],
+    )
+    def test_says_once_that_no_form_is_found(
+        self, own_page, caplog, attributes, before, tmp_path
+    ):
+        tab = own_page(attributes, before)
+        tab.load()
+
+        assert NAME not in tab.html
+        (said,) = [one for one in caplog.messages if "has no <form" in one]
+        assert f"'{tmp_path.name}.html'" in said
+        assert "warehouse.product" in said
+        assert 'id="product_form"' in said
+
+    def test_says_nothing_of_a_page_that_only_shows(self, own_page, client, caplog):
+        from django.contrib.auth.models import Permission
+
+        bo = get_user_model().objects.create_user("bo", is_staff=True)
+        bo.user_permissions.set(Permission.objects.filter(codename="view_product"))
+        client.force_login(bo)
+        tab = own_page("action='/elsewhere/'")
+
+        assert NAME not in tab.html
+        assert "has no <form" not in caplog.text
+
+
 @pytest.mark.django_db(transaction=True)
 async def test_under_asgi():
     from asgiref.sync import sync_to_async
