@@ -107,7 +107,7 @@ class TestAdminAction:
     def test_posts_to_a_list_of_the_site(self, user, monkeypatch):
         group = Group.objects.create(name="one")
 
-        def refuses(self, request, queryset):
+        def refuses(self, request, queryset, **_location):
             self.message_user(request, "Not by this way.", level=messages.ERROR)
 
         own = admin.site.get_model_admin(Group)
