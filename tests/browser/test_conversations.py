@@ -145,6 +145,7 @@ class TestReasoning:
 class TestCard:
     @pytest.mark.row("L13")
     @pytest.mark.row("L16")
+    @pytest.mark.row("L18")
     def test_is_folded_and_holds_arguments_and_result(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:think-and-call]]")
         card = panel.card("echo")

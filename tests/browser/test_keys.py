@@ -38,6 +38,7 @@ def closed(panel: Panel) -> Panel:
 
 
 @pytest.mark.row("ui 98")
+@pytest.mark.row("N07")
 class TestShortcut:
     @pytest.mark.scenario(1)
     @pytest.mark.parametrize("path", PAGES)

@@ -82,7 +82,9 @@ def floating(panel: Panel) -> Panel:
 
 @pytest.mark.scenario(40)
 @pytest.mark.row("ui 94")
+@pytest.mark.row("N06")
 class TestWindow:
+    @pytest.mark.row("N08")
     def test_is_dragged_by_its_head_and_stays_there(self, floating):
         before = box(floating)
 
@@ -157,6 +159,7 @@ class TestWindow:
             assert is_in_sight(floating)
             assert floating.input.is_visible()
 
+    @pytest.mark.row("N08")
     def test_place_from_a_larger_screen_is_in_sight(self, panel):
         panel.page.set_viewport_size({"width": 800, "height": 500})
         leave(panel, "o=1&m=float&w=800&p=79.255.63")
@@ -205,6 +208,7 @@ class TestWindow:
 
 
 @pytest.mark.row("ui 93")
+@pytest.mark.row("N06")
 class TestDock:
     def test_width_follows_the_edge_in_steps(self, panel):
         drag(panel, "[data-grip=start]", -47, 0)
@@ -326,6 +330,17 @@ class TestPageLoad:
         assert is_in_sight(panel)
         assert said(panel)["o"] == "1"
         assert len("&".join(map("=".join, said(panel).items()))) <= 200
+
+
+@pytest.mark.row("N12")
+def test_open_and_closed_are_kept_over_pages(panel):
+    panel.page.locator("#aia-close").click()
+    panel.goto(LIST)
+    assert panel.root.get_attribute("data-open") is None
+
+    panel.open()
+    panel.goto()
+    assert panel.root.get_attribute("data-open") is not None
 
 
 @pytest.mark.scenario(40)

@@ -42,6 +42,7 @@ def stored(django_user_model):
 
 
 class TestStore:
+    @pytest.mark.row("R02")
     def test_keeps_each_row_in_order(self, stored):
         change_set = stored(forms.delete_set_null)
 

@@ -45,6 +45,7 @@ class TestForm:
 
 
 class TestModel:
+    @pytest.mark.row("V02")
     def test_missing(self, profile, only):
         profile(LABEL="None yet")
 

@@ -79,6 +79,7 @@ class TestProperty:
         suppress_health_check=[HealthCheck.function_scoped_fixture],
     )
     @given(told=runs, window=st.integers(1, 12))
+    @pytest.mark.row("D08")
     def test_calls_and_results_are_never_parted(self, options, told, window):
         options(HISTORY_MESSAGES=window)
 
@@ -181,6 +182,7 @@ class TestHistory:
 
         assert [m["content"] for m in script.requests[1].messages[1:]] == ["2"]
 
+    @pytest.mark.row("B04")
     def test_long_run_keeps_its_question(self, play, script, options):
         options(HISTORY_MESSAGES=2)
         script.add(
@@ -195,6 +197,21 @@ class TestHistory:
         assert chat[0] == {"role": "user", "content": "The question"}
         assert "Step 1." not in str(chat)
 
+    @pytest.mark.row("D03")
+    def test_old_messages_stay_and_only_the_model_gets_fewer(
+        self, play, script, options
+    ):
+        options(HISTORY_MESSAGES=2)
+        script.add("First.", "Second.")
+        first = play("One?")
+
+        play("Two?", conversation_id=first.conversation_id)
+
+        assert "One?" not in str(script.requests[1].messages)
+        kept = first.conversation.messages.order_by("position")
+        assert [one.text for one in kept] == ["One?", "First.", "Two?", "Second."]
+
+    @pytest.mark.row("D03")
     def test_fifty_messages_by_default(self):
         assert conf.DEFAULTS["HISTORY_MESSAGES"] == 50
 

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.row("U01")
+@pytest.mark.row("H13")
 class TestLimits:
     def test_steps(self, play, script, options):
         options(MAX_STEPS=3, MAX_SAME_FAILURES=9)

@@ -1,6 +1,7 @@
 """What the model is asked, and what becomes of its failures."""
 
 import pytest
+from django.urls import reverse
 
 from ai_assistant.exceptions import ModelError
 from ai_assistant.testing import reasoning
@@ -72,6 +73,26 @@ class TestModelErrors:
         run = play()
 
         assert (run.state, run.error_code) == ("failed", "not_configured")
+
+    @pytest.mark.row("V02")
+    def test_what_is_missing_is_named_to_administrators_only(
+        self, play, options, client, user, staff
+    ):
+        options(PROFILES={"default": {}})
+        run = play(user_id=staff.pk)
+        panel = reverse("ai_assistant:page")
+        record = reverse("admin:ai_assistant_run_change", args=[run.pk])
+
+        client.force_login(staff)
+        shown = client.get(panel, {"conversation": run.conversation_id})
+        refused = client.get(record)
+        client.force_login(user)
+        told = client.get(record)
+
+        assert "The assistant has no model to ask." in shown.content.decode()
+        assert "names no MODEL" not in shown.content.decode()
+        assert refused.status_code == 403
+        assert "The profile names no MODEL." in told.content.decode()
 
     def test_provider_that_cannot_be_imported(self, play, options):
         options(PROFILES={"default": {"MODEL": "x", "PROVIDER": "no.such.Thing"}})

@@ -46,6 +46,7 @@ class TestNewestThatFit:
 
 
 class TestHistory:
+    @pytest.mark.row("B04")
     def test_keeps_what_fits(self, play, script, options):
         script.add("a" * 5000, "b" * 5000, "c" * 10)
         first = play("One?")
@@ -79,6 +80,7 @@ class TestHistory:
         assert script.requests[0].messages[1]["content"] == "Hello"
 
 
+@pytest.mark.row("X07")
 class TestOthers:
     def test_message(self, submission, options):
         options(MAX_MESSAGE_CHARS=5)

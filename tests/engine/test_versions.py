@@ -130,6 +130,7 @@ class TestApproval:
         resume(run)
         assert Effect.objects.get().value == "upgraded"
 
+    @pytest.mark.row("X01")
     def test_arguments_that_no_longer_fit_are_a_result(self, play, script, offer):
         def other(number: int) -> int:
             return number

@@ -57,6 +57,7 @@ def names(catalog: Catalog) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 class TestCatalogue:
+    @pytest.mark.row("N10")
     def test_is_whole(self, language: str) -> None:
         assert messages.untranslated(messages.read(language)) == []
 
@@ -90,6 +91,14 @@ class TestCatalogue:
             assert read_mo(file).num_plurals == messages.read(language).num_plurals
 
         assert packed.read_bytes() == wanted.getvalue()
+
+
+@pytest.mark.row("N10")
+def test_there_are_eleven() -> None:
+    folders = (ROOT / "ai_assistant" / "locale").glob("*/LC_MESSAGES/django.mo")
+
+    assert sorted(path.parts[-3] for path in folders) == sorted(LANGUAGES)
+    assert len(LANGUAGES) == 11
 
 
 def test_all_have_the_same_texts() -> None:

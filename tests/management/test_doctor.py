@@ -155,6 +155,7 @@ class TestModel:
         monkeypatch.delenv("MY_KEY", raising=False)
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
+    @pytest.mark.row("V02")
     def test_missing(self, profile):
         profile()
 
@@ -163,6 +164,7 @@ class TestModel:
         assert code == 1
         assert found["problems"][0].startswith("ai_assistant.W011")
 
+    @pytest.mark.row("V02")
     def test_key_missing(self, profile):
         profile(MODEL="openai/x", API_KEY_ENV="MY_KEY")
 

@@ -101,6 +101,7 @@ class TestConversations:
         assert told_ == ["1 conversations would be deleted."]
         assert owners() == ["ada"]
 
+    @pytest.mark.row("D03")
     def test_days_of_the_setting(self, told, capsys, setting):
         setting(RETENTION_DAYS=10)
         told("ada", days=20)

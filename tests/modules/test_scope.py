@@ -290,6 +290,7 @@ class TestModulePrompt:
         assert "'own' has 20000 characters, and is cut at 8000" in caplog.text
 
     @pytest.mark.row("T13")
+    @pytest.mark.row("B05")
     def test_hints_of_the_tools_that_are_offered(self, user):
         for name in ("a", "b"):
             ai_assistant.tool(effect="read", name=name, prompt_hint="Look first.")(

@@ -22,6 +22,7 @@ def run_of(**fields):
 @pytest.mark.row("X06")
 class TestSystemPrompt:
     @pytest.mark.row("C17")
+    @pytest.mark.row("B05")
     def test_parts_in_order(self, settings):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "SYSTEM_PROMPT": " Be kind. "}
         settings.TIME_ZONE = "Asia/Tokyo"

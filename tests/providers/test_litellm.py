@@ -151,6 +151,7 @@ class TestCalls:
         assert reply.text == "Let me look. "
         assert [call.name for call in reply.calls] == ["echo"]
 
+    @pytest.mark.row("B03")
     async def test_tools_are_sent_and_nothing_else(self, server, provider, ask):
         function = {"name": "echo", "parameters": {"type": "object", "properties": {}}}
         tools = [{"type": "function", "function": function}]

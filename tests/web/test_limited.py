@@ -27,6 +27,7 @@ def options(settings):
 
 
 @pytest.mark.row("U04")
+@pytest.mark.row("X07")
 class TestRefusedMessage:
     def test_is_told_to_a_script_with_its_time(self, browser, options):
         options(RATE_USER="1/h")
@@ -91,6 +92,7 @@ class TestRefusedMessage:
 
 
 @pytest.mark.row("U04")
+@pytest.mark.row("N09")
 class TestRunEnd:
     @pytest.fixture
     def drawn(self, people):

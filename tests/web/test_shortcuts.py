@@ -22,6 +22,7 @@ class TestKeySigns:
             ("Shift+F12", "false,true,false,123"),
         ],
     )
+    @pytest.mark.row("N07")
     def test_takes_letters_digits_and_function_keys(self, shortcut, sign):
         assert key_signs([shortcut]) == sign
 

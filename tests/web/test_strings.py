@@ -38,6 +38,7 @@ def name_of(path: Path) -> str:
 
 class TestTemplates:
     @pytest.mark.parametrize("file", TEMPLATES, ids=name_of)
+    @pytest.mark.row("N10")
     def test_say_nothing_untranslated(self, file):
         assert bare_in_template(file.read_text()) == []
 

@@ -61,6 +61,7 @@ class TestList:
     def test_is_not_there_without_changes(self, called):
         assert list_of(whole_page(called.conversation)[0]) is None
 
+    @pytest.mark.row("R03")
     def test_counts_objects_and_shows_each(self, called):
         stored(
             called,

@@ -10,6 +10,7 @@ def links(text: str) -> list[tuple[str, str]]:
     return Judge("\n".join(render(text))).links
 
 
+@pytest.mark.row("X04")
 class TestHostileText:
     @pytest.mark.parametrize("size", [1, 3, 7, 64])
     @pytest.mark.parametrize("text", HOSTILE)
@@ -50,6 +51,7 @@ class TestHostileText:
             assert faults(html) != [], html
 
 
+@pytest.mark.row("X04")
 class TestLinks:
     @pytest.mark.parametrize(
         "href",

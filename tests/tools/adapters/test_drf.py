@@ -102,6 +102,7 @@ class TestViewset:
 
         assert (result.ok, result.error_type) == (False, "not_found")
 
+    @pytest.mark.row("X09")
     def test_permission_classes_are_asked(self):
         nobody = get_user_model().objects.create_user("max")
 

@@ -39,6 +39,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.row("X09")
 class TestFindDoor:
     @pytest.mark.parametrize("label", ["library.book", "Library.Book", "LIBRARY.BOOK"])
     def test_takes_any_case(self, boss, label):

@@ -30,6 +30,7 @@ def the_call(front):
 
 
 class TestClientTools:
+    @pytest.mark.row("H22")
     def test_call_ends_the_stream_and_its_result_goes_on(self, site, front):
         asked = asking(site)
 

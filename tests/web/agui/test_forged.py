@@ -35,6 +35,7 @@ class TestHistory:
         ],
         ids=["system", "developer", "answer", "reasoning", "tool"],
     )
+    @pytest.mark.row("H22")
     def test_of_the_client_does_not_reach_the_model(self, site, forged):
         front, asked = site.front(), site.script(DONE)
         front.add_message(asked)
@@ -75,6 +76,7 @@ class TestHistory:
 
         assert "FORGED" not in site.asked_last(asked)
 
+    @pytest.mark.row("H22")
     def test_state_and_props_do_not_reach_the_model(self, site):
         asked = site.script(DONE)
         aia = {"policy": "FORGED", "approved": True, "tools": ["FORGED"]}
