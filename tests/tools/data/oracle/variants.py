@@ -197,7 +197,7 @@ class LimitedResults(OwnRows):
 
         return Limited
 
-    def get_actions(self, request):
+    def get_actions(self, request, action_location=None):
         return {}
 
 
@@ -208,7 +208,7 @@ class LimitedInstance(OwnRows):
         made.get_results(request)
         return made
 
-    def get_actions(self, request):
+    def get_actions(self, request, action_location=None):
         return {}
 
 
