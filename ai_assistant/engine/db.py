@@ -335,8 +335,20 @@ def is_disk_full(error: BaseException) -> bool:
     return name == "SQLITE_FULL" or _sqlstate(error) == DISK_FULL
 
 
-def disk_full() -> Refused:
-    """Return what a person is told whose request could not be stored."""
+def refusal_of(error: BaseException) -> Refused | None:
+    """Return what a person is told whose request could not be stored; None of a fault."""
+    if is_disk_full(error):
+        return _disk_full()
+    return _locked() if is_lock_timeout(error) else None
+
+
+def _locked() -> Refused:
+    return Refused(
+        "locked", _("The assistant is saving something. Try again in a moment.")
+    )
+
+
+def _disk_full() -> Refused:
     return Refused(
         "disk_full",
         _(

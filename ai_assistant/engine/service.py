@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import OperationalError
-from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine import live, queue
@@ -19,7 +18,7 @@ from ai_assistant.engine.client_runs import Given, take_answers
 from ai_assistant.engine.db import (
     in_db,
     in_tool_thread,
-    is_lock_timeout,
+    refusal_of,
     unless_locked,
 )
 from ai_assistant.engine.deleting import delete as store_deletion
@@ -130,7 +129,7 @@ async def result_of_page(said: FromPage) -> None:
 async def stop(user_id: UserKey, run_id: UUID, ending: Ending = STOPPED) -> None:
     """Stop a run of the user. Raise Refused not_found for another's."""
     conversation_id = await in_db(_conversation_of, user_id, run_id)
-    stopped = await in_db(store_stop, run_id, ending)
+    stopped = await _of_person(store_stop, run_id, ending)
     if not stopped.ended and _executes_here():
         executor().stop(run_id)
     _ring(user_id, conversation_id, run_id)
@@ -211,16 +210,14 @@ def _go_on(user_id: UserKey, accepted: Accepted) -> None:
 
 
 async def _of_person(work: Callable[..., T], *args: object) -> T:
-    """Do what a person asks for. Raise Refused locked if others hold its rows."""
+    """Do what a person asks for. Raise Refused: locked by others, or disk_full."""
     try:
         return await in_db(work, *args)
     except OperationalError as error:
-        if not is_lock_timeout(error):
+        refused = refusal_of(error)
+        if refused is None:
             raise
-        raise Refused(
-            "locked",
-            _("The assistant is saving something. Try again in a moment."),
-        ) from error
+        raise refused from error
 
 
 async def _give_out() -> None:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.ambient import full_path
-from ai_assistant.engine.db import disk_full, in_db, is_disk_full
+from ai_assistant.engine.db import in_db, refusal_of
 from ai_assistant.exceptions import Limited, Refused
 from ai_assistant.safety.budget_words import opening
 from ai_assistant.safety.permissions import may_use, may_view
@@ -69,11 +69,10 @@ def assistant_view(*, use: bool) -> Callable[[View], View]:
 
 
 def _as_refused(error: Refused | DatabaseError) -> Refused:
-    if isinstance(error, Refused):
-        return error
-    if is_disk_full(error):
-        return disk_full()
-    raise error
+    refused = error if isinstance(error, Refused) else refusal_of(error)
+    if refused is None:
+        raise error
+    return refused
 
 
 def _admission(request: HttpRequest, allowed: Callable[[Any], bool]) -> int:
@@ -116,7 +115,10 @@ def sentence(
     if request.headers.get(FETCHED):
         is_message = full_path(request) == reverse("ai_assistant:send")
         name = "limited.html" if wait_s and is_message else "notice.html"
-        return render(request, f"ai_assistant/{name}", context, status=status)
+        response = render(request, f"ai_assistant/{name}", context, status=status)
+        # Not in place of what was asked for, as a list.
+        response["HX-Retarget"], response["HX-Reswap"] = "#aia-notice", "innerHTML"
+        return response
     return own_page(request, "ai_assistant/refused.html", context, status=status)
 
 

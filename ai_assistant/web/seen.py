@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST
 
-from ai_assistant.engine.db import in_db, unit
+from ai_assistant.engine.db import in_db, unit, unless_locked
 from ai_assistant.engine.unread import count_unread, mark_read
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.web.access import assistant_view
@@ -23,7 +23,8 @@ def _seen(request: HttpRequest) -> dict[str, object]:
     owner: Any = request.user.pk  # signed in
     wanted = read_uuid(request, "conversation")
     if request.POST.get("seen") == "1":
-        unit(mark_read)(owner, wanted)
+        # What is locked is said to be seen again at the next look.
+        unless_locked(unit(mark_read), owner, wanted)
     shown = Conversation.objects.own(owner).filter(pk=wanted).first()
     last = shown.runs.order_by("-created_at").first() if shown else None
     took = last.finished_at - last.created_at if last and last.finished_at else None

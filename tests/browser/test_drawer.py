@@ -298,6 +298,22 @@ class TestPinned:
         expect(items.first).not_to_have_id(f"h-{first}")
 
 
+class TestRefused:
+    def test_is_told_above_the_list(self, panel: Panel) -> None:
+        panel.ask_and_wait(f"A matter {HELLO}")
+        panel.list_conversations()
+        own = entry(panel, panel.conversation)
+        own.locator("[name=conversation]").evaluate_all(
+            "all => all.forEach((one) => { one.value = 'none'; })"
+        )
+        menu(panel, panel.conversation, "Pin")
+
+        told = panel.page.locator("#aia-notice .aia-note")
+        expect(told).to_contain_text("This page is out of date.")
+        told.click(trial=True)  # nothing lies over it
+        expect(own).to_be_visible()
+
+
 class TestExport:
     @pytest.mark.parametrize(
         ("button", "ending", "part"),

@@ -1,8 +1,11 @@
 """What people do: answer, and several at once."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
+from django.db import connections, transaction
 
 from ai_assistant.engine.interrupts import Answer
 from ai_assistant.exceptions import Refused
@@ -25,7 +28,6 @@ def refusal(work, *args):
 
 def at_once(*works):
     """Do all `works` in threads of their own; return what each returned or raised."""
-    from django.db import connections
 
     def do(work):
         try:
@@ -37,3 +39,27 @@ def at_once(*works):
 
     with ThreadPoolExecutor(max_workers=len(works)) as pool:
         return list(pool.map(do, works))
+
+
+@contextmanager
+def locked(row):
+    """Hold a row in a transaction of another thread."""
+    held, over = threading.Event(), threading.Event()
+
+    def hold():
+        try:
+            with transaction.atomic():
+                type(row).objects.select_for_update(no_key=True).get(pk=row.pk)
+                held.set()
+                over.wait(60)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(30)
+    try:
+        yield over.set
+    finally:
+        over.set()
+        thread.join()

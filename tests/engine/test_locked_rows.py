@@ -6,7 +6,6 @@ import re
 import subprocess
 import threading
 import time
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from importlib import import_module
@@ -36,7 +35,7 @@ from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.models.stop import StopRequest
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import carry_on, statuses
-from tests.engine.people import at_once
+from tests.engine.people import at_once, locked
 from tests.servers.process import ROOT, python
 from tests.testapp.models import Effect
 
@@ -47,30 +46,6 @@ of_postgres = pytest.mark.skipif(
 )
 LIMITS = ("lock_timeout", "idle_in_transaction_session_timeout", "statement_timeout")
 ENDING = Ending(state="cancelled", code="signed_out", text="Signed out.")
-
-
-@contextmanager
-def locked(run):
-    """Hold the row of a run in a transaction of another thread."""
-    held, over = threading.Event(), threading.Event()
-
-    def hold():
-        try:
-            with transaction.atomic():
-                Run.objects.filter(pk=run.pk).update(wish="")
-                held.set()
-                over.wait(60)
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    assert held.wait(30)
-    try:
-        yield over.set
-    finally:
-        over.set()
-        thread.join()
 
 
 @unit

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from ai_assistant.engine.db import disk_full, is_disk_full
+from ai_assistant.engine.db import refusal_of
 from ai_assistant.exceptions import Refused
 from ai_assistant.web.problems import (
     CONTENT_TYPE,
@@ -73,8 +73,8 @@ def as_refused(error: Exception) -> Refused | None:
         return error
     if isinstance(error, Http404 | exceptions.NotFound):
         return _not_found()
-    if is_disk_full(error):
-        return disk_full()
+    if refused := refusal_of(error):
+        return refused
     if isinstance(error, exceptions.Throttled):
         return Throttled(max(1, ceil(getattr(error, "wait", None) or 1)))
     return _unreadable(error) or _of_framework(error)
