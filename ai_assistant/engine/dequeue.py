@@ -2,10 +2,20 @@
 
 import logging
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, connection
-from django.db.models import Exists, F, OuterRef, Subquery
+from django.db.models import (
+    BooleanField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 
 from ai_assistant.ambient import below
 from ai_assistant.engine import queue
@@ -24,6 +34,9 @@ from ai_assistant.types import UserKey
 logger = logging.getLogger("ai_assistant")
 
 BATCH = 50
+ENDED_WELL = ExpressionWrapper(  # as far as the run's own row tells; see queue.next_up
+    Q(state=RunState.SUCCEEDED, stop_requested=False), output_field=BooleanField()
+)
 LATER = ("too_many_runs", "session_unknown")  # tried again at the next look
 
 
@@ -37,14 +50,26 @@ class Wanted:
     queued_id: UUID | None = None
 
 
+@dataclass(slots=True)
+class _Looked:
+    """Where the last look of this process came to, if it did not come to the end."""
+
+    last: tuple[datetime, UUID] | None = None
+
+
+_looked = _Looked()
+
+
 def start_waiting() -> list[Accepted]:
     """
     Start the messages whose turn has come: of each conversation the first one.
 
+    At most BATCH conversations at a time, those first that have waited longest. What
+    cannot be started yet keeps nobody else waiting: the next look goes on behind it.
     Safe from any process, any time: of two one finds the run of the other.
     """
     started = []
-    for conversation_id in _with_a_turn():
+    for conversation_id in _next_batch():
         try:
             accepted = unless_locked(_start_next, conversation_id)
         except Refused as refused:
@@ -91,15 +116,29 @@ def send_now(wanted: Wanted, *, owner: str = "") -> Accepted:
     return _with(active, queued)
 
 
-def _with_a_turn() -> list[UUID]:
-    runs = Run.objects.filter(conversation=OuterRef("conversation"))
+def _next_batch() -> list[UUID]:
+    """Return the conversations behind those of the last look; from the first one again."""
+    rows = _with_a_turn()
+    if _looked.last is not None:
+        since, pk = _looked.last
+        rows = rows.filter(created_at__gte=since)
+        rows = rows.filter(Q(created_at__gt=since) | Q(pk__gt=pk))
+    found = list(rows[:BATCH])
+    whole = len(found) < BATCH
+    _looked.last = None if whole else (found[-1].created_at, found[-1].pk)
+    return list(dict.fromkeys(row.conversation_id for row in found))
+
+
+def _with_a_turn() -> "QuerySet[QueuedMessage]":
+    """Return the row that waits longest of each conversation whose turn it is."""
     rows = QueuedMessage.objects.filter(dropped_at=None)
-    held = rows.filter(conversation=OuterRef("conversation")).exclude(held="")
-    turns = rows.filter(~Exists(held), conversation__deleted_at=None).annotate(
-        last=Subquery(runs.order_by("-created_at", "-pk").values("state")[:1])
-    )
-    ended = turns.filter(last=RunState.SUCCEEDED).order_by("conversation")
-    return list(ended.values_list("conversation", flat=True).distinct()[:BATCH])
+    beside = rows.filter(conversation=OuterRef("conversation"))
+    in_front = Q(created_at__lt=OuterRef("created_at")) | ~Q(held="")
+    runs = Run.objects.filter(conversation=OuterRef("conversation"))
+    runs = runs.annotate(ended_well=ENDED_WELL).order_by("-created_at", "-pk")
+    turns = rows.filter(~Exists(beside.filter(in_front)), conversation__deleted_at=None)
+    ended = turns.filter(Subquery(runs.values("ended_well")[:1]))
+    return ended.order_by("created_at", "pk").only("created_at", "conversation")
 
 
 @unit

@@ -64,15 +64,15 @@ def next_up(conversation: Conversation) -> QueuedMessage | None:
     """
     Return the message that is to be started now, if there is one.
 
-    None while a run is unfinished, after one that did not end well, and where the
-    queue was stopped by a refusal.
+    None while a run is unfinished, after one that paused the queue, and where that was
+    stopped by a refusal.
     """
     rows = waiting(conversation.pk)
     first = rows.first()
     if first is None or rows.exclude(held="").exists():
         return None
     last = last_run(conversation.pk)
-    if last is None or last.state != RunState.SUCCEEDED:
+    if last is None or not goes_on_after(last):
         return None
     is_busy = conversation.runs.filter(state__in=UNFINISHED).exists()
     return None if is_busy else first
@@ -81,7 +81,16 @@ def next_up(conversation: Conversation) -> QueuedMessage | None:
 def last_run(conversation_id: UUID) -> Run | None:
     """Return the run after whose end the queue goes on, or has paused."""
     runs = Run.objects.filter(conversation_id=conversation_id)
-    return runs.order_by("-created_at", "-pk").first()
+    return runs.select_related("stop_request").order_by("-created_at", "-pk").first()
+
+
+def goes_on_after(run: Run) -> bool:
+    """
+    Tell whether the next message may be started after a run.
+
+    Not if a person pressed Stop, even if the run succeeded at the same moment.
+    """
+    return run.state == RunState.SUCCEEDED and not run.is_stopping
 
 
 def read_along(conversation_id: UUID, *keys: str) -> None:

@@ -55,14 +55,15 @@ def heed(run_id: UUID, *, waits: bool = True) -> Stopped:
     """
     Let a run take note of the wish to stop it; end it if no process holds it.
 
-    Unless it `waits`, one that is locked is left as it is.
+    Unless it `waits`, one that is locked is left as it is. One that has ended meanwhile
+    keeps in its row that it was asked to stop: what stands behind it waits for a person.
     """
     try:
         pass_by_state(run_id, UNFINISHED, waits=waits)
     except LostLease:
         ended = not Run.objects.filter(pk=run_id, state__in=UNFINISHED).exists()
         if ended:
-            StopRequest.objects.filter(run_id=run_id).delete()
+            _note_late(run_id)
         return Stopped(run_id=run_id, ended=ended)
     run = Run.objects.select_related("stop_request").get(pk=run_id)
     is_new = not run.stop_requested
@@ -76,6 +77,13 @@ def heed(run_id: UUID, *, waits: bool = True) -> Stopped:
         fact = Custom(name="aia.stopping", value={})
         append(run_id, [fact], first_seq=seq, epoch=run.epoch)
     return Stopped(run_id=run_id, ended=False)
+
+
+def _note_late(run_id: UUID) -> None:
+    wish = StopRequest.objects.filter(run_id=run_id)
+    if wish.exists():
+        Run.objects.filter(pk=run_id).update(stop_requested=True)
+        wish.delete()
 
 
 def end_unheld(run: Run, ending: Ending) -> None:

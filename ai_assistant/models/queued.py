@@ -56,6 +56,11 @@ class QueuedMessage(models.Model):
             models.Index(
                 fields=["conversation", "position"], name="aia_queued_position"
             ),
+            models.Index(
+                fields=["created_at", "id"],
+                condition=models.Q(dropped_at=None),
+                name="aia_queued_time",
+            ),
         )
         constraints = (
             models.UniqueConstraint(fields=["user", "key"], name="aia_queued_key"),

@@ -18,9 +18,12 @@ from ai_assistant.engine.queue import drop, move, waiting
 from ai_assistant.engine.revocation import revoke
 from ai_assistant.engine.start import accept
 from ai_assistant.engine.stop import stop
+from ai_assistant.engine.sweep import sweep_once
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models import AccessToken, Conversation, Message, QueuedMessage, Run
 from ai_assistant.models.run import Door
+from ai_assistant.models.stop import StopRequest
+from ai_assistant.render.html.queue import queue_entry
 from ai_assistant.safety.identity import (
     SessionStamp,
     password_digest,
@@ -50,6 +53,30 @@ def say(submission, working):
         return accept(submission(text, **fields))
 
     return send
+
+
+@pytest.fixture
+def waits(options):
+    """Make a conversation of a user in which it is a message's turn: `waits(user)`."""
+    options(RUNS_PER_USER=99)
+
+    def make(user):
+        conversation = Conversation.objects.create(owner=user, title="Waits")
+        fields = {"conversation": conversation, "user": user}
+        digest = password_digest(user)
+        key = str(conversation.pk)
+        Run.objects.create(**fields, idempotency_key=key, state="succeeded")
+        QueuedMessage.objects.create(
+            **fields,
+            key=f"{key[:8]} next",
+            position=0,
+            password_digest=digest,
+            text="Go",
+        )
+        return conversation.pk
+
+    yield make
+    Conversation.objects.filter(title="Waits").delete()  # no model was asked for them
 
 
 @pytest.fixture
@@ -279,6 +306,41 @@ class TestStart:
         stop(other.run_id)
         assert start_and_end(script).state == "succeeded"
 
+    def test_oldest_comes_first(self, waits, user):
+        conversations = [waits(user) for _ in range(8)]
+        assert sorted(conversations) != conversations
+
+        assert [one.conversation_id for one in start_waiting()] == conversations
+
+    def test_oldest_is_that_of_the_database(self, waits, user):
+        """A message that was moved to the front is no older for it."""
+        first, second = waits(user), waits(user)
+        rows = QueuedMessage.objects.filter
+        late = rows(conversation=first).get()
+        late.pk, late.key, late.position = None, "late", 0
+        rows(conversation=first).update(position=1)
+        late.save(force_insert=True)
+
+        assert [one.conversation_id for one in start_waiting()] == [first, second]
+
+    def test_of_who_has_to_wait_holds_nobody_up(
+        self, waits, user, staff, options, monkeypatch
+    ):
+        monkeypatch.setattr(dequeue, "BATCH", 2)
+        full = [waits(user) for _ in range(5)]
+        other = waits(staff)
+        options(RUNS_PER_USER=1)
+        started = []
+
+        for _look in range(8):
+            started += [one.conversation_id for one in start_waiting()]
+
+        assert started == [full[0], other]
+        stop(Run.objects.get(conversation=full[0], state="queued").pk)
+        for _look in range(3):
+            started += [one.conversation_id for one in start_waiting()]
+        assert len(started) == 3
+
     def test_at_a_limit_pauses(self, say, working, script, options, wanted):
         say("Second")
         script.add("An answer.")
@@ -363,6 +425,46 @@ class TestPause:
         assert accepted.is_new
         script.add("An answer.")
         assert resume(Run.objects.get(pk=accepted.run_id)).state == "succeeded"
+
+    def test_after_a_stop_that_came_as_the_run_succeeded(
+        self, say, working, wanted, script, function_model
+    ):
+        async def model(_request):
+            await in_db(stop, working.run_id)  # nobody tells the task
+            return reply("An answer.")
+
+        function_model(model)
+        say("Second")
+
+        assert carry_on(working.hold).state == "succeeded"
+        assert start_waiting() == []
+        assert queue_entry(working.conversation_id)["why"].startswith("Paused: a stop")
+        assert not queue_entry(working.conversation_id)["goes_on"]
+        direct = say("Third")
+        assert direct.is_new  # as after any pause
+        stop(direct.run_id)
+        assert send_now(wanted()).is_new
+        stop(Run.objects.latest("created_at").pk)
+
+    def test_after_a_stop_that_nobody_has_noted(self, say, working, script):
+        """It was stored behind the last look of the run at it."""
+        say("Second")
+        script.add("An answer.")
+        run = carry_on(working.hold)
+        StopRequest.objects.create(run=run, code="stopped")
+
+        assert (run.state, start_waiting()) == ("succeeded", [])
+        sweep_once()
+        assert not StopRequest.objects.exists()
+        assert (start_waiting(), texts()) == ([], ["Second"])
+
+    def test_not_after_a_stop_of_what_had_ended(self, say, working, script):
+        say("Second")
+        script.add("An answer.")
+        carry_on(working.hold)
+
+        assert stop(working.run_id).ended
+        assert start_and_end(script).state == "succeeded"
 
     def test_after_a_failure(self, say, working, function_model):
         async def model(_request):

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.queue import SIGNED_OUT_AS, last_run, waiting
+from ai_assistant.engine.queue import SIGNED_OUT_AS, goes_on_after, last_run, waiting
 from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.render.html.entries import Entry
@@ -51,7 +51,7 @@ def _message(row: QueuedMessage, run_id: UUID | None) -> Entry:
 def _is_paused(rows: list[QueuedMessage], run: Run | None) -> bool:
     if run is None or not run.is_final:
         return False
-    return run.state != RunState.SUCCEEDED or any(row.held for row in rows)
+    return not goes_on_after(run) or any(row.held for row in rows)
 
 
 def _why(rows: list[QueuedMessage], run: Run | None) -> str:
@@ -64,16 +64,18 @@ def _why(rows: list[QueuedMessage], run: Run | None) -> str:
         limited = _("Paused: a limit was reached.")
         refused = _("Paused: the next message could not be sent.")
         return limited if held == "limited" else refused
-    return _after(run.state if run is not None else RunState.SUCCEEDED)
+    return _("Not sent yet.") if run is None else _after(run)
 
 
-def _after(state: str) -> str:
+def _after(run: Run) -> str:
+    if run.state == RunState.SUCCEEDED and not goes_on_after(run):
+        return _("Paused: a stop came as the answer ended.")
     sentences = {
         RunState.SUCCEEDED: _("Not sent yet."),
         RunState.CANCELLED: _("Paused: the answer was stopped."),
         RunState.LIMITED: _("Paused: a limit was reached."),
     }
-    return sentences.get(RunState(state), _("Paused: the last answer failed."))
+    return sentences.get(RunState(run.state), _("Paused: the last answer failed."))
 
 
 def _while_it_works(rows: list[QueuedMessage], run: Run) -> str:
