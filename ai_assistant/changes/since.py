@@ -1,6 +1,6 @@
 """What runs have recorded of some rows since a moment."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -10,30 +10,38 @@ from ai_assistant.changes.meta import label, meta
 from ai_assistant.models.change import RowChange
 from ai_assistant.types import UserKey
 
+MOST = 1000  # changes of one form that are read
+Parts = Iterable[tuple[str, str]]  # tables, with the column that names the object
+
 
 def rows_since(
     moment: datetime,
     *,
-    own: Collection[str],
-    ids: Collection[str],
-    near: Collection[str] = (),
+    own: Mapping[str, Collection[str]],
+    key: str = "",
+    parts: Parts = (),
 ) -> list[RowChange]:
     """
     Return the recorded changes after `moment`, oldest first; one query.
 
-    Those of the rows with these `ids` in the tables `own`, and of all rows in the
-    tables `near`; a table is named "app.model".
+    Those of the rows in `own`, ids by table, and in `parts` those that name the object
+    of this `key`. A table is named "app.model". Of too many they are the newest.
     """
-    named = Q(model__in=list(own), object_id__in=list(ids)) | Q(model__in=list(near))
-    found = RowChange.objects.filter(named, change_set__created_at__gte=moment)
+    named = Q(pk__in=())
+    for table, ids in own.items():
+        named |= Q(model=table, object_id__in=list(ids))
+    found = RowChange.objects.filter(
+        named | _naming(key, parts), change_set__created_at__gte=moment
+    )
     rows = found.select_related("change_set__user")
-    return list(rows.order_by("change_set__created_at", "order"))
+    newest = rows.order_by("-change_set__created_at", "-order")[:MOST]
+    return list(reversed(newest))
 
 
 def has_changed(
     model: Any,  # noqa: ANN401 - a model class
     key: str,
-    parts: Mapping[str, str],
+    parts: Parts,
     *,
     moment: datetime,
     user_id: UserKey,
@@ -44,16 +52,11 @@ def has_changed(
     `parts` are the tables whose rows belong to it, with the column that names it.
     """
     own = Q(model__in=tables_of(model), object_id=key)
-    rows = RowChange.objects.filter(
-        own | Q(model__in=list(parts)),
+    return RowChange.objects.filter(
+        own | _naming(key, parts),
         change_set__created_at__gt=moment,
         change_set__user_id=user_id,
-    )
-    return any(
-        table not in parts
-        or key in (_named(before, parts[table]), _named(after, parts[table]))
-        for table, before, after in rows.values_list("model", "before", "after")
-    )
+    ).exists()
 
 
 def tables_of(model: Any) -> list[str]:  # noqa: ANN401 - a model class
@@ -61,5 +64,16 @@ def tables_of(model: Any) -> list[str]:  # noqa: ANN401 - a model class
     return [label(one) for one in (model, *meta(model).all_parents)]
 
 
-def _named(image: Any, attname: str) -> str:  # noqa: ANN401 - JSON
-    return str((image or {}).get(attname))
+def _naming(key: str, parts: Parts) -> Q:
+    """Return the condition of rows that name the object, before or after the change."""
+    keys: list[object] = [key]
+    if key.isdecimal() and str(int(key)) == key:
+        keys.append(int(key))  # as JSON has it
+    tables: dict[str, list[str]] = {}
+    for table, attname in parts:
+        tables.setdefault(attname, []).append(table)
+    found = Q(pk__in=())
+    for attname, models in tables.items():
+        before, after = f"before__{attname}__in", f"after__{attname}__in"
+        found |= Q(Q(**{before: keys}) | Q(**{after: keys}), model__in=models)
+    return found

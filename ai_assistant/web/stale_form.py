@@ -150,24 +150,35 @@ def _rows_of(formset: Any) -> Iterator[Any]:  # noqa: ANN401
 
 def _changed_since(request: HttpRequest, page: Page, opened: Opened) -> list[RowChange]:
     model = page.model_admin.model
-    moment, own = opened.at - SLACK, tables_of(model)
+    moment = opened.at - SLACK
     if page.info.action == "changelist":
-        ids = _posted_ids(request, meta(model).pk.name)
-        return rows_since(moment, own=own, ids=ids)
+        return rows_since(moment, own=_posted_rows(request, [model]))
     none: list[Any] = []
     inlines = value_or(none, lambda: list(page.model_admin.get_inlines(request, None)))
-    near = {table for inline in inlines for table in tables_of(inline.model)}
-    near.update(_tables_around(model))
-    return rows_since(moment, own=own, ids=[opened.key], near=near)
+    own = _posted_rows(request, [inline.model for inline in inlines])
+    for table in tables_of(model):
+        own.setdefault(table, set()).add(opened.key)
+    return rows_since(moment, own=own, key=opened.key, parts=_parts_of(model))
 
 
-def _tables_around(model: Any) -> set[str]:  # noqa: ANN401
-    """Return the tables whose rows point to those of the model: links, translations."""
+def _parts_of(model: Any) -> set[tuple[str, str]]:  # noqa: ANN401
+    """Return the tables that point to that of the model, and by which column."""
     return {
-        label(relation.related_model)
+        (label(relation.related_model), relation.field.attname)
         for relation in meta(model).get_fields(include_hidden=True)
-        if relation.auto_created and not relation.concrete and relation.is_relation
+        if relation.auto_created and not relation.concrete
+        if relation.one_to_many or relation.one_to_one
     }
+
+
+def _posted_rows(request: HttpRequest, models: Iterable[Any]) -> dict[str, set[str]]:
+    """Return the ids of the rows that the page has of some models, by table."""
+    found: dict[str, set[str]] = {}
+    for model in models:
+        ids = _posted_ids(request, meta(model).pk.name)
+        for table in tables_of(model):
+            found.setdefault(table, set()).update(ids)
+    return found
 
 
 def _posted_ids(request: HttpRequest, key: str) -> list[str]:

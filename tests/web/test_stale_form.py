@@ -14,9 +14,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from ai_assistant.changes.recorder import recording
+from ai_assistant.changes.since import rows_since
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.safety.sensitive import HIDDEN
 from ai_assistant.testing import answer_interrupt, call, run_assistant
+from ai_assistant.web import stale_form
 from ai_assistant.web.form_digest import digest_forms, read_digest
 from ai_assistant.web.stale_fields import _theirs, conflicts_of
 from tests.gallery.models import Artist, Painting
@@ -460,6 +462,29 @@ class TestDigest:
 
         asked = [one for one in queries if "ai_assistant_rowchange" in one["sql"]]
         assert len(asked) == 1
+
+    def test_save_reads_no_change_of_other_objects(self, tab, boss, stock, monkeypatch):
+        change_set = ChangeSet.objects.create(user=boss)
+        others = {
+            "warehouse.part": {"product_id": stock.lamp.pk + 1},
+            "warehouse.remark": {"product_id": stock.lamp.pk + 1},
+            "warehouse.product_marks": {"product_id": stock.lamp.pk + 1},
+        }
+        for number, (model, image) in enumerate(others.items()):
+            RowChange.objects.create(
+                change_set=change_set,
+                order=number,
+                model=model,
+                object_id="99",
+                after=image,
+            )
+        read = []
+        monkeypatch.setattr(
+            stale_form, "rows_since", lambda *a, **k: read.append(rows_since(*a, **k))
+        )
+
+        assert tab.save().status_code == 302
+        assert read == [[]]
 
     def test_is_small_and_plain_text_is_not_in_it(self, tab):
         (token,) = tab.fields[NAME]

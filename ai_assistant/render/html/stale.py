@@ -46,7 +46,7 @@ def is_stale(path: str, opened: str, user_id: UserKey) -> bool:
         return False
     key = value_or("", lambda: _key(page))
     moment = datetime.fromtimestamp(int(opened) / 1000, UTC)
-    parts = dict(_parts(page.model_admin))
+    parts = set(_parts(page.model_admin))
     return bool(key) and has_changed(
         page.model_admin.model, key, parts, moment=moment, user_id=user_id
     )
