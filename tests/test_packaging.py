@@ -3,7 +3,9 @@ import re
 import site
 import subprocess
 import sys
+import venv
 import zipfile
+from email.parser import BytesParser
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,6 +17,74 @@ LOCKS = ("requirements.txt", "requirements-django61.txt")
 
 # What coverage, virtualenv and setuptools put there; a .pth file runs at each start.
 EXPECTED_PTH = {"a1_coverage.pth", "_virtualenv.pth", "distutils-precedence.pth"}
+
+SETTINGS = """
+SECRET_KEY = "x"
+ALLOWED_HOSTS = ["localhost"]
+ROOT_URLCONF = "urls"
+ASGI_APPLICATION = "asgi.application"
+STATIC_URL = "static/"
+USE_TZ = True
+DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "site.sqlite3"}}
+INSTALLED_APPS = [
+    "daphne", "ai_assistant",
+    "django.contrib.admin", "django.contrib.auth", "django.contrib.contenttypes",
+    "django.contrib.messages", "django.contrib.sessions", "django.contrib.staticfiles",
+]
+MIDDLEWARE = [
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "ai_assistant.web.middleware.AssistantMiddleware",
+]
+PROCESSORS = [
+    "django.template.context_processors.request",
+    "django.contrib.auth.context_processors.auth",
+    "django.contrib.messages.context_processors.messages",
+]
+TEMPLATES = [{
+    "BACKEND": "django.template.backends.django.DjangoTemplates",
+    "APP_DIRS": True,
+    "OPTIONS": {"context_processors": PROCESSORS},
+}]
+CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+PROFILE = {"MODEL": "openai/gpt-5-mini", "API_KEY_ENV": "OPENAI_API_KEY"}
+AI_ASSISTANT = {"ENABLED": True, "PROFILES": {"default": PROFILE}}
+"""
+URLS = """
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("assistant/", include("ai_assistant.urls")),
+]
+"""
+ASGI = """
+from django.core.asgi import get_asgi_application
+from ai_assistant.routing import assistant_application
+
+application = assistant_application(get_asgi_application())
+"""
+# A page in German, its style and all its tables.
+VISIT = """
+import django
+django.setup()
+from django.contrib.auth import get_user_model
+from django.contrib.staticfiles import finders
+from django.core.management import call_command
+from django.test import Client
+
+call_command("migrate", verbosity=0)
+client = Client(headers={"host": "localhost", "accept-language": "de"})
+client.force_login(get_user_model().objects.create_superuser("ada"))
+page = client.get("/assistant/").content.decode()
+assert 'id="aia"' in page
+assert "Unterhaltung" in page
+assert finders.find("ai_assistant/panel.css")
+"""
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -59,6 +129,7 @@ class TestWheel:
             ("templates", ".html .txt"),
             ("static", ".js .css .svg"),
             ("migrations", ".py"),
+            ("locale", ".po .mo"),
         ],
     )
     def test_holds_every_file_of(self, wheel, folder, suffixes):
@@ -66,6 +137,19 @@ class TestWheel:
 
         assert expected
         assert expected <= set(wheel.namelist())
+
+    def test_holds_every_module(self, wheel):
+        assert sources("", ".py") <= set(wheel.namelist())
+
+    def test_says_what_a_registry_shows(self, wheel):
+        (name,) = (one for one in wheel.namelist() if one.endswith("/METADATA"))
+        metadata = BytesParser().parsebytes(wheel.read(name))
+
+        assert metadata["Description-Content-Type"] == "text/markdown"
+        assert metadata.get_payload() == (ROOT / "README.md").read_text()
+        assert metadata["License-Expression"] == "MIT"
+        assert metadata["License-File"] == "LICENSE"
+        assert name.replace("METADATA", "licenses/LICENSE") in wheel.namelist()
 
     def test_is_typed(self, wheel):
         assert "ai_assistant/py.typed" in wheel.namelist()
@@ -85,6 +169,57 @@ class TestWheel:
 
     def test_holds_the_document_of_the_api(self, wheel):
         assert "ai_assistant/web/rest/openapi.json" in wheel.namelist()
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """A new environment with the wheel; what that depends on is taken from ours."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder / "env", with_pip=False, symlinks=True)
+    program = folder / "env" / "bin" / "python"
+    pip = ["-m", "pip", "--quiet", "--disable-pip-version-check"]
+    told = run(*pip, "--python", str(program), "install", "--no-deps", wheel.filename)
+    assert told.returncode == 0, told.stderr
+    (packages,) = (folder / "env").glob("lib/python*/site-packages")
+    (packages / "ours.pth").write_text("\n".join(site.getsitepackages()))
+    (folder / "settings.py").write_text(SETTINGS)
+    (folder / "urls.py").write_text(URLS)
+    (folder / "asgi.py").write_text(ASGI)
+    return folder
+
+
+def in_new_site(folder, *arguments) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(folder / "env" / "bin" / "python"), *arguments],
+        cwd=folder,
+        env={"PATH": "", "DJANGO_SETTINGS_MODULE": "settings", "OPENAI_API_KEY": "x"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class TestInstalled:
+    def test_is_imported_from_the_wheel_without_setup(self, installed):
+        told = in_new_site(
+            installed, "-c", "import ai_assistant as a; print(a.__file__)"
+        )
+
+        assert told.returncode == 0, told.stderr
+        assert told.stdout.startswith(str(installed / "env"))
+
+    def test_site_passes_its_checks(self, installed):
+        told = in_new_site(
+            installed, "-m", "django", "check", "--fail-level", "WARNING"
+        )
+
+        assert told.returncode == 0, told.stderr
+        assert "no issues" in told.stdout
+
+    def test_site_has_tables_templates_files_and_translations(self, installed):
+        told = in_new_site(installed, "-c", VISIT)
+
+        assert told.returncode == 0, told.stderr
 
 
 @pytest.mark.parametrize("name", LOCKS)
