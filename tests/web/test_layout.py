@@ -133,7 +133,8 @@ class TestReadLayout:
 def rules_for_places() -> list[str]:
     """Return the bits of a window's place that panel.css has rules for."""
     folder = Path(ai_assistant.__file__).parent / "static" / "ai_assistant"
-    return re.findall(r"\[data-at~=(\w+)\]", (folder / "panel.css").read_text())
+    sheet = (folder / "panel.css").read_text()
+    return re.findall(r'\[data-at~="(\w+)"\]', sheet)
 
 
 class TestWindow:

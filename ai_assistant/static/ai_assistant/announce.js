@@ -26,7 +26,10 @@ const lastAnswer = () => [...root.querySelectorAll("[data-run-id]")].at(-1);
 const ending = () => {
   const answer = lastAnswer();
   const bodies = [...(answer?.querySelectorAll(".aia-body") ?? [])];
-  const text = bodies.map((body) => body.innerText).join(" ").trim();
+  const text = bodies
+    .map((body) => body.innerText)
+    .join(" ")
+    .trim();
   if (text && text.length <= SHORT_ANSWER) return text;
   const tools = answer?.querySelectorAll(".aia-tool").length;
   const blocks = answer?.querySelectorAll(".aia-body > .aia-b").length ?? 0;

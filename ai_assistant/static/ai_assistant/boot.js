@@ -7,21 +7,33 @@
   // Returns what is on its way, if anything is.
   const keep = (said) => {
     try {
-      if (said) sessionStorage["aia.said"] = [sessionStorage["aia.said"], new URLSearchParams(said)];
-      return sessionStorage["aia.said"] || sessionStorage["aia.pending"] || sessionStorage["aia.going"];
+      if (said)
+        sessionStorage["aia.said"] = [
+          sessionStorage["aia.said"],
+          new URLSearchParams(said)
+        ];
+      return (
+        sessionStorage["aia.said"] ||
+        sessionStorage["aia.pending"] ||
+        sessionStorage["aia.going"]
+      );
     } catch {
       // storage is off: nothing can be pending
     }
   };
   const call = (name) => (text) => {
     if (name === "send") keep({ text, path: root.path });
-    return import(root.dataset.src).then((panel) => panel[name]?.(text), (error) => {
-      (document.getElementById("aia-launcher") ?? root).dataset.trouble = root.dataset.failed;
-      throw error;
-    });
+    return import(root.dataset.src).then(
+      (panel) => panel[name]?.(text),
+      (error) => {
+        (document.getElementById("aia-launcher") ?? root).dataset.trouble =
+          root.dataset.failed;
+        throw error;
+      }
+    );
   };
   // For nobody who could catch what went wrong: the launcher has said it.
-  const wish = (name, text) => call(name)(text).catch(() => {});
+  const run = (name, text) => call(name)(text).catch(() => {});
   // What the page registers waits here: the panel reads it when there is one.
   const kept = (name) => {
     const map = (root[name] = new Map());
@@ -41,7 +53,7 @@
     on(name, listener) {
       root.addEventListener(`aia:${name}`, listener);
       return () => root.removeEventListener(`aia:${name}`, listener);
-    },
+    }
   };
   // A message may be sent before there is a script: its text is no draft then.
   addEventListener("submit", (event) => {
@@ -52,14 +64,19 @@
     const link = event.target.closest("[data-aia-open],[data-aia-ask]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    wish(link.dataset.aiaAsk ? "send" : "open", link.dataset.aiaAsk || link);
+    run(link.dataset.aiaAsk ? "send" : "open", link.dataset.aiaAsk || link);
   });
   // The site's shortcuts; a keyCode follows the letters of the keyboard.
   addEventListener("keydown", (event) => {
-    const press = [event.ctrlKey || event.metaKey, event.shiftKey, event.altKey, event.keyCode];
+    const press = [
+      event.ctrlKey || event.metaKey,
+      event.shiftKey,
+      event.altKey,
+      event.keyCode
+    ];
     if (event.repeat || !` ${root.dataset.keys} `.includes(` ${press} `)) return;
     event.preventDefault();
-    wish("toggle");
+    run("toggle");
   });
-  if ((root.left = keep()) || "open" in root.dataset) wish();
+  if ((root.left = keep()) || "open" in root.dataset) run();
 })();

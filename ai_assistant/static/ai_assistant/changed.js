@@ -18,5 +18,5 @@ const isEdited = (field) => !field.matches(SKIPPED) && isChanged(field);
 
 export const isDirty = () =>
   [...document.querySelectorAll("form[method=post i]")].some(
-    (form) => !root.contains(form) && [...form.elements].some(isEdited),
+    (form) => !root.contains(form) && [...form.elements].some(isEdited)
   );

@@ -19,9 +19,15 @@ const UNITS = { hour: 3600, minute: 60, second: 1 };
 
 const left = (element) => {
   const seconds = Math.max(0, element.dataset.until - Date.now() / 1000);
-  const [unit, size] = Object.entries(UNITS).find(([, one]) => seconds >= one) ?? ["second", 1];
+  const [unit, size] = Object.entries(UNITS).find(([, one]) => seconds >= one) ?? [
+    "second",
+    1
+  ];
   const { lang } = document.documentElement;
-  return new Intl.RelativeTimeFormat(lang || undefined).format(Math.floor(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(lang || undefined).format(
+    Math.floor(seconds / size),
+    unit
+  );
 };
 
 const countDown = () => {

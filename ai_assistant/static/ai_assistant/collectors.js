@@ -7,7 +7,8 @@ const SECRET_WORDS =
   /(^|_)(password|passwd|passphrase|passcode|pwd|(client_?)?secret|(auth|access)?_?token|credential|(api|private|access|signing|session)_?key|session_?data|(hashed|auth|encryption|recovery|backup|totp|otp|mfa)_?(key|code|seed|secret)|salt|hash|otp|pin)(e?s)?\d*($|_)/i;
 const WORD_BREAKS = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g;
 // What else a person types: passwords in other words and languages, means to pay.
-const TYPED = /p(assw|wd)|secret|token|api_?key|credential|(^|_)(one_time_code|cv[cv]|csc|iban|cc)($|_)/i;
+const TYPED =
+  /p(assw|wd)|secret|token|api_?key|credential|(^|_)(one_time_code|cv[cv]|csc|iban|cc)($|_)/i;
 const NO_VALUE = ["password", "hidden", "file", "submit", "button", "image", "reset"];
 const NOT_FIELDS =
   "#changelist-search *, .actions *, .action-select, #action-toggle, .empty-form *, .selector *";
@@ -21,7 +22,8 @@ const IGNORED = "[data-aia-ignore]";
 const PRIVATE = "[data-aia-private]";
 const KEPT_OUT = `${IGNORED}, ${PRIVATE}`;
 
-const inside = (node, marks) => (node.closest ? node : node.parentElement)?.closest(marks);
+const inside = (node, marks) =>
+  (node.closest ? node : node.parentElement)?.closest(marks);
 const outside = (node) => !root.contains(node) && !inside(node, IGNORED);
 
 const textOf = (element) => {
@@ -37,26 +39,32 @@ const item = (name, count, value) => ({
   id: `page-${name}`,
   label: word(name, count),
   description: word(`${name}Are`),
-  value,
+  value
 });
 
 // --- the ticked rows of a list ---
 
 const rowText = (box) => {
   const row = box.closest("tr");
-  const cell = row?.querySelector("th") ?? row?.querySelector("td:not(.action-checkbox)");
+  const cell =
+    row?.querySelector("th") ?? row?.querySelector("td:not(.action-checkbox)");
   return (cell ? textOf(cell) : "").slice(0, 200);
 };
 
 const tickedRows = () => {
-  const boxes = [...document.querySelectorAll("input.action-select:checked")].filter(outside);
+  const boxes = [...document.querySelectorAll("input.action-select:checked")].filter(
+    outside
+  );
   if (!boxes.length) return null;
   const rows = boxes.slice(0, MAX_ROWS);
   const across = document.querySelector("input.select-across")?.value === "1";
   return item("rows", boxes.length, {
     count: boxes.length,
     ...(across && { all_pages: true }),
-    rows: rows.map((box) => ({ id: box.value, ...(!isWithheld() && { text: rowText(box) }) })),
+    rows: rows.map((box) => ({
+      id: box.value,
+      ...(!isWithheld() && { text: rowText(box) })
+    }))
   });
 };
 
@@ -84,7 +92,11 @@ const unsavedFields = () => {
   const fields = {};
   const shown = "form[method=post] :is(input, select, textarea)";
   for (const field of document.querySelectorAll(shown))
-    if (isReported(field) && isChanged(field) && (field.type !== "radio" || field.checked))
+    if (
+      isReported(field) &&
+      isChanged(field) &&
+      (field.type !== "radio" || field.checked)
+    )
       fields[field.name] = inside(field, PRIVATE) ? word("private") : valueOf(field);
   const count = Object.keys(fields).length;
   return count ? item("fields", count, fields) : null;
@@ -102,11 +114,13 @@ const partOf = (group) => ({
   name: clean(group.querySelector("h2")?.textContent ?? group.id),
   rows: group.querySelectorAll(".has_original").length,
   added: newRows(group) - (blank.get(group) ?? 0),
-  open: group.querySelector("details[open]") !== null,
+  open: group.querySelector("details[open]") !== null
 });
 
 const openInlines = () => {
-  const parts = groups().map(partOf).filter(({ added, open }) => added > 0 || open);
+  const parts = groups()
+    .map(partOf)
+    .filter(({ added, open }) => added > 0 || open);
   return parts.length ? item("inlines", parts.length, parts) : null;
 };
 
@@ -147,7 +161,7 @@ const declared = (element) => {
     label: aiaLabel,
     description: aiaDescription,
     value: aiaValue === undefined ? textOf(element) : parsed(aiaValue),
-    auto: aiaAuto !== "false",
+    auto: aiaAuto !== "false"
   };
 };
 
@@ -159,7 +173,7 @@ export const collect = () => {
     ...[tickedRows(), openInlines()].filter(Boolean),
     ...(isWithheld() ? [] : [unsavedFields(), selection()].filter(Boolean)),
     ...elements.map(declared),
-    ...[...root.items].map(known),
+    ...[...root.items].map(known)
   ];
   return [...new Map(found.map((one) => [String(one.id), one])).values()];
 };

@@ -12,7 +12,7 @@ const RETRY_MS = 3000;
 const newKey = () => {
   const random = crypto.getRandomValues(new Uint8Array(36));
   return "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit, place) =>
-    (digit ^ ((random[place] & 15) >> (digit / 4))).toString(16),
+    (digit ^ ((random[place] & 15) >> (digit / 4))).toString(16)
   );
 };
 
@@ -51,7 +51,7 @@ export const submit = () => {
     ...{ key: keyField().value, text, conversation, time: Date.now() },
     ...{ path: pagePath(), title: document.title, context: kept(text) },
     look_only: byId("aia-look").value,
-    profile: byId("aia-profile")?.value ?? "",
+    profile: byId("aia-profile")?.value ?? ""
   };
   pending.add(item);
   settled();
@@ -128,7 +128,7 @@ root.addEventListener(
   (event) => {
     if (event.isComposing || event.keyCode === 229) event.stopImmediatePropagation();
   },
-  true,
+  true
 );
 root.addEventListener("keydown", onKey);
 root.addEventListener("submit", (event) => {

@@ -20,7 +20,8 @@ const isHidden = ({ dataset }) =>
   dropped.has(dataset.item) || ("manual" in dataset && !mentioned.has(dataset.item));
 
 export const showChips = () => {
-  for (const chip of chips()) chip.classList.toggle("aia-on", !(chip.hidden = isHidden(chip)));
+  for (const chip of chips())
+    chip.classList.toggle("aia-on", !(chip.hidden = isHidden(chip)));
 };
 
 export const collecting = lazily(async () => {
@@ -59,7 +60,7 @@ export const kept = (text) => {
   return JSON.stringify({
     browser: items.filter(isSent),
     dropped: [...dropped],
-    mentioned: [...mentioned.keys()],
+    mentioned: [...mentioned.keys()]
   });
 };
 
@@ -101,12 +102,15 @@ else {
 }
 
 const isNews = ({ target }) => !root.contains(target);
-new MutationObserver((changes) => changes.some(isNews) && later()).observe(document.body, {
-  subtree: true,
-  childList: true,
-  characterData: true,
-  attributeFilter: ["open", "data-aia-context", "data-aia-value"],
-});
+new MutationObserver((changes) => changes.some(isNews) && later()).observe(
+  document.body,
+  {
+    subtree: true,
+    childList: true,
+    characterData: true,
+    attributeFilter: ["open", "data-aia-context", "data-aia-value"]
+  }
+);
 for (const name of ["input", "change", "selectionchange"])
   document.addEventListener(name, (event) => {
     if (!isNews(event)) return;

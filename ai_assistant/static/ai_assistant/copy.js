@@ -19,7 +19,8 @@ const plainCopy = (article) => {
   for (const element of copy.querySelectorAll("*"))
     for (const { name } of [...element.attributes])
       if (!KEPT.includes(name)) element.removeAttribute(name);
-  for (const box of copy.querySelectorAll("div, span")) box.replaceWith(...box.childNodes);
+  for (const box of copy.querySelectorAll("div, span"))
+    box.replaceWith(...box.childNodes);
   return copy;
 };
 
@@ -34,15 +35,16 @@ const inTypes = (kinds) =>
     Object.entries(kinds).map(([type, text]) => [
       type,
       // A promise: the press of the button must not be long ago when this is called.
-      Promise.resolve(text).then((known) => new Blob([known], { type })),
-    ]),
+      Promise.resolve(text).then((known) => new Blob([known], { type }))
+    ])
   );
 
 // Plain http has no clipboard but the old way.
 const writeOldWay = (kinds) => {
   let done = false;
   const fill = (event) => {
-    for (const [type, text] of Object.entries(kinds)) event.clipboardData.setData(type, text);
+    for (const [type, text] of Object.entries(kinds))
+      event.clipboardData.setData(type, text);
     event.preventDefault();
     event.stopImmediatePropagation();
     done = true;
@@ -74,7 +76,9 @@ const kindsOf = (element) => {
 // For those who cannot copy: what to copy by hand is selected.
 const select = (element) => {
   const wanted = element.closest(".aia-code")?.querySelector("pre");
-  const parts = wanted ? [wanted] : [...element.closest(".aia-msg").querySelectorAll(".aia-parts")];
+  const parts = wanted
+    ? [wanted]
+    : [...element.closest(".aia-msg").querySelectorAll(".aia-parts")];
   const last = parts.at(-1);
   getSelection().setBaseAndExtent(parts[0], 0, last, last.childNodes.length);
   notice(word("uncopied"));

@@ -9,7 +9,13 @@ export const use = async (button) => {
   const article = button.closest(".aia-msg");
   const said = article?.querySelector(".aia-error")?.textContent.trim() ?? "";
   const now = new Date().toISOString();
-  const text = [`id: ${run}`, `code: ${code}`, `time: ${now}`, `page: ${location}`, said];
+  const text = [
+    `id: ${run}`,
+    `code: ${code}`,
+    `time: ${now}`,
+    `page: ${location}`,
+    said
+  ];
   try {
     await navigator.clipboard.writeText(text.join("\n"));
   } catch {

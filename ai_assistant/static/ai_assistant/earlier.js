@@ -25,7 +25,8 @@ export const use = async (link, to = "") => {
     const response = await ask(src, { conversation, before, to });
     if (!response.ok) throw new Error(response.status);
     const html = await response.text();
-    if (link.isConnected) inPlace(link.parentElement, () => draw(link.parentElement, html));
+    if (link.isConnected)
+      inPlace(link.parentElement, () => draw(link.parentElement, html));
   } catch {
     waiting.delete(link);
     notice(root.dataset.failed);
@@ -37,7 +38,11 @@ const first = () => byId("aia-log")?.querySelector("[data-before]");
 
 // Draws as far as the run, if the conversation has it.
 export const reach = async (run) => {
-  for (let step = 0; run && first() && !byId(`r-${run}`) && step < MOST_STEPS; step += 1)
+  for (
+    let step = 0;
+    run && first() && !byId(`r-${run}`) && step < MOST_STEPS;
+    step += 1
+  )
     await use(first(), run);
 };
 

@@ -34,7 +34,7 @@ const dress = (element) => {
 const fieldState = (field) => ({
   value: field.value,
   checked: field.checked,
-  changed: field.value !== field.defaultValue || field.checked !== field.defaultChecked,
+  changed: field.value !== field.defaultValue || field.checked !== field.defaultChecked
 });
 
 const kept = (element) =>
@@ -48,7 +48,7 @@ const remember = (element) => {
     open: node.dataset.touched && node.open,
     left: node.scrollLeft,
     top: node.scrollTop,
-    ...(node.matches("input, textarea") ? fieldState(node) : {}),
+    ...(node.matches("input, textarea") ? fieldState(node) : {})
   }));
   const active = document.activeElement;
   const focused = element.contains(active) ? active : null;
@@ -150,7 +150,7 @@ const onElement = {
   },
   text: appendText,
   remove: (element) => element.remove(),
-  attr: setAttribute,
+  attr: setAttribute
 };
 
 const apply = ([op, target, ...rest]) => {

@@ -136,7 +136,8 @@ const onEscape = (event) => {
 
 const onKey = (event) => {
   if (event.key === "Escape") onEscape(event);
-  const entry = event.key === "F2" && inside(event.target) && event.target.closest("li");
+  const entry =
+    event.key === "F2" && inside(event.target) && event.target.closest("li");
   if (!entry) return;
   event.preventDefault();
   entry.querySelector("[data-aia-rename]")?.click();
@@ -150,7 +151,7 @@ root.addEventListener(
     const { conversation } = target.elements;
     asked = { does: submitter?.value, conversation: conversation?.value };
   },
-  true,
+  true
 );
 root.addEventListener(
   "click",
@@ -160,13 +161,15 @@ root.addEventListener(
     const { hash, searchParams } = new URL(link.href);
     hit = { id: hash.slice(1), run: searchParams.get("at") };
   },
-  true,
+  true
 );
 
 // --- in step with the server and the other tabs ---
 
 const isBusy = () =>
-  byId("aia-q")?.value || byId("aia-name") || box().querySelector("details[open], .aia-toast");
+  byId("aia-q")?.value ||
+  byId("aia-name") ||
+  box().querySelector("details[open], .aia-toast");
 
 const refresh = async () => {
   const response = await ask(byId("aia-list").href);

@@ -30,7 +30,7 @@ const bounded = (room) => {
       label: String(label || description || id),
       description: String(description ?? label ?? id),
       value,
-      auto: auto !== false,
+      auto: auto !== false
     };
     const size = textOf(item)?.replace(/</g, "\\u003c").length ?? Infinity;
     if (size > left) return refuse(item, size);
@@ -72,7 +72,8 @@ export const drawItems = (list) => {
   if (shape === drawn && list.dataset.drawn) return items;
   drawn = shape;
   list.dataset.drawn = "1";
-  for (const chip of [...list.children]) if (chip.dataset.item.startsWith(OWN)) chip.remove();
+  for (const chip of [...list.children])
+    if (chip.dataset.item.startsWith(OWN)) chip.remove();
   list.append(...items.map(chipFor));
   tell("context", items);
   return items;

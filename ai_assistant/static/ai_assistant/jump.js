@@ -9,7 +9,8 @@ export const jump = async (id, run) => {
   const message = byId(id);
   const box = byId("aia-scroll");
   if (!message) return;
-  box.scrollTop += message.getBoundingClientRect().top - box.getBoundingClientRect().top - 16;
+  box.scrollTop +=
+    message.getBoundingClientRect().top - box.getBoundingClientRect().top - 16;
   message.tabIndex = -1;
   message.focus({ preventScroll: true });
   message.dataset.found = "";

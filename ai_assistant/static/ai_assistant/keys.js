@@ -55,7 +55,8 @@ const inPanel = {
   "cs h": () => byId("aia-list").click(),
   "s ?": () => showMap(),
   " ?": () => showMap(),
-  " Escape": () => document.activeElement.id === "aia-input" && byId("aia-scroll").focus(),
+  " Escape": () =>
+    document.activeElement.id === "aia-input" && byId("aia-scroll").focus()
 };
 
 const anywhere = { " F6": swap, "a a": () => Boolean(toApproval()) };
@@ -66,9 +67,11 @@ const showMap = () => {
 };
 
 const signOf = ({ altKey, code, ctrlKey, key, metaKey, shiftKey }) => {
-  const held = (ctrlKey || metaKey ? "c" : "") + (altKey ? "a" : "") + (shiftKey ? "s" : "");
+  const held =
+    (ctrlKey || metaKey ? "c" : "") + (altKey ? "a" : "") + (shiftKey ? "s" : "");
   // With Alt, and on some keyboards, the letter is another one.
-  const letter = held && held !== "s" && /^Key/.test(code) ? code[3].toLowerCase() : key;
+  const letter =
+    held && held !== "s" && /^Key/.test(code) ? code[3].toLowerCase() : key;
   return `${held} ${letter}`;
 };
 

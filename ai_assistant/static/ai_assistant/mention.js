@@ -12,10 +12,12 @@ const field = () => byId("aia-input");
 const menu = () => byId("aia-menu");
 
 const titles = () =>
-  [...document.querySelectorAll("#aia-context > :not(.aia-bad)")].map(({ dataset }) => ({
-    id: dataset.item,
-    title: dataset.title,
-  }));
+  [...document.querySelectorAll("#aia-context > :not(.aia-bad)")].map(
+    ({ dataset }) => ({
+      id: dataset.item,
+      title: dataset.title
+    })
+  );
 
 const typed = () => {
   const { value, selectionStart, selectionEnd } = field();
@@ -27,7 +29,12 @@ const closeMenu = () => {
   if (!menu() || menu().hidden) return;
   menu().hidden = true;
   shown = [];
-  for (const name of ["role", "aria-expanded", "aria-controls", "aria-activedescendant"])
+  for (const name of [
+    "role",
+    "aria-expanded",
+    "aria-controls",
+    "aria-activedescendant"
+  ])
     field().removeAttribute(name);
 };
 
@@ -78,7 +85,7 @@ const keys = {
   ArrowUp: () => mark(active - 1),
   Enter: () => choose(active),
   Tab: () => choose(active),
-  Escape: closeMenu,
+  Escape: closeMenu
 };
 
 // Before the composer, for which Enter sends and Escape stops.
@@ -91,8 +98,14 @@ const onKey = (event) => {
 };
 
 root.addEventListener("keydown", onKey, true);
-root.addEventListener("input", (event) => event.target.id === "aia-input" && openMenu());
-root.addEventListener("focusout", (event) => event.target.id === "aia-input" && closeMenu());
+root.addEventListener(
+  "input",
+  (event) => event.target.id === "aia-input" && openMenu()
+);
+root.addEventListener(
+  "focusout",
+  (event) => event.target.id === "aia-input" && closeMenu()
+);
 // Pressing an option must not take the focus from the field.
 root.addEventListener("pointerdown", (event) => {
   const option = event.target.closest("#aia-menu [role=option]");

@@ -87,10 +87,12 @@ const settle = ({ w, h, x, y }) => {
     const place = {
       h: bound(low, steps(h), low + 63),
       x: Math.min(steps(x), 255),
-      y: Math.min(steps(y), 63),
+      y: Math.min(steps(y), 63)
     };
     const bits = { ...place, h: place.h - low };
-    root.dataset.at = Object.entries(bits).flatMap((one) => tokens(...one)).join(" ");
+    root.dataset.at = Object.entries(bits)
+      .flatMap((one) => tokens(...one))
+      .join(" ");
     keep({ p: `${place.h}.${place.x}.${place.y}` });
   }
   saveLayout();
@@ -140,7 +142,7 @@ const WAYS = {
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
   ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
+  ArrowDown: [0, 1]
 };
 
 // Home is the least of a length, or the start of the line; End is the other one.

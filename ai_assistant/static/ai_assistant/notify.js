@@ -12,5 +12,6 @@ export const use = async (button) => {
   const allowed = isOn() ? "" : await Notification.requestPermission();
   write("localStorage", KEY, allowed === "granted" ? root.dataset.user : "");
   button.setAttribute("aria-pressed", isOn());
-  byId("aia-notify-why").textContent = allowed === "denied" ? button.dataset.blocked : "";
+  byId("aia-notify-why").textContent =
+    allowed === "denied" ? button.dataset.blocked : "";
 };

@@ -23,5 +23,8 @@ export const count = (at, now) => {
   line.querySelector("button").addEventListener("click", now);
   byId("aia-conn").replaceChildren(line);
   tick();
-  setTimeout(() => root.dataset.state === "offline" && alertNow(word("lost")), ALERT_MS);
+  setTimeout(
+    () => root.dataset.state === "offline" && alertNow(word("lost")),
+    ALERT_MS
+  );
 };

@@ -13,7 +13,7 @@ import {
   pagePath,
   root,
   signedOut,
-  tell,
+  tell
 } from "./root.js";
 import { toEnd, watch } from "./scroll.js";
 import { drawn, show, signedOutNow } from "./state.js";
@@ -27,7 +27,9 @@ const focusInput = () => byId("aia-input")?.focus();
 
 const addToHead = (tag, values) => {
   const nonce = byId("aia-boot")?.nonce ?? "";
-  document.head.append(Object.assign(document.createElement(tag), { nonce, ...values }));
+  document.head.append(
+    Object.assign(document.createElement(tag), { nonce, ...values })
+  );
 };
 
 const loadHtmx = () => {
@@ -140,7 +142,8 @@ export const close = () => {
 
 // What the shortcut does: open, into the composer, close.
 export const toggle = () => {
-  const isInside = root.contains(document.activeElement) && root.dataset.mode !== "page";
+  const isInside =
+    root.contains(document.activeElement) && root.dataset.mode !== "page";
   return isOpen() && isInside ? close() : open();
 };
 
@@ -159,7 +162,7 @@ const use = (element) =>
     .then((uses) => uses.find(element))
     .then(
       (module) => module.use(element),
-      () => notice(root.dataset.failed),
+      () => notice(root.dataset.failed)
     );
 
 const onClick = (event) => {
@@ -202,7 +205,10 @@ root.addEventListener("input", ({ target }) => {
   if (target.id === "aia-input" && target.value.includes("@")) menu();
 });
 
-root.addEventListener("change", lazily(() => import("./choices.js")));
+root.addEventListener(
+  "change",
+  lazily(() => import("./choices.js"))
+);
 
 const moving = lazily(() => import("./move.js"));
 root.addEventListener("pointerdown", async (event) => {
@@ -210,7 +216,10 @@ root.addEventListener("pointerdown", async (event) => {
 });
 
 // A keyboard on the screen covers a part of it.
-visualViewport.addEventListener("resize", lazily(() => import("./sheet.js")));
+visualViewport.addEventListener(
+  "resize",
+  lazily(() => import("./sheet.js"))
+);
 
 const keys = lazily(() => import("./keys.js"));
 let press;
@@ -228,15 +237,19 @@ root.addEventListener("aia:frame", timed);
 
 const sync = lazily(() => import("./sync.js"));
 const onNews = async (event) => (await sync())?.take(event);
-for (const name of ["message-done", "unread"]) root.addEventListener(`aia:${name}`, onNews);
+for (const name of ["message-done", "unread"])
+  root.addEventListener(`aia:${name}`, onNews);
 addEventListener("storage", onNews);
 
 const earlier = lazily(() => import("./earlier.js"));
-const onScroll = async () => root.querySelector(".aia-earlier") && (await earlier())?.watch();
+const onScroll = async () =>
+  root.querySelector(".aia-earlier") && (await earlier())?.watch();
 root.addEventListener("scroll", onScroll, true);
 
 const tools = lazily(() => import("./tools.js"));
-root.addEventListener("aia:browser", async ({ detail }) => (await tools())?.take(detail));
+root.addEventListener("aia:browser", async ({ detail }) =>
+  (await tools())?.take(detail)
+);
 if (read("sessionStorage", "aia.going")) tools();
 
 if (isOpen()) {

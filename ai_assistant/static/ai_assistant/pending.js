@@ -6,7 +6,8 @@ import { readList, write } from "./store.js";
 const KEY = "aia.pending";
 
 export const all = () => readList("sessionStorage", KEY);
-const save = (list) => write("sessionStorage", KEY, list.length ? JSON.stringify(list) : "");
+const save = (list) =>
+  write("sessionStorage", KEY, list.length ? JSON.stringify(list) : "");
 export const drop = (key) => save(all().filter((item) => item.key !== key));
 export const add = (item) => save([...all(), item]);
 

@@ -53,7 +53,10 @@ const offer = () => {
 export const use = () => {
   const text = selected();
   if (!text) return;
-  const quoted = text.split("\n").map((line) => `> ${line}`).join("\n");
+  const quoted = text
+    .split("\n")
+    .map((line) => `> ${line}`)
+    .join("\n");
   const typed = field().value.trimEnd();
   fill(`${typed ? `${typed}\n\n` : ""}${quoted}\n\n`);
   saveDraft();

@@ -24,7 +24,8 @@ export const step = ({ key, ctrlKey, shiftKey, altKey, metaKey }) => {
   if (!field().value) place = 0;
   const { selectionStart, selectionEnd, value } = field();
   const back = key === "ArrowUp";
-  if (selectionStart !== selectionEnd || selectionEnd !== (back ? 0 : value.length)) return;
+  if (selectionStart !== selectionEnd || selectionEnd !== (back ? 0 : value.length))
+    return;
   const edit = back && !value && !ctrlKey && byId("aia-edit-last");
   if (edit) return edit.click();
   const texts = asked();

@@ -4,7 +4,9 @@ import { isDirty } from "./changed.js";
 const show = (bar, isAsking) => {
   for (const part of bar.querySelectorAll("[data-asks]"))
     part.hidden = (part.dataset.asks === "1") !== isAsking;
-  bar.querySelector(isAsking ? "[data-aia-reload=stay]" : "[data-aia-reload=now]").focus();
+  bar
+    .querySelector(isAsking ? "[data-aia-reload=stay]" : "[data-aia-reload=now]")
+    .focus();
 };
 
 export const use = ({ dataset, parentElement }) => {

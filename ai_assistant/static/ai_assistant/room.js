@@ -27,7 +27,8 @@ const tellOfText = () => {
   const down = box.scrollTop + text;
   const isAway = box.scrollHeight - box.scrollTop - box.clientHeight > NEAR_PX;
   const isBelow = text > box.getBoundingClientRect().bottom;
-  if (reached && down > reached + NEAR_PX && isAway && isBelow) byId("aia-latest").hidden = false;
+  if (reached && down > reached + NEAR_PX && isAway && isBelow)
+    byId("aia-latest").hidden = false;
   reached = down;
 };
 

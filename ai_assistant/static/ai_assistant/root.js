@@ -12,7 +12,7 @@ export const word = (name, value) =>
 
 export const tell = (name, detail) =>
   root.dispatchEvent(
-    new CustomEvent(`aia:${name}`, { bubbles: true, cancelable: true, detail }),
+    new CustomEvent(`aia:${name}`, { bubbles: true, cancelable: true, detail })
   );
 
 export const clone = (id) => byId(id).content.cloneNode(true).firstElementChild;
@@ -31,13 +31,14 @@ export const ask = (url, values) => {
   return fetch(url + query, {
     headers: { "HX-Request": "true" },
     cache: "no-store",
-    signal: AbortSignal.timeout(15_000),
+    signal: AbortSignal.timeout(15_000)
   });
 };
 
 const KEEPALIVE_BYTES = 60_000; // more than this a browser refuses
 const TOKEN = "[name=csrfmiddlewaretoken]";
-export const tokenField = () => root.querySelector(TOKEN) ?? document.querySelector(TOKEN);
+export const tokenField = () =>
+  root.querySelector(TOKEN) ?? document.querySelector(TOKEN);
 
 // Outlives the page, unless it is too long for that.
 export const post = (url, values) => {
@@ -48,7 +49,7 @@ export const post = (url, values) => {
     body,
     keepalive: `${body}`.length < KEEPALIVE_BYTES,
     headers: { "X-CSRFToken": token, "HX-Request": "true" },
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(20_000)
   });
 };
 

@@ -16,10 +16,13 @@ export const overtake = (newKey) => {
   root.left = ""; // once
   if (!all().startsWith(left)) return [];
   const { conversation } = root.dataset;
-  const items = left.split(",").slice(1).map((line) => ({
-    ...{ key: newKey(), conversation, time: Date.now() },
-    ...Object.fromEntries(new URLSearchParams(line)),
-  }));
+  const items = left
+    .split(",")
+    .slice(1)
+    .map((line) => ({
+      ...{ key: newKey(), conversation, time: Date.now() },
+      ...Object.fromEntries(new URLSearchParams(line))
+    }));
   items.forEach(add);
   remove(left);
   return items;

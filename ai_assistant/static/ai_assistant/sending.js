@@ -30,7 +30,11 @@ const remove = (key) => {
 const clientTools = () => {
   const open = [...(root.tools ?? [])].filter(([, tool]) => tool.available?.() ?? true);
   return JSON.stringify(
-    open.map(([name, { description, parameters }]) => ({ name, description, parameters })),
+    open.map(([name, { description, parameters }]) => ({
+      name,
+      description,
+      parameters
+    }))
   );
 };
 

@@ -39,7 +39,7 @@ const choices = {
   k: ({ checked, value }) => {
     set("keys", checked && value);
     drawCorner();
-  },
+  }
 };
 
 root.addEventListener("change", ({ target }) => {
@@ -57,7 +57,10 @@ root.addEventListener("keydown", (event) => {
   event.stopPropagation();
   close(true);
 });
-document.addEventListener("pointerdown", ({ target }) => box()?.contains(target) || close());
+document.addEventListener(
+  "pointerdown",
+  ({ target }) => box()?.contains(target) || close()
+);
 root.addEventListener("focusout", ({ relatedTarget }) => {
   if (relatedTarget && !box()?.contains(relatedTarget)) close();
 });

@@ -8,7 +8,8 @@ let override = "";
 export const since = { state: Date.now() };
 
 const isRunning = (name) => RUNNING.includes(name);
-const busyOf = (name) => (isRunning(name) ? "run" : name.startsWith("waiting") ? "wait" : "");
+const busyOf = (name) =>
+  isRunning(name) ? "run" : name.startsWith("waiting") ? "wait" : "";
 export const running = () => isRunning(server);
 export const serverState = () => server;
 export const signedOutNow = () => override === "signed-out";

@@ -89,7 +89,8 @@ const heard = ({ key, newValue }) => {
 };
 
 onTabs(({ left }) => {
-  if (left === root.dataset.conversation && byId("aia-tabs")) byId("aia-tabs").hidden = true;
+  if (left === root.dataset.conversation && byId("aia-tabs"))
+    byId("aia-tabs").hidden = true;
 });
 addEventListener("pagehide", () => tellTabs({ left: root.dataset.conversation }));
 

@@ -45,7 +45,7 @@ const UNSAVED = new Error("unsaved changes");
 const STAYED = new Error("the person stays");
 const CODES = new Map([
   [UNSAVED, "unsaved"],
-  [STAYED, "stayed"],
+  [STAYED, "stayed"]
 ]);
 
 // Says which page is opened; true if the person wants to stay on this one.
@@ -67,7 +67,8 @@ const navigate = async ({ path, title }, asked) => {
   const target = new URL(path, location.href);
   if (target.origin !== location.origin) throw new Error("not of this site");
   const to = target.pathname + target.search + target.hash;
-  if (!event("before-navigate", { path: to })) throw new Error("the page did not let it go");
+  if (!event("before-navigate", { path: to }))
+    throw new Error("the page did not let it go");
   if (await stays(title || to)) throw STAYED;
   if (isDirty()) throw UNSAVED; // typed in the meantime
   if (!(await claim(asked)).go) throw STAYED; // stopped in the meantime
@@ -166,7 +167,7 @@ const landed = () => {
   const shown = {
     title: document.title,
     messages: texts(".messagelist li"),
-    errors: texts(".errornote, .errorlist li"),
+    errors: texts(".errornote, .errorlist li")
   };
   report(asked, shown, status >= 400 ? "failed" : "", `status ${status}`);
 };

@@ -12,7 +12,7 @@ const modules = {
   reload: () => import("./reload.js"),
   notify: () => import("./notify.js"),
   queue: () => import("./queue.js"),
-  settings: () => import("./settings.js"),
+  settings: () => import("./settings.js")
 };
 
 export const find = (element) => modules[element.dataset.aiaUse]();

@@ -59,7 +59,7 @@ const position = () => ({
   conversation: root.dataset.conversation,
   run: root.dataset.run,
   after: root.dataset.seq,
-  opened: root.dataset.opened,
+  opened: root.dataset.opened
 });
 
 const address = () => {
@@ -81,7 +81,8 @@ const told = (code) => {
 
 const poll = async () => {
   if (!(await helpOut())) return lost();
-  if (!stopped && socket?.readyState !== WebSocket.OPEN) polling.startPolling(position, told, again);
+  if (!stopped && socket?.readyState !== WebSocket.OPEN)
+    polling.startPolling(position, told, again);
 };
 
 const later = () => {

@@ -23,5 +23,5 @@ new MutationObserver(() => {
   subtree: true,
   childList: true,
   attributes: true,
-  attributeFilter: ["data-status"],
+  attributeFilter: ["data-status"]
 });
