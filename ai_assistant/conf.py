@@ -133,7 +133,7 @@ def _config() -> dict[str, Any]:
     return {**DEFAULTS, **own}
 
 
-def get(name: str) -> Any:  # noqa: ANN401 - a setting has any JSON type
+def get(name: str) -> Any:
     """Return the value of AI_ASSISTANT[`name`], or its default."""
     return _config()[name]
 
@@ -167,7 +167,7 @@ def profile(name: str = "default") -> dict[str, Any]:
     return found
 
 
-def load(setting: str, path: str) -> Any:  # noqa: ANN401 - whatever the path names
+def load(setting: str, path: str) -> Any:
     """Import the dotted `path` that `setting` gives; the error names both."""
     try:
         return import_string(path)
@@ -184,3 +184,26 @@ def _reset(*, setting: str, **_: object) -> None:
 
 
 setting_changed.connect(_reset)
+
+DEFAULT = "default"
+
+
+def offered_profiles() -> dict[str, str]:
+    """
+    Return the labels of the profiles that may be chosen, by name.
+
+    That is the default one, and each other one to which the site has given a LABEL.
+    """
+    default = profile()
+    labels = {DEFAULT: str(default.get("LABEL") or default.get("MODEL") or "")}
+    return labels | dict(labelled_profiles(without=DEFAULT))
+
+
+def labelled_profiles(*, without: str) -> list[tuple[str, str]]:
+    """Return names and labels of the profiles with a LABEL, but one, by label."""
+    labelled = [
+        (name, str(profile["LABEL"]))
+        for name, profile in get("PROFILES").items()
+        if profile.get("LABEL") and name != without
+    ]
+    return sorted(labelled, key=lambda one: one[1].casefold())

@@ -87,7 +87,7 @@ def tool(
     effect: Effect,
     name: str = "",
     permission: str = "",
-    label: Any = "",  # noqa: ANN401 - a text, perhaps lazily translated
+    label: Any = "",
     replace: bool = False,
     **options: Unpack[ToolOptions],
 ) -> Callable[[Handler], Handler]:

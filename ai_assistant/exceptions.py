@@ -85,7 +85,7 @@ class Ask(AssistantError):
         *,
         kind: str = "text",
         options: Iterable[Any] | Callable[[], Iterable[Any]] = (),
-        default: Any = None,  # noqa: ANN401 - an answer: a text, a bool or a list
+        default: Any = None,
         strict: bool = False,
         key: str = "answer",
         confirm_label: str = "",
@@ -109,7 +109,7 @@ class Ask(AssistantError):
             ]
         self._check()
 
-    def answer(self, answers: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of any kind
+    def answer(self, answers: Mapping[str, Any]) -> Any:
         """
         Return the answer in `answers`, which are `context.answers`; ask if it lacks.
 
@@ -120,7 +120,7 @@ class Ask(AssistantError):
             raise self
         return answers[self.key]
 
-    def has_lost(self, answer: Any) -> bool:  # noqa: ANN401
+    def has_lost(self, answer: Any) -> bool:
         """Tell whether `answer`, taken earlier, is no option of this question now."""
         if not self.strict or self.kind == "confirm":
             return False
@@ -147,7 +147,7 @@ class Ask(AssistantError):
         raise ValueError(f"Question {self.question!r}: {wrong}.")
 
 
-def _choice(option: Any) -> dict[str, str]:  # noqa: ANN401 - what a developer gives
+def _choice(option: Any) -> dict[str, str]:
     """Return the id, label and description of an option, as texts."""
     fields = option if isinstance(option, Mapping) else _fields(option)
     own, label = fields.get("id", ""), str(fields.get("label", ""))
@@ -159,7 +159,7 @@ def _choice(option: Any) -> dict[str, str]:  # noqa: ANN401 - what a developer g
     }
 
 
-def _fields(option: Any) -> dict[str, Any]:  # noqa: ANN401
+def _fields(option: Any) -> dict[str, Any]:
     if not hasattr(option, "label"):  # a text, or an instance of a model
         return {"id": getattr(option, "pk", ""), "label": option}
     own = getattr(option, "id", getattr(option, "value", ""))  # of TextChoices
@@ -261,7 +261,7 @@ class Differs(AssistantError):
     changes.values.Changes; None if they have to be computed anew.
     """
 
-    def __init__(self, because: str, changes: Any = None) -> None:  # noqa: ANN401
+    def __init__(self, because: str, changes: Any = None) -> None:
         super().__init__(because)
         self.because = because
         self.changes = changes

@@ -9,7 +9,7 @@ from ai_assistant import conf
 
 
 @receiver(connection_created)
-def begin_immediate(*, connection: Any, **_: object) -> None:  # noqa: ANN401
+def begin_immediate(*, connection: Any, **_: object) -> None:
     """
     Let SQLite take its write lock at the start of a transaction.
 

@@ -24,7 +24,7 @@ class Registry:
         self.clashes: list[tuple[ToolDefinition, ToolDefinition]] = []  # of one name
         self.replaced: dict[str, ToolDefinition] = {}  # what `replace` has put away
 
-    def _add(self, kind: str, name: str, part: Any, *, replace: bool = False) -> None:  # noqa: ANN401
+    def _add(self, kind: str, name: str, part: Any, *, replace: bool = False) -> None:
         found = self._registry.get((kind, name))
         if found is not None and not replace:
             raise AlreadyRegistered(
@@ -96,7 +96,7 @@ class Registry:
 
     # --- modules ---
 
-    def add_module(self, module: Any) -> None:  # noqa: ANN401 - a ContextModule, above us
+    def add_module(self, module: Any) -> None:
         """Add a ContextModule. Raise AlreadyRegistered if its id is there."""
         self._add("module", module.id, module)
 
@@ -127,7 +127,7 @@ class Registry:
             self.version += 1
 
 
-def _origin(part: Any) -> str:  # noqa: ANN401 - any registered part
+def _origin(part: Any) -> str:
     return str(getattr(part, "origin", "") or type(part).__module__)
 
 

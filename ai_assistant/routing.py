@@ -113,7 +113,7 @@ class _AtOneGo:
     def _make(self) -> Application:
         from django.core.handlers.asgi import ASGIHandler
 
-        from ai_assistant.web.handler import OneThreadHandler
+        from ai_assistant.web.requests import OneThreadHandler
 
         http: object = self._http
         if type(http) is not ASGIHandler:
@@ -155,7 +155,7 @@ async def _to_socket(
         else:
             await other(scope, receive, send)
         return
-    from ai_assistant.web.origin import is_own_origin
+    from ai_assistant.web.realtime.origin import is_own_origin
 
     if not is_own_origin(scope["headers"], scheme=scope.get("scheme", "ws")):
         await _refuse(receive, send, FORBIDDEN)
@@ -169,13 +169,13 @@ async def _to_socket(
 def _panel_socket() -> Application:
     from channels.auth import AuthMiddlewareStack
 
-    from ai_assistant.web.consumer import PanelConsumer
+    from ai_assistant.web.realtime.consumer import PanelConsumer
 
     return cast("Application", AuthMiddlewareStack(PanelConsumer.as_asgi()))
 
 
 async def _to_worker(scope: Scope, receive: Receive, send: Send) -> None:
-    from ai_assistant.web.worker import WorkerConsumer
+    from ai_assistant.web.realtime.worker import WorkerConsumer
 
     worker = cast("Application", WorkerConsumer.as_asgi())
     await worker(scope, receive, send)

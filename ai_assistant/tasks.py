@@ -4,8 +4,8 @@ from uuid import UUID
 
 from celery import shared_task
 
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.execution.sweep import sweep_once
 
 
 @shared_task(

@@ -6,22 +6,18 @@ from django.urls import URLPattern, include, path
 from django.urls.resolvers import RoutePattern, URLResolver
 
 from ai_assistant import conf
-from ai_assistant.web import (
+from ai_assistant.web import health
+from ai_assistant.web.agui import views as agui
+from ai_assistant.web.panel import (
     branches,
-    browser,
+    browser_calls,
     conversations,
-    earlier,
-    export,
-    feedback,
-    health,
-    inspector,
     keyboard,
     messages,
     queue,
-    seen,
     views,
 )
-from ai_assistant.web.agui import routes as agui
+from ai_assistant.web.realtime import read_state
 from ai_assistant.web.rest import routes as rest
 
 app_name = "ai_assistant"
@@ -50,19 +46,19 @@ _routes: list[URLPattern | URLResolver] = [
     path("edit/", views.edit_view, name="edit"),
     path("whole/", views.whole_view, name="whole"),
     path("message/", messages.message_view, name="message"),
-    path("feedback/", feedback.feedback_view, name="feedback"),
-    path("raw/", inspector.raw_view, name="raw"),
+    path("feedback/", messages.feedback_view, name="feedback"),
+    path("raw/", messages.raw_view, name="raw"),
     path("new/", views.new_view, name="new"),
     path("conversations/", conversations.conversations_view, name="conversations"),
     path("conversations/change/", conversations.change_view, name="change"),
     path("conversations/rename/", conversations.rename_view, name="rename"),
-    path("earlier/", earlier.earlier_view, name="earlier"),
-    path("seen/", seen.seen_view, name="seen"),
-    path("export/", export.export_view, name="export"),
+    path("earlier/", messages.earlier_view, name="earlier"),
+    path("seen/", read_state.seen_view, name="seen"),
+    path("export/", messages.export_view, name="export"),
     path("context/", views.context_view, name="context"),
     path("keyboard/", keyboard.keyboard_view, name="keyboard"),
-    path("claim/", browser.claim_view, name="claim"),
-    path("result/", browser.result_view, name="result"),
+    path("claim/", browser_calls.claim_view, name="claim"),
+    path("result/", browser_calls.result_view, name="result"),
     path("frames/", views.frames_view, name="frames"),
     path("ws/", views.ws_view, name="ws"),
     path("agui/", include(agui.urlpatterns)),

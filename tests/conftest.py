@@ -55,10 +55,11 @@ def _end_other_sessions() -> None:
 @pytest.fixture(autouse=True)
 def _no_rules_kept() -> Iterator:
     """Rules are kept for seconds; the rows of a test are gone at its end."""
-    from ai_assistant.safety import budget_rows, rules
+    from ai_assistant.safety.budgets import budgets
+    from ai_assistant.safety.policy import rules
 
     rules.forget()
-    budget_rows.forget()
+    budgets.forget()
     yield
     rules.forget()
-    budget_rows.forget()
+    budgets.forget()

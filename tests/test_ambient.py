@@ -6,8 +6,8 @@ import pytest
 from django.urls import get_script_prefix, reverse, set_script_prefix
 from django.utils.translation import get_language, gettext, override
 
-from ai_assistant.ambient import as_here, of_no_request
-from ai_assistant.engine.db import in_db, in_tool_thread, in_write_thread
+from ai_assistant.engine.storage.units import in_db, in_tool_thread, in_write_thread
+from ai_assistant.request_context import as_here, of_no_request
 
 
 def seen():

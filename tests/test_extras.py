@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.test import AsyncClient
 
-from ai_assistant.checks.doors import check_doors
+from ai_assistant.checks.safety import check_doors
 from ai_assistant.management.doctor import examine
 from tests.test_packaging import run
 

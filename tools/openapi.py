@@ -40,14 +40,22 @@ from pydantic.json_schema import model_json_schema  # noqa: E402
 
 from ai_assistant import __version__  # noqa: E402
 from ai_assistant.web.problems import CONTENT_TYPE, STATUS  # noqa: E402
-from ai_assistant.web.rest.authentication import CallerAuthentication  # noqa: E402
-from ai_assistant.web.rest.base import ApiView  # noqa: E402
-from ai_assistant.web.rest.document import FILE  # noqa: E402
-from ai_assistant.web.rest.operation import ATTRIBUTE, Operation  # noqa: E402
+from ai_assistant.web.rest.base import (  # noqa: E402
+    ApiView,
+    CallerAuthentication,
+)
 from ai_assistant.web.rest.paging import PageQuery  # noqa: E402
 from ai_assistant.web.rest.reading import KEY_CHARS, KEY_HEADER, Query  # noqa: E402
-from ai_assistant.web.rest.routes import VIEWS, load  # noqa: E402
-from ai_assistant.web.rest.shapes.base import Problem  # noqa: E402
+from ai_assistant.web.rest.routes import (  # noqa: E402
+    FILE,
+    VIEWS,
+    load,
+)
+from ai_assistant.web.rest.shapes import (  # noqa: E402
+    ATTRIBUTE,
+    Operation,
+    Problem,
+)
 
 ABOUT = """\
 What the caller may see and do with the assistant of this site: always their own rows,
@@ -87,11 +95,11 @@ class _CallerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
     target_class = CallerAuthentication
     name = ["token", "session"]  # noqa: RUF012 - as the library has it
 
-    def get_security_requirement(self, auto_schema: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    def get_security_requirement(self, auto_schema: Any) -> list[dict[str, Any]]:
         """Return that one of them is enough."""
         return [{"token": []}, {"session": []}]
 
-    def get_security_definition(self, auto_schema: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    def get_security_definition(self, auto_schema: Any) -> list[dict[str, Any]]:
         """Return both ways in."""
         return [
             {"type": "http", "scheme": "bearer", "description": "An access token."},
@@ -145,7 +153,7 @@ def _documented(view: type[ApiView]) -> type[ApiView]:
             continue
         told: Operation = getattr(function, ATTRIBUTE)
 
-        def stand_in(*_: Any) -> None:  # noqa: ANN401
+        def stand_in(*_: Any) -> None:
             raise NotImplementedError
 
         stand_in.__name__ = method
@@ -155,7 +163,7 @@ def _documented(view: type[ApiView]) -> type[ApiView]:
     return documented
 
 
-def _decorated(function: Any, told: Operation, view: type[ApiView], method: str) -> Any:  # noqa: ANN401
+def _decorated(function: Any, told: Operation, view: type[ApiView], method: str) -> Any:
     scope = view.scope_of(method.upper())
     about = f"{told.about}\n\nScope of a token: `{scope}`.".strip()
     examples = []

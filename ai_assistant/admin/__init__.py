@@ -6,15 +6,12 @@ can be deleted.
 """
 
 from ai_assistant.admin.audit import AuditEntryAdmin
-from ai_assistant.admin.budget import BudgetAdmin
-from ai_assistant.admin.call import ToolCallAdmin
-from ai_assistant.admin.change import ChangeSetAdmin
-from ai_assistant.admin.conversation import ConversationAdmin
-from ai_assistant.admin.feedback import FeedbackAdmin
+from ai_assistant.admin.changes import ChangeSetAdmin
+from ai_assistant.admin.conversations import ConversationAdmin, FeedbackAdmin
 from ai_assistant.admin.policy import PolicyRuleAdmin
-from ai_assistant.admin.run import RunAdmin
-from ai_assistant.admin.token import AccessTokenAdmin
-from ai_assistant.admin.usage import UsageAdmin
+from ai_assistant.admin.runs import RunAdmin, ToolCallAdmin
+from ai_assistant.admin.tokens import AccessTokenAdmin
+from ai_assistant.admin.usage import BudgetAdmin, UsageAdmin
 
 __all__ = [
     "AccessTokenAdmin",

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.admin.base import ReadOnlyAdmin
 from ai_assistant.models.audit import AuditEntry
-from ai_assistant.render.html.hidden import visible
+from ai_assistant.text.hidden_characters import visible
 
 BREAK_CHARS = 32  # a browser breaks no word that is as long as a hash
 

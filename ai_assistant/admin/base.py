@@ -1,11 +1,15 @@
+"""What the pages of the assistant's own tables have in common."""
+
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.db.models import Model
+from django.forms import model_to_dict
 from django.http import HttpRequest
 
 from ai_assistant import conf
+from ai_assistant.safety.audit import record, request_ip
 
 if TYPE_CHECKING:
     Base = admin.ModelAdmin[Any]  # a type with a parameter for its checker alone
@@ -52,7 +56,7 @@ class ReadOnlyAdmin(Base):
         return [*super().get_search_fields(request), f"{self.user_field}__{name}"]
 
 
-def _goes_along(request: HttpRequest, own: Any) -> bool:  # noqa: ANN401 - Options
+def _goes_along(request: HttpRequest, own: Any) -> bool:
     """
     Tell whether a page of another model is about to delete these rows too.
 
@@ -71,3 +75,42 @@ def _goes_along(request: HttpRequest, own: Any) -> bool:  # noqa: ANN401 - Optio
         and not is_own_page
         and user.has_perm("ai_assistant.delete_conversation")
     )
+
+
+class Audited(Base):
+    """Records what is added, changed and deleted, beside Django's own log."""
+
+    def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
+        """Record a new object, with all of its values."""
+        _record("settings.added", request, obj)
+        return super().log_addition(request, obj, message)
+
+    def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
+        """Record what the object is from now on, and which fields were changed."""
+        _record("settings.changed", request, obj, message)
+        return super().log_change(request, obj, message)
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """Record what is about to be deleted."""
+        for obj in queryset:
+            _record("settings.deleted", request, obj)
+        return super().log_deletions(request, queryset)
+
+
+def _record(action: str, request: HttpRequest, obj: Model, message: Any = None) -> None:
+    meta = obj._meta
+    values = {name: _plain(value) for name, value in model_to_dict(obj).items()}
+    record(
+        action,
+        user=request.user,
+        details={
+            "object": f"{meta.label_lower}:{obj.pk}",
+            "values": values,
+            **({"message": message} if message else {}),
+        },
+        ip=request_ip(request.META.get("REMOTE_ADDR") or ""),
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | bool | None) else str(value)

@@ -1,3 +1,5 @@
+"""What model calls took, and the budgets for it."""
+
 from typing import Any
 
 from django.contrib import admin
@@ -7,8 +9,47 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from ai_assistant.admin.base import ReadOnlyAdmin
-from ai_assistant.models.usage import UsageLedger
+from ai_assistant import conf
+from ai_assistant.admin.base import Audited, ReadOnlyAdmin
+from ai_assistant.models.usage import Budget, UsageLedger
+
+
+@admin.register(Budget)
+class BudgetAdmin(Audited):
+    """Budgets, for who has the admin's own permissions for them."""
+
+    list_display = ("scope", "group", "user", "window", "tokens", "usd")
+    list_filter = ("scope", "window")
+    list_select_related = ("group", "user")
+    fields = ("scope", "group", "user", "window", "tokens", "usd")
+    raw_id_fields = ("user",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_add_permission(request)
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_change_permission(request, obj)
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_delete_permission(request, obj)
+
+    def has_view_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_view_permission(request, obj)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Hide the app while the assistant is off."""
+        return conf.enabled() and super().has_module_permission(request)
+
 
 ROWS = 31  # of each table of totals
 
@@ -70,7 +111,7 @@ class UsageAdmin(ReadOnlyAdmin):
 
 def totals(rows: QuerySet[UsageLedger]) -> list[dict[str, Any]]:
     """Return tables of sums, each with a title and rows of name, calls, tokens, cost."""
-    user = UsageLedger._meta.get_field("user").related_model  # noqa: SLF001 - Django's public Meta API
+    user = UsageLedger._meta.get_field("user").related_model
     name = f"user__{_username_field(user)}"
     plain = rows.order_by()
     by_day = plain.annotate(name=TruncDate("created_at"))

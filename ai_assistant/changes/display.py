@@ -10,15 +10,15 @@ from django.db import models
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.images import rows
-from ai_assistant.changes.sealed import is_sealed
-from ai_assistant.changes.texts import shielded, texts_of
-from ai_assistant.safety.sensitive import HIDDEN, is_sensitive_model, masked_in
+from ai_assistant.changes.capture.columns import is_sealed
+from ai_assistant.changes.capture.images import rows
+from ai_assistant.changes.capture.object_names import shielded, texts_of
+from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_model, masked_in
 
 logger = logging.getLogger("ai_assistant")
 
 
-def shown(field: Any, value: Any, alias: str = "default") -> str:  # noqa: ANN401 - a field, JSON
+def shown(field: Any, value: Any, alias: str = "default") -> str:
     """Return a value of an image as text: labels, names, local times."""
     if value is None:
         return ""
@@ -32,7 +32,7 @@ def shown(field: Any, value: Any, alias: str = "default") -> str:  # noqa: ANN40
     return _plain(field, value)
 
 
-def name_of(model: Any, key: Any, alias: str, attname: str = "pk") -> str:  # noqa: ANN401
+def name_of(model: Any, key: Any, alias: str, attname: str = "pk") -> str:
     """Return what the site calls a row; its key if it is gone or secret."""
     if is_sensitive_model(model):
         return str(key)
@@ -43,7 +43,7 @@ def name_of(model: Any, key: Any, alias: str, attname: str = "pk") -> str:  # no
     return texts[0]
 
 
-def _plain(field: Any, value: Any) -> str:  # noqa: ANN401
+def _plain(field: Any, value: Any) -> str:
     if isinstance(value, bool):
         return _("Yes") if value else _("No")
     if isinstance(value, dict | list):
@@ -51,7 +51,7 @@ def _plain(field: Any, value: Any) -> str:  # noqa: ANN401
     return _localized(field, value)
 
 
-def _of_json(value: Any) -> str:  # noqa: ANN401
+def _of_json(value: Any) -> str:
     if isinstance(value, dict) and len(value) == 1:
         mark, inner = next(iter(value.items()))
         if mark == "$base64":
@@ -63,7 +63,7 @@ def _of_json(value: Any) -> str:  # noqa: ANN401
     return json.dumps(value, ensure_ascii=False)
 
 
-def _localized(field: Any, value: Any) -> str:  # noqa: ANN401
+def _localized(field: Any, value: Any) -> str:
     if isinstance(field, models.CharField | models.TextField | models.AutoField):
         return str(value)
     try:

@@ -5,8 +5,10 @@ Plain values; they are stored as JSON in the interrupt that waits for the person
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
+from django.apps import apps
 from pydantic import TypeAdapter
 
 ChangeKind = Literal["create", "change", "delete", "link", "action"]
@@ -110,14 +112,64 @@ def to_json(changes: Changes) -> dict[str, Any]:
     return _adapter.dump_python(changes, mode="json")  # type: ignore[no-any-return]
 
 
-def from_json(stored: Any) -> Changes:  # noqa: ANN401 - JSON
+def from_json(stored: Any) -> Changes:
     """Return the changes that were stored. Raise ValueError if they are none."""
     return _adapter.validate_python(stored)
 
 
-def readable(stored: Any) -> Changes | None:  # noqa: ANN401 - JSON
+def readable(stored: Any) -> Changes | None:
     """Return the changes that were stored; None without, or of another release."""
     try:
         return from_json(stored) if stored else None
     except ValueError:
+        return None
+
+
+def meta(model: Any) -> Any:
+    """Return the options of a model."""
+    return model._meta
+
+
+def concrete(model: Any) -> Any:
+    """Return the model that has the table: of a proxy, the one behind it."""
+    return meta(model).concrete_model
+
+
+def label(model: Any) -> str:
+    """Return "app.model" of the model that has the table."""
+    return str(meta(concrete(model)).label_lower)
+
+
+def columns(model: Any) -> list[Any]:
+    """Return the fields with a column in the model's own table."""
+    return [field for field in meta(model).local_concrete_fields if field.column]
+
+
+def has_one_key(model: Any) -> bool:
+    """Tell whether the primary key is one column; a composite one has none."""
+    return bool(getattr(meta(model).pk, "column", None))
+
+
+@cache
+def _by_table() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for model in apps.get_models(include_auto_created=True):
+        if meta(model).proxy:
+            continue
+        table = meta(model).db_table
+        if table not in found or meta(model).managed:
+            found[table] = model
+    return found
+
+
+def model_of_table(table: str) -> Any:
+    """Return the model of a table, None if there is none."""
+    return _by_table().get(table)
+
+
+def model_of_label(name: str) -> Any:
+    """Return the model "app.model", also of a made many-to-many table, or None."""
+    try:
+        return apps.get_model(name)
+    except (LookupError, ValueError):
         return None

@@ -7,24 +7,19 @@ Each message has an id and a hint; docs/checks.md lists them all.
 from django.core.checks import CheckMessage, register
 
 from ai_assistant import conf
-from ai_assistant.checks.asgi import check_asgi
-from ai_assistant.checks.background import check_background
-from ai_assistant.checks.budgets import check_budgets
-from ai_assistant.checks.cards import check_cards
-from ai_assistant.checks.changes import check_changes
-from ai_assistant.checks.context import check_context
-from ai_assistant.checks.data import check_data, check_secrets
-from ai_assistant.checks.database import check_database
-from ai_assistant.checks.doors import check_doors
-from ai_assistant.checks.layer import check_layer
-from ai_assistant.checks.manifest import check_manifest
-from ai_assistant.checks.modules import check_modules
-from ai_assistant.checks.pages import check_pages
-from ai_assistant.checks.policy import check_policy
+from ai_assistant.checks.cards import check_cards, check_manifest
+from ai_assistant.checks.data import check_changes, check_data, check_secrets
+from ai_assistant.checks.deployment import (
+    check_asgi,
+    check_background,
+    check_database,
+    check_layer,
+)
+from ai_assistant.checks.modules import check_context, check_modules
 from ai_assistant.checks.profiles import check_profiles
-from ai_assistant.checks.redaction import check_redaction
-from ai_assistant.checks.settings import check_settings
-from ai_assistant.checks.site import check_site
+from ai_assistant.checks.safety import check_budgets, check_doors, check_policy
+from ai_assistant.checks.settings import check_redaction, check_settings
+from ai_assistant.checks.site import check_pages, check_site
 from ai_assistant.checks.tools import check_tools
 
 TAG = "ai_assistant"

@@ -1,17 +1,20 @@
-"""What the tools say of their cards: icon, template, importance."""
+"""The cards of tools, and the committed manifest."""
 
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
 from django.template import TemplateDoesNotExist, TemplateSyntaxError
 from django.template.loader import get_template
 
+from ai_assistant import conf
 from ai_assistant.checks.tools import place
 from ai_assistant.registry import registry
+from ai_assistant.tools.manifest import differences, read_manifest
 from ai_assistant.types import IMPORTANCES, ToolDefinition
 
 ICONS = "ai_assistant/icon.html"
@@ -82,3 +85,27 @@ def _importance(tool: ToolDefinition) -> Iterator[CheckMessage]:
             hint="Use 'low', 'medium', 'high' or 'critical', or leave it out.",
             id="ai_assistant.E088",
         )
+
+
+HINT = "Run `python manage.py assistant_manifest`, review its difference and commit it."
+
+
+def check_manifest() -> list[CheckMessage]:
+    """Return how the tools differ from AI_ASSISTANT['TOOL_MANIFEST'], if it is set."""
+    name = str(conf.get("TOOL_MANIFEST"))
+    return list(_compare(Path(name))) if name else []
+
+
+def _compare(path: Path) -> Iterator[CheckMessage]:
+    try:
+        committed = read_manifest(path)
+    except (OSError, ValueError) as error:
+        yield Warning(
+            f"AI_ASSISTANT['TOOL_MANIFEST'] is {str(path)!r}, which cannot be read: "
+            f"{error}",
+            hint="Run `python manage.py assistant_manifest` to write it.",
+            id="ai_assistant.W106",
+        )
+        return
+    for told in differences(committed):
+        yield Warning(f"{told} since {path.name!r}.", hint=HINT, id="ai_assistant.W107")

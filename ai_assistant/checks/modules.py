@@ -1,14 +1,18 @@
-"""The registered modules: what they name and is not there, and who wins unseen."""
+"""The registered modules and context providers: what they name that is not there."""
 
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+from django.apps import apps
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning
+from django.urls import URLResolver, get_resolver
 
+from ai_assistant.checks.site import has_address
 from ai_assistant.checks.tools import place
-from ai_assistant.checks.views import site_views
+from ai_assistant.context.page import ADMIN_ACTIONS, ADMIN_PAGES
 from ai_assistant.modules.base import (
     FEATURES,
     NOT_BUILT,
@@ -18,6 +22,73 @@ from ai_assistant.modules.base import (
 )
 from ai_assistant.modules.resolve import ambiguous
 from ai_assistant.registry import registry
+from ai_assistant.types import ContextProvider
+
+
+def site_views() -> list[str]:
+    """Return all names with their namespaces; none if E028 or E029 come first."""
+    has_urls = getattr(settings, "ROOT_URLCONF", None) and has_address("admin:login")
+    return sorted(set(_below(get_resolver()))) if has_urls else []
+
+
+def _below(resolver: URLResolver, namespace: str = "") -> Iterator[str]:
+    entry: Any
+    for entry in resolver.url_patterns:
+        if isinstance(entry, URLResolver):
+            inner = f"{namespace}{entry.namespace}:" if entry.namespace else namespace
+            yield from _below(entry, inner)
+        else:
+            yield namespace + (entry.name or entry.lookup_str)
+
+
+ACTIONS = sorted({*ADMIN_ACTIONS, *ADMIN_PAGES.values()})
+
+
+def check_context() -> list[CheckMessage]:
+    """Return what is wrong with the providers, each with its place in the code."""
+    providers = list(registry.contexts().values())
+    of_views = [one for one in providers if one.view and one.view not in ACTIONS]
+    names = site_views() if of_views else []
+    return [
+        *(message for one in providers for message in _model(one)),
+        *(message for one in of_views if names for message in _view(one, names)),
+    ]
+
+
+def _place(provider: ContextProvider) -> str:
+    return f"Context provider {provider.name!r} ({provider.origin})"
+
+
+def _model(provider: ContextProvider) -> Iterator[CheckMessage]:
+    if not provider.model:
+        return
+    try:
+        apps.get_model(provider.model)
+    except (LookupError, ValueError):
+        known = sorted(model._meta.label_lower for model in apps.get_models())
+        near = get_close_matches(provider.model.lower(), known, n=1)
+        yield Error(
+            f"{_place(provider)} is for the model {provider.model!r}, which does not "
+            "exist.",
+            hint=f"Write {near[0]!r}." if near else "Write it as 'app.model'.",
+            id="ai_assistant.E120",
+        )
+
+
+def _view(provider: ContextProvider, names: list[str]) -> Iterator[CheckMessage]:
+    if provider.view in names:
+        return
+    near = get_close_matches(provider.view, [*ACTIONS, *names], n=1)
+    meant = f"Did you mean {near[0]!r}? " if near else ""
+    yield Error(
+        f"{_place(provider)} is for the view {provider.view!r}, which does not exist.",
+        hint=(
+            f"{meant}Use one of {', '.join(ACTIONS)}, or the name of a view with its "
+            "namespace."
+        ),
+        id="ai_assistant.E121",
+    )
+
 
 SEQUENCES = ("matches", "tools", "suggestions")
 KNOWN = [name for name in vars(ContextModule) if not name.startswith("_")]
@@ -35,7 +106,7 @@ def check_modules() -> list[CheckMessage]:
     return [*_ambiguous(), *found, *_unmatched(), *_replaced()]
 
 
-def _place(module: Any) -> str:  # noqa: ANN401 - a ContextModule
+def _modules_place(module: Any) -> str:
     return f"Module {module.id!r} ({type(module).__module__})"
 
 
@@ -44,7 +115,7 @@ def _ambiguous() -> Iterator[CheckMessage]:
         if isinstance(first.matches, str) or isinstance(second.matches, str):
             continue  # its letters; E109 tells
         yield Error(
-            f"{_place(second)} matches {pattern!r} as {_place(first)} does.",
+            f"{_modules_place(second)} matches {pattern!r} as {_modules_place(first)} does.",
             hint="Give one of them a more specific match, or leave it out.",
             id="ai_assistant.E100",
         )
@@ -69,7 +140,7 @@ def _matches_nothing(
     near = get_close_matches(pattern, names, n=1)
     meant = f"Did you mean {near[0]!r}? " if near else ""
     yield Warning(
-        f"{_place(module)} matches {pattern!r}, and no view has such a name.",
+        f"{_modules_place(module)} matches {pattern!r}, and no view has such a name.",
         hint=f"{meant}Give the name of a view with its namespace.",
         id="ai_assistant.W111",
     )
@@ -80,7 +151,7 @@ def _texts(module: ContextModule) -> Iterator[CheckMessage]:
         value: object = getattr(module, name)
         if isinstance(value, str):
             yield Error(
-                f"{_place(module)} gives {name!r} as a text: each letter counts as "
+                f"{_modules_place(module)} gives {name!r} as a text: each letter counts as "
                 "one of them.",
                 hint=f"Write {name} = [{value!r}].",
                 id="ai_assistant.E109",
@@ -96,7 +167,7 @@ def _misspelt(module: ContextModule) -> Iterator[CheckMessage]:
         near = get_close_matches(name, KNOWN, n=1, cutoff=NEAR)
         if near:
             yield Warning(
-                f"{_place(module)} has {name!r}, which nothing reads.",
+                f"{_modules_place(module)} has {name!r}, which nothing reads.",
                 hint=(
                     f"Write {near[0]!r}, if that is meant; or give it a name of its "
                     "own."
@@ -111,7 +182,7 @@ def _tools(module: ContextModule) -> Iterator[CheckMessage]:
     for name in map(tool_name, module.tools):
         if registry.tool(name) is None:
             yield Error(
-                f"{_place(module)} has the tool {name!r}, which is not registered.",
+                f"{_modules_place(module)} has the tool {name!r}, which is not registered.",
                 hint="Correct its name, or decorate it with ai_assistant.tool.",
                 id="ai_assistant.E101",
             )
@@ -120,7 +191,7 @@ def _tools(module: ContextModule) -> Iterator[CheckMessage]:
 def _hidden_tools(module: ContextModule) -> Iterator[CheckMessage]:
     if type(module).get_tools is not ContextModule.get_tools and not module.tools:
         yield Warning(
-            f"{_place(module)} has a get_tools, and no 'tools': what it returns is "
+            f"{_modules_place(module)} has a get_tools, and no 'tools': what it returns is "
             "offered on the pages of others too.",
             hint="Name in 'tools' all that get_tools may return.",
             id="ai_assistant.W108",
@@ -141,7 +212,7 @@ def _overrides(module: ContextModule) -> Iterator[CheckMessage]:
 
 def _wrong_override(module: ContextModule, what: str) -> CheckMessage:
     return Error(
-        f"{_place(module)} overrides {what}.",
+        f"{_modules_place(module)} overrides {what}.",
         hint="Write overrides = {'<shared tool>': '<one of its tools>'}.",
         id="ai_assistant.E102",
     )
@@ -151,13 +222,13 @@ def _features(module: ContextModule) -> Iterator[CheckMessage]:
     for name, wanted in module.features.items():
         if name not in FEATURES:
             yield Error(
-                f"{_place(module)} has the feature {name!r}, which does not exist.",
+                f"{_modules_place(module)} has the feature {name!r}, which does not exist.",
                 hint=f"Use one of: {', '.join(FEATURES)}.",
                 id="ai_assistant.E103",
             )
         elif wanted and name in NOT_BUILT:
             yield Warning(
-                f"{_place(module)} wants the feature {name!r}, which this version "
+                f"{_modules_place(module)} wants the feature {name!r}, which this version "
                 "does not have.",
                 hint="Leave it out; nothing comes of it.",
                 id="ai_assistant.W104",
@@ -168,7 +239,7 @@ def _prompt(module: ContextModule) -> Iterator[CheckMessage]:
     size = len(str(module.prompt))
     if size > PROMPT_CHARS:
         yield Warning(
-            f"{_place(module)} has a prompt of {size:,} characters: the model is told "
+            f"{_modules_place(module)} has a prompt of {size:,} characters: the model is told "
             f"the first {PROMPT_CHARS:,}.",
             hint="Shorten it, and let the model read large parts by a tool.",
             id="ai_assistant.W112",

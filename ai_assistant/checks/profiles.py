@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+from django.core.checks import CheckMessage, Error, Warning
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant

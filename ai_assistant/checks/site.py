@@ -1,4 +1,4 @@
-"""Installed apps, middleware and addresses."""
+"""Installed apps, middleware, addresses, static files and templates."""
 
 from collections.abc import Iterator
 
@@ -6,13 +6,61 @@ from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+from django.contrib.staticfiles import finders
+from django.core.checks import CheckMessage, Error, Warning
+from django.core.exceptions import ImproperlyConfigured
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.gzip import GZipMiddleware
+from django.template import TemplateDoesNotExist
+from django.template.loader import get_template
+from django.templatetags.static import static
 from django.urls import NoReverseMatch, reverse
 from django.utils.module_loading import import_string
 
 from ai_assistant.web.middleware import AssistantMiddleware
+
+STATIC = ("ai_assistant/boot.js", "ai_assistant/panel.css", "ai_assistant/panel.js")
+TEMPLATE = "ai_assistant/panel.html"
+
+
+def check_pages() -> list[CheckMessage]:
+    """Return what the panel cannot be drawn without."""
+    return [*_static_files(), *_templates()]
+
+
+def _static_files() -> Iterator[CheckMessage]:
+    for name in STATIC:
+        if finders.find(name) is None:
+            yield Error(
+                f"No finder of STATICFILES_FINDERS finds {name!r}.",
+                hint=(
+                    "Use 'django.contrib.staticfiles.finders.AppDirectoriesFinder', or "
+                    "reinstall the package if its static files are missing."
+                ),
+                id="ai_assistant.E030",
+            )
+            return
+    try:
+        static(STATIC[0])
+    except (ValueError, ImproperlyConfigured) as error:
+        yield Warning(
+            f"{STATIC[0]!r} has no address, so that every page with the panel fails: "
+            f"{error}",
+            hint="Set STATIC_URL, and run `python manage.py collectstatic`.",
+            id="ai_assistant.W031",
+        )
+
+
+def _templates() -> Iterator[CheckMessage]:
+    try:
+        get_template(TEMPLATE)
+    except (TemplateDoesNotExist, ImproperlyConfigured):
+        yield Error(
+            f"The template {TEMPLATE!r} cannot be loaded.",
+            hint="Set 'APP_DIRS': True for the DjangoTemplates backend in TEMPLATES.",
+            id="ai_assistant.E032",
+        )
+
 
 OWN = "ai_assistant.web.middleware.AssistantMiddleware"
 OUTSIDE = {

@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+from django.core.checks import CheckMessage, Error, Warning
 
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.registry import registry
-from ai_assistant.safety.policy import DECISIONS
-from ai_assistant.safety.rate import RATE
+from ai_assistant.safety.limits import RATE
+from ai_assistant.safety.policy.policy import DECISIONS
 from ai_assistant.tools.schema import function_schema
 from ai_assistant.types import EFFECTS, WRITING, ToolDefinition
 

@@ -5,8 +5,8 @@ It needs no settings of Django, and knows nothing of the rest of this package.
 """
 
 from ai_assistant.client.client import Assistant
-from ai_assistant.client.errors import AssistantProblem, NotInTime
 from ai_assistant.client.values import (
+    AssistantProblem,
     Call,
     Change,
     Conversation,
@@ -14,6 +14,7 @@ from ai_assistant.client.values import (
     Events,
     Interrupt,
     Message,
+    NotInTime,
     Option,
     Proposal,
     Question,

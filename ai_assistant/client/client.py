@@ -1,14 +1,16 @@
+"""One request to a site, and its answer or its problem."""
+
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+from urllib.parse import urljoin
 from uuid import UUID, uuid4
 
 import httpx
 
-from ai_assistant.client.errors import NotInTime
-from ai_assistant.client.transport import TIMEOUT_S, Transport
 from ai_assistant.client.values import (
+    AssistantProblem,
     Call,
     Change,
     Conversation,
@@ -16,9 +18,88 @@ from ai_assistant.client.values import (
     Events,
     Interrupt,
     Message,
+    NotInTime,
     Queued,
     Run,
+    Value,
 )
+
+V = TypeVar("V", bound=Value)
+
+TIMEOUT_S = 30.0
+ACCEPT = "application/json, application/problem+json"
+
+
+class Transport:
+    """
+    Speaks JSON with the API at `url`.
+
+    Raise AssistantProblem for a refusal, httpx.HTTPError if the site is not there.
+    """
+
+    def __init__(
+        self, url: str, token: str, *, timeout_s: float, http: httpx.Client | None
+    ) -> None:
+        self.url = url.rstrip("/") + "/"
+        self.http = http or httpx.Client(timeout=timeout_s)
+        self.headers = {"Accept": ACCEPT, "Authorization": f"Bearer {token}"}
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        key: str = "",
+    ) -> Any:
+        """Return the JSON of the answer; None if it has none."""
+        headers = {**self.headers, **({"Idempotency-Key": key} if key else {})}
+        given = {
+            name: said for name, said in (params or {}).items() if said is not None
+        }
+        response = self.http.request(
+            method,
+            urljoin(self.url, path),
+            params=given or None,
+            json=body,
+            headers=headers,
+        )
+        if response.is_success:
+            return response.json() if response.content else None
+        raise _problem(response)
+
+    def rows(self, path: str, kind: type[V], params: Mapping[str, Any]) -> Iterator[V]:
+        """Yield the rows of a list, one page after another as they are wanted."""
+        page = self.ask("GET", path, params=params)
+        while True:
+            for row in page["results"]:
+                yield kind.model_validate(row)
+            if not page["next"]:
+                return
+            page = self.ask("GET", _below(self.url, page["next"]))
+
+
+def _below(url: str, address: str) -> str:
+    """Return `address` at the host of `url`: a token goes nowhere else."""
+    there = httpx.URL(address)
+    here = httpx.URL(url)
+    return str(there.copy_with(scheme=here.scheme, host=here.host, port=here.port))
+
+
+def _problem(response: httpx.Response) -> AssistantProblem:
+    try:
+        body = response.json()
+    except ValueError:  # not ours: of a proxy, or no API is there
+        body = {}
+    if not isinstance(body, dict):
+        body = {}
+    body.setdefault("detail", response.reason_phrase)
+    wait = response.headers.get("Retry-After", "")
+    return AssistantProblem(
+        response.status_code, body, int(wait) if wait.isdigit() else None
+    )
+
 
 POLL_S = 0.5
 
@@ -97,7 +178,7 @@ class Assistant:
         """Return a run as it is now."""
         return Run.model_validate(self._to.ask("GET", f"runs/{run_id}/"))
 
-    def runs(self, **filters: Any) -> Iterator[Run]:  # noqa: ANN401
+    def runs(self, **filters: Any) -> Iterator[Run]:
         """Yield runs, the newest first; `conversation`, `state`, `final`."""
         return self._to.rows("runs/", Run, filters)
 
@@ -159,7 +240,7 @@ class Assistant:
 
     # --- what waits for a person ---
 
-    def interrupts(self, **filters: Any) -> Iterator[Interrupt]:  # noqa: ANN401
+    def interrupts(self, **filters: Any) -> Iterator[Interrupt]:
         """Yield interrupts; `open=True`, `kind`, `run`, `conversation`."""
         return self._to.rows("interrupts/", Interrupt, filters)
 
@@ -196,14 +277,14 @@ class Assistant:
         """Leave a question without an answer."""
         return self._answer(interrupt, decision="skip")
 
-    def _answer(self, interrupt: Interrupt, **said: Any) -> Interrupt:  # noqa: ANN401
+    def _answer(self, interrupt: Interrupt, **said: Any) -> Interrupt:
         body = {"nonce": interrupt.nonce or "-", **said}
         path = f"interrupts/{interrupt.id}/answer/"
         return Interrupt.model_validate(self._to.ask("POST", path, body=body))
 
     # --- what there is ---
 
-    def conversations(self, **filters: Any) -> Iterator[Conversation]:  # noqa: ANN401
+    def conversations(self, **filters: Any) -> Iterator[Conversation]:
         """Yield conversations, the last used first; `active`, `used_after`."""
         return self._to.rows("conversations/", Conversation, filters)
 
@@ -222,12 +303,12 @@ class Assistant:
         """Delete a conversation with all that belongs to it."""
         self._to.ask("DELETE", f"conversations/{conversation_id}/")
 
-    def messages(self, conversation_id: Id, **filters: Any) -> Iterator[Message]:  # noqa: ANN401
+    def messages(self, conversation_id: Id, **filters: Any) -> Iterator[Message]:
         """Yield the messages of a conversation, the oldest first; `run`, `after`."""
         path = f"conversations/{conversation_id}/messages/"
         return self._to.rows(path, Message, filters)
 
-    def calls(self, **filters: Any) -> Iterator[Call]:  # noqa: ANN401
+    def calls(self, **filters: Any) -> Iterator[Call]:
         """Yield tool calls, the newest first; `run`, `status`, `tool`."""
         return self._to.rows("calls/", Call, filters)
 
@@ -235,7 +316,7 @@ class Assistant:
         """Return a tool call with its result."""
         return Call.model_validate(self._to.ask("GET", f"calls/{call_id}/"))
 
-    def changes(self, **filters: Any) -> Iterator[Change]:  # noqa: ANN401
+    def changes(self, **filters: Any) -> Iterator[Change]:
         """Yield what tool calls have changed, the newest first; `run`, `call`."""
         return self._to.rows("changes/", Change, filters)
 
@@ -243,7 +324,7 @@ class Assistant:
         """Return a change with the first of its rows."""
         return Change.model_validate(self._to.ask("GET", f"changes/{change_id}/"))
 
-    def usage(self, **filters: Any) -> dict[str, Any]:  # noqa: ANN401
+    def usage(self, **filters: Any) -> dict[str, Any]:
         """Return the sums of what was used; `run`, `conversation`, `since`, `until`."""
         found: dict[str, Any] = self._to.ask("GET", "usage/sums/", params=filters)
         return found

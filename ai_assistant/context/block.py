@@ -2,9 +2,19 @@
 
 import json
 from collections.abc import Iterable
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
 
 from ai_assistant import conf
 from ai_assistant.types import JSON, ContextItem
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as plain JSON. Raise TypeError or ValueError if it has none."""
+    text = json.dumps(value, cls=DjangoJSONEncoder, allow_nan=False)
+    return json.loads(text)
+
 
 MAX_NAMES = 20  # of items that are left out
 ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<\x85\u2028\u2029"}

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, TypeVar
 
-from ai_assistant.ambient import as_here
+from ai_assistant.request_context import as_here
 
 AT_ONCE = 4  # calls that somebody waits for; those that were given up do not count
 HANGING = 2  # calls of one key after which a further one is not begun

@@ -21,9 +21,14 @@ from ai_assistant.context.page_items import (
     page_item,
     page_title,
 )
-from ai_assistant.context.provided import failed, provided, providers_of
-from ai_assistant.context.withheld import is_withheld, without_texts
-from ai_assistant.safety.foreign import value_or
+from ai_assistant.context.provided import (
+    failed,
+    is_withheld,
+    provided,
+    providers_of,
+    without_texts,
+)
+from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import ContextItem, ContextProvider, RunContext
 
 __all__ = [
@@ -96,7 +101,7 @@ def chosen(items: Iterable[ContextItem], kept: Kept) -> list[ContextItem]:
 # --- the items of every page ---
 
 
-def _page_items(page: Page, user: Any) -> list[ContextItem]:  # noqa: ANN401
+def _page_items(page: Page, user: Any) -> list[ContextItem]:
     try:
         return [page_item(page, user)]
     except Exception as error:  # a ModelAdmin's own code may raise anything
@@ -104,7 +109,7 @@ def _page_items(page: Page, user: Any) -> list[ContextItem]:  # noqa: ANN401
         return [_broken(PAGE, _("This page"), error)]
 
 
-def _object_items(seen: Seen, page: Page, user: Any) -> list[ContextItem]:  # noqa: ANN401
+def _object_items(seen: Seen, page: Page, user: Any) -> list[ContextItem]:
     try:
         seen.opened = opened_object(page, user)
         if seen.opened is None:
@@ -115,7 +120,7 @@ def _object_items(seen: Seen, page: Page, user: Any) -> list[ContextItem]:  # no
         return [_broken(OBJECT, page_title(page), error)]
 
 
-def _is_open(seen: Seen, page: Page, user: Any) -> bool:  # noqa: ANN401
+def _is_open(seen: Seen, page: Page, user: Any) -> bool:
     """Tell whether the user may open the page: else no provider is asked."""
     return value_or(
         False,  # noqa: FBT003 - a value
@@ -137,7 +142,7 @@ def _broken(item_id: str, title: str, error: Exception) -> ContextItem:
 def _asked_in_turn(
     page: Page,
     context: RunContext,
-    opened: Any,  # noqa: ANN401
+    opened: Any,
 ) -> list[ContextItem]:
     """Ask all providers of the page; one that hangs cannot take the others' time."""
     until = time.monotonic() + float(conf.get("CONTEXT_TIMEOUT_S"))
@@ -150,7 +155,7 @@ def _asked_in_turn(
 def _asked(
     provider: ContextProvider,
     context: RunContext,
-    opened: Any,  # noqa: ANN401
+    opened: Any,
     until: float,
 ) -> list[ContextItem]:
     try:
@@ -181,7 +186,7 @@ def _key(provider: ContextProvider) -> str:
 def _told(
     provider: ContextProvider,
     context: RunContext,
-    opened: Any,  # noqa: ANN401
+    opened: Any,
 ) -> list[ContextItem]:
     try:
         return provided(provider, context, opened)

@@ -18,25 +18,25 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 
-from ai_assistant.ambient import below_prefix, request_meta
 from ai_assistant.context.page import Page, find_page
-from ai_assistant.context.withheld import is_withheld, is_withheld_model
-from ai_assistant.safety.admin_pages import (
+from ai_assistant.context.provided import is_withheld, is_withheld_model
+from ai_assistant.request_context import below_prefix, request_meta
+from ai_assistant.safety.policy.admin_pages import (
     VIEWS,
     is_overridden,
     is_own_page,
     shown_page,
 )
-from ai_assistant.safety.foreign import value_or
-from ai_assistant.safety.form_limits import limits, names_value
-from ai_assistant.safety.sensitive import is_sensitive_field, masked_in
+from ai_assistant.safety.policy.form_limits import limits, names_value
+from ai_assistant.safety.policy.sensitive import is_sensitive_field, masked_in
+from ai_assistant.safety.site_code import value_or
 
 MAX_FIELDS = 40
 MAX_KEYS = 10  # that are loaded with the object
 MAX_CHARS = 2000  # of one field
 
 
-def page_request(page: Page, user: Any) -> HttpRequest:  # noqa: ANN401
+def page_request(page: Page, user: Any) -> HttpRequest:
     """Return a GET of the page by `user`, for what a ModelAdmin asks of a request."""
     request = HttpRequest()
     request.method, request.user = "GET", user
@@ -49,7 +49,7 @@ def page_request(page: Page, user: Any) -> HttpRequest:  # noqa: ANN401
     return request
 
 
-def opened_object(page: Page, user: Any) -> Model | None:  # noqa: ANN401
+def opened_object(page: Page, user: Any) -> Model | None:
     """Return the object of the page, or None if `user` may not see one."""
     admin, object_id = page.model_admin, page.info.object_id
     if admin is None or not object_id:
@@ -86,7 +86,7 @@ def _page_opens(page: Page, request: HttpRequest) -> bool:
     return shown_page(admin, request) is not None
 
 
-def _form_opens(page: Page, user: Any) -> bool:  # noqa: ANN401
+def _form_opens(page: Page, user: Any) -> bool:
     """Tell whether the form of the page's object opens, of which another page is."""
     if page.info.action == "change":
         return True  # it was asked with the object
@@ -97,7 +97,7 @@ def _form_opens(page: Page, user: Any) -> bool:  # noqa: ANN401
     return _page_opens(form, page_request(form, user))
 
 
-def may_open(page: Page, user: Any, opened: Model | None) -> bool:  # noqa: ANN401
+def may_open(page: Page, user: Any, opened: Model | None) -> bool:
     """
     Tell whether the page is there for `user`.
 
@@ -116,7 +116,7 @@ def may_open(page: Page, user: Any, opened: Model | None) -> bool:  # noqa: ANN4
     return bool(admin.has_view_or_change_permission(request))
 
 
-def admits(page: Page, user: Any) -> bool:  # noqa: ANN401
+def admits(page: Page, user: Any) -> bool:
     """Tell whether `user` may open the page; not if its own code fails."""
     return value_or(
         False,  # noqa: FBT003 - a value
@@ -135,7 +135,7 @@ def _site_admits(page: Page, request: HttpRequest) -> bool:
     return site is None or bool(site.has_permission(request))
 
 
-def _view_admits(page: Page, user: Any) -> bool:  # noqa: ANN401
+def _view_admits(page: Page, user: Any) -> bool:
     view_class = getattr(page.view, "view_class", None)
     if not (isinstance(view_class, type) and issubclass(view_class, AccessMixin)):
         return True
@@ -147,7 +147,7 @@ def _view_admits(page: Page, user: Any) -> bool:  # noqa: ANN401
     return all(_mixins_admit(view, user))
 
 
-def _mixins_admit(view: Any, user: Any) -> Iterator[bool]:  # noqa: ANN401
+def _mixins_admit(view: Any, user: Any) -> Iterator[bool]:
     """Yield what each of Django's access mixins says; in a request all are asked."""
     if isinstance(view, LoginRequiredMixin):
         yield bool(user.is_authenticated)
@@ -171,7 +171,7 @@ def _vouches(view_class: type) -> bool:
     return getattr(view_class, "assistant_admits", False) is True
 
 
-def summary(page: Page, user: Any, opened: Model) -> dict[str, Any]:  # noqa: ANN401
+def summary(page: Page, user: Any, opened: Model) -> dict[str, Any]:
     """Return what the admin shows of `opened`, by the names of its fields."""
     if is_withheld(page) or not _form_opens(page, user):
         return {}
@@ -185,7 +185,7 @@ def summary(page: Page, user: Any, opened: Model) -> dict[str, Any]:  # noqa: AN
     }
 
 
-def held_permissions(page: Page, user: Any, opened: Model | None) -> list[str]:  # noqa: ANN401
+def held_permissions(page: Page, user: Any, opened: Model | None) -> list[str]:
     """Return what `user` may do there: view, add, change, delete."""
     admin, request = page.model_admin, page_request(page, user)
     if not _site_admits(page, request):
@@ -199,7 +199,7 @@ def held_permissions(page: Page, user: Any, opened: Model | None) -> list[str]: 
     return [name for name, may in asked.items() if may()]  # type: ignore[no-untyped-call]
 
 
-def _shown_fields(page: Page, user: Any, opened: Model) -> Iterator[Any]:  # noqa: ANN401
+def _shown_fields(page: Page, user: Any, opened: Model) -> Iterator[Any]:
     admin, request = page.model_admin, page_request(page, user)
     for name in flatten_fieldsets(admin.get_fieldsets(request, opened)):
         try:
@@ -211,11 +211,11 @@ def _shown_fields(page: Page, user: Any, opened: Model) -> Iterator[Any]:  # noq
             yield field
 
 
-def _is_key(field: Any) -> bool:  # noqa: ANN401
+def _is_key(field: Any) -> bool:
     return isinstance(field, ForeignKey)
 
 
-def _value(page: Page, field: Any, opened: Model) -> Any:  # noqa: ANN401
+def _value(page: Page, field: Any, opened: Model) -> Any:
     if not _is_key(field):
         return _short(masked_in(field, field.value_from_object(opened)))
     if field.attname and getattr(opened, field.attname) is None:
@@ -228,7 +228,7 @@ def _value(page: Page, field: Any, opened: Model) -> Any:  # noqa: ANN401
     }
 
 
-def _short(value: Any) -> Any:  # noqa: ANN401
+def _short(value: Any) -> Any:
     """Return a value of a field in a form that JSON can hold, and not too long."""
     if isinstance(value, (list, dict)):
         text = json.dumps(value, cls=DjangoJSONEncoder)

@@ -9,7 +9,7 @@ from django.contrib.admin.utils import unquote
 from django.http import QueryDict
 from django.urls import ResolverMatch
 
-from ai_assistant.ambient import match_of
+from ai_assistant.request_context import match_of
 from ai_assistant.types import PageInfo
 
 ADMIN_ACTIONS = frozenset({"changelist", "add", "change", "delete", "history"})
@@ -55,7 +55,7 @@ def page_info(path: str, title: str = "") -> PageInfo:
 
 def _info(
     match: ResolverMatch,
-    model_admin: Any,  # noqa: ANN401
+    model_admin: Any,
     query: QueryDict,
     *,
     path: str,
@@ -81,7 +81,7 @@ def _info(
     )
 
 
-def _admin_words(match: ResolverMatch, model_admin: Any) -> tuple[str, str, str]:  # noqa: ANN401
+def _admin_words(match: ResolverMatch, model_admin: Any) -> tuple[str, str, str]:
     if "admin" not in match.app_names:
         return "", "", ""
     url_name = match.url_name or ""

@@ -5,17 +5,17 @@ from typing import Any
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from ai_assistant.context.block import plain
 from ai_assistant.context.opened import held_permissions, summary
 from ai_assistant.context.page import Page
-from ai_assistant.context.plain import plain
-from ai_assistant.context.withheld import is_withheld
+from ai_assistant.context.provided import is_withheld
 from ai_assistant.types import ContextItem
 
 OBJECT_CHARS = 2000  # of the text of an object
 PAGE, OBJECT = "page", "object"  # ids of the items of every page
 
 
-def page_item(page: Page, user: Any) -> ContextItem:  # noqa: ANN401
+def page_item(page: Page, user: Any) -> ContextItem:
     """Return what is known of the page from its address."""
     info = page.info
     said: dict[str, Any] = {
@@ -80,7 +80,7 @@ def page_title(page: Page) -> str:
     return _("Start page") if page.info.action == "index" else _("This page")
 
 
-def object_item(page: Page, user: Any, opened: Any) -> ContextItem:  # noqa: ANN401
+def object_item(page: Page, user: Any, opened: Any) -> ContextItem:
     """Return what the admin shows of the object. May ask the database."""
     text = "" if is_withheld(page) else str(opened)[:OBJECT_CHARS]
     value = {

@@ -1,15 +1,53 @@
-"""What the site's own code adds to a page: its providers, and what they return."""
+"""Objects of which a page tells that they are opened, and nothing that is in them."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from ai_assistant.context.block import plain
 from ai_assistant.context.page import Page
-from ai_assistant.context.plain import plain
 from ai_assistant.context.viewparts import parts_of
 from ai_assistant.registry import registry
+from ai_assistant.safety.policy.sensitive import is_opted_out, is_sensitive_model
 from ai_assistant.types import ContextItem, ContextProvider, RunContext
+
+ROWS = "browser.page-rows"  # the ticked rows of a list
+# What was typed into the form, and what is selected on the page.
+TEXTS = frozenset({"browser.page-fields", "browser.page-selection"})
+
+
+def is_withheld(page: Page) -> bool:
+    """Tell whether objects of the page are sensitive, or kept from the assistant."""
+    admin = page.model_admin
+    return admin is not None and _is_kept(admin.model, admin)
+
+
+def is_withheld_model(page: Page, model: Any) -> bool:
+    """Tell the same of objects that a page leads to, by the AdminSite of the page."""
+    site = page.model_admin.admin_site
+    return _is_kept(model, site._registry.get(model))  # noqa: SLF001
+
+
+def without_texts(items: Iterable[ContextItem]) -> Iterator[ContextItem]:
+    """Yield what a browser tells of such a page: which rows are ticked, not theirs."""
+    for item in items:
+        if item.id == ROWS:
+            yield replace(item, value=_ids_only(item.value))
+        elif item.id not in TEXTS:
+            yield item
+
+
+def _is_kept(model: Any, model_admin: Any) -> bool:
+    return is_sensitive_model(model) or is_opted_out(model, model_admin)
+
+
+def _ids_only(value: Any) -> Any:
+    rows = value.get("rows") if isinstance(value, dict) else None
+    if not isinstance(rows, list):
+        return None
+    ids = [{"id": row.get("id")} for row in rows if isinstance(row, dict)]
+    return {**value, "rows": ids}
 
 
 def providers_of(page: Page) -> Iterator[ContextProvider]:
@@ -31,7 +69,7 @@ def providers_of(page: Page) -> Iterator[ContextProvider]:
 def provided(
     provider: ContextProvider,
     context: RunContext,
-    opened: Any,  # noqa: ANN401
+    opened: Any,
 ) -> list[ContextItem]:
     """
     Ask the provider; return its items.
@@ -59,7 +97,7 @@ def failed(provider: ContextProvider, error: str) -> ContextItem:
     )
 
 
-def _each(value: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401
+def _each(value: Any) -> Iterator[tuple[int, Any]]:
     if value is None:
         return
     is_list = isinstance(value, (list, tuple))
@@ -69,7 +107,7 @@ def _each(value: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401
         yield 0, value
 
 
-def _item(provider: ContextProvider, value: Any, number: int) -> ContextItem:  # noqa: ANN401
+def _item(provider: ContextProvider, value: Any, number: int) -> ContextItem:
     own_id = provider.name if number == 0 else f"{provider.name}-{number}"
     if isinstance(value, ContextItem):
         return replace(

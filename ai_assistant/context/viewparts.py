@@ -82,7 +82,7 @@ class AssistantMixin:
     assistant_tools: ClassVar[Sequence[Any]] = ()
     assistant_suggestions: ClassVar[Sequence[str]] = ()
 
-    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401
+    def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name in ("assistant_tools", "assistant_suggestions"):
             given = cls.__dict__.get(name, ())
@@ -90,18 +90,18 @@ class AssistantMixin:
         own = cls.__dict__.get("assistant_tools", ())
         _of_views.update(_names(own, f"{cls.__name__}.assistant_tools"))
 
-    def assistant_context(self, context: RunContext, opened: Any = None) -> Any:  # noqa: ANN401
+    def assistant_context(self, context: RunContext, opened: Any = None) -> Any:
         """Return what the page shows; nothing by default."""
 
 
-def parts_of(view: Any, model_admin: Any = None) -> ViewParts:  # noqa: ANN401
+def parts_of(view: Any, model_admin: Any = None) -> ViewParts:
     """Return what `view` registers, by decorator or mixin."""
     own = getattr(view, ATTRIBUTE, None) or ViewParts()
     holder = _holder(view, model_admin)
     if holder is None:
         return own
 
-    def described(context: RunContext, opened: Any = None) -> Any:  # noqa: ANN401
+    def described(context: RunContext, opened: Any = None) -> Any:
         return holder.assistant_context(context, opened)
 
     # Its name in chips and logs, and one of its own for those that count its calls.
@@ -129,7 +129,7 @@ def names_of_views() -> set[str]:
     return set(_of_views)
 
 
-def _check_is_list(given: Any, subject: str, name: str) -> None:  # noqa: ANN401
+def _check_is_list(given: Any, subject: str, name: str) -> None:
     if isinstance(given, str):
         raise TypeError(
             f"{subject} is the text {given!r}: each letter would count as one. Write "
@@ -146,7 +146,7 @@ def _names(tools: Sequence[Any], subject: str) -> list[str]:
     return [_name(tool, subject) for tool in tools]
 
 
-def _name(tool: Any, subject: str) -> str:  # noqa: ANN401 - a name or a tool function
+def _name(tool: Any, subject: str) -> str:
     if isinstance(tool, str):
         return tool
     name = getattr(tool, "assistant_tool", None)
@@ -159,7 +159,7 @@ def _name(tool: Any, subject: str) -> str:  # noqa: ANN401 - a name or a tool fu
     return str(name)
 
 
-def _holder(view: Any, model_admin: Any) -> AssistantMixin | None:  # noqa: ANN401
+def _holder(view: Any, model_admin: Any) -> AssistantMixin | None:
     if isinstance(model_admin, AssistantMixin):
         return model_admin
     view_class = getattr(view, "view_class", None)

@@ -11,33 +11,44 @@ from uuid import UUID
 from django.db import OperationalError
 
 from ai_assistant import conf
-from ai_assistant.engine import live, queue
-from ai_assistant.engine.again import again_submission
-from ai_assistant.engine.browser import FromPage, claim, finish_call, with_page
-from ai_assistant.engine.client_runs import Given, take_answers
-from ai_assistant.engine.db import (
+from ai_assistant.engine.calls.client_tools import (
+    FromPage,
+    claim,
+    finish_call,
+    with_page,
+)
+from ai_assistant.engine.execution.dequeue import Wanted
+from ai_assistant.engine.execution.dequeue import send_now as store_send_now
+from ai_assistant.engine.execution.executor import executor
+from ai_assistant.engine.execution.presence import is_left_alone, nothing_works
+from ai_assistant.engine.execution.sweep import give_out_calls
+from ai_assistant.engine.intake.client_runs import Given, take_answers
+from ai_assistant.engine.intake.retries import again_submission
+from ai_assistant.engine.intake.submission import (
+    Accepted,
+    ClientNames,
+    Submission,
+    accept,
+)
+from ai_assistant.engine.interrupts.answers import Answer
+from ai_assistant.engine.interrupts.answers import answer as store_answer
+from ai_assistant.engine.interrupts.editing import edited, in_form_time
+from ai_assistant.engine.lifecycle import queue
+from ai_assistant.engine.lifecycle.deletion import delete as store_deletion
+from ai_assistant.engine.lifecycle.deletion import deleted_ending
+from ai_assistant.engine.lifecycle.finish import STOPPED, Ending
+from ai_assistant.engine.lifecycle.stop import stop as store_stop
+from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.branches import show_branch
+from ai_assistant.engine.storage.units import (
     in_db,
     in_tool_thread,
     refusal_of,
     unless_locked,
 )
-from ai_assistant.engine.deleting import delete as store_deletion
-from ai_assistant.engine.deleting import deleted_ending
-from ai_assistant.engine.dequeue import Wanted
-from ai_assistant.engine.dequeue import send_now as store_send_now
-from ai_assistant.engine.edit import edited, in_form_time
-from ai_assistant.engine.executor import executor
-from ai_assistant.engine.finish import STOPPED, Ending
-from ai_assistant.engine.interrupts import Answer
-from ai_assistant.engine.interrupts import answer as store_answer
-from ai_assistant.engine.presence import is_left_alone, nothing_works
-from ai_assistant.engine.start import Accepted, ClientNames, Submission, accept
-from ai_assistant.engine.stop import stop as store_stop
-from ai_assistant.engine.sweep import give_out_calls
-from ai_assistant.engine.switch import show_branch
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.types import UserKey
 
 T = TypeVar("T")
@@ -230,11 +241,11 @@ def _executes_here() -> bool:
 
 def _wake() -> None:
     executor().wake()
-    live.ring_executors()
+    notifications.ring_executors()
 
 
 def _ring(user_id: UserKey, conversation_id: UUID, run_id: UUID) -> None:
-    live.ring(live.group_name(user_id, conversation_id), run_id)
+    notifications.ring(notifications.group_name(user_id, conversation_id), run_id)
 
 
 def _conversation_of(user_id: UserKey, run_id: UUID) -> UUID:

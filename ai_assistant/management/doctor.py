@@ -16,20 +16,22 @@ from django.db.migrations.executor import MigrationExecutor
 
 from ai_assistant import conf
 from ai_assistant.checks import TAG
-from ai_assistant.engine.background import uses_celery
-from ai_assistant.engine.presence import count_apart, present, queued_for_s
+from ai_assistant.engine.calls.background import uses_celery
+from ai_assistant.engine.execution.presence import count_apart, present, queued_for_s
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
-from ai_assistant.management.budget_look import (
+from ai_assistant.management.doctor_parts import (
     count_of_budgets,
+    count_of_rules,
+    count_of_tokens,
+    idle_rules,
     profile_without_price,
+    who_may_call,
 )
-from ai_assistant.management.door_look import count_of_tokens, who_may_call
-from ai_assistant.management.policy_look import count_of_rules, idle_rules
 from ai_assistant.providers.base import DEFAULT
 from ai_assistant.registry import registry
-from ai_assistant.tools.data.enabled import why_missing
-from ai_assistant.tools.data.sites import mounted_sites
-from ai_assistant.web.agui.routes import INSTALL, is_installed
+from ai_assistant.tools.data.access.sites import mounted_sites
+from ai_assistant.tools.data.arguments import why_missing
+from ai_assistant.web.agui.views import INSTALL, is_installed
 
 TIMEOUT_S = 3
 QUEUED_S = 10.0  # after which a message should have been taken
@@ -212,7 +214,7 @@ def _layer() -> str:
     return type(layer).__name__
 
 
-async def _send_and_receive(layer: Any) -> None:  # noqa: ANN401 - any channel layer
+async def _send_and_receive(layer: Any) -> None:
     channel = f"aia.doctor.{uuid.uuid4().hex}"
     try:
         async with asyncio.timeout(TIMEOUT_S):
@@ -280,7 +282,7 @@ def _data_tools() -> str:
     return f"of AdminSite {names or 'none'}, {asked}"
 
 
-def _someone() -> Any:  # noqa: ANN401 - the site's user model
+def _someone() -> Any:
     """Return a user whom every AdminSite should let in, or None."""
     users = get_user_model()._default_manager.order_by("pk")  # noqa: SLF001
     try:

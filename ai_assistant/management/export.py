@@ -14,10 +14,13 @@ from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet
-from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.feedback import Feedback
+from ai_assistant.models.conversation import (
+    Conversation,
+    Feedback,
+    Message,
+    QueuedMessage,
+)
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.models.usage import UsageLedger
@@ -64,7 +67,7 @@ FEEDBACK = ("run_id", "value", "reasons", "text", "created_at")
 ROW = ("order", "kind", "model", "object_id", "text", "fields")
 
 
-def head(user: Any) -> dict[str, Any]:  # noqa: ANN401 - the site's user model
+def head(user: Any) -> dict[str, Any]:
     """Return whose data follow, and as of when."""
     return {
         "user": {"id": str(user.pk), "name": user.get_username()},
@@ -72,7 +75,7 @@ def head(user: Any) -> dict[str, Any]:  # noqa: ANN401 - the site's user model
     }
 
 
-def parts(user: Any) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:  # noqa: ANN401
+def parts(user: Any) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
     """Yield the lists of the export, each with its name."""
     yield "conversations", _conversations(user)
     # Those of conversations that are there are told with their runs.
@@ -88,7 +91,7 @@ def parts(user: Any) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:  # noqa:
     yield "audit", (_fields(row, AUDIT) for row in audit.iterator())
 
 
-def _conversations(user: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
+def _conversations(user: Any) -> Iterator[dict[str, Any]]:
     own = Conversation.objects.filter(owner_id=user.pk).order_by("created_at")
     for conversation in own.iterator():
         messages = Message.objects.filter(conversation=conversation)

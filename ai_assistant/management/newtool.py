@@ -85,7 +85,7 @@ def _arguments(app: AppConfig, effect: str) -> str:
     said = f'effect="{effect}"'
     if model is None:
         return said
-    permission = f"{app.label}.{VERBS[effect]}_{model._meta.model_name}"  # noqa: SLF001
+    permission = f"{app.label}.{VERBS[effect]}_{model._meta.model_name}"
     return f'{said}, permission="{permission}"'
 
 

@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
 
-def user_named(name: str) -> Any:  # noqa: ANN401 - the site's user model
+def user_named(name: str) -> Any:
     """Return the user of that name. Raise CommandError if there is none."""
     model = get_user_model()
     found = model._default_manager.filter(**{model.USERNAME_FIELD: name}).first()  # noqa: SLF001 - Django's documented door

@@ -12,11 +12,11 @@ ADVICE = "Call ai_assistant.safety.audit.record() for a new one."
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
     """Entries to read. What has been written stays as it is."""
 
-    def update(self, **_fields: Any) -> NoReturn:  # noqa: ANN401 - as in Django
+    def update(self, **_fields: Any) -> NoReturn:
         """Refuse: entries are never changed."""
         raise AppendOnly(f"The audit log cannot be changed. {ADVICE}")
 
-    def bulk_update(self, *_args: Any, **_options: Any) -> NoReturn:  # noqa: ANN401
+    def bulk_update(self, *_args: Any, **_options: Any) -> NoReturn:
         """Refuse: entries are never changed."""
         raise AppendOnly(f"The audit log cannot be changed. {ADVICE}")
 
@@ -69,11 +69,11 @@ class AuditEntry(models.Model):
     def __str__(self) -> str:
         return f"{self.n or '-'} {self.action}"
 
-    def save(self, *_args: Any, **_options: Any) -> NoReturn:  # noqa: ANN401
+    def save(self, *_args: Any, **_options: Any) -> NoReturn:
         """Refuse: an entry gets its hash where it is recorded."""
         raise AppendOnly(f"An entry of the audit log cannot be saved. {ADVICE}")
 
-    def delete(self, *_args: Any, **_options: Any) -> NoReturn:  # noqa: ANN401
+    def delete(self, *_args: Any, **_options: Any) -> NoReturn:
         """Refuse: what happened, happened."""
         raise AppendOnly(f"An entry of the audit log cannot be deleted. {ADVICE}")
 

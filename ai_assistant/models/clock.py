@@ -1,18 +1,12 @@
-"""
-The database's clock: the one that all processes of a site share.
-
-What one process stores and another compares goes by it; the processes of a site may run
-on several machines, whose clocks differ. SQLite has no clock but that of the one machine
-on which its file is.
-"""
+"""The database's clock, and the rows that no other transaction holds."""
 
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import connection, models
-from django.db.models import functions
+from django.db.models import Model, QuerySet, functions
 
 SEEN_S = 60.0
 NOW = {
@@ -70,7 +64,7 @@ _seen = _Seen()
 class Now(functions.Now):
     """The database's clock in a query."""
 
-    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:  # noqa: ANN401
+    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:
         """Give the moment itself: SQLite's own is one of milliseconds, and in UTC."""
         moment = models.Value(_host_now(), output_field=models.DateTimeField())
         return compiler.compile(moment.resolve_expression(compiler.query))
@@ -88,7 +82,7 @@ class DatabaseTimeField(models.DateTimeField):  # type: ignore[type-arg]
         """Whether an INSERT tells the value. On SQLite it is known before."""
         return connection.vendor == "postgresql" and self._is_set(add=True)
 
-    def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # noqa: ANN401, FBT001
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # noqa: FBT001
         """Return what is written."""
         if not self._is_set(add=add):
             return getattr(model_instance, self.attname)
@@ -97,7 +91,7 @@ class DatabaseTimeField(models.DateTimeField):  # type: ignore[type-arg]
         setattr(model_instance, self.attname, _host_now())
         return getattr(model_instance, self.attname)
 
-    def deconstruct(self) -> Any:  # noqa: ANN401
+    def deconstruct(self) -> Any:
         """Return it as Django's own field."""
         name, _path, arguments, options = super().deconstruct()
         return name, "django.db.models.DateTimeField", arguments, options
@@ -108,3 +102,18 @@ class DatabaseTimeField(models.DateTimeField):  # type: ignore[type-arg]
 
 def _host_now() -> datetime:
     return datetime.now(UTC) if settings.USE_TZ else datetime.now()  # noqa: DTZ005
+
+
+M = TypeVar("M", bound=Model)
+
+
+def free(rows: "QuerySet[M]") -> "QuerySet[M]":
+    """
+    Return those of `rows` that no other transaction holds; reading them locks them.
+
+    Use it in a transaction. SQLite locks no rows: there they are all of them.
+    """
+    if not connection.features.has_select_for_update_skip_locked:
+        return rows
+    taken = rows.order_by().select_for_update(skip_locked=True, of=("self",))
+    return rows.model._default_manager.filter(pk__in=taken.values("pk"))  # noqa: SLF001

@@ -1,3 +1,5 @@
+"""Conversations, their messages, what people think of these, and messages that wait."""
+
 import uuid
 from typing import Self
 
@@ -6,6 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models.clock import DatabaseTimeField
+from ai_assistant.models.run import Door
 from ai_assistant.types import UserKey
 
 
@@ -139,3 +142,102 @@ class Message(models.Model):
     def text(self) -> str:
         """The text of the message, without reasoning and calls."""
         return "".join(part["text"] for part in self.parts if part["type"] == "text")
+
+
+class Feedback(models.Model):
+    """What a person thinks of an answer."""
+
+    class Value(models.TextChoices):
+        UP = "up", _("good")
+        DOWN = "down", _("bad")
+
+    class Reason(models.TextChoices):
+        WRONG = "wrong", _("Not right")
+        INCOMPLETE = "incomplete", _("Not complete")
+        UNASKED = "unasked", _("Not what I asked")
+        SLOW = "slow", _("Too slow")
+        LONG = "long", _("Too long")
+
+    run = models.ForeignKey(
+        "ai_assistant.Run", on_delete=models.CASCADE, related_name="feedback"
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+    value = models.CharField(_("value"), max_length=4, choices=Value)
+    reasons = models.JSONField(_("reasons"), default=list, blank=True)
+    text = models.TextField(_("comment"), blank=True)
+    created_at = DatabaseTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("feedback")
+        verbose_name_plural = _("feedback")
+        ordering = ("-created_at",)
+        constraints = (
+            models.UniqueConstraint(fields=["run", "user"], name="aia_feedback_one"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.value} of {self.run_id}"
+
+
+class QueuedMessage(models.Model):
+    """
+    A message that waits for the end of a run; see `ai_assistant.engine.lifecycle.queue`.
+
+    All that a send says is kept, so that its run starts as if it were sent then. The
+    row goes when the run is there; a dropped one stays a while, without its words, so
+    that a repeat of its request adds nothing.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(
+        "ai_assistant.Conversation", on_delete=models.CASCADE, related_name="queued"
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+    key = models.CharField(max_length=64)  # of the send; makes it idempotent
+    position = models.PositiveIntegerField()  # within the conversation, with gaps
+    text = models.TextField()
+    page_path = models.CharField(max_length=2000, blank=True)
+    page_title = models.CharField(max_length=300, blank=True)
+    script_prefix = models.CharField(max_length=300, blank=True)  # see Run
+    context = models.JSONField(default=dict, blank=True)  # see Run.context
+    look_only = models.BooleanField(default=False)
+    profile = models.CharField(max_length=100, default="default")
+    door = models.CharField(max_length=8, choices=Door, default=Door.PANEL)
+
+    # The run that is to read it in its next step; see `ai_assistant.engine.lifecycle.steering`.
+    told_run = models.UUIDField(null=True, blank=True)
+    held = models.CharField(max_length=64, blank=True)  # the code of why it was refused
+    dropped_at = models.DateTimeField(null=True, blank=True)
+
+    session_digest = models.CharField(max_length=64, blank=True)
+    session_sealed = models.TextField(blank=True)  # its key, encrypted
+    password_digest = models.CharField(max_length=64, blank=True)
+    session_expires_at = models.DateTimeField(null=True, blank=True)
+    token_id = models.UUIDField(null=True, blank=True)  # of a program, not a session
+
+    created_at = DatabaseTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("queued message")
+        verbose_name_plural = _("queued messages")
+        ordering = ("conversation", "position")
+        indexes = (
+            models.Index(
+                fields=["conversation", "position"], name="aia_queued_position"
+            ),
+            models.Index(
+                fields=["created_at", "id"],
+                condition=models.Q(dropped_at=None),
+                name="aia_queued_time",
+            ),
+        )
+        constraints = (
+            models.UniqueConstraint(fields=["user", "key"], name="aia_queued_key"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.position} of {self.conversation_id}"

@@ -8,7 +8,7 @@ class RunEvent(models.Model):
     """
     One immutable, numbered fact of a run. Insert only.
 
-    Only `ai_assistant.engine.eventlog` writes and reads this table.
+    Only `ai_assistant.engine.storage.eventlog` writes and reads this table.
     """
 
     run = models.ForeignKey(

@@ -1,3 +1,5 @@
+"""Who works on what: locks of objects, and the processes that execute runs."""
+
 from django.conf import settings
 from django.contrib.contenttypes.models import ContentType
 from django.db import models
@@ -9,7 +11,7 @@ class ObjectLock(models.Model):
     A run works on this object: nobody else saves it meanwhile.
 
     It holds as long as its run is `running` and has its lease, which a heartbeat
-    renews; see `ai_assistant.safety.locks`.
+    renews; see `ai_assistant.safety.object_locks`.
     """
 
     content_type = models.ForeignKey(ContentType, on_delete=models.CASCADE)
@@ -32,3 +34,22 @@ class ObjectLock(models.Model):
 
     def __str__(self) -> str:
         return f"{self.content_type_id} {self.object_id}"
+
+
+class ExecutorProcess(models.Model):
+    """
+    A process that executes runs, and when it last said so.
+
+    Others see by it that messages are worked on; see `ai_assistant.engine.execution.presence`.
+    """
+
+    owner = models.CharField(primary_key=True, max_length=200)  # see engine.owner
+    in_memory = models.BooleanField(default=False)  # its layer reaches no other process
+    seen_at = models.FloatField()  # seconds of the database's clock
+
+    class Meta:
+        verbose_name = _("executing process")
+        verbose_name_plural = _("executing processes")
+
+    def __str__(self) -> str:
+        return self.owner

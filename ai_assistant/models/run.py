@@ -1,3 +1,5 @@
+"""Runs, their steps, and the wish that one stops."""
+
 import uuid
 
 from django.conf import settings
@@ -55,7 +57,7 @@ class Run(models.Model):
     From one message of the user to the final answer.
 
     Only a `running` run has an owner and a lease. Every write of the run starts
-    with the fence, one UPDATE of this row; see `ai_assistant.engine.fence`.
+    with the fence, one UPDATE of this row; see `ai_assistant.engine.storage.lease`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -158,3 +160,101 @@ class Run(models.Model):
     def is_final(self) -> bool:
         """Whether nothing will happen to this run any more."""
         return self.state in FINAL
+
+
+class ClientRun(models.Model):
+    """
+    A run as a client of another protocol counts it: one request, one stream.
+
+    A run of ours that waits for a person goes on in a new one of the client's.
+    `after` and `until` are event numbers of `run`: the stream tells those between,
+    `until` included; None while it is not known.
+    """
+
+    conversation = models.ForeignKey(
+        "ai_assistant.Conversation",
+        on_delete=models.CASCADE,
+        related_name="client_runs",
+    )
+    run = models.ForeignKey(
+        "ai_assistant.Run", on_delete=models.CASCADE, related_name="client_runs"
+    )
+    client_id = models.CharField(max_length=200)  # the client's own name for it
+    after = models.PositiveIntegerField(default=0)
+    until = models.PositiveIntegerField(null=True, blank=True)
+    created_at = DatabaseTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("run of a client")
+        verbose_name_plural = _("runs of clients")
+        ordering = ("run", "after")
+        constraints = (
+            models.UniqueConstraint(
+                fields=["conversation", "client_id"], name="aia_client_run_id"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.client_id
+
+
+class Step(models.Model):
+    """
+    One model call and the tool calls it asked for.
+
+    The row is written when the whole reply is there, so a step that has a row is
+    never asked again.
+    """
+
+    run = models.ForeignKey(
+        "ai_assistant.Run", on_delete=models.CASCADE, related_name="steps"
+    )
+    index = models.PositiveIntegerField()  # 0-based
+    message = models.OneToOneField(
+        "ai_assistant.Message", on_delete=models.CASCADE, related_name="step"
+    )
+    finish_reason = models.CharField(max_length=40)
+    provider_fields = models.JSONField(default=dict)  # echoed verbatim
+    model = models.CharField(max_length=200)
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(default=0)
+    reasoning_tokens = models.PositiveIntegerField(default=0)
+    cost_usd = models.DecimalField(
+        max_digits=14, decimal_places=8, null=True, blank=True
+    )
+    created_at = DatabaseTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("step")
+        verbose_name_plural = _("steps")
+        ordering = ("run", "index")
+        constraints = (
+            models.UniqueConstraint(fields=["run", "index"], name="aia_step_index"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.run_id} step {self.index}"
+
+
+class StopRequest(models.Model):
+    """
+    The wish that a run stops, until the run has taken note of it.
+
+    A row of its own: that of the run may be locked, by a write or by a process that
+    hangs. It does not even ask whether the run is there, since that would wait too.
+    See `ai_assistant.engine.lifecycle.stop`.
+    """
+
+    run = models.OneToOneField(
+        "ai_assistant.Run",
+        primary_key=True,
+        db_constraint=False,
+        on_delete=models.CASCADE,
+        related_name="stop_request",
+    )
+    code = models.CharField(max_length=64)
+    text = models.TextField(blank=True)  # a sentence for the person
+
+    def __str__(self) -> str:
+        return f"{self.run_id} ({self.code})"

@@ -39,7 +39,7 @@ class ContextModule:
     suggestions: ClassVar[Sequence[Any]] = ()
     read_only: bool = False
 
-    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401
+    def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if not cls.__dict__.get("id"):
             cls.id = id_of(cls)

@@ -1,13 +1,92 @@
-"""Which module a page selects."""
+"""Which module a page selects, and whether what it keeps is open to a user."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any, ClassVar
 
+from django.utils.translation import gettext_lazy as _
+
+from ai_assistant.context.opened import admits
+from ai_assistant.context.page import Page
+from ai_assistant.context.viewparts import parts_of
 from ai_assistant.modules.base import ContextModule
-from ai_assistant.modules.builtin import BUILT_IN, DefaultModule
 from ai_assistant.registry import registry
+
+
+class DefaultModule(ContextModule):
+    """Every page without a module: the shared tools and those of its view."""
+
+    id = "default"
+
+
+class AdminIndexModule(ContextModule):
+    """The start page of the admin and the lists of an app's models."""
+
+    id = "admin-index"
+    label = _("Administration")
+    matches: ClassVar = ["admin:index", "admin:app_list"]
+    prompt = (
+        "The user is at the start of the administration and may want to find something."
+    )
+
+
+class AdminListModule(ContextModule):
+    """The list of a model."""
+
+    id = "admin-list"
+    label = _("List")
+    matches: ClassVar = ["admin:*_changelist"]
+    prompt = (
+        "The user looks at a list. What is searched and filtered is in the page's item."
+    )
+
+
+class AdminFormModule(ContextModule):
+    """The form of a new or of an existing object."""
+
+    id = "admin-form"
+    label = _("Form")
+    matches: ClassVar = ["admin:*_add", "admin:*_change"]
+    prompt = (
+        "The user has a form open. A change that you make is not seen in it until "
+        "the page is loaded again; say so after a change."
+    )
+
+
+class AdminHistoryModule(ContextModule):
+    """The history of an object."""
+
+    id = "admin-history"
+    label = _("History")
+    matches: ClassVar = ["admin:*_history"]
+    read_only = True
+    prompt = "The user looks at what was changed. Nothing can be changed from here."
+
+
+BUILT_IN: tuple[ContextModule, ...] = (
+    AdminIndexModule(),
+    AdminListModule(),
+    AdminFormModule(),
+    AdminHistoryModule(),
+)
+
+
+def is_page_open(page: Page | None, module: ContextModule, user: Any) -> bool:
+    """
+    Tell whether `user` gets what `module` and the view keep for the page.
+
+    The database is asked only if the site keeps something for it.
+    """
+    if page is None or not _is_kept(page, module):
+        return True
+    return admits(page, user)
+
+
+def _is_kept(page: Page, module: ContextModule) -> bool:
+    own = parts_of(page.view, page.model_admin)
+    return bool(module.id in registry.modules() or own.tools or own.suggestions)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

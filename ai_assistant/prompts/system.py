@@ -1,4 +1,4 @@
-"""The system prompt: server text only, with the page at its end."""
+"""How a person wants this one answer, and what other branches have left behind."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,6 +10,22 @@ from ai_assistant.context.block import context_block
 from ai_assistant.context.collect import PAGE
 from ai_assistant.models.run import Run
 from ai_assistant.types import ContextItem, ToolDefinition
+
+WISHES = {
+    "shorter": "The user has seen an answer to this and wants a shorter one: give the "
+    "main point in a few sentences, and leave out what is not needed for it.",
+}
+CHANGED_ELSEWHERE = (
+    "The user has left another version of this conversation, which you do not see. "
+    "What was changed there stays changed: look at the data before you change it again."
+)
+
+
+def wish_text(wish: str, *, changed_elsewhere: bool) -> str:
+    """Return what the model is told of both; nothing for most runs."""
+    told = (WISHES.get(wish, ""), CHANGED_ELSEWHERE if changed_elsewhere else "")
+    return "\n".join(text for text in told if text)
+
 
 IDENTITY = """\
 You are the assistant in the administration of a Django site. You work for the \
@@ -31,7 +47,7 @@ READ_ONLY = "Say so if the user asks for a change."
 
 def system_prompt(
     run: Run,
-    user: Any,  # noqa: ANN401 - the site's user model
+    user: Any,
     *,
     tools: Iterable[ToolDefinition] = (),
     module: str = "",
@@ -60,7 +76,7 @@ def _hints(tools: Iterable[ToolDefinition]) -> str:
     return "\n".join(f"- {hint}" for hint in dict.fromkeys(hints))
 
 
-def _situation(run: Run, user: Any) -> str:  # noqa: ANN401
+def _situation(run: Run, user: Any) -> str:
     lines = [f"Signed-in user: {user.get_username()!r}{_role(user)}"]
     # Its title and query are said by whoever made the link: they are data, below.
     path = run.page_path.partition("#")[0].partition("?")[0]
@@ -70,7 +86,7 @@ def _situation(run: Run, user: Any) -> str:  # noqa: ANN401
     return "\n".join([*lines, _moment(run)])
 
 
-def _role(user: Any) -> str:  # noqa: ANN401
+def _role(user: Any) -> str:
     """Return what the user is on this site, as far as the user model knows it."""
     role = next((word for name, word in ROLES if getattr(user, name, False)), "")
     groups = getattr(user, "groups", None)

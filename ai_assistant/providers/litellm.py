@@ -17,13 +17,17 @@ from types import ModuleType
 from typing import Any
 
 from ai_assistant.exceptions import ModelError
-from ai_assistant.providers.litellm_chunks import ChunkReader, price_usd, usage
 from ai_assistant.providers.litellm_errors import (
     came_from_provider,
     model_error,
     without_key,
 )
-from ai_assistant.providers.litellm_stream import iterate_once
+from ai_assistant.providers.litellm_stream import (
+    ChunkReader,
+    iterate_once,
+    price_usd,
+    usage,
+)
 from ai_assistant.providers.warmup import Warmup
 from ai_assistant.types import ModelChunk, ModelRequest, ReplyEnd
 
@@ -128,7 +132,7 @@ class LiteLLMProvider:
         return arguments | {name: value for name, value in optional.items() if value}
 
 
-async def _all_of(answer: Any, reader: ChunkReader) -> AsyncGenerator[Any, None]:  # noqa: ANN401 - litellm's
+async def _all_of(answer: Any, reader: ChunkReader) -> AsyncGenerator[Any, None]:
     """Yield litellm's chunks; do not wait long for what follows the finish reason."""
     async for chunk in answer:
         reader.received = reader.received or _received(answer)
@@ -144,7 +148,7 @@ async def _all_of(answer: Any, reader: ChunkReader) -> AsyncGenerator[Any, None]
         yield chunk
 
 
-def _received(answer: Any) -> bool:  # noqa: ANN401 - litellm's
+def _received(answer: Any) -> bool:
     """
     Tell whether the provider itself has given a finish reason.
 
@@ -156,7 +160,7 @@ def _received(answer: Any) -> bool:  # noqa: ANN401 - litellm's
     return bool(answer.received_finish_reason or answer.intermittent_finish_reason)
 
 
-def _check_whole(answer: Any, reader: ChunkReader, *, spoke: bool) -> None:  # noqa: ANN401 - litellm's
+def _check_whole(answer: Any, reader: ChunkReader, *, spoke: bool) -> None:
     """Raise ModelError if the stream ended without a finish reason."""
     if reader.received and reader.finish_reason:
         return
@@ -181,7 +185,7 @@ def missing(litellm: ModuleType, arguments: Mapping[str, Any]) -> ModelError | N
     return ModelError("not_configured", f"Not set: {', '.join(names)}.")
 
 
-def _content_type(answer: Any) -> str:  # noqa: ANN401 - litellm's
+def _content_type(answer: Any) -> str:
     hidden = getattr(answer, "_hidden_params", None) or {}
     headers = hidden.get("additional_headers") or {}
     return str(headers.get("llm_provider-content-type", ""))

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 
 from ai_assistant.providers.texts import Filters, filtered
-from ai_assistant.safety.redaction import Mask, redact_values, redact_values_json
+from ai_assistant.text.redaction import Mask, redact_values, redact_values_json
 from ai_assistant.types import ModelChunk
 
 MASKS = Filters(growing=Mask, words=redact_values, fields=redact_values_json)

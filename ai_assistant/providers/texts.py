@@ -1,9 +1,4 @@
-"""
-The texts of one reply, each through a filter of its own. Plain Python.
-
-A filter may keep back the end of what it got, because it cannot judge it yet. Such an
-end is told as soon as the reply has gone on to something else.
-"""
+"""The texts of one reply: whole characters, each text through its own filter."""
 
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable
@@ -11,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from ai_assistant.text.unicode import Joiner, whole, whole_json
 from ai_assistant.types import (
     ModelChunk,
     ReasoningDelta,
@@ -103,3 +99,13 @@ class _Reply:
             if tail := arguments.end():
                 tails.append(ToolCallDelta(index=index, arguments=tail))
         return tails
+
+
+WHOLE = Filters(growing=Joiner, words=whole, fields=whole_json)
+
+
+def with_whole_characters(
+    stream: AsyncGenerator[ModelChunk, None],
+) -> AsyncGenerator[ModelChunk, None]:
+    """Yield the chunks of `stream`, each with text that can be stored and sent."""
+    return filtered(stream, WHOLE)

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.utils.timezone import is_aware, localtime
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.branches import path_of
+from ai_assistant.engine.storage.branches import path_of
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run

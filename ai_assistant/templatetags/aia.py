@@ -5,7 +5,7 @@ from django.template.context import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from ai_assistant.web.theme import bridge
+from ai_assistant.web.panel.layout import bridge
 
 register = template.Library()
 

@@ -10,10 +10,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
-from ai_assistant.safety.permissions import may_view
+from ai_assistant.safety.identity.permissions import may_view
 from ai_assistant.types import JSON
 from ai_assistant.web.middleware import has_addresses, wants_panel
-from ai_assistant.web.panel import panel_for
+from ai_assistant.web.panel.panel import panel_for
 
 register = template.Library()
 

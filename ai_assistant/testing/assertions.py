@@ -1,6 +1,6 @@
 """What a test says of the calls of a run."""
 
-from ai_assistant.testing.played import Played, PlayedCall
+from ai_assistant.testing.recorded import Played, PlayedCall
 from ai_assistant.types import JSON
 
 

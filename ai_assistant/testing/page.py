@@ -8,7 +8,7 @@ from django.views.generic import RedirectView
 
 from ai_assistant.context.collect import see
 from ai_assistant.context.page import Page, find_page
-from ai_assistant.engine.scope import RunScope, kept_of
+from ai_assistant.engine.lifecycle.scope import RunScope, kept_of
 from ai_assistant.types import JSON
 
 KEYS = ("browser", "mentioned", "dropped", "tools")  # as the panel sends them

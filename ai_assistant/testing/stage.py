@@ -1,9 +1,14 @@
-"""Plays a run in this process. Imports the engine, so only after Django's setup."""
+"""The context providers and tools of a test, which may not fail unseen."""
 
-from collections.abc import Callable, Iterator, Mapping
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from queue import SimpleQueue
 from typing import Any
 from unittest.mock import patch
 from uuid import UUID, uuid4
@@ -12,27 +17,153 @@ from django.conf import settings
 from django.test import override_settings
 
 from ai_assistant import conf
-from ai_assistant.engine.browser import FromPage, finish_call, with_page
-from ai_assistant.engine.browser import claim as claim_request
-from ai_assistant.engine.db import unit
-from ai_assistant.engine.execute import execute
-from ai_assistant.engine.fence import Hold, claim
-from ai_assistant.engine.flush import Flusher
-from ai_assistant.engine.interrupts import Answer, answer
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.scope import RunScope
-from ai_assistant.engine.start import Submission, accept
-from ai_assistant.engine.sweep import give_out_calls
+from ai_assistant.engine.calls.client_tools import FromPage, finish_call, with_page
+from ai_assistant.engine.calls.client_tools import claim as claim_request
+from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.execution.sweep import give_out_calls
+from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.engine.lifecycle.writer import Flusher
+from ai_assistant.engine.storage.lease import Hold, claim, this_process
+from ai_assistant.engine.storage.units import unit
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.testing.assertions import assert_script_is_used_up
-from ai_assistant.testing.one_thread import CallersThread, one_thread
 from ai_assistant.testing.page import check_context, check_ids, check_path
-from ai_assistant.testing.played import Played, PlayedCall
-from ai_assistant.testing.recorded import Recording
-from ai_assistant.testing.watched import watched_providers, watched_tools
+from ai_assistant.testing.recorded import Played, PlayedCall, Recording
 from ai_assistant.types import JSON
+
+logger = logging.getLogger("ai_assistant")
+
+
+class _ProviderLog(logging.Handler):
+    """
+    Notes the first context provider of which the log says something.
+
+    On a site it leaves a chip and that line, and the message is sent without it; a
+    test would only miss some words of the prompt.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(logging.WARNING)
+        self._recording = recording
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said = record.getMessage()
+        if not said.startswith("context provider ") or self._recording.broken:
+            return
+        error = record.exc_info[1] if record.exc_info else None
+        why = f": {type(error).__name__}: {error}" if error else ""
+        self._recording.broken = AssertionError(
+            f"{said[0].upper()}{said[1:]}{why}. On the site the message is sent "
+            "without what it tells."
+        )
+        self._recording.broken.__cause__ = error
+
+
+@contextmanager
+def watched_providers(recording: Recording) -> Iterator[None]:
+    """Break the recording with the first context provider that fails meanwhile."""
+    log = _ProviderLog(recording)
+    logger.addHandler(log)
+    try:
+        yield
+    finally:
+        logger.removeHandler(log)
+
+
+@contextmanager
+def watched_tools(recording: Recording) -> Iterator[None]:
+    """Keep the first error that a tool raises by a fault of its own."""
+    faults = import_module("ai_assistant.engine.calls.recording")
+    tell = faults.tell
+
+    def told(call: Any, error: BaseException) -> None:
+        tell(call, error)
+        recording.raised = recording.raised or error
+
+    with patch.object(faults, "tell", told):
+        yield
+
+
+Job = Callable[[], None]
+
+# Looked up by their paths: some packages have a function named like a module.
+POOLS = {
+    "ai_assistant.engine.storage.units": ("_pool", "_tools", "_writes"),
+    "ai_assistant.engine.interrupts.editing": ("_forms",),
+    "ai_assistant.engine.calls.preview": ("_previews",),
+    "ai_assistant.context.collect": ("_providers",),
+}
+
+
+class CallersThread(Executor):
+    """Carries out in the thread that made it; at once, if it is asked there."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+
+    def submit(  # type: ignore[override] # a pool's has the same, spelled out
+        self, work: Callable[..., Any], *args: object, **kwargs: object
+    ) -> Future[Any]:
+        """Carry out `work` in the caller's thread."""
+        future: Future[Any] = Future()
+
+        def job() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(work(*args, **kwargs))
+            except BaseException as error:  # noqa: BLE001 - told to who waits
+                future.set_exception(error)
+
+        if threading.get_ident() == self._thread:
+            job()
+        else:
+            self._jobs.put(job)
+        return future
+
+    def run(self, coroutine: Coroutine[Any, Any, object]) -> None:
+        """Run `coroutine` on a loop of its own, and work for it here meanwhile."""
+        failed: list[BaseException] = []
+
+        def drive() -> None:
+            try:
+                asyncio.run(coroutine)
+            except BaseException as error:  # noqa: BLE001 - raised again below
+                failed.append(error)
+            finally:
+                self._jobs.put(None)
+
+        loop = threading.Thread(target=drive, name="aia-test-loop", daemon=True)
+        loop.start()
+        while (job := self._jobs.get()) is not None:
+            job()
+        loop.join()
+        if failed:
+            raise failed[0]
+
+
+@contextmanager
+def one_thread() -> Iterator[CallersThread]:
+    """Put the caller's thread in the place of the engine's pools."""
+    callers = CallersThread()
+    with_patches = [
+        patch.object(import_module(path), name, callers)
+        for path, names in POOLS.items()
+        for name in names
+    ]
+    try:
+        for one in with_patches:
+            one.start()
+        yield callers
+    finally:
+        for one in with_patches:
+            one.stop()
+
 
 PROVIDER = "ai_assistant.testing.recorded.RecordedProvider"
 QUIET_S = 3600.0  # a lease that outlasts every test: nobody takes the run over
@@ -173,7 +304,7 @@ def _stage(recording: Recording) -> Iterator[_Stage]:
         "MODEL_RETRY_DELAY_S": 0.001,
     }
     layers = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
-    long_tools = import_module("ai_assistant.engine.background.send")
+    long_tools = import_module("ai_assistant.engine.calls.background.send")
     with (
         override_settings(AI_ASSISTANT=options, CHANNEL_LAYERS=layers),
         one_thread() as thread,

@@ -79,7 +79,7 @@ def _question(
         raise ModelRetry(str(error)) from error
 
 
-def _labels(asked: Ask, answer: Any) -> list[str]:  # noqa: ANN401 - of any kind
+def _labels(asked: Ask, answer: Any) -> list[str]:
     """Return the answer as the person saw it."""
     if isinstance(answer, bool):
         return [_("Yes") if answer else _("No")]

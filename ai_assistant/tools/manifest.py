@@ -1,13 +1,51 @@
-"""All tools in one file that is committed, so that a change is seen in a review."""
+"""The hash of each tool, and the file in which all are committed."""
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ai_assistant.registry import registry
-from ai_assistant.tools.schema import schema_error
-from ai_assistant.tools.version import manifest
+from ai_assistant.tools.schema import CACHED, function_schema, schema_error
+from ai_assistant.types import ToolDefinition
+
+
+@lru_cache(maxsize=CACHED)
+def version_of(tool: ToolDefinition) -> str:
+    """
+    Return the hash of the tool's name, schema, effect and policy.
+
+    The words of its docstring are not in it, the descriptions of arguments are.
+    """
+    canonical = json.dumps(_told(tool), sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def versions(tools: Iterable[ToolDefinition]) -> dict[str, str]:
+    """Return the hash of each of `tools`, by name."""
+    return {tool.name: version_of(tool) for tool in tools}
+
+
+def manifest(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, Any]]:
+    """Return what a review should see of `tools`, by name, in the same order always."""
+    told = ((tool.name, version_of(tool), _told(tool)) for tool in tools)
+    entries = {
+        name: {"version": version, **{k: v for k, v in fields.items() if k != "name"}}
+        for name, version, fields in told
+    }
+    return dict(sorted(entries.items()))
+
+
+def _told(tool: ToolDefinition) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "effect": tool.effect,
+        "policy": tool.policy,
+        "schema": function_schema(tool)["function"]["parameters"],
+    }
+
 
 Manifest = dict[str, dict[str, Any]]
 

@@ -29,7 +29,7 @@ def split_page(
     return (own, own.pop(PAGE, 1)) if is_paged(tool) else (own, 1)
 
 
-def paged(tool: ToolDefinition, value: Any, page: int) -> Any:  # noqa: ANN401 - what a tool returns
+def paged(tool: ToolDefinition, value: Any, page: int) -> Any:
     """
     Return one page of a list or a queryset, with how much there is.
 
@@ -55,5 +55,5 @@ def paged(tool: ToolDefinition, value: Any, page: int) -> Any:  # noqa: ANN401 -
     }
 
 
-async def _paged_later(tool: ToolDefinition, value: Awaitable[Any], page: int) -> Any:  # noqa: ANN401
+async def _paged_later(tool: ToolDefinition, value: Awaitable[Any], page: int) -> Any:
     return paged(tool, await value, page)

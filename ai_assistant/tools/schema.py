@@ -1,4 +1,4 @@
-"""From a function's type hints and docstring to the schema that a model reads."""
+"""The JSON schema of a tool's arguments: from its signature, or given with it."""
 
 import inspect
 import json
@@ -7,12 +7,66 @@ import typing
 from functools import lru_cache
 from typing import Any
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, WrongArguments
-from ai_assistant.tools import given_schema
-from ai_assistant.tools.paging import PAGE, is_paged
+from ai_assistant.tools.paging import PAGE, PAGE_SCHEMA, is_paged
 from ai_assistant.types import ToolDefinition
+
+
+def given_parameters(tool: ToolDefinition) -> dict[str, Any]:
+    """
+    Return the schema of a tool's arguments, as it was given.
+
+    Unknown arguments are refused unless it allows them. Raise
+    ImproperlyConfiguredAssistant if it is no schema of an object.
+    """
+    given: dict[str, Any] = {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+        **(tool.schema or {}),
+    }
+    if given["type"] != "object" or not isinstance(given["properties"], dict):
+        raise ImproperlyConfiguredAssistant(
+            f"Tool {tool.name!r} has a schema that is not one of an object. Give "
+            "{'type': 'object', 'properties': {...}}."
+        )
+    if is_paged(tool):
+        given["properties"] = {**given["properties"], PAGE: PAGE_SCHEMA}
+    try:
+        Draft202012Validator.check_schema(given)
+    except SchemaError as error:
+        raise ImproperlyConfiguredAssistant(
+            f"Tool {tool.name!r} has a schema that is none: {error.message}. Correct "
+            "it; see https://json-schema.org."
+        ) from error
+    return given
+
+
+def given_problems(
+    schema: dict[str, Any], arguments: dict[str, Any]
+) -> list[tuple[str, str]]:
+    """Return what is wrong with the arguments: where, and a few words."""
+    # An empty registry: no reference is ever fetched from the network.
+    validator = Draft202012Validator(schema, registry=_empty())
+    try:
+        return [
+            (".".join(map(str, error.absolute_path)) or "object", error.message[:300])
+            for error in validator.iter_errors(arguments)
+        ]
+    except (Unresolvable, RecursionError):
+        return [("object", "a reference of the tool's schema cannot be resolved")]
+
+
+@lru_cache(maxsize=1)
+def _empty() -> Registry[Any]:
+    return Registry()
+
 
 # Google and reST forms of "argument: description".
 ARGUMENT_LINE = re.compile(r"^\s*(?::param\s+)?(\w+)(?:\s*\([^)]*\))?:\s+(\S.*)$")
@@ -98,7 +152,7 @@ def validated(tool: ToolDefinition, arguments: dict[str, Any]) -> dict[str, Any]
     Raise WrongArguments with a sentence for each thing that is wrong.
     """
     if tool.schema is not None:
-        if problems := given_schema.problems(_parameters(tool), arguments):
+        if problems := given_problems(_parameters(tool), arguments):
             raise _wrong(tool, problems)
         return arguments
     model = arguments_model(tool)
@@ -116,7 +170,7 @@ def takes_context(tool: ToolDefinition) -> bool:
 
 def _parameters(tool: ToolDefinition) -> dict[str, Any]:
     if tool.schema is not None:
-        return given_schema.parameters(tool)
+        return given_parameters(tool)
     parameters = arguments_model(tool).model_json_schema()
     parameters.pop("title", None)
     parameters.setdefault("properties", {})

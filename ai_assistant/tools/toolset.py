@@ -52,7 +52,7 @@ class Toolset:
         """Leave out the tools of which `keep` does not hold."""
         return Toolset(self.name, filter(keep, self.tools))
 
-    def changed(self, **fields: Any) -> "Toolset":  # noqa: ANN401 - of ToolDefinition
+    def changed(self, **fields: Any) -> "Toolset":
         """Give all tools these fields: `policy="ask"`, `permission=...`, `rate=...`."""
         return self._each(lambda tool: replace(tool, **fields))
 

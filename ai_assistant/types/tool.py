@@ -18,11 +18,11 @@ class Editor(Protocol):
         context: "RunContext",
         arguments: dict[str, Any],
         data: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401 - a Django form
+    ) -> Any:
         """Return the form of these arguments, bound to `data` if it is given."""
         ...
 
-    def arguments(self, form: Any, arguments: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+    def arguments(self, form: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments that a valid form stands for, after `arguments`."""
         ...
 

@@ -27,11 +27,11 @@ from django.http import HttpRequest, QueryDict
 from django.utils.datastructures import MultiValueDict
 from django.utils.html import format_html
 
-from ai_assistant.changes.images import object_id
-from ai_assistant.changes.meta import label, meta
+from ai_assistant.changes.capture.images import object_id
+from ai_assistant.changes.values import label, meta
 from ai_assistant.models import clock
-from ai_assistant.safety.sealing import site_key
-from ai_assistant.tools.data.posting import inner, put
+from ai_assistant.safety.identity.sealing import site_key
+from ai_assistant.tools.data.writing.posting import inner, put
 
 NAME = "_aia_opened"  # of the hidden field
 DIGEST_BYTES = 6
@@ -68,12 +68,12 @@ class Opened:
     token: str
     secret: bytes
 
-    def had(self, form: Any, name: str, shown: Any) -> bool:  # noqa: ANN401
+    def had(self, form: Any, name: str, shown: Any) -> bool:
         """Tell whether the field was opened with a value that is shown so."""
         return _digest(self.secret, form, name, shown) in self.digests
 
 
-def with_digest(request: HttpRequest, response: Any) -> bytes | None:  # noqa: ANN401
+def with_digest(request: HttpRequest, response: Any) -> bytes | None:
     """
     Return the page with the token in its form; None if it has no form of rows.
 
@@ -95,7 +95,7 @@ def with_digest(request: HttpRequest, response: Any) -> bytes | None:  # noqa: A
     return bytes(response.content[:at] + field + response.content[at:])
 
 
-def _form_of_django(form_id: str, response: Any) -> int | None:  # noqa: ANN401
+def _form_of_django(form_id: str, response: Any) -> int | None:
     """Return where the tag of the form ends that has the id of Django's own."""
     form = re.compile(FORM % re.escape(form_id.encode()), re.IGNORECASE)
     found = form.search(response.content)
@@ -104,7 +104,7 @@ def _form_of_django(form_id: str, response: Any) -> int | None:  # noqa: ANN401
 
 def _only_form(
     request: HttpRequest,
-    response: Any,  # noqa: ANN401
+    response: Any,
     page_forms: Iterable[Any],
 ) -> int | None:
     """Return where the tag ends of the one form that posts fields of the page to it."""
@@ -153,7 +153,7 @@ def _has_one_of(names: set[str], inside: str) -> bool:
 
 def _say_without(
     request: HttpRequest,
-    response: Any,  # noqa: ANN401
+    response: Any,
     page_forms: Sequence[Any],
     form_id: str,
 ) -> None:
@@ -223,7 +223,7 @@ def read_digest(request: HttpRequest) -> Opened | None:
     return None
 
 
-def field_names(form: Any) -> Iterator[str]:  # noqa: ANN401 - a form of a row
+def field_names(form: Any) -> Iterator[str]:
     """Yield the names of the fields that a post of the form can write."""
     if form.instance.pk is None:
         return
@@ -236,7 +236,7 @@ def field_names(form: Any) -> Iterator[str]:  # noqa: ANN401 - a form of a row
             yield name
 
 
-def model_field(form: Any, name: str) -> Any:  # noqa: ANN401
+def model_field(form: Any, name: str) -> Any:
     """Return the field of the model that the form's one writes; None without."""
     try:
         field = meta(form.instance).get_field(name)
@@ -246,7 +246,7 @@ def model_field(form: Any, name: str) -> Any:  # noqa: ANN401
     return field if is_own else None
 
 
-def held_value(form: Any, name: str, row: Any = None) -> Any:  # noqa: ANN401 - JSON
+def held_value(form: Any, name: str, row: Any = None) -> Any:
     """Return what a browser would post of the field as its row is now, or as `row`."""
     bound = form[name]
     value = _held(form, name, row or form.instance)
@@ -257,12 +257,12 @@ def held_value(form: Any, name: str, row: Any = None) -> Any:  # noqa: ANN401 - 
     return _read(bound, data, MultiValueDict())
 
 
-def posted_value(form: Any, name: str) -> Any:  # noqa: ANN401 - JSON
+def posted_value(form: Any, name: str) -> Any:
     """Return what was posted of the field, in the form that `held_value` has."""
     return _read(form[name], form.data, form.files)
 
 
-def _held(form: Any, name: str, row: Any) -> Any:  # noqa: ANN401
+def _held(form: Any, name: str, row: Any) -> Any:
     """Return what the row holds, even if the page's code shows something else."""
     field = model_field(form, name)
     if field is None or field.many_to_many:
@@ -276,7 +276,7 @@ def _held(form: Any, name: str, row: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _read(bound: Any, data: Any, files: Any) -> Any:  # noqa: ANN401 - JSON
+def _read(bound: Any, data: Any, files: Any) -> Any:
     value = inner(bound.field.widget).value_from_datadict(data, files, bound.html_name)
     is_set = isinstance(
         bound.field, forms.MultipleChoiceField | forms.ModelMultipleChoiceField
@@ -284,7 +284,7 @@ def _read(bound: Any, data: Any, files: Any) -> Any:  # noqa: ANN401 - JSON
     return _plain(value, is_set=is_set)
 
 
-def _plain(value: Any, *, is_set: bool = False) -> Any:  # noqa: ANN401 - JSON
+def _plain(value: Any, *, is_set: bool = False) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, list | tuple):
@@ -294,7 +294,7 @@ def _plain(value: Any, *, is_set: bool = False) -> Any:  # noqa: ANN401 - JSON
     return str(value).replace("\r\n", "\n").strip()
 
 
-def _digest(secret: bytes, form: Any, name: str, shown: Any) -> bytes:  # noqa: ANN401
+def _digest(secret: bytes, form: Any, name: str, shown: Any) -> bytes:
     said = json.dumps([label(form.instance), str(form.instance.pk), name, shown])
     return hmac.digest(secret, said.encode(), "sha256")[:DIGEST_BYTES]
 

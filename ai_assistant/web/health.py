@@ -17,15 +17,19 @@ from django.http import Http404, HttpRequest, JsonResponse
 from django.views.decorators.http import require_GET
 
 from ai_assistant import conf
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.executor import executor
-from ai_assistant.engine.fence import database_now
-from ai_assistant.engine.presence import count_apart, is_left_alone, queued_for_s
-from ai_assistant.engine.room import is_full
-from ai_assistant.engine.sweep import overdue_s
+from ai_assistant.engine.execution.executor import executor
+from ai_assistant.engine.execution.presence import (
+    count_apart,
+    is_left_alone,
+    queued_for_s,
+)
+from ai_assistant.engine.execution.sweep import overdue_s
+from ai_assistant.engine.storage.disk_space import is_full
+from ai_assistant.engine.storage.lease import database_now
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.providers import warmup
 from ai_assistant.safety.audit import BEHIND_S, behind_s
-from ai_assistant.safety.permissions import may_view
+from ai_assistant.safety.identity.permissions import may_view
 
 QUEUED_S = 10.0  # after which a message should have been taken
 SEVERAL = 2

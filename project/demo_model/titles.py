@@ -3,7 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ai_assistant.prompts.titles import ANSWER, QUESTION, TITLE_CHARS, TITLE_PROMPT
+from ai_assistant.engine.accounting.titles import (
+    ANSWER,
+    QUESTION,
+    TITLE_CHARS,
+    TITLE_PROMPT,
+)
 
 
 def title_of(messages: Sequence[Mapping[str, Any]]) -> str:

@@ -5,7 +5,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
-from ai_assistant.admin.difference import difference
+from ai_assistant.admin.changes import difference
 from ai_assistant.models import AuditEntry, Budget, ChangeSet, RowChange, ToolCall
 from ai_assistant.safety.audit import seal_all, verify
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.token import AccessToken
-from ai_assistant.safety.tokens import find, issue, mark_revoked
+from ai_assistant.safety.identity.tokens import find, issue, mark_revoked
 
 pytestmark = pytest.mark.django_db
 

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from ai_assistant import RunContext
-from ai_assistant.changes import images
+from ai_assistant.changes.capture import images
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
 from ai_assistant.testing import call, reply
 from tests.testapp.models import Effect

@@ -11,9 +11,9 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
-from ai_assistant.safety import rules
+from ai_assistant.safety.policy import rules
 from ai_assistant.testing import call, reply
-from ai_assistant.tools.parse import digest
+from ai_assistant.tools.parsing import digest
 from tests.attacks.dump import differs, dump
 from tests.attacks.person import card, go_on
 from tests.attacks.setting import (

@@ -13,8 +13,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.stop import stop
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.policy import Grant, PolicyRule

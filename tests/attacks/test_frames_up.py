@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from ai_assistant.engine.db import in_db
+from ai_assistant.engine.storage.units import in_db
 from tests.attacks.dump import differs, dump
 from tests.attacks.person import Person, card
 from tests.attacks.setting import make_rows, offered, wanted

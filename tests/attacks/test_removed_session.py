@@ -5,7 +5,7 @@ from django.apps import apps
 from django.contrib.sessions.models import Session
 
 from ai_assistant.models.run import Run
-from ai_assistant.safety.sessions import is_removed
+from ai_assistant.safety.identity.session import is_removed
 from ai_assistant.testing import call, reply
 from tests.attacks.person import Person, card, go_on
 from tests.attacks.ways import remove_session

@@ -8,8 +8,8 @@ from django.contrib.auth.models import Group, Permission
 from django.utils import timezone
 
 from ai_assistant import Ask, RunContext
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
 from tests.attacks.person import Person, open_of

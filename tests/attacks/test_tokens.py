@@ -7,11 +7,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from ai_assistant.engine.revocation import revoke as revoke_token
+from ai_assistant.engine.lifecycle.revocation import revoke as revoke_token
 from ai_assistant.models import clock
 from ai_assistant.models.run import Run
 from ai_assistant.models.token import AccessToken
-from ai_assistant.safety.tokens import issue
+from ai_assistant.safety.identity.tokens import issue
 from ai_assistant.testing import call, reply
 from tests.attacks.person import Person, open_of
 from tests.attacks.test_revocation import (

@@ -13,8 +13,8 @@ from ai_assistant.changes.values import (
 )
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.fragments import fragment
-from ai_assistant.render.html.thread import read_pinned
-from ai_assistant.web.panel import Panel
+from ai_assistant.render.html.transcript.thread import read_pinned
+from ai_assistant.web.panel.panel import Panel
 from tests.bench.data_rows import PAGE, Rows, timed
 from tests.bench.report import emit, median
 from tests.bench.sizes import STATIC

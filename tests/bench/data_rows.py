@@ -11,8 +11,7 @@ from django.core.management import call_command
 
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.run import Run
-from ai_assistant.models.step import Step
+from ai_assistant.models.run import Run, Step
 from ai_assistant.registry import registry
 from ai_assistant.tools.schema import validated
 from ai_assistant.types import PageInfo, RunContext

@@ -7,9 +7,10 @@ from typing import Any
 from django.contrib import admin
 from django.db import transaction
 
-from ai_assistant.changes import compare, store
-from ai_assistant.changes.recorder import recording
-from ai_assistant.engine.effects import check_unmoved
+from ai_assistant.changes.capture import store
+from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.verify import compare
+from ai_assistant.engine.calls.writes import check_unmoved
 from project.wiki.models import Page
 from tests.bench.data_rows import PAGE, Rows, pairs, timed
 from tests.bench.report import emit, median

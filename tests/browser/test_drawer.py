@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from ai_assistant.render.html.thread import DRAWN_RUNS
+from ai_assistant.render.html.transcript.thread import DRAWN_RUNS
 from tests.browser.chromium import launch
 from tests.browser.panel import Panel
 from tests.browser.rows import add_runs, read_all

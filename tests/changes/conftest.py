@@ -7,8 +7,8 @@ import pytest
 from django.apps import apps
 from django.db import transaction
 
-from ai_assistant.changes.images import object_id
-from ai_assistant.changes.recorder import Recorder, recording
+from ai_assistant.changes.capture.images import object_id
+from ai_assistant.changes.capture.recorder import Recorder, recording
 
 Rows = dict[tuple[str, str], dict[str, Any]]
 
@@ -45,7 +45,7 @@ def check_true(recorder: Recorder, before: Rows, after: Rows) -> None:
     Each image must equal its row; and unless there is a gap, each row that differs
     must have one.
     """
-    from ai_assistant.changes.columns import raw
+    from ai_assistant.changes.capture.columns import raw
 
     def image(row, model):
         if row is None:

@@ -1,13 +1,13 @@
 import pytest
 from django.db import transaction
 
-from ai_assistant.changes.columns import raw
-from ai_assistant.changes.compare import changes_of, fingerprint, unexpected
-from ai_assistant.changes.images import versions
-from ai_assistant.changes.moved import moved
-from ai_assistant.changes.recorder import recording
-from ai_assistant.changes.unlike import Less, More
+from ai_assistant.changes.capture.columns import raw
+from ai_assistant.changes.capture.images import versions
+from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.staleness import moved
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, Related
+from ai_assistant.changes.verify.compare import changes_of, fingerprint, unexpected
+from ai_assistant.changes.verify.differences import Less, More
 from tests.changes import forms
 from tests.changes.conftest import recorded
 from tests.gallery.models import (

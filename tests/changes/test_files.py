@@ -5,8 +5,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage
 from django.db import transaction
 
-from ai_assistant.changes.recorder import recording
-from ai_assistant.changes.stash import stash, stash_storage
+from ai_assistant.changes.capture.files import stash, stash_storage
+from ai_assistant.changes.capture.recorder import recording
 from tests.changes import forms
 from tests.changes.conftest import recorded
 from tests.gallery.models import Work

@@ -3,7 +3,7 @@
 import pytest
 from django.db import transaction
 
-from ai_assistant.changes.recorder import current, recording
+from ai_assistant.changes.capture.recorder import current, recording
 from tests.changes import forms
 from tests.changes.conftest import check_true, differing, gallery, recorded
 from tests.gallery.models import Artist, Painting

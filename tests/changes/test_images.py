@@ -8,9 +8,9 @@ from django.db.models import JSONField, Value
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_assistant.changes import images, sealed
-from ai_assistant.changes.columns import raw
-from ai_assistant.safety.sealing import CannotUnseal
+from ai_assistant.changes.capture import columns, images
+from ai_assistant.changes.capture.columns import raw
+from ai_assistant.safety.identity.sealing import CannotUnseal
 from tests.gallery.models import Artist, Badge, Painting, Sketch, Specimen, Visitor
 
 SUMMER = datetime.timezone(datetime.timedelta(hours=2))
@@ -102,7 +102,7 @@ class TestImage:
         found = images.image(Visitor, visitor.pk, "default")
 
         assert "hunter2" not in json.dumps(found)
-        assert sealed.unseal(found["password"]) == "hunter2"
+        assert columns.unseal(found["password"]) == "hunter2"
         assert images.same(
             found["password"], raw(Visitor._meta.get_field("password"), "hunter2")
         )
@@ -178,14 +178,14 @@ class TestRaw:
 class TestSealed:
     def test_is_opened_by_a_former_key(self, settings):
         settings.SECRET_KEY = "old"
-        value = sealed.seal([1])
+        value = columns.seal([1])
         settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new", ["old"]
 
-        assert sealed.unseal(value) == [1]
+        assert columns.unseal(value) == [1]
 
     def test_without_the_key_raises(self, settings):
-        value = sealed.seal([1])
+        value = columns.seal([1])
         settings.SECRET_KEY = "new"
 
         with pytest.raises(CannotUnseal, match="SECRET_KEY_FALLBACKS"):
-            sealed.unseal(value)
+            columns.unseal(value)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ai_assistant.changes.numbers import with_total
 from ai_assistant.changes.values import Changes
+from ai_assistant.changes.verify.description import with_total
 
 PRODUCT = "warehouse.product"
 

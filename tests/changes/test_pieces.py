@@ -2,13 +2,12 @@
 
 import pytest
 
-from ai_assistant.changes.expected_pieces import Pieces, done_by, not_done
-from ai_assistant.changes.images import versions
-from ai_assistant.changes.store import store
+from ai_assistant.changes.capture.images import versions
+from ai_assistant.changes.capture.store import store
+from ai_assistant.changes.verify.pieces import Pieces, done_by, not_done
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.run import Run
-from ai_assistant.models.step import Step
+from ai_assistant.models.run import Run, Step
 from tests.changes import forms
 from tests.changes.conftest import recorded
 from tests.changes.test_compare import along, change, field, new, one, shown

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from ai_assistant.changes import since
-from ai_assistant.changes.since import has_changed, rows_since
+from ai_assistant.changes import staleness
+from ai_assistant.changes.staleness import has_changed, rows_since
 from ai_assistant.models.change import ChangeSet, RowChange
 from tests.warehouse.models import Product
 
@@ -77,7 +77,7 @@ class TestRowsSince:
         assert read(key) == []
 
     def test_of_too_many_reads_the_newest(self, record, monkeypatch):
-        monkeypatch.setattr(since, "MOST", 2)
+        monkeypatch.setattr(staleness, "MOST", 2)
         for number in range(4):
             record(PART, str(number), after={"product_id": 7})
 

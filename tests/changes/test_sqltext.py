@@ -1,6 +1,12 @@
 import pytest
 
-from ai_assistant.changes.sqltext import UNCLEAR, insert, kind_of, plain, table_of
+from ai_assistant.changes.capture.sql_text import (
+    UNCLEAR,
+    insert,
+    kind_of,
+    plain,
+    table_of,
+)
 
 DELETE = 'DELETE FROM "a"'
 COLUMNS = '"a" SET "b" = %s, "c" = NULL, "d" = ("d" + %s), "e" = LOWER("e" || \', \')'

@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Sum
 
-from ai_assistant.changes.recorder import recording
+from ai_assistant.changes.capture.recorder import recording
 from tests.changes import forms
 from tests.changes.conftest import check_true, recorded
 from tests.gallery.models import Artist, Badge, Museum, Note, Style, Visitor, Work
@@ -166,7 +166,7 @@ class TestSiteCode:
         def fail(*_args, **_kwargs):
             raise RuntimeError("a fault of ours")
 
-        monkeypatch.setattr("ai_assistant.changes.sqltext.plain", fail)
+        monkeypatch.setattr("ai_assistant.changes.capture.sql_text.plain", fail)
 
         recorder, before, after = recorded(forms.save)
 

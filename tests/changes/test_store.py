@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ai_assistant.changes.images import digest
-from ai_assistant.changes.stash import stash_storage
-from ai_assistant.changes.store import store
+from ai_assistant.changes.capture.files import stash_storage
+from ai_assistant.changes.capture.images import digest
+from ai_assistant.changes.capture.store import store
 from ai_assistant.models.change import FileChange, RowChange
 from tests.changes import forms
 from tests.changes.conftest import recorded
@@ -25,8 +25,7 @@ def stored(django_user_model):
     """Record what a function does and store it: `stored(work) -> ChangeSet`."""
     from ai_assistant.models.call import ToolCall
     from ai_assistant.models.conversation import Conversation, Message
-    from ai_assistant.models.run import Run
-    from ai_assistant.models.step import Step
+    from ai_assistant.models.run import Run, Step
 
     user = django_user_model.objects.create_user("ann")
     conversation = Conversation.objects.create(owner=user)

@@ -1,7 +1,7 @@
 import pytest
 
 from ai_assistant.checks import check_assistant
-from ai_assistant.checks.asgi import is_wrapped
+from ai_assistant.checks.deployment import is_wrapped
 from tests.checks import applications
 
 WRAP = "Wrap it: application = assistant_application(get_asgi_application())."

@@ -23,7 +23,7 @@ def celery(request):
 
 @pytest.fixture
 def no_celery(monkeypatch):
-    monkeypatch.setattr("ai_assistant.checks.background.find_spec", lambda name: None)
+    monkeypatch.setattr("ai_assistant.checks.deployment.find_spec", lambda name: None)
 
 
 @pytest.mark.usefixtures("no_celery")

@@ -16,7 +16,7 @@ class TestOrigins:
         ],
     )
     def test_good(self, assistant, origin):
-        from ai_assistant.checks.doors import check_doors
+        from ai_assistant.checks.safety import check_doors
 
         assistant(CORS_ORIGINS=[origin])
 
@@ -55,7 +55,7 @@ class TestTokens:
 
     @pytest.mark.parametrize("options", [{"TOKEN_MAX_DAYS": None, "TOKEN_DAYS": 9999}])
     def test_no_bound(self, assistant, options):
-        from ai_assistant.checks.doors import check_doors
+        from ai_assistant.checks.safety import check_doors
 
         assistant(**options)
 

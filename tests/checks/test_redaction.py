@@ -1,6 +1,6 @@
 import pytest
 
-from ai_assistant.checks.redaction import check_redaction
+from ai_assistant.checks.settings import check_redaction
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def _registry():
 def own_thread(monkeypatch):
     """Let providers see the rows of the test: its transaction is one thread's."""
     from ai_assistant.context import collect
-    from ai_assistant.testing.one_thread import CallersThread
+    from ai_assistant.testing.stage import CallersThread
 
     monkeypatch.setattr(collect, "_providers", CallersThread())
 

@@ -21,10 +21,9 @@ from ai_assistant.context.opened import (
 )
 from ai_assistant.context.page import find_page
 from ai_assistant.context.viewparts import AssistantMixin, ViewParts
-from ai_assistant.engine.scope import RunScope
+from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models.run import Run
-from ai_assistant.web.chips import page_context
-from ai_assistant.web.suggestions import suggestions_of
+from ai_assistant.web.panel.chips import page_context, suggestions_of
 from project.questionnaires.models import Questionnaire
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C15")]

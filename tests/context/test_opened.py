@@ -13,7 +13,7 @@ from django.core.exceptions import PermissionDenied
 
 from ai_assistant.context.opened import _short, _value, may_open, opened_object, summary
 from ai_assistant.context.page import find_page
-from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
+from ai_assistant.safety.policy.sensitive import is_sensitive_field, is_sensitive_model
 from project.questionnaires.models import Questionnaire
 from tests.context.conftest import seen
 

@@ -8,7 +8,7 @@ from django.contrib import admin
 from ai_assistant.context.collect import from_browser, see
 from ai_assistant.context.page import page_info
 from ai_assistant.types import RunContext
-from ai_assistant.web.chips import chips_of
+from ai_assistant.web.panel.chips import chips_of
 from project.questionnaires.models import Questionnaire
 from tests.context.conftest import context_of
 

@@ -14,12 +14,12 @@ django.setup()
 from django.contrib.auth import get_user_model  # noqa: E402
 from shop.models import Order  # noqa: E402
 
-from ai_assistant.engine.execute import execute  # noqa: E402
-from ai_assistant.engine.flush import Flusher  # noqa: E402
-from ai_assistant.engine.interrupts import Answer, answer  # noqa: E402
-from ai_assistant.engine.owner import this_process  # noqa: E402
-from ai_assistant.engine.start import Submission, accept  # noqa: E402
-from ai_assistant.engine.sweep import claim_runs  # noqa: E402
+from ai_assistant.engine.execution.runner import execute  # noqa: E402
+from ai_assistant.engine.execution.sweep import claim_runs  # noqa: E402
+from ai_assistant.engine.intake.submission import Submission, accept  # noqa: E402
+from ai_assistant.engine.interrupts.answers import Answer, answer  # noqa: E402
+from ai_assistant.engine.lifecycle.writer import Flusher  # noqa: E402
+from ai_assistant.engine.storage.lease import this_process  # noqa: E402
 from ai_assistant.models import Run  # noqa: E402
 
 user = get_user_model().objects.create_superuser("bert", password="x")

@@ -16,11 +16,11 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.db import connection, transaction
 
-from ai_assistant.engine.execute import execute
-from ai_assistant.engine.flush import Flusher
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import Submission, accept
-from ai_assistant.engine.sweep import claim_runs
+from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.execution.sweep import claim_runs
+from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.lifecycle.writer import Flusher
+from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import ScriptedProvider
@@ -48,7 +48,7 @@ def _django_db_helper(django_db_setup, django_db_blocker):
 @pytest.fixture(autouse=True)
 def _calls_are_quick(monkeypatch):
     """No call is shown as working only because the machine is busy."""
-    monkeypatch.setattr("ai_assistant.engine.calls.SHOWN_AFTER_S", 60.0)
+    monkeypatch.setattr("ai_assistant.engine.calls.schedule.SHOWN_AFTER_S", 60.0)
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +96,7 @@ def given_out(monkeypatch):
     """The ids of the background calls that were given to the pool of this process."""
     pool = HeldBack(queued=set())
     # By its name: the package has a function that is called like the module.
-    send = import_module("ai_assistant.engine.background.send")
+    send = import_module("ai_assistant.engine.calls.background.send")
     monkeypatch.setattr(send, "_pool", lambda: pool)
     monkeypatch.setattr(send, "_queued", pool.queued)
     return pool

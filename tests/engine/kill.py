@@ -3,9 +3,9 @@
 import asyncio
 from contextlib import suppress
 
-from ai_assistant.engine import writer as writer_module
-from ai_assistant.engine.execute import execute
-from ai_assistant.engine.flush import Flusher
+from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.lifecycle import writer as writer_module
+from ai_assistant.engine.lifecycle.writer import Flusher
 
 
 class Kill:

@@ -5,13 +5,12 @@ import uuid
 import pytest
 from django.contrib.auth import get_user_model
 
-from ai_assistant.engine.again import GO_ON, again_submission
-from ai_assistant.engine.continued import goes_on
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.intake.retries import GO_ON, again_submission, goes_on
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import ModelError, Refused
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import carry_on, said
 

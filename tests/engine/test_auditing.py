@@ -6,19 +6,19 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.test import RequestFactory
 
 from ai_assistant import RunContext
-from ai_assistant.engine.auditing import _of_call
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.stop import stop
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.accounting.audit import _of_call
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.safety.audit import verify
-from ai_assistant.safety.identity import SessionStamp, session_digest, stamp
+from ai_assistant.safety.identity.session import SessionStamp, session_digest, stamp
 from ai_assistant.testing import call, reply
 from ai_assistant.types import ToolResult
 from tests.engine.conftest import resume

@@ -11,22 +11,21 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ai_assistant.engine.again import (
+from ai_assistant.engine.intake.retries import (
     Version,
     again_submission,
     edited_submission,
     regenerate_submission,
 )
-from ai_assistant.engine.branches import Tree, path_of, tree_of
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.switch import show_branch
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.storage.branches import Tree, path_of, show_branch, tree_of
+from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import ModelError, Refused
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run
-from ai_assistant.prompts.wishes import CHANGED_ELSEWHERE, WISHES
-from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.prompts.system import CHANGED_ELSEWHERE, WISHES
+from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import carry_on, said
 

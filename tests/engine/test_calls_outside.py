@@ -31,7 +31,7 @@ def _expired_session():
 
     from django.utils import timezone
 
-    from ai_assistant.safety.identity import SessionStamp
+    from ai_assistant.safety.identity.session import SessionStamp
 
     return SessionStamp(expires_at=timezone.now() - timedelta(seconds=1))
 

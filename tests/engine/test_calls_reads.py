@@ -115,9 +115,9 @@ class TestReads:
         assert one.result["error_type"] == "exception"
 
     def test_a_lasting_one_is_shown_as_working(self, play, script, monkeypatch):
-        from ai_assistant.engine import calls
+        from ai_assistant.engine.calls import schedule
 
-        monkeypatch.setattr(calls, "SHOWN_AFTER_S", 0)
+        monkeypatch.setattr(schedule, "SHOWN_AFTER_S", 0)
         script.add(reply("", call("slow_read", {"seconds": 0.2})), "Done.")
 
         run = play()

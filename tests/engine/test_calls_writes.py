@@ -154,9 +154,9 @@ class TestWrites:
         assert (statuses(run), rows()) == (["complete"], ["try-2"])
 
     def test_and_in_the_end_the_call_has_failed(self, play, script, offer, monkeypatch):
-        from ai_assistant.engine import db
+        from ai_assistant.engine.storage import units
 
-        monkeypatch.setattr(db, "ATTEMPTS", 2)
+        monkeypatch.setattr(units, "ATTEMPTS", 2)
 
         def busy(context: RunContext) -> None:
             Effect.objects.create(key="a", run=context.run_id)

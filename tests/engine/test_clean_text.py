@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.engine.start import clean_text
+from ai_assistant.engine.intake.submission import clean_text
 from ai_assistant.exceptions import Refused
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from ai_assistant import ContextModule
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.stop import stop
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.exceptions import ModelError
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from ai_assistant.engine.browser import claim as claim_request
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.calls.client_tools import claim as claim_request
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models import AccessToken, Run
-from ai_assistant.safety.tokens import State, end_after, issue, state_of
+from ai_assistant.safety.identity.tokens import State, end_after, issue, state_of
 from ai_assistant.testing import call, reply
 from tests.engine.browser.conftest import said
 from tests.engine.conftest import resume, statuses

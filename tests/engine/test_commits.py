@@ -9,14 +9,12 @@ from django.db import DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
-from ai_assistant.engine import flush as flush_module
-from ai_assistant.engine.execute import execute
-from ai_assistant.engine.fence import Hold
-from ai_assistant.engine.flush import Flusher
-from ai_assistant.engine.live import group_name
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.writer import RunWriter
+from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.lifecycle import writer as flush_module
+from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter
+from ai_assistant.engine.storage.lease import Hold, this_process
+from ai_assistant.engine.storage.notifications import group_name
 from ai_assistant.events import StepStarted, TextContent
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.event import RunEvent

@@ -11,8 +11,8 @@ from django.db import (
     transaction,
 )
 
-from ai_assistant.engine import db
-from ai_assistant.engine.db import is_transient, unit, unit_once
+from ai_assistant.engine.storage import units
+from ai_assistant.engine.storage.units import is_transient, unit, unit_once
 from ai_assistant.exceptions import LostLease
 from tests.testapp.models import Effect
 
@@ -34,7 +34,7 @@ def error(kind=OperationalError, **fields):
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    monkeypatch.setattr(db.time, "sleep", lambda _s: None)
+    monkeypatch.setattr(units.time, "sleep", lambda _s: None)
 
 
 def failing(times, raised):

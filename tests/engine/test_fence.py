@@ -5,17 +5,17 @@ import uuid
 import pytest
 from django.db import transaction
 
-from ai_assistant.engine.fence import (
+from ai_assistant.engine.execution.sweep import claim_runs
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.storage.lease import (
     Hold,
     claim,
     database_now,
     pass_by_state,
     pass_fence,
     renew,
+    this_process,
 )
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.sweep import claim_runs
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.run import UNFINISHED, Run
 from tests.engine.conftest import bury

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from ai_assistant.engine import live
+from ai_assistant.engine.storage import notifications
 from ai_assistant.testing import call, reply
 
 RUNS = 10
@@ -41,7 +41,7 @@ def test_no_object_of_ours_for_each_run(play, script):
 
 def test_no_event_loop_that_served_one_request():
     async def request():
-        live.outbox().put("group", {})
+        notifications.outbox().put("group", {})
         await asyncio.sleep(0)
 
     def loops():

@@ -10,11 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ai_assistant import conf
-from ai_assistant.engine.history import chat_messages
+from ai_assistant.engine.storage.history import chat_messages
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.run import Run
-from ai_assistant.models.step import Step
+from ai_assistant.models.run import Run, Step
 from ai_assistant.testing import call, reply
 from ai_assistant.types import ReplyEnd
 from tests.engine.conftest import said

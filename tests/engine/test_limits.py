@@ -61,7 +61,7 @@ class TestLimits:
         assert play().state == "succeeded"
 
     def test_failures_before_a_wait_count(self, play, script, options):
-        from ai_assistant.engine.interrupts import answer
+        from ai_assistant.engine.interrupts.answers import answer
         from tests.engine.conftest import resume
 
         options(POLICY={})
@@ -85,7 +85,7 @@ class TestLimits:
         assert run.running_s > 0
 
     def test_running_time_of_earlier_stretches(self, submission, script, options):
-        from ai_assistant.engine.start import accept
+        from ai_assistant.engine.intake.submission import accept
         from tests.engine.conftest import resume
 
         run_id = accept(submission()).run_id

@@ -6,7 +6,7 @@ import uuid
 import pytest
 from channels.layers import channel_layers
 
-from ai_assistant.engine import live
+from ai_assistant.engine.storage import notifications
 
 RUN = uuid.UUID(int=1)
 
@@ -33,7 +33,7 @@ def layer(monkeypatch):
     def use(mood):
         layer = Layer(mood)
         found = None if mood == "away" else layer
-        monkeypatch.setattr(live, "get_channel_layer", lambda: found)
+        monkeypatch.setattr(notifications, "get_channel_layer", lambda: found)
         return layer
 
     return use
@@ -41,12 +41,12 @@ def layer(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def nobody_at_home(monkeypatch):
-    monkeypatch.setattr(live, "home", live.Home())
+    monkeypatch.setattr(notifications, "home", notifications.Home())
 
 
 async def emptied():
     """Wait until all that was put into the outbox is sent or given up."""
-    while not live.outbox()._queue.empty():
+    while not notifications.outbox()._queue.empty():
         await asyncio.sleep(0)
     await asyncio.sleep(0.01)
 
@@ -54,27 +54,29 @@ async def emptied():
 class TestGroupName:
     def test_is_of_one_user_and_one_conversation(self):
         names = {
-            live.group_name(user, uuid.UUID(int=n)) for user in (1, 2) for n in (1, 2)
+            notifications.group_name(user, uuid.UUID(int=n))
+            for user in (1, 2)
+            for n in (1, 2)
         }
 
         assert len(names) == 4
 
     def test_is_one_that_channels_takes(self):
-        name = live.group_name("user@example.com/é", RUN)
+        name = notifications.group_name("user@example.com/é", RUN)
 
         assert channel_layers.backends is not None
         assert len(name) < 100
         assert name.replace(".", "").isalnum()
 
     def test_takes_an_id_as_text(self):
-        assert live.group_name(1, str(RUN)) == live.group_name(1, RUN)
+        assert notifications.group_name(1, str(RUN)) == notifications.group_name(1, RUN)
 
 
 class TestRing:
     async def test_reaches_the_group(self, layer):
         own = layer("keeps")
 
-        live.ring("g", RUN)
+        notifications.ring("g", RUN)
         await emptied()
 
         assert own.got == [("g", {"type": "aia.wake", "run": str(RUN)})]
@@ -83,7 +85,7 @@ class TestRing:
         own = layer("keeps")
 
         for number in range(5):
-            live.outbox().put("g", {"number": number})
+            notifications.outbox().put("g", {"number": number})
         await emptied()
 
         assert [message["number"] for _, message in own.got] == [0, 1, 2, 3, 4]
@@ -91,31 +93,31 @@ class TestRing:
     @pytest.mark.parametrize("mood", ["breaks", "away"])
     async def test_harms_nothing(self, layer, mood):
         own = layer(mood)
-        live.ring("g", RUN)
+        notifications.ring("g", RUN)
         await emptied()
         own.mood = "keeps"
-        live.ring("g", RUN)
+        notifications.ring("g", RUN)
         await emptied()
 
         assert len(own.got) == (1 if mood == "breaks" else 0)
 
     async def test_drops_what_a_slow_layer_does_not_take(self, layer, monkeypatch):
         layer("hangs")
-        monkeypatch.setattr(live, "QUEUE", 3)
+        monkeypatch.setattr(notifications, "QUEUE", 3)
 
         for _ in range(10):
-            live.ring("g", RUN)
+            notifications.ring("g", RUN)
 
-        assert live.outbox()._queue.qsize() == 3
+        assert notifications.outbox()._queue.qsize() == 3
 
     async def test_gives_a_hanging_layer_up(self, layer, monkeypatch):
         own = layer("hangs")
-        monkeypatch.setattr(live, "SEND_TIMEOUT_S", 0.01)
-        live.ring("g", RUN)
+        monkeypatch.setattr(notifications, "SEND_TIMEOUT_S", 0.01)
+        notifications.ring("g", RUN)
         await emptied()
         own.mood = "keeps"
 
-        live.ring("g", RUN)
+        notifications.ring("g", RUN)
         while not own.got:
             await asyncio.sleep(0.01)
 
@@ -126,7 +128,7 @@ class TestRingExecutors:
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXECUTOR": executor}
         own = layer("keeps")
 
-        live.ring_executors()
+        notifications.ring_executors()
         await emptied()
 
         assert own.got == [("ai_assistant", {"type": "aia.queued"})] * count
@@ -137,22 +139,22 @@ class TestRingFromThread:
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXECUTOR": "worker"}
         own = layer("keeps")
 
-        live.ring_from_thread("g", RUN)
+        notifications.ring_from_thread("g", RUN)
 
         assert [target for target, _ in own.got] == ["g", "ai_assistant"]
 
     def test_harms_nothing(self, layer):
         layer("breaks")
 
-        live.ring_from_thread("g", RUN)
+        notifications.ring_from_thread("g", RUN)
 
     async def test_in_a_server_the_loop_rings(self, layer):
         own = layer("keeps")
         woken = []
-        live.home.loop = asyncio.get_running_loop()
-        live.home.wake = lambda: woken.append(1)
+        notifications.home.loop = asyncio.get_running_loop()
+        notifications.home.wake = lambda: woken.append(1)
 
-        await asyncio.to_thread(live.ring_from_thread, "g", RUN)
+        await asyncio.to_thread(notifications.ring_from_thread, "g", RUN)
         await emptied()
 
         assert (len(own.got), woken) == (1, [1])

@@ -15,24 +15,27 @@ from django.db import OperationalError, connection, connections, transaction
 from django.utils import timezone
 
 from ai_assistant import RunContext
-from ai_assistant.engine import db, service
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.db import in_db, unit
-from ai_assistant.engine.fence import RunLocked, database_now, pass_by_state
-from ai_assistant.engine.finish import Ending
-from ai_assistant.engine.flush import Flusher
-from ai_assistant.engine.interrupts import Answer
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.stop import stop, stop_session
-from ai_assistant.engine.sweep import claim_runs, overdue_s, sweep_once
-from ai_assistant.engine.write_limit import within_limit
-from ai_assistant.engine.writer import RunWriter
+from ai_assistant.engine import service
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.calls.write_limit import within_limit
+from ai_assistant.engine.execution.sweep import claim_runs, overdue_s, sweep_once
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.interrupts.answers import Answer
+from ai_assistant.engine.lifecycle.finish import Ending
+from ai_assistant.engine.lifecycle.stop import stop, stop_session
+from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter
+from ai_assistant.engine.storage import units
+from ai_assistant.engine.storage.lease import (
+    RunLocked,
+    database_now,
+    pass_by_state,
+    this_process,
+)
+from ai_assistant.engine.storage.units import in_db, unit
 from ai_assistant.events import TextContent
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import UNFINISHED, Run
-from ai_assistant.models.stop import StopRequest
+from ai_assistant.models.run import UNFINISHED, Run, StopRequest
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import carry_on, statuses
 from tests.engine.people import at_once, locked
@@ -71,7 +74,7 @@ def shown():
 def _no_connection_is_left():
     """The test database can be removed only when nobody uses it."""
     yield
-    for pool in (db._pool, db._writes, db._tools):
+    for pool in (units._pool, units._writes, units._tools):
         together = threading.Barrier(pool._max_workers)
 
         def close(together=together):
@@ -85,8 +88,8 @@ def _no_connection_is_left():
 @pytest.fixture
 def short(monkeypatch):
     """Let nobody wait for long."""
-    monkeypatch.setattr(db, "FIRST_WAIT_S", 0.02)
-    monkeypatch.setattr(db, "LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr(units, "FIRST_WAIT_S", 0.02)
+    monkeypatch.setattr(units, "LOCK_WAIT_S", 0.05)
 
 
 @pytest.fixture
@@ -143,18 +146,18 @@ class TestUnit:
             note(queued)
 
     def test_waits_for_a_moment(self, queued, monkeypatch):
-        monkeypatch.setattr(db, "LOCK_WAIT_S", 60)
+        monkeypatch.setattr(units, "LOCK_WAIT_S", 60)
 
         with locked(queued) as let_go:
             threading.Timer(0.3, let_go).start()
             note(queued)
 
     def test_that_waits_leaves_threads_to_others(self, queued, monkeypatch):
-        monkeypatch.setattr(db, "LOCK_WAIT_S", 60)
+        monkeypatch.setattr(units, "LOCK_WAIT_S", 60)
 
         async def main(let_go):
             waiting = [asyncio.ensure_future(in_db(note, queued)) for _ in range(4)]
-            while sum(one.done() for one in waiting) < 4 - db.WAITERS:
+            while sum(one.done() for one in waiting) < 4 - units.WAITERS:
                 await asyncio.sleep(0.01)
             answered = await in_db(lambda: 1)
             let_go()
@@ -165,10 +168,10 @@ class TestUnit:
             answered, ends = asyncio.run(main(let_go))
 
         assert answered == 1
-        assert [type(end) for end in ends].count(RunLocked) == 4 - db.WAITERS
+        assert [type(end) for end in ends].count(RunLocked) == 4 - units.WAITERS
 
     def test_of_a_process_that_hangs_is_ended(self, queued, monkeypatch):
-        monkeypatch.setattr(db, "IDLE_LIMIT_S", 0.1)
+        monkeypatch.setattr(units, "IDLE_LIMIT_S", 0.1)
         tries = []
 
         @unit
@@ -250,7 +253,7 @@ class TestSweep:
         carry_on(hold)
 
     def test_goes_on_after_a_part_that_fails(self, monkeypatch, asked, caplog):
-        sweep = import_module("ai_assistant.engine.sweep")
+        sweep = import_module("ai_assistant.engine.execution.sweep")
         monkeypatch.setattr(sweep, "_expire_waits", lambda _swept: 1 / 0)
         StopRequest.objects.create(run=asked, code="stopped")
 
@@ -268,7 +271,7 @@ class TestHolder:
         return claim_runs(this_process(), 2)
 
     def test_commits_when_the_row_is_free(self, holds, monkeypatch):
-        monkeypatch.setattr("ai_assistant.engine.writer.LOCKED_S", 0.01)
+        monkeypatch.setattr("ai_assistant.engine.lifecycle.writer.LOCKED_S", 0.01)
         own, other = holds
 
         async def main(let_go):
@@ -286,7 +289,7 @@ class TestHolder:
         carry_on(other)
 
     def test_text_of_others_is_stored(self, holds):
-        flush = import_module("ai_assistant.engine.flush")
+        flush = import_module("ai_assistant.engine.lifecycle.writer")
         facts = [TextContent(message_id="m", delta="Hello", offset=0)]
         own, other = holds
 
@@ -460,7 +463,7 @@ def test_other_errors_are_no_lock():
             cursor.execute("SELECT pg_sleep(60)")
         cursor.execute("RESET statement_timeout")
 
-    assert not db.is_lock_timeout(raised.value)
+    assert not units.is_lock_timeout(raised.value)
 
 
 @pytest.mark.postgres

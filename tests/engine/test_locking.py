@@ -9,22 +9,21 @@ from django.contrib.contenttypes.models import ContentType
 
 import ai_assistant
 from ai_assistant import ContextModule, ToolFailed
-from ai_assistant.changes.recorder import recording
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.execute import execute
-from ai_assistant.engine.fence import database_now
-from ai_assistant.engine.flush import Flusher
-from ai_assistant.engine.interrupts import Answer, answer
-from ai_assistant.engine.locking import check_rows_free, target_of
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.stop import stop
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.lifecycle.object_lock import check_rows_free, target_of
+from ai_assistant.engine.lifecycle.stop import stop
+from ai_assistant.engine.lifecycle.writer import Flusher
+from ai_assistant.engine.storage.lease import database_now, this_process
 from ai_assistant.exceptions import ModelError
 from ai_assistant.models.lock import ObjectLock
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
-from ai_assistant.safety.locks import at_work_on, check_free, lock_key
+from ai_assistant.safety.object_locks import at_work_on, check_free, lock_key
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import bury, carry_on, resume
 

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ai_assistant import Ask, RunContext, ToolFailed
-from ai_assistant.engine import background
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.nested import Ordinals
+from ai_assistant.engine.calls import background
+from ai_assistant.engine.calls.nested import Ordinals
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models.call import ToolCall
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume, said, statuses

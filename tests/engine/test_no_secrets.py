@@ -17,18 +17,18 @@ from django.db import connection
 from django.urls import reverse
 
 from ai_assistant import Ask, ModelRetry, RunContext, ToolFailed, ToolResult
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.background.send import _send_message
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.stop import stop
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.calls.background.send import _send_message
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.exceptions import ModelError
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.render.html.fragments import entry_html, fragment
-from ai_assistant.render.html.thread import read_thread
-from ai_assistant.safety.redaction import MARK
+from ai_assistant.render.html.transcript.thread import read_thread
 from ai_assistant.testing import call, reply
+from ai_assistant.text.redaction import MARK
 from tests.engine.conftest import resume
 from tests.engine.people import given
 from tests.model_server import ModelServer

@@ -3,9 +3,9 @@
 import pytest
 
 from ai_assistant import conf
-from ai_assistant.engine.offer import ALWAYS_TOLD, told_tools, tools_of
-from ai_assistant.engine.scope import RunScope
-from ai_assistant.engine.start import MOST_LOADED
+from ai_assistant.engine.calls.availability import ALWAYS_TOLD, told_tools, tools_of
+from ai_assistant.engine.intake.submission import MOST_LOADED
+from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply

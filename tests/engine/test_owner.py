@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ai_assistant.engine.owner import is_gone, this_process
+from ai_assistant.engine.storage.lease import is_gone, this_process
 from tests.engine.conftest import dead_owner
 
 
@@ -13,7 +13,7 @@ from tests.engine.conftest import dead_owner
 def child():
     """Another process, which says which owner it is and waits."""
     code = (
-        "from ai_assistant.engine.owner import this_process;"
+        "from ai_assistant.engine.storage.lease import this_process;"
         "print(this_process(), flush=True); input()"
     )
     process = subprocess.Popen(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.engine.pace import MOST_S, Pace
+from ai_assistant.engine.lifecycle.writer import MOST_S, Pace
 
 
 class TestPace:

@@ -5,16 +5,17 @@ from datetime import timedelta
 
 import pytest
 
-from ai_assistant.engine import room, service
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.presence import (
+from ai_assistant.engine import service
+from ai_assistant.engine.execution.presence import (
     count_apart,
     is_left_alone,
     present,
     queued_for_s,
     say_present,
 )
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.storage import disk_space
+from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import ExecutorProcess, Run
 from ai_assistant.models.clock import Now
@@ -104,7 +105,7 @@ class TestRoom:
             cursor.execute("PRAGMA max_page_count = 1073741823")
 
     def test_there_is_room(self):
-        assert not room._try()
+        assert not disk_space._try()
 
     def test_there_is_none(self, no_room):
-        assert room._try()
+        assert disk_space._try()

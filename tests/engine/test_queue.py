@@ -9,27 +9,28 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db import DataError, IntegrityError, connection
 from django.utils import timezone
 
-from ai_assistant.engine import dequeue, queue, service
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.deleting import delete, restore
-from ai_assistant.engine.dequeue import Wanted, send_now, start_waiting
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.queue import drop, move, waiting
-from ai_assistant.engine.revocation import revoke
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.stop import stop
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine import service
+from ai_assistant.engine.execution import dequeue
+from ai_assistant.engine.execution.dequeue import Wanted, send_now, start_waiting
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.lifecycle import queue
+from ai_assistant.engine.lifecycle.deletion import delete, restore
+from ai_assistant.engine.lifecycle.queue import drop, move, waiting
+from ai_assistant.engine.lifecycle.revocation import revoke
+from ai_assistant.engine.lifecycle.stop import stop
+from ai_assistant.engine.storage.lease import this_process
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models import AccessToken, Conversation, Message, QueuedMessage, Run
-from ai_assistant.models.run import Door
-from ai_assistant.models.stop import StopRequest
-from ai_assistant.render.html.queue import queue_entry
-from ai_assistant.safety.identity import (
+from ai_assistant.models.run import Door, StopRequest
+from ai_assistant.render.html.transcript.queue import queue_entry
+from ai_assistant.safety.identity.session import (
     SessionStamp,
+    kept_key,
     password_digest,
     session_digest,
 )
-from ai_assistant.safety.sessions import kept_key
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import carry_on, resume
 from tests.engine.executor.conftest import booted, until

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from ai_assistant import Ask, RunContext, ToolFailed, ToolResult
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.report import MAX_STEPS, REPORT_CHARS, Report
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.calls.progress import MAX_STEPS, REPORT_CHARS, Report
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.call import ToolCall
 from ai_assistant.testing import call, reply
@@ -26,7 +26,7 @@ def tell(context):
 @pytest.fixture
 def told(play, script, offer, monkeypatch):
     """Run one tool to its end, shown as working soon; return its call."""
-    monkeypatch.setattr("ai_assistant.engine.calls.SHOWN_AFTER_S", 0.05)
+    monkeypatch.setattr("ai_assistant.engine.calls.schedule.SHOWN_AFTER_S", 0.05)
 
     def run(handler, *, name="teller", **how):
         offer(handler, name=name, **how)

@@ -10,12 +10,12 @@ from contextlib import suppress
 
 import pytest
 
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.execute import execute
-from ai_assistant.engine.flush import Flusher
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.sweep import claim_runs
+from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.execution.sweep import claim_runs
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.lifecycle.writer import Flusher
+from ai_assistant.engine.storage.lease import this_process
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models.event import RunEvent
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
@@ -251,7 +251,7 @@ class TestDurablePoints:
         assert Effect.objects.count() == 0
 
     def test_waiting_run_survives(self, play, script, options):
-        from ai_assistant.engine.interrupts import answer
+        from ai_assistant.engine.interrupts.answers import answer
 
         options(POLICY={})
         script.add(reply("", call("write_effect", {"key": "a"})), "Done.")

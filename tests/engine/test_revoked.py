@@ -3,9 +3,9 @@
 import pytest
 from django.contrib.auth import get_user_model
 
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.intake.submission import accept
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import SessionStamp, password_digest
+from ai_assistant.safety.identity.session import SessionStamp, password_digest
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume, statuses
 from tests.testapp.models import Effect

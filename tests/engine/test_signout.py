@@ -2,9 +2,9 @@
 
 import pytest
 
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.intake.submission import accept
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import SessionStamp, session_digest
+from ai_assistant.safety.identity.session import SessionStamp, session_digest
 from ai_assistant.testing import call, reply
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,9 +8,9 @@ from django.contrib.auth.models import Permission
 from django.db import OperationalError, connection
 
 from ai_assistant import ContextModule, RunContext
-from ai_assistant.engine.attempt import context_for
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.interrupts import Answer, answer
+from ai_assistant.engine.calls.attempt import context_for
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.interrupts.answers import Answer, answer
 from ai_assistant.models.call import ToolCall
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
@@ -120,7 +120,7 @@ class TestOutside:
         offer(long, effect="write", policy="allow", background=True)
         script.add(reply("", call("long")), "Done.")
         play()
-        at_work = import_module("ai_assistant.engine.background.perform")
+        at_work = import_module("ai_assistant.engine.calls.background.perform")
         monkeypatch.setattr(at_work, "context_for", looked)
 
         perform(given_out.pop())

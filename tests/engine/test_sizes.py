@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from ai_assistant.engine.history import chat_messages
-from ai_assistant.engine.history_size import LEFT_OUT, newest_that_fit
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.storage.history import LEFT_OUT, chat_messages, newest_that_fit
 from ai_assistant.exceptions import Refused
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import statuses
@@ -161,7 +160,7 @@ class TestSameFailures:
         assert play().error_code == "limit_same_failures"
 
     def test_rejected_by_the_person(self, play, script, options):
-        from ai_assistant.engine.interrupts import answer
+        from ai_assistant.engine.interrupts.answers import answer
         from tests.engine.conftest import resume
         from tests.engine.people import given
 

@@ -7,13 +7,13 @@ import pytest
 from django.contrib.auth.models import Group
 from django.utils import timezone
 
-from ai_assistant.engine.again import again_submission
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.intake.retries import again_submission
+from ai_assistant.engine.intake.submission import accept
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import Budget, UsageLedger
-from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
 from ai_assistant.types import ReplyEnd, TextDelta, Usage
 from tests.engine.conftest import bury, resume, statuses
@@ -90,7 +90,7 @@ class TestReservation:
         seen = []
 
         async def model(_request):
-            from ai_assistant.engine.db import in_db
+            from ai_assistant.engine.storage.units import in_db
 
             seen.extend(await in_db(ledger))
             return took()
@@ -109,7 +109,7 @@ class TestReservation:
         seen = []
 
         async def model(_request):
-            from ai_assistant.engine.db import in_db
+            from ai_assistant.engine.storage.units import in_db
 
             seen.append(await in_db(ledger))
             return took()
@@ -192,7 +192,7 @@ class TestReservation:
 
 def _crashed(submission):
     """Return a run whose process died while the model was asked."""
-    from ai_assistant.engine.owner import this_process
+    from ai_assistant.engine.storage.lease import this_process
 
     accepted = accept(submission(), owner=this_process())
     run = Run.objects.get(pk=accepted.run_id)

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from django.db.models import Sum
 
-from ai_assistant.engine.execute import execute
-from ai_assistant.engine.flush import Flusher
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.spending import _reserve
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.accounting.usage import _reserve
+from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.lifecycle.writer import Flusher
+from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import Limited
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
-from ai_assistant.safety.budgets import Amount, Spender, allowance_of
-from ai_assistant.safety.ledger import CallCost
+from ai_assistant.safety.budgets.budgets import Amount, Spender, allowance_of
+from ai_assistant.safety.budgets.ledger import CallCost
 from ai_assistant.testing import call, reply
 from ai_assistant.types import Usage
 from tests.engine.people import at_once

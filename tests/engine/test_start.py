@@ -5,9 +5,8 @@ import uuid
 import pytest
 from django.contrib.auth import get_user_model
 
-from ai_assistant.engine.fence import database_now
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.storage.lease import database_now, this_process
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run

@@ -7,17 +7,17 @@ from contextlib import suppress
 import pytest
 
 from ai_assistant import Ask, RunContext
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.execute import execute
-from ai_assistant.engine.finish import Ending
-from ai_assistant.engine.flush import Flusher
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.stop import stop, stop_session
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.lifecycle.finish import Ending
+from ai_assistant.engine.lifecycle.stop import stop, stop_session
+from ai_assistant.engine.lifecycle.writer import Flusher
+from ai_assistant.engine.storage.lease import this_process
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models.run import Run, RunState
-from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
 from ai_assistant.types import TextDelta
 from tests.engine.conftest import bury, facts, resume, said, statuses

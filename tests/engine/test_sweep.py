@@ -6,12 +6,12 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from ai_assistant.engine import sweep
-from ai_assistant.engine.background.claim import claim
-from ai_assistant.engine.interrupts import Answer, answer
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.stop import stop
-from ai_assistant.engine.sweep import claim_runs, sweep_once
+from ai_assistant.engine.calls.background.claim import claim
+from ai_assistant.engine.execution import sweep
+from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run

@@ -6,11 +6,15 @@ from decimal import Decimal
 
 import pytest
 
-from ai_assistant.engine.titles import clean_title, give_title
+from ai_assistant.engine.accounting.titles import (
+    TITLE_CHARS,
+    TITLE_PROMPT,
+    clean_title,
+    give_title,
+)
 from ai_assistant.exceptions import ModelError
 from ai_assistant.models import Conversation
 from ai_assistant.models.usage import UsageLedger
-from ai_assistant.prompts.titles import TITLE_CHARS, TITLE_PROMPT
 from ai_assistant.testing import ScriptedProvider, call, reply
 from project.demo_model.provider import DemoProvider
 from project.demo_model.titles import title_of

@@ -2,14 +2,14 @@
 
 import pytest
 
-from ai_assistant.engine import versions
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.interrupts import Answer, answer
+from ai_assistant.engine.calls import versions
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.models.call import ToolVersion
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.tool_version import ToolVersion
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
-from ai_assistant.tools.version import version_of
+from ai_assistant.tools.manifest import version_of
 from tests.engine.conftest import resume, statuses
 from tests.testapp.models import Effect
 

@@ -12,13 +12,13 @@ from collections import Counter
 import pytest
 
 from ai_assistant import Ask, RunContext
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.db import with_connections
-from ai_assistant.engine.interrupts import Answer, answer
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.stop import stop
-from ai_assistant.engine.sweep import claim_runs, sweep_once
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.lifecycle.stop import stop
+from ai_assistant.engine.storage.lease import this_process
+from ai_assistant.engine.storage.units import with_connections
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt

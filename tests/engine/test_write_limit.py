@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from ai_assistant.engine.write_limit import left_s, limit_s, within_limit
+from ai_assistant.engine.calls.write_limit import left_s, limit_s, within_limit
 from ai_assistant.exceptions import ToolFailed
 from tests.servers.process import ROOT, python
 

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from ai_assistant import RunContext
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.execute import execute
-from ai_assistant.engine.flush import Flusher
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.lifecycle.writer import Flusher
+from ai_assistant.engine.storage.lease import this_process
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply

@@ -3,7 +3,7 @@
 import pytest
 
 from ai_assistant.engine.loop import CallDraft
-from ai_assistant.engine.loop.drafts import SHOWN_CHARS, Drafts
+from ai_assistant.engine.loop.loop import SHOWN_CHARS, Drafts
 from ai_assistant.types import ToolCallDelta
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ai_assistant.engine.loop import CallDraft
-from ai_assistant.engine.loop.reply import stream_reply
+from ai_assistant.engine.loop.loop import stream_reply
 from ai_assistant.events import (
     ReasoningContent,
     ReasoningEnd,

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.presence import say_present
+from ai_assistant.engine.execution.presence import say_present
+from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.management.doctor import KINDS
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.clock import Now

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError
 
 import ai_assistant
-from ai_assistant.management.policy_look import judged_tools
+from ai_assistant.management.doctor_parts import judged_tools
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.registry import registry
 
@@ -99,7 +99,7 @@ class TestPolicy:
         def refuse():
             raise DatabaseError("no such table")
 
-        monkeypatch.setattr("ai_assistant.safety.policy.site_rules", refuse)
+        monkeypatch.setattr("ai_assistant.safety.policy.policy.site_rules", refuse)
 
         assert judged_tools(None) == []
 

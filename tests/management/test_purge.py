@@ -6,7 +6,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from ai_assistant.changes.stash import stash, stash_storage
+from ai_assistant.changes.capture.files import stash, stash_storage
 from ai_assistant.models import (
     AuditEntry,
     ChangeSet,

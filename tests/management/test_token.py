@@ -7,9 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from ai_assistant.management.door_look import count_of_tokens, who_may_call
+from ai_assistant.management.doctor_parts import count_of_tokens, who_may_call
 from ai_assistant.models import AccessToken, AuditEntry
-from ai_assistant.safety.tokens import find, issue, mark_revoked
+from ai_assistant.safety.identity.tokens import find, issue, mark_revoked
 
 pytestmark = pytest.mark.django_db
 

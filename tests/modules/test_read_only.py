@@ -7,9 +7,9 @@ from django.template.loader import render_to_string
 
 import ai_assistant
 from ai_assistant import ContextModule
-from ai_assistant.engine.offer import tools_of
-from ai_assistant.engine.presence import say_present
-from ai_assistant.engine.scope import RunScope, module_id_for
+from ai_assistant.engine.calls.availability import tools_of
+from ai_assistant.engine.execution.presence import say_present
+from ai_assistant.engine.lifecycle.scope import RunScope, module_id_for
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import (
@@ -19,7 +19,7 @@ from ai_assistant.testing import (
     reply,
     run_assistant,
 )
-from ai_assistant.web.panel import page_panel
+from ai_assistant.web.panel.panel import page_panel
 from project.questionnaires.models import Questionnaire
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ import pytest
 import ai_assistant
 from ai_assistant.exceptions import AlreadyRegistered
 from ai_assistant.modules.base import ContextModule, id_of, tool_name
-from ai_assistant.modules.builtin import BUILT_IN
 from ai_assistant.modules.resolve import (
+    BUILT_IN,
     ambiguous,
     every_module,
     module_by_id,

@@ -7,8 +7,13 @@ from django.contrib.auth import get_user_model
 
 import ai_assistant
 from ai_assistant import ContextModule
-from ai_assistant.engine.offer import told_tools, tools_of
-from ai_assistant.engine.scope import RunScope, kept_of, module_id_for, module_prompt
+from ai_assistant.engine.calls.availability import told_tools, tools_of
+from ai_assistant.engine.lifecycle.scope import (
+    RunScope,
+    kept_of,
+    module_id_for,
+    module_prompt,
+)
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import (

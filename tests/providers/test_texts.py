@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from ai_assistant.providers.characters import with_whole_characters
 from ai_assistant.providers.masked import with_masked_secrets
-from ai_assistant.safety.redaction import MARK
+from ai_assistant.providers.texts import with_whole_characters
+from ai_assistant.text.redaction import MARK
 from ai_assistant.types import ReasoningDelta, ReplyEnd, TextDelta, ToolCallDelta
 
 SECRET = "canary-of-the-mail-Qm55"

@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.test import RequestFactory
 from django.utils import timezone
 
-from ai_assistant.safety.admin_lists import rows_of_changelist
+from ai_assistant.safety.policy.admin_pages import rows_of_changelist
 from tests.warehouse.models import Product, Supplier
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("T08")]

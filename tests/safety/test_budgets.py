@@ -9,10 +9,9 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from ai_assistant.models.usage import Budget
-from ai_assistant.safety.budget_estimate import input_tokens, output_tokens
-from ai_assistant.safety.budget_windows import window
-from ai_assistant.safety.budget_words import amount_words, opening, too_small
-from ai_assistant.safety.budgets import allowance_of
+from ai_assistant.safety.budgets.budgets import allowance_of, window
+from ai_assistant.safety.budgets.gate import input_tokens, output_tokens
+from ai_assistant.safety.budgets.texts import amount_words, opening, too_small
 from ai_assistant.types import ModelRequest
 
 

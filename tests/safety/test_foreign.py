@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.safety.foreign import value_or
+from ai_assistant.safety.site_code import value_or
 
 
 def fails():

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import (
+from ai_assistant.safety.identity.session import (
     Revoked,
     check_may_write,
     check_user,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ai_assistant.safety.labels import Opened, Origins, look_at
-from ai_assistant.safety.words import TypedWords
+from ai_assistant.safety.policy.provenance import Opened, Origins, look_at
+from ai_assistant.safety.policy.typed_text import TypedWords
 
 SCHEMA = {
     "properties": {

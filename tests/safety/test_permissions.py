@@ -4,7 +4,12 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, Permission
 
-from ai_assistant.safety.permissions import fresh_user, may_call, may_use, may_view
+from ai_assistant.safety.identity.permissions import (
+    fresh_user,
+    may_call,
+    may_use,
+    may_view,
+)
 from ai_assistant.types import ToolDefinition
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from django.db import transaction
 
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import PolicyRule
-from ai_assistant.safety import rules
-from ai_assistant.safety.policy import judge
+from ai_assistant.safety.policy import rules
+from ai_assistant.safety.policy.policy import judge
 from ai_assistant.types import ToolDefinition
 
 pytestmark = pytest.mark.django_db

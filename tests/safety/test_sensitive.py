@@ -5,7 +5,7 @@ from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.db import models
 
-from ai_assistant.safety.sensitive import is_sensitive_field, is_sensitive_model
+from ai_assistant.safety.policy.sensitive import is_sensitive_field, is_sensitive_model
 from project.questionnaires.models import Questionnaire
 
 

@@ -14,8 +14,15 @@ from django.utils import timezone
 
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import Revoked, check_may_write, check_user, stamp
-from ai_assistant.safety.sessions import SessionsAway, is_removed, kept_key
+from ai_assistant.safety.identity.session import (
+    Revoked,
+    SessionsAway,
+    check_may_write,
+    check_user,
+    is_removed,
+    kept_key,
+    stamp,
+)
 
 pytestmark = pytest.mark.django_db
 

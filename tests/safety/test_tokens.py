@@ -9,10 +9,7 @@ from django.utils import timezone
 
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import AccessToken, AuditEntry
-from ai_assistant.safety.redaction import MARK, Mask, redact, redact_values
-from ai_assistant.safety.redaction.patterns import OWN_CHARS, OWN_TOKEN
-from ai_assistant.safety.sensitive import is_sensitive_model
-from ai_assistant.safety.tokens import (
+from ai_assistant.safety.identity.tokens import (
     State,
     end_after,
     find,
@@ -22,7 +19,10 @@ from ai_assistant.safety.tokens import (
     stamp_of,
     state_of,
 )
-from ai_assistant.tools.data.access import visible_models
+from ai_assistant.safety.policy.sensitive import is_sensitive_model
+from ai_assistant.text.redaction import MARK, Mask, redact, redact_values
+from ai_assistant.text.redaction.patterns import OWN_CHARS, OWN_TOKEN
+from ai_assistant.tools.data.access.model_admin import visible_models
 from ai_assistant.types import RunContext
 
 pytestmark = pytest.mark.django_db

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.safety.words import TypedWords, is_deceptive
+from ai_assistant.safety.policy.typed_text import TypedWords, is_deceptive
 
 
 def typed(text, value):

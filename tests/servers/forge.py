@@ -33,7 +33,11 @@ from tests.servers.process import ROOT, Process, python
 
 IMPORTED = (
     # What each program would import; nothing that makes a loop or a connection.
-    *("ai_assistant.web.consumer", "ai_assistant.web.worker", "project.asgi"),
+    *(
+        "ai_assistant.web.realtime.consumer",
+        "ai_assistant.web.realtime.worker",
+        "project.asgi",
+    ),
     *("ai_assistant.engine.service", "ai_assistant.tasks", "project.celery"),
     *("ai_assistant.management.commands.runworker", "channels.auth"),
     *("project.urls", "django.contrib.staticfiles.handlers", "psycopg"),

@@ -17,7 +17,7 @@ from ai_assistant.testing import (
     run_assistant,
     temporary_registration,
 )
-from ai_assistant.web.agui.history import whole_history
+from ai_assistant.web.agui.threads import whole_history
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_assistant.tools.characters import Joiner, whole, whole_json
+from ai_assistant.text.unicode import Joiner, whole, whole_json
 
 any_text = st.text(st.characters(exclude_categories=[]))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ai_assistant import ModelRetry
 from ai_assistant.conf import DEFAULTS
-from ai_assistant.tools.parse import digest, parsed
+from ai_assistant.tools.parsing import digest, parsed
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 values = st.recursive(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ai_assistant.tools.version import manifest, version_of
+from ai_assistant.tools.manifest import manifest, version_of
 from ai_assistant.types import ToolDefinition
 
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, Permission
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from ai_assistant.engine.start import Submission, accept
+from ai_assistant.engine.intake.submission import Submission, accept
 from ai_assistant.models import (
     AuditEntry,
     Conversation,
@@ -103,7 +103,7 @@ def asked_to_approve(user) -> Interrupt:
 
 def asked_a_question(user) -> Interrupt:
     """Return a question for `user` that takes several answers."""
-    from ai_assistant.engine.waits import question
+    from ai_assistant.engine.lifecycle.waits import question
     from ai_assistant.exceptions import Ask
     from tests.render.html.story import Story
 

@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
-from ai_assistant.engine.interrupts import Answer, answer
-from ai_assistant.engine.start import Submission, accept
+from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.interrupts.answers import Answer, answer
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.web.caller import Caller, identify
-from ai_assistant.web.cors import allow, preflight
+from ai_assistant.web.principal import Caller, identify
 from ai_assistant.web.problems import problem_response
+from ai_assistant.web.rest.cors import allow, preflight
 
 
 @csrf_exempt

@@ -8,7 +8,7 @@ from django.test import RequestFactory
 from django.urls import get_resolver, reverse
 
 from ai_assistant.models import Conversation, Message, Run, RunEvent, ToolCall
-from ai_assistant.web.access import back, done
+from ai_assistant.web.panel.access import back, done
 from tests.web.conftest import ask, asked_to_approve
 
 GET = ["full", "page", "conversations", "frames", "ws"]

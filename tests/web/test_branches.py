@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from ai_assistant.engine.branches import path_of
-from ai_assistant.engine.finish import SUCCEEDED, finish
+from ai_assistant.engine.lifecycle.finish import SUCCEEDED, finish
+from ai_assistant.engine.storage.branches import path_of
 from ai_assistant.models import Conversation, Message, Run
 from ai_assistant.models.run import RunState
 from tests.web.conftest import ask

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.render.html.projection import Projection
-from ai_assistant.web.panel import bare_panel
+from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.web.panel.panel import bare_panel
 from tests.web.conftest import asked_to_approve
 
 CLAIM, RESULT = "/assistant/claim/", "/assistant/result/"

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.token import AccessToken
-from ai_assistant.safety.tokens import issue, mark_revoked
+from ai_assistant.safety.identity.tokens import issue, mark_revoked
 
 pytestmark = pytest.mark.django_db
 

@@ -7,12 +7,12 @@ from channels.layers import get_channel_layer
 from django.contrib.sessions.models import Session
 from django.db import OperationalError
 
-from ai_assistant.engine import live
-from ai_assistant.engine.db import in_db
+from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models import Run
 from ai_assistant.models.run import RunState
-from ai_assistant.render.html.projection import Projection
-from ai_assistant.web import consumer
+from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.web.realtime import consumer
 from tests.web.conftest import ask
 from tests.web.sockets import Socket
 from tests.web.test_routing import cookies_of
@@ -54,7 +54,7 @@ def text_of(frame: dict) -> str:
 
 
 async def ring(run) -> None:
-    group = live.group_name(run.user_id, run.conversation_id)
+    group = notifications.group_name(run.user_id, run.conversation_id)
     await get_channel_layer().group_send(
         group, {"type": "aia.wake", "run": str(run.pk)}
     )
@@ -240,8 +240,8 @@ class TestHello:
         await ring(run)
         groups = get_channel_layer().groups
 
-        assert live.group_name(run.user_id, run.conversation_id) not in groups
-        assert live.group_name(run.user_id, other.conversation_id) in groups
+        assert notifications.group_name(run.user_id, run.conversation_id) not in groups
+        assert notifications.group_name(run.user_id, other.conversation_id) in groups
 
 
 @pytest.mark.row("X05")
@@ -313,7 +313,7 @@ class TestGuard:
     async def test_session_signed_with_the_former_key_is_good(
         self, signed_in, settings, people
     ):
-        from ai_assistant.web.session import is_signed_in
+        from ai_assistant.web.realtime.consumer import is_signed_in
 
         socket = await signed_in()
         settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]

@@ -5,9 +5,9 @@ import json
 import pytest
 from django.test import RequestFactory
 
-from ai_assistant.engine.scope import kept_of
+from ai_assistant.engine.lifecycle.scope import kept_of
 from ai_assistant.models import Run
-from ai_assistant.web.context_field import read_context
+from ai_assistant.web.panel.fields import read_context
 from tests.web.test_send import form, send
 
 BIG = 1_000_000

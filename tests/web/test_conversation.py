@@ -7,8 +7,8 @@ import pytest
 from django.test import AsyncClient
 from django.urls import reverse
 
-from ai_assistant.engine import executor as executors
-from ai_assistant.engine.db import in_db
+from ai_assistant.engine.execution import executor as executors
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import ModelError
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.run import FINAL

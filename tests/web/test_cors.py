@@ -5,7 +5,7 @@ from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.test import Client
 
-from ai_assistant.safety.tokens import issue
+from ai_assistant.safety.identity.tokens import issue
 
 pytestmark = pytest.mark.django_db
 

@@ -3,11 +3,11 @@
 import pytest
 from channels.layers import get_channel_layer
 
-from ai_assistant.engine import live
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.deleting import delete
+from ai_assistant.engine.lifecycle.deletion import delete
+from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models import Run
-from ai_assistant.web.naming import rename
+from ai_assistant.web.panel.conversations import rename
 from tests.web.conftest import ask
 from tests.web.sockets import Socket
 from tests.web.test_routing import cookies_of
@@ -31,7 +31,7 @@ async def socket(people):
 
 
 async def ring(run) -> None:
-    group = live.group_name(run.user_id, run.conversation_id)
+    group = notifications.group_name(run.user_id, run.conversation_id)
     wake = {"type": "aia.wake", "run": str(run.pk)}
     await get_channel_layer().group_send(group, wake)
 

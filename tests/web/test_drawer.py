@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from ai_assistant.engine.deleting import let_go_of_deleted
+from ai_assistant.engine.lifecycle.deletion import let_go_of_deleted
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.change import ChangeSet

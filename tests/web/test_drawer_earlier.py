@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from ai_assistant.models import Run
-from ai_assistant.render.html.thread import DRAWN_RUNS
+from ai_assistant.render.html.transcript.thread import DRAWN_RUNS
 from tests.web.conftest import ask
 
 FIRST = 25 - DRAWN_RUNS  # of what is drawn above number 25

@@ -6,9 +6,8 @@ import pytest
 from django.urls import reverse
 
 from ai_assistant.models import Conversation, Message, Run
-from ai_assistant.render.html.excerpts import excerpt, without_signs
-from ai_assistant.web.listed import LISTED, Wish, listed
-from ai_assistant.web.search import words_of
+from ai_assistant.render.html.conversation_list import excerpt, without_signs
+from ai_assistant.web.panel.listing import LISTED, Wish, listed, words_of
 from tests.corpora import corpus
 from tests.figures import FIGURE
 from tests.web.conftest import ask

@@ -9,11 +9,11 @@ from django.contrib.auth.models import Group, Permission
 from django.urls import reverse
 
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, to_json
-from ai_assistant.engine import edit
+from ai_assistant.engine.interrupts import editing
 from ai_assistant.models import Interrupt, ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.registry import registry
-from ai_assistant.tools.parse import digest
+from ai_assistant.tools.parsing import digest
 from tests.render.html.dom import parse
 from tests.web.conftest import asked_to_approve
 
@@ -224,10 +224,10 @@ class TestHangsWhileItIsDrawn:
 
         tool = registry.tool("change_object")
         hanging = replace(tool, editor=Editor(), timeout_s=0.5)
-        monkeypatch.setattr(edit, "tool_of", lambda run, name: hanging)
+        monkeypatch.setattr(editing, "tool_of", lambda run, name: hanging)
         yield widget
         widget.go_on.set()
-        edit._bulkheads.clear()
+        editing._bulkheads.clear()
 
     @pytest.mark.parametrize("script", [True, False])
     def test_form_is_given_up(self, browser, waiting, widget, script):

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ai_assistant.engine.db import in_db
-from ai_assistant.web import frame_rate
-from ai_assistant.web.frame_rate import Bucket, FrameRate
+from ai_assistant.engine.storage.units import in_db
+from ai_assistant.web.realtime import consumer
+from ai_assistant.web.realtime.consumer import Bucket, FrameRate
 from tests.web.conftest import ask
 from tests.web.sockets import Socket
 from tests.web.test_routing import cookies_of
@@ -35,8 +35,8 @@ class TestRate:
     @pytest.fixture(autouse=True)
     def dry(self, monkeypatch):
         """No token comes back while a test runs, however slow the machine."""
-        monkeypatch.setattr(frame_rate, "OF_A_SOCKET", (20, 0.0))
-        monkeypatch.setattr(frame_rate, "OF_A_USER", (30, 0.0))
+        monkeypatch.setattr(consumer, "OF_A_SOCKET", (20, 0.0))
+        monkeypatch.setattr(consumer, "OF_A_USER", (30, 0.0))
 
     def admitted(self, rate, count):
         return sum(rate.admits() for _ in range(count))
@@ -57,11 +57,11 @@ class TestRate:
     def test_is_forgotten_with_the_last_socket(self):
         rate = FrameRate("a")
         self.admitted(rate, 100)
-        assert "a" in frame_rate._of_users
+        assert "a" in consumer._of_users
 
         del rate
 
-        assert "a" not in frame_rate._of_users
+        assert "a" not in consumer._of_users
 
     def test_which_an_honest_page_needs(self, monkeypatch):
         """Half a minute of growing text that a sleeping page acknowledges at once."""
@@ -76,7 +76,7 @@ class TestRate:
 class TestSocket:
     @pytest.fixture(autouse=True)
     def dry(self, monkeypatch):
-        monkeypatch.setattr(frame_rate, "OF_A_SOCKET", (30, 0.0))
+        monkeypatch.setattr(consumer, "OF_A_SOCKET", (30, 0.0))
 
     @pytest.fixture
     async def signed_in(self, people):

@@ -9,7 +9,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.core.asgi import get_asgi_application
 from django.utils.deprecation import MiddlewareMixin
 
-from ai_assistant.engine.db import in_db
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models import Run
 from ai_assistant.routing import assistant_application
 from tests.web.test_routing import cookies_of, part, scope

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 from django.db import OperationalError, connection
 
-from ai_assistant.engine import room
-from ai_assistant.engine.presence import say_present
+from ai_assistant.engine.execution.presence import say_present
+from ai_assistant.engine.storage import disk_space
 from ai_assistant.models import Run
 from ai_assistant.models.clock import Now
 from ai_assistant.providers import warmup
@@ -183,7 +183,7 @@ class TestHealth:
                 pages = cursor.execute("PRAGMA page_count").fetchone()[0]
                 cursor.execute(f"PRAGMA max_page_count = {pages}")
                 try:
-                    return room._try()
+                    return disk_space._try()
                 finally:
                     cursor.execute("PRAGMA max_page_count = 1073741823")
 

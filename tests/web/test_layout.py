@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ai_assistant
-from ai_assistant.web.layout import (
+from ai_assistant.web.panel.layout import (
     COOKIE,
     CORNERS,
     HEIGHTS,

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ai_assistant.models import Run, UsageLedger
-from ai_assistant.render.html.entries import run_entry
 from ai_assistant.render.html.fragments import fragment
-from ai_assistant.web.panel import Panel
+from ai_assistant.render.html.transcript.entries import run_entry
+from ai_assistant.web.panel.panel import Panel
 from tests.web.conftest import ask
 from tests.web.markup import one_with
 from tests.web.test_send import count, form, send

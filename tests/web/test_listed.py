@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from ai_assistant.models import Conversation
 from ai_assistant.models.run import FINAL, UNFINISHED, Run
-from ai_assistant.web.listed import LISTED, Wish, listed
+from ai_assistant.web.panel.listing import LISTED, Wish, listed
 from tests.web.conftest import ask
 
 FOR_PERSON = ("waiting_approval", "waiting_answer")

@@ -11,7 +11,7 @@ from django.test import AsyncClient
 
 import ai_assistant
 from ai_assistant import ContextModule
-from ai_assistant.engine.fence import database_now
+from ai_assistant.engine.storage.lease import database_now
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.lock import ObjectLock
 from ai_assistant.models.run import Run

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from ai_assistant.engine import db
+from ai_assistant.engine.storage import units
 from ai_assistant.models import Conversation, Feedback, QueuedMessage, Run
 from tests.engine.people import locked
 from tests.servers.postgres import passed_on
@@ -33,8 +33,8 @@ DOORS = (
 @pytest.fixture(autouse=True)
 def _short(monkeypatch, quiet):
     """Let nobody wait for long, and nothing be executed."""
-    monkeypatch.setattr(db, "FIRST_WAIT_S", 0.02)
-    monkeypatch.setattr(db, "LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr(units, "FIRST_WAIT_S", 0.02)
+    monkeypatch.setattr(units, "LOCK_WAIT_S", 0.05)
 
 
 @pytest.fixture

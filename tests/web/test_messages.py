@@ -3,10 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from ai_assistant.engine.again import again_submission
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.intake.retries import again_submission
+from ai_assistant.engine.intake.submission import accept
 from ai_assistant.models import Conversation, Run, ToolCall
-from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.safety.identity.session import SessionStamp
 from tests.render.html.story import Story
 
 SECRET = "sk-" + "a1B2c3D4" * 3

@@ -1,7 +1,7 @@
 import pytest
 from django.middleware.csrf import CsrfViewMiddleware
 
-from ai_assistant.web.origin import is_own_origin
+from ai_assistant.web.realtime.origin import is_own_origin
 
 
 def asked(

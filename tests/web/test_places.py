@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth import get_user_model
 
-from ai_assistant.web.keyboard import keyboard_map
-from ai_assistant.web.layout import COOKIE, Layout
+from ai_assistant.web.panel.keyboard import keyboard_map
+from ai_assistant.web.panel.layout import COOKIE, Layout
 from tests.web.markup import all_with, one_with
 
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from ai_assistant.engine.db import in_db
-from ai_assistant.render.html.projection import Projection
-from ai_assistant.web import pump
+from ai_assistant.engine.storage.units import in_db
+from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.web.realtime import pump
 from tests.render.html.story import Story
 from tests.render.html.tab import Tab
 from tests.render.html.tab import panel as tab_panel

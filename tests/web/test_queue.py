@@ -6,11 +6,11 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from ai_assistant.engine.stop import stop
+from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.models import QueuedMessage, Run
 from ai_assistant.models.run import RunState
-from ai_assistant.render.html.projection import Projection
-from ai_assistant.web.panel import bare_panel
+from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.web.panel.panel import bare_panel
 from tests.web.conftest import ask
 
 SCRIPT = {"HX-Request": "true"}

@@ -11,7 +11,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.test import AsyncClient
 
 from ai_assistant import routing
-from ai_assistant.engine.db import in_db
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models import Message, Run
 from ai_assistant.routing import assistant_application
 from project.asgi import application

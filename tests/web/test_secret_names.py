@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ai_assistant
-from ai_assistant.safety.sensitive import SECRET_WORDS, WORD_BREAKS
+from ai_assistant.safety.policy.sensitive import SECRET_WORDS, WORD_BREAKS
 
 SCRIPT = (
     Path(ai_assistant.__file__).parent / "static" / "ai_assistant" / "collectors.js"

@@ -11,8 +11,8 @@ from django.test import AsyncClient
 from django.urls import reverse
 
 from ai_assistant.engine import service
-from ai_assistant.engine.dequeue import Wanted
-from ai_assistant.engine.presence import say_present
+from ai_assistant.engine.execution.dequeue import Wanted
+from ai_assistant.engine.execution.presence import say_present
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import (
     Conversation,
@@ -22,7 +22,7 @@ from ai_assistant.models import (
     Run,
 )
 from ai_assistant.models.run import RunState
-from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.safety.identity.session import SessionStamp
 from tests.web.conftest import ask, asked_a_question, asked_to_approve
 
 SCRIPT = {"HX-Request": "true"}

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from ai_assistant.web.shortcuts import key_signs
+from ai_assistant.web.panel.keyboard import key_signs
 
 
 class TestKeySigns:

@@ -13,14 +13,14 @@ from django.test import AsyncClient, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from ai_assistant.changes.recorder import recording
-from ai_assistant.changes.since import rows_since
+from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.staleness import rows_since
 from ai_assistant.models.change import ChangeSet, RowChange
-from ai_assistant.safety.sensitive import HIDDEN
+from ai_assistant.safety.policy.sensitive import HIDDEN
 from ai_assistant.testing import answer_interrupt, call, run_assistant
 from ai_assistant.web import stale_form
 from ai_assistant.web.form_digest import digest_forms, read_digest
-from ai_assistant.web.stale_fields import _theirs, conflicts_of
+from ai_assistant.web.stale_form import _theirs, conflicts_of
 from tests.gallery.models import Artist, Painting
 from tests.tools.data.writing import make_stock
 from tests.warehouse.models import Part, Product, Remark, Supplier

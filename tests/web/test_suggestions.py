@@ -2,8 +2,7 @@
 
 import pytest
 
-from ai_assistant.web.chips import page_context
-from ai_assistant.web.suggestions import suggestions_of
+from ai_assistant.web.panel.chips import page_context, suggestions_of
 from tests.web.conftest import ask
 from tests.web.markup import one_with
 

@@ -5,8 +5,8 @@ import pytest
 from django.template.loader import render_to_string
 
 import ai_assistant
-from ai_assistant.render.html.entries import text_part
-from ai_assistant.render.html.growth import Growing
+from ai_assistant.render.html.transcript.entries import text_part
+from ai_assistant.render.html.transcript.growing import Growing
 from ai_assistant.render.markdown import render as render_markdown
 from tests.web import samples
 from tests.web.markup import all_with, elements, one_with

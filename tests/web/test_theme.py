@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.test.utils import modify_settings, override_settings
 
 import ai_assistant
-from ai_assistant.web.theme import bridge
+from ai_assistant.web.panel.layout import bridge
 from tests.docs.blocks import page, section
 
 FOLDER = Path(ai_assistant.__file__).parent / "static" / "ai_assistant"

@@ -6,13 +6,15 @@ gets through the ports; what happens it yields.
 """
 
 from ai_assistant.engine.loop.loop import run_loop
-from ai_assistant.engine.loop.ports import CallOutcome, Calls, Model
-from ai_assistant.engine.loop.state import (
+from ai_assistant.engine.loop.ports import (
     CallDraft,
+    CallOutcome,
+    Calls,
     Finished,
     Limits,
     LoopItem,
     LoopState,
+    Model,
     Waiting,
 )
 

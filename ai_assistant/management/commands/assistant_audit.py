@@ -37,7 +37,7 @@ class Command(BaseCommand):
         shows.add_argument("--user", help="the name of a user")
         shows.add_argument("--last", type=int, default=100, help="how many; 100")
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def handle(self, *args: Any, **options: Any) -> None:
         match options["does"]:
             case "verify":
                 self._verify(options["anchor"])

@@ -6,11 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from ai_assistant.management.doctor import Report, examine, registered
-from ai_assistant.management.policy_look import (
-    judged_tools,
-    named_module,
-    named_user,
-)
+from ai_assistant.management.doctor_parts import judged_tools, named_module, named_user
 
 
 class Command(BaseCommand):
@@ -28,7 +24,7 @@ class Command(BaseCommand):
             "--module", default="", help="the id of the module whose policy is shown"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def handle(self, *args: Any, **options: Any) -> None:
         user, module = named_user(options["user"]), named_module(options["module"])
         report = examine()
         if options["json"]:
@@ -61,7 +57,7 @@ class Command(BaseCommand):
             self.stdout.write(style(f"{problem.id}: {problem.text}"))
             self.stdout.write(f"    {problem.hint}")
 
-    def _write_policy(self, user: Any, module: str) -> None:  # noqa: ANN401
+    def _write_policy(self, user: Any, module: str) -> None:
         judged = judged_tools(user, module)
         if not judged:
             return

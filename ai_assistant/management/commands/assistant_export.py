@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", required=True, help="the name of the user")
         parser.add_argument("--output", type=Path, help="a file; else it is printed")
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def handle(self, *args: Any, **options: Any) -> None:
         user = user_named(options["user"])
         path: Path | None = options["output"]
         if path is None:
@@ -36,7 +36,7 @@ class Command(BaseCommand):
                 "Name another one with --output."
             ) from error
 
-    def _print(self, user: Any) -> None:  # noqa: ANN401 - the site's user model
+    def _print(self, user: Any) -> None:
         try:
             write_all(user, self.stdout)  # type: ignore[arg-type] # it has write
             self.stdout.flush()
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def write_all(user: Any, out: TextIO) -> None:  # noqa: ANN401 - the site's user model
+def write_all(user: Any, out: TextIO) -> None:
     """Write the object piece by piece: a busy user may have much."""
     out.write(_json(head(user))[:-1])
     for name, rows in parts(user):
@@ -56,5 +56,5 @@ def write_all(user: Any, out: TextIO) -> None:  # noqa: ANN401 - the site's user
     out.write("}\n")
 
 
-def _json(value: Any) -> str:  # noqa: ANN401
+def _json(value: Any) -> str:
     return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False)

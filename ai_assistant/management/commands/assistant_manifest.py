@@ -21,7 +21,7 @@ class Command(BaseCommand):
             "--check", action="store_true", help="write nothing; fail if they differ"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def handle(self, *args: Any, **options: Any) -> None:
         name = options["path"] or conf.get("TOOL_MANIFEST")
         if not name:
             raise CommandError("Give a path, or set AI_ASSISTANT['TOOL_MANIFEST'].")

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ai_assistant import conf
-from ai_assistant.engine.deleting import let_go_of_deleted
+from ai_assistant.engine.lifecycle.deletion import let_go_of_deleted
 from ai_assistant.management.people import user_named
 from ai_assistant.management.retention import (
     days_ago,
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             "--dry-run", action="store_true", help="delete nothing, tell how many"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def handle(self, *args: Any, **options: Any) -> None:
         if not options["dry_run"]:
             self._deleted()
         days, of_audit = options["days"], conf.get("AUDIT_RETENTION_DAYS")

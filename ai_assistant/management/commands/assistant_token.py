@@ -8,12 +8,12 @@ from django.db.models import Q
 from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
-from ai_assistant.engine.revocation import revoke
+from ai_assistant.engine.lifecycle.revocation import revoke
 from ai_assistant.exceptions import Refused
 from ai_assistant.management.people import user_named
 from ai_assistant.models.token import AccessToken
-from ai_assistant.safety.permissions import may_use, may_view
-from ai_assistant.safety.tokens import end_after, state_of, store_new
+from ai_assistant.safety.identity.permissions import may_use, may_view
+from ai_assistant.safety.identity.tokens import end_after, state_of, store_new
 
 NAME_CHARS = 100
 
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         revokes = does.add_parser("revoke", help="and stop what works for it")
         revokes.add_argument("token", help="its id, or what its secret begins with")
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def handle(self, *args: Any, **options: Any) -> None:
         if options["does"] == "create":
             self._create(options)
         elif options["does"] == "list":
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         self.stderr.write(f"{_told(token)}\nThe secret is not shown again.")
         self._warn(user, token)
 
-    def _warn(self, user: Any, token: AccessToken) -> None:  # noqa: ANN401
+    def _warn(self, user: Any, token: AccessToken) -> None:
         reads = token.scopes == [AccessToken.Scope.READ]
         if not (may_view if reads else may_use)(user):
             lacking = "view_assistant" if reads else "use_assistant"

@@ -9,8 +9,8 @@ from channels.management.commands.runworker import Command as ChannelsCommand
 from channels.worker import Worker
 
 from ai_assistant import conf
-from ai_assistant.engine.executor import executor
-from ai_assistant.engine.live import EXECUTOR_CHANNEL
+from ai_assistant.engine.execution.executor import executor
+from ai_assistant.engine.storage.notifications import EXECUTOR_CHANNEL
 from ai_assistant.providers.base import warm_up
 
 logger = logging.getLogger("ai_assistant")
@@ -47,7 +47,7 @@ class Command(ChannelsCommand):
                 action.nargs = "*"
                 action.required = False
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def handle(self, *args: Any, **options: Any) -> None:
         options["channels"] = options["channels"] or [EXECUTOR_CHANNEL]
         try:
             super().handle(*args, **options)

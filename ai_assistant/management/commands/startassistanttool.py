@@ -20,7 +20,7 @@ class Command(BaseCommand):
             "--effect", choices=[*VERBS], default="read", help="what it does at most"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             app = apps.get_app_config(options["app"])
             made = new_tool(app, options["name"], options["effect"])

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
 from ai_assistant.changes.values import Changes
-from ai_assistant.engine.interrupts import FOR_A_PERSON
+from ai_assistant.engine.interrupts.answers import FOR_A_PERSON
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
 from ai_assistant.models.run import Run
@@ -64,7 +64,7 @@ def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterru
     )
 
 
-def _open(run: Run) -> Any:  # noqa: ANN401 - a query set
+def _open(run: Run) -> Any:
     return run.interrupts.filter(status=Interrupt.Status.OPEN).order_by("created_at")
 
 

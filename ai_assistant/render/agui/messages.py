@@ -13,11 +13,11 @@ from ag_ui.core import (
 )
 from ag_ui.core import ToolCall as ClientCall
 
-from ai_assistant.engine.branches import path_of, seen_by
+from ai_assistant.engine.storage.branches import path_of, seen_by
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run
-from ai_assistant.render.agui.opened import reasoning_id, result_id
+from ai_assistant.render.agui.state import reasoning_id, result_id
 
 AnyMessage = UserMessage | AssistantMessage | ReasoningMessage | ToolMessage
 

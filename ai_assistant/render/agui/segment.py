@@ -19,15 +19,14 @@ from ag_ui.core import (
 )
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.eventlog import StoredEvent, events_after, steps_until
+from ai_assistant.engine.storage.eventlog import StoredEvent, events_after, steps_until
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.render.agui.interrupts import open_interrupts, pending_calls
 from ai_assistant.render.agui.messages import messages_of
-from ai_assistant.render.agui.translation import Translator
-from ai_assistant.render.agui.usage import usage_of
+from ai_assistant.render.agui.translation import Translator, usage_of
 
 FOR_A_PERSON = (RunState.WAITING_APPROVAL, RunState.WAITING_ANSWER)
 QUIET = (*FOR_A_PERSON, RunState.WAITING_TASK, RunState.WAITING_BROWSER)
@@ -152,13 +151,13 @@ class Segment:
             return self._cancelled(run, usage)
         return self._finished(RunFinishedSuccessOutcome(type="success"), usage)
 
-    def _cancelled(self, run: Run, usage: Any) -> BaseEvent:  # noqa: ANN401
+    def _cancelled(self, run: Run, usage: Any) -> BaseEvent:
         if self.names.is_new:
             return self._finished(RunFinishedCancelledOutcome(type="cancelled"), usage)
         message = run.error_text or _("Stopped.")
         return RunErrorEvent(message=message, code="cancelled", usage=usage)
 
-    def _finished(self, outcome: Any, usage: Any) -> BaseEvent:  # noqa: ANN401
+    def _finished(self, outcome: Any, usage: Any) -> BaseEvent:
         is_plain = isinstance(outcome, RunFinishedSuccessOutcome)
         return RunFinishedEvent(
             thread_id=self.names.thread,

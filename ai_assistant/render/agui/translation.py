@@ -1,4 +1,4 @@
-"""Our events, stored and live, as events of AG-UI 1.0."""
+"""Events of the log and live frames, as events of AG-UI 1.0."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -7,14 +7,43 @@ from typing import Any
 from ag_ui.core import (
     BaseEvent,
     CustomEvent,
+    TokenUsage,
     ToolCallArgsEvent,
     ToolCallEndEvent,
     ToolCallResultEvent,
     ToolCallStartEvent,
 )
 
-from ai_assistant.engine.eventlog import StoredEvent
-from ai_assistant.render.agui.opened import Reasoning, Steps, Text, result_id
+from ai_assistant.engine.storage.eventlog import StoredEvent
+from ai_assistant.models.run import Run
+from ai_assistant.models.usage import UsageLedger
+from ai_assistant.render.agui.state import Reasoning, Steps, Text, result_id
+
+
+def usage_of(run: Run, first_step: int) -> list[TokenUsage]:
+    """Return the usage by model, of the steps from `first_step` on."""
+    rows = UsageLedger.objects.filter(
+        run=run, step_index__gte=first_step, state=UsageLedger.State.SETTLED
+    )
+    sums: dict[str, list[UsageLedger]] = {}
+    for row in rows.order_by("created_at"):
+        if row.input_tokens or row.output_tokens:  # unknown is not nothing
+            sums.setdefault(row.model, []).append(row)
+    return [_sum(model, calls) for model, calls in sums.items()]
+
+
+def _sum(model: str, calls: list[UsageLedger]) -> TokenUsage:
+    tokens_in = sum(call.input_tokens for call in calls)
+    tokens_out = sum(call.output_tokens for call in calls)
+    return TokenUsage(
+        model=model or None,
+        input_tokens=tokens_in,
+        output_tokens=tokens_out,
+        total_tokens=tokens_in + tokens_out,
+        reasoning_tokens=sum(call.reasoning_tokens for call in calls) or None,
+        cached_input_tokens=sum(call.cached_tokens for call in calls) or None,
+    )
+
 
 FIRST_SEQ = 1  # of the event that says that the run has begun
 # Facts of our own that a client may want to know.

@@ -4,20 +4,30 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
+BLOCK = '<div class="aia-code">'  # what is no tag is escaped: no text can say it
+
+
+def with_buttons(html: str) -> str:
+    """Return the HTML of a block of an answer, with a button on code."""
+    if BLOCK not in html:
+        return html
+    return html.replace(BLOCK, BLOCK + fragment("code_copy"))
+
+
 FOLDER = "ai_assistant/"
 
 
-def fragment(name: str, **context: Any) -> str:  # noqa: ANN401 - a template's data
+def fragment(name: str, **context: Any) -> str:
     """Return the HTML of the template `name`, without white space around it."""
     return render_to_string(f"{FOLDER}{name}.html", context).strip()
 
 
-def entry_html(entry: dict[str, Any], panel: Any) -> str:  # noqa: ANN401
+def entry_html(entry: dict[str, Any], panel: Any) -> str:
     """Return the HTML of one entry of a conversation."""
     name = "message_user" if entry["kind"] == "user" else "message_assistant"
     return fragment(name, entry=entry, panel=panel)
 
 
-def part_html(part: dict[str, Any], panel: Any) -> str:  # noqa: ANN401
+def part_html(part: dict[str, Any], panel: Any) -> str:
     """Return the HTML of one part of a run."""
     return fragment("part", part=part, panel=panel)

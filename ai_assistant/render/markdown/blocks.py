@@ -12,7 +12,6 @@ from itertools import pairwise
 from markdown_it.token import Token
 
 from ai_assistant.render.markdown.cache import Cache
-from ai_assistant.render.markdown.characters import readable
 from ai_assistant.render.markdown.parser import References, block_tokens, to_html
 from ai_assistant.render.markdown.renderer import fence_is_closed
 from ai_assistant.render.markdown.unfinished import (
@@ -20,6 +19,7 @@ from ai_assistant.render.markdown.unfinished import (
     with_table_rule,
     without_undecided_line,
 )
+from ai_assistant.text.unicode import readable
 
 _ENDED_BY_BLANK_LINE = {
     "paragraph_open",

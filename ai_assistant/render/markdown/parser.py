@@ -1,15 +1,49 @@
-"""CommonMark with tables, strikethrough and tasks; HTML is text."""
+"""CommonMark with tables, strikethrough and tasks, through an allow-list; HTML is text."""
 
 from typing import Any
 
+import nh3
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from ai_assistant.render.markdown import unfinished
-from ai_assistant.render.markdown.characters import visible
-from ai_assistant.render.markdown.renderer import PanelRenderer
-from ai_assistant.render.markdown.sanitise import sanitise
+from ai_assistant.render.markdown.highlight import CLASSES
+from ai_assistant.render.markdown.renderer import REL, PanelRenderer
+from ai_assistant.text.unicode import visible
+
+_TAGS = {
+    *("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote"),
+    *("strong", "em", "s", "code", "pre", "ul", "ol", "li"),
+    *("table", "thead", "tbody", "tr", "th", "td", "a", "span", "div"),
+}
+_ALIGNMENTS = {"aia-left", "aia-center", "aia-right"}
+
+_cleaner = nh3.Cleaner(
+    tags=_TAGS,
+    attributes={"a": {"href"}, "div": {"aria-label"}, "ol": {"start"}},
+    tag_attribute_values={
+        "a": {"rel": {REL}, "target": {"_blank"}},
+        "div": {"role": {"region"}, "tabindex": {"0"}},
+        "pre": {"tabindex": {"0"}},
+    },
+    allowed_classes={
+        "a": {"aia-image"},
+        "div": {"aia-code", "aia-table"},
+        "li": {"aia-task"},
+        "span": {"aia-host", "aia-lang", "aia-check", "aia-image", *CLASSES},
+        "td": _ALIGNMENTS,
+        "th": _ALIGNMENTS,
+    },
+    url_schemes={"http", "https", "mailto"},
+    link_rel=None,  # the renderer sets it, on what leaves the site
+)
+
+
+def sanitise(html: str) -> str:
+    """Return `html` with nothing in it that is not on the list."""
+    return _cleaner.clean(html)
+
 
 INLINE_CHARS = 4_000  # of one paragraph or cell: the work on marks grows much faster
 

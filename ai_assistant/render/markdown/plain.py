@@ -2,8 +2,8 @@
 
 from html import escape
 
-from ai_assistant.render.markdown.characters import visible
-from ai_assistant.render.markdown.sanitise import sanitise
+from ai_assistant.render.markdown.parser import sanitise
+from ai_assistant.text.unicode import visible
 
 
 def plain_html(text: str) -> str:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ai_assistant.render.markdown.blocks import closed_html, cut, tail_html
-from ai_assistant.render.markdown.characters import readable
 from ai_assistant.render.markdown.page import part_end, render
 from ai_assistant.render.markdown.plain import plain_html
+from ai_assistant.text.unicode import readable
 
 TICK_S = 0.1
 LONG_CHARS = 2048  # above this, an open block is drawn less often

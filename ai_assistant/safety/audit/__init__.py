@@ -7,8 +7,13 @@ moved or cut off behind our back.
 """
 
 from ai_assistant.safety.audit.record import came_from, gathered, record, request_ip
-from ai_assistant.safety.audit.retention import forget_before
-from ai_assistant.safety.audit.seal import BEHIND_S, behind_s, seal, seal_all
+from ai_assistant.safety.audit.seal import (
+    BEHIND_S,
+    behind_s,
+    forget_before,
+    seal,
+    seal_all,
+)
 from ai_assistant.safety.audit.verify import Verified, verify
 
 __all__ = [

@@ -1,10 +1,6 @@
-"""
-Add to the audit log, in the transaction of what is recorded.
+"""Add to the audit log, in the transaction of what is recorded."""
 
-An entry gets its place in the chain later: see `seal`. So nobody waits for anybody
-here. A unit of work gathers its entries and writes them last, in one statement.
-"""
-
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +15,53 @@ from ai_assistant import conf
 from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.safety.audit.chain import entry_hash
-from ai_assistant.safety.audit.details import storable_details
+from ai_assistant.text.redaction import redact
+
+TEXT_CHARS = 500
+ITEMS = 50  # of a list or an object
+DEPTH = 6
+ALL_CHARS = 8000
+REPLACEMENT = "\ufffd"
+
+
+def storable_details(details: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return `details` as they are stored.
+
+    Numbers with a fraction become texts: PostgreSQL would spell some of them
+    differently, and the hash would not be theirs any more.
+    """
+    plain = {str(name): _plain(value, DEPTH) for name, value in details.items()}
+    if len(json.dumps(plain)) <= ALL_CHARS:
+        return plain
+    return {name: _short(value) for name, value in plain.items()}
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, Mapping) and depth:
+        few = list(value.items())[:ITEMS]
+        return {_text(str(name)): _plain(item, depth - 1) for name, item in few}
+    if isinstance(value, list | tuple | set | frozenset) and depth:
+        return [_plain(item, depth - 1) for item in list(value)[:ITEMS]]
+    return _text(str(value))
+
+
+def _text(text: str) -> str:
+    text = text.encode(errors="replace").decode().replace("\0", REPLACEMENT)
+    text = redact(text)  # before it is cut: half a key would not be known as one
+    if len(text) <= TEXT_CHARS:
+        return text
+    return f"{text[:TEXT_CHARS]} [{len(text)} characters]"
+
+
+def _short(value: Any) -> Any:
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) <= TEXT_CHARS:
+        return value
+    return f"{text[:TEXT_CHARS]} [{len(text)} characters]"
+
 
 Details = Mapping[str, Any] | Callable[[], Mapping[str, Any] | None]
 
@@ -48,7 +90,7 @@ _unit = _Unit()
 def record(  # noqa: PLR0913 - each is a column
     action: str,
     *,
-    user: Any,  # noqa: ANN401 - the site's user model, or the key of one
+    user: Any,
     tool: str = "",
     run_id: UUID | None = None,
     call_id: UUID | None = None,
@@ -136,7 +178,7 @@ def _row(entry: Entry, names: dict[Any, tuple[Any, str]]) -> AuditEntry | None:
     )
 
 
-def _named(user: Any, names: dict[Any, tuple[Any, str]]) -> tuple[Any, str]:  # noqa: ANN401
+def _named(user: Any, names: dict[Any, tuple[Any, str]]) -> tuple[Any, str]:
     """Return the key and the name of a user; no key if there is none any more."""
     if user is None:
         return None, ""

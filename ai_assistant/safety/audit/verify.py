@@ -6,8 +6,13 @@ from datetime import timedelta
 
 from ai_assistant.models.audit import AuditEntry, AuditHead
 from ai_assistant.models.change import ChangeSet
-from ai_assistant.safety.audit.chain import is_own_hash, is_own_head
-from ai_assistant.safety.audit.head import ALTERED, MISSING, PK
+from ai_assistant.safety.audit.chain import (
+    ALTERED,
+    MISSING,
+    PK,
+    is_own_hash,
+    is_own_head,
+)
 from ai_assistant.safety.audit.seal import FORGED, behind_s, unsealed
 
 CHUNK = 1000

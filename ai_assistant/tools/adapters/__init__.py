@@ -1,9 +1,8 @@
 """Tools made of what a site has already. Each is opted in by name."""
 
 from ai_assistant.tools.adapters.admin_actions import from_admin_action
-from ai_assistant.tools.adapters.definitions import from_mcp, from_openai
 from ai_assistant.tools.adapters.drf import from_viewset
-from ai_assistant.tools.adapters.functions import from_function
+from ai_assistant.tools.adapters.functions import from_function, from_mcp, from_openai
 
 __all__ = [
     "from_admin_action",

@@ -20,11 +20,15 @@ from ai_assistant.exceptions import (
     ModelRetry,
     ToolFailed,
 )
-from ai_assistant.safety.admin_lists import OF_LIST, rows_of_changelist, rows_of_list
-from ai_assistant.safety.admin_pages import answer, is_overridden
+from ai_assistant.safety.policy.admin_pages import (
+    OF_LIST,
+    answer,
+    is_overridden,
+    rows_of_changelist,
+    rows_of_list,
+)
 from ai_assistant.tools.adapters.functions import from_function
-from ai_assistant.tools.adapters.request import user_request
-from ai_assistant.tools.adapters.told import Told
+from ai_assistant.tools.adapters.request import Told, user_request
 from ai_assistant.types import Effect, RunContext, ToolDefinition, ToolResult
 
 MOST_IDS = 1000
@@ -38,7 +42,7 @@ def from_admin_action(
     effect: Effect,
     site: admin.AdminSite | None = None,
     name: str = "",
-    **fields: Any,  # noqa: ANN401 - of ToolDefinition
+    **fields: Any,
 ) -> ToolDefinition:
     """
     Return one action of the ModelAdmin of `model` as a tool, to be registered.
@@ -54,7 +58,7 @@ def from_admin_action(
         raise ImproperlyConfiguredAssistant(
             f"Action {action!r} asks on a page of its own. Write a tool that deletes."
         )
-    options = model._meta  # noqa: SLF001
+    options = model._meta
     own = name or f"{options.app_label}_{options.model_name}_{action}"
     function = getattr(site._registry[model], action, None)  # noqa: SLF001
     return from_function(
@@ -72,7 +76,7 @@ def from_admin_action(
 def _find_admin(site: admin.AdminSite, model: type[Model]) -> None:
     """Make sure that the model is registered: an assistant.py may come first."""
     if not site.is_registered(model):
-        config = model._meta.app_config  # noqa: SLF001
+        config = model._meta.app_config
         if module_has_submodule(config.module, "admin"):
             import_module(f"{config.name}.admin")
     if not site.is_registered(model):
@@ -98,7 +102,7 @@ def _handler(
 
 def carry_out(
     function: Callable[..., Any],
-    model_admin: Any,  # noqa: ANN401
+    model_admin: Any,
     request: HttpRequest,
     chosen: QuerySet[Any],
 ) -> ToolResult:
@@ -120,7 +124,7 @@ def carry_out(
     return _result(request)
 
 
-def _leads_to(request: HttpRequest, model_admin: Any) -> bool:  # noqa: ANN401
+def _leads_to(request: HttpRequest, model_admin: Any) -> bool:
     """Tell whether the request leads to a page, and to none of another ModelAdmin."""
     match = request.resolver_match
     return match is not None and getattr(match.func, "model_admin", model_admin) is (
@@ -128,7 +132,7 @@ def _leads_to(request: HttpRequest, model_admin: Any) -> bool:  # noqa: ANN401
     )
 
 
-def _answer(request: HttpRequest) -> Any:  # noqa: ANN401 - a response
+def _answer(request: HttpRequest) -> Any:
     try:
         return answer(request)
     except (PermissionDenied, Http404) as error:
@@ -139,8 +143,8 @@ def _answer(request: HttpRequest) -> Any:  # noqa: ANN401 - a response
 
 
 def action_request(
-    user: Any,  # noqa: ANN401
-    model_admin: Any,  # noqa: ANN401
+    user: Any,
+    model_admin: Any,
     action: str,
     ids: list[str],
 ) -> HttpRequest:
@@ -154,7 +158,7 @@ def action_request(
     return request
 
 
-def _path(model_admin: Any) -> str:  # noqa: ANN401
+def _path(model_admin: Any) -> str:
     options = model_admin.opts
     name = f"{options.app_label}_{options.model_name}_changelist"
     try:
@@ -165,7 +169,7 @@ def _path(model_admin: Any) -> str:  # noqa: ANN401
 
 def find_action(
     site: admin.AdminSite,
-    model_admin: Any,  # noqa: ANN401
+    model_admin: Any,
     request: HttpRequest,
     action: str,
 ) -> Callable[..., Any]:
@@ -180,7 +184,7 @@ def find_action(
 
 
 def chosen_objects(
-    model_admin: Any,  # noqa: ANN401
+    model_admin: Any,
     request: HttpRequest,
     ids: list[str],
 ) -> QuerySet[Any]:
@@ -199,7 +203,7 @@ def chosen_objects(
     return chosen
 
 
-def _listed(model_admin: Any, request: HttpRequest) -> QuerySet[Any]:  # noqa: ANN401
+def _listed(model_admin: Any, request: HttpRequest) -> QuerySet[Any]:
     """Return the rows of the list, from which the admin takes those of an action."""
     has_page = _leads_to(request, model_admin)
     rows = (rows_of_list if has_page else rows_of_changelist)(model_admin, request)
@@ -221,15 +225,15 @@ def _result(request: HttpRequest) -> ToolResult:
     return ToolResult(ok=True, message=text or _("Done."), data=data)
 
 
-def _label(function: Any, action: str) -> Any:  # noqa: ANN401 - may be lazy
+def _label(function: Any, action: str) -> Any:
     said = getattr(function, "short_description", "")
     if said and "%(" not in str(said):
         return said
     return action.replace("_", " ").capitalize()
 
 
-def _described(function: Any, action: str, model: type[Model]) -> str:  # noqa: ANN401
+def _described(function: Any, action: str, model: type[Model]) -> str:
     said = (getattr(function, "__doc__", "") or "").strip()
-    many = model._meta.verbose_name_plural  # noqa: SLF001
+    many = model._meta.verbose_name_plural
     first = said or f"{_label(function, action)}."
     return f"{first}\n\nids: the ids of the {many} to which it is done"

@@ -1,12 +1,34 @@
-"""An action of a DRF viewset as a tool: the viewset is really asked."""
+"""An action of a DRF viewset as a tool: the viewset itself is called."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from rest_framework.schemas.openapi import AutoSchema
+from rest_framework.serializers import BaseSerializer
 
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.tools.adapters.functions import from_function
 from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.types import WRITING, Effect, RunContext, ToolDefinition, ToolResult
+
+
+def serializer_schema(
+    serializer: type[BaseSerializer[Any]], *, partial: bool = False
+) -> dict[str, Any]:
+    """Return the schema of the fields that may be written; none required if partial."""
+    given = serializer()
+    if not hasattr(given, "fields"):
+        return {"type": "object"}
+    told = AutoSchema().map_serializer(given)
+    names = [name for name, field in given.fields.items() if not field.read_only]
+    required = [] if partial else [n for n in told.get("required", []) if n in names]
+    return {
+        "type": "object",
+        "properties": {name: told["properties"][name] for name in names},
+        "required": required,
+        "additionalProperties": False,
+    }
+
 
 METHODS: Mapping[str, str] = {
     "list": "get",
@@ -34,7 +56,7 @@ def from_viewset(
     effect: Effect,
     name: str = "",
     path: str = "/",
-    **fields: Any,  # noqa: ANN401 - of ToolDefinition
+    **fields: Any,
 ) -> ToolDefinition:
     """
     Return one action of a viewset as a tool, to be registered.
@@ -96,7 +118,7 @@ def _name(viewset: type[Any], action: str) -> str:
     if queryset is None:
         short = viewset.__name__.removesuffix("ViewSet").lower()
         return f"{viewset.__module__.split('.')[-2]}_{short}_{action}"
-    options = queryset.model._meta  # noqa: SLF001
+    options = queryset.model._meta
     return f"{options.app_label}_{options.model_name}_{action}"
 
 
@@ -123,7 +145,6 @@ def _needs_body(properties: Mapping[str, Any]) -> bool:
 
 
 def _body(viewset: type[Any], action: str, *, partial: bool) -> dict[str, Any]:
-    from ai_assistant.tools.adapters.serializers import serializer_schema  # noqa: PLC0415 - needs Django's settings
 
     options = getattr(getattr(viewset, action), "kwargs", {})
     serializer = options.get("serializer_class") or viewset.serializer_class
@@ -138,7 +159,7 @@ def _handler(
     of_one, key = _is_of_one(viewset, action), _key(viewset)
     options = getattr(getattr(viewset, action), "kwargs", {})
 
-    def call_viewset(context: RunContext, **arguments: Any) -> ToolResult:  # noqa: ANN401
+    def call_viewset(context: RunContext, **arguments: Any) -> ToolResult:
         places = {key: arguments[key]} if of_one else {}
         request = user_request(
             context.user,
@@ -155,7 +176,7 @@ def _handler(
     return call_viewset
 
 
-def _result(response: Any) -> ToolResult:  # noqa: ANN401 - of DRF, or of Django
+def _result(response: Any) -> ToolResult:
     data = getattr(response, "data", None)
     status = response.status_code
     if status < 400:
@@ -168,7 +189,7 @@ def _result(response: Any) -> ToolResult:  # noqa: ANN401 - of DRF, or of Django
     )
 
 
-def _sentence(data: Any, status: int) -> str:  # noqa: ANN401
+def _sentence(data: Any, status: int) -> str:
     if isinstance(data, Mapping) and "detail" in data:
         return str(data["detail"])
     if isinstance(data, Mapping):
@@ -177,7 +198,7 @@ def _sentence(data: Any, status: int) -> str:  # noqa: ANN401
     return _joined(data) or f"The API answered {status}."
 
 
-def _joined(said: Any) -> str:  # noqa: ANN401
+def _joined(said: Any) -> str:
     if isinstance(said, list | tuple):
         return " ".join(str(one) for one in said)
     return str(said) if said else ""

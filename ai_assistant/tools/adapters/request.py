@@ -1,24 +1,36 @@
-"""A request of the user that never came over the wire."""
+"""What the code of an admin says to the person, kept for the result of a tool."""
 
 import io
 import json
 from typing import Any
 
+from django.contrib.messages.storage.base import BaseStorage
 from django.http import HttpRequest, QueryDict
 
-from ai_assistant.ambient import below_prefix, request_meta
+from ai_assistant.request_context import below_prefix, request_meta
+
+
+class Told(BaseStorage):
+    """A storage of messages that no page will show: `request._messages`."""
+
+    def _get(self, *_args: Any, **_kwargs: Any) -> tuple[list[Any], bool]:
+        return [], True
+
+    def _store(self, messages: Any, *_args: Any, **_kwargs: Any) -> list[Any]:
+        return list(messages)
+
 
 JSON_TYPE = "application/json"
 
 
 def user_request(
-    user: Any,  # noqa: ANN401 - the site's user model
+    user: Any,
     method: str,
     path: str,
     *,
     query: dict[str, Any] | None = None,
     form: dict[str, Any] | None = None,
-    body: Any = None,  # noqa: ANN401 - JSON
+    body: Any = None,
 ) -> HttpRequest:
     """Return a request by `user`; a form or a JSON body, and no cookies."""
     request = HttpRequest()
@@ -45,5 +57,5 @@ def _query(values: dict[str, Any] | None) -> QueryDict:
     return made
 
 
-def _listed(value: Any) -> list[Any]:  # noqa: ANN401
+def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]

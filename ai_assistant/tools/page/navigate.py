@@ -1,6 +1,8 @@
-"""Take the person to another page of the site."""
+"""Take the person to another page of the site, and learn where they arrived."""
 
 import re
+from dataclasses import replace
+from typing import Any
 
 from django.contrib.admin.sites import all_sites
 from django.contrib.admin.utils import quote
@@ -9,15 +11,49 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
 
 from ai_assistant import conf
-from ai_assistant.ambient import language_of
+from ai_assistant.context.collect import Kept, chosen, see
 from ai_assistant.context.opened import admits
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import Page, find_page, page_info
 from ai_assistant.context.page_items import page_title
 from ai_assistant.context.viewparts import ViewParts, parts_of
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.registry import registry
-from ai_assistant.types import RunContext
+from ai_assistant.request_context import language_of
+from ai_assistant.types import JSON, RunContext
+
+MAX_TEXTS = 20
+TEXT_CHARS = 300
+
+
+def landed(context: RunContext, path: str, said: JSON) -> dict[str, Any]:
+    """
+    Return the result of a navigation that led to `path`.
+
+    `said` is what the page itself shows: its title, messages and form errors. All
+    else is asked on the server, with the permissions of the user. Blocks.
+    """
+    shown = said if isinstance(said, dict) else {}
+    title = str(shown.get("title", ""))[:TEXT_CHARS]
+    here = replace(context, page_path=path, page=page_info(path, title))
+    found: dict[str, Any] = {
+        "path": path,
+        "page": [
+            {"description": item.description, "value": item.value}
+            for item in chosen(see(here).items, Kept())
+        ],
+    }
+    for name in ("messages", "errors"):
+        if texts := _texts(shown.get(name)):
+            found[name] = texts
+    return found
+
+
+def _texts(said: JSON) -> list[str]:
+    if not isinstance(said, list):
+        return []
+    return [str(text)[:TEXT_CHARS] for text in said[:MAX_TEXTS]]
+
 
 NAVIGATE_TO = "navigate_to"
 # Of the name of a URL, without its namespace; whatever the site allows.

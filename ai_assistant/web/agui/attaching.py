@@ -1,17 +1,137 @@
-"""Attaching to a run again, after a connection was lost: an extension of ours."""
+"""One request that follows a run, from its beginning or taken up again, to its end or its leaving."""
 
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Any
 from uuid import UUID
 
+from channels.layers import get_channel_layer
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.eventlog import events_after
+from ai_assistant.engine.lifecycle.finish import Ending
+from ai_assistant.engine.service import stop
+from ai_assistant.engine.storage.eventlog import events_after
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import UNFINISHED, RunState
 from ai_assistant.models.token import AccessToken
 from ai_assistant.render.agui.segment import Names, Segment
-from ai_assistant.web.agui.conversations import find_conversation, no_thread, own_id
-from ai_assistant.web.caller import Caller, identify
+from ai_assistant.types import UserKey
+from ai_assistant.web.agui.stream import Listener, Stream
+from ai_assistant.web.agui.threads import find_conversation, no_thread, own_id
+from ai_assistant.web.principal import Caller, identify
+
+logger = logging.getLogger("ai_assistant")
+
+ANSWER_S = 0.3  # for those who look on to say so
+
+_left: set[UUID] = set()  # runs whose client has left this process just now
+
+# Work that outlives its request: the reference keeps it from being collected.
+_leaving: set[asyncio.Task[None]] = set()
+
+
+def leave(user_id: UserKey, run_id: UUID, group: str) -> None:
+    """Stop the run soon, unless a panel or another stream shows it."""
+    task = asyncio.get_running_loop().create_task(_leave(user_id, run_id, group))
+    _leaving.add(task)
+    task.add_done_callback(_leaving.discard)
+    _left.add(run_id)
+    task.add_done_callback(lambda _task: _left.discard(run_id))
+
+
+def is_being_left(user: Any, thread: str) -> bool:
+    """Tell whether the run of a thread is about to end. Asks the database."""
+    conversation = find_conversation(user, thread)
+    if conversation is None:
+        return False
+    active = conversation.runs.filter(state__in=UNFINISHED).first()
+    return active is None or active.is_stopping or active.pk in _left
+
+
+async def _leave(user_id: UserKey, run_id: UUID, group: str) -> None:
+    if await _is_watched(group):
+        return
+    ending = Ending(
+        state=RunState.CANCELLED,
+        code="client_left",
+        text=_("Stopped: the program that asked has left."),
+    )
+    try:
+        await stop(user_id, run_id, ending)
+    except Refused:
+        return  # it was deleted meanwhile
+
+
+async def _is_watched(group: str) -> bool:
+    """Ask all who look on, in every process, to say so."""
+    layer: Any = get_channel_layer()
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            own = await layer.new_channel()
+            await layer.group_send(group, {"type": "aia.roll_call", "reply": own})
+            await layer.receive(own)
+    except TimeoutError:
+        return False
+    except Exception as error:  # noqa: BLE001 - any layer, any failure
+        logger.debug("channel layer failed: %s", error)
+        return False
+    return True
+
+
+START_S = 10.0  # in which the server begins to send, or the client has left
+
+# Work that outlives its request: the reference keeps it from being collected.
+_ending: set[asyncio.Task[Any]] = set()
+
+
+class Attendance:
+    """
+    Sends a stream, and tells `on_left` if its client leaves before it is over.
+
+    A response that is never sent counts as left, too: nobody closes its iterator.
+    """
+
+    def __init__(
+        self, stream: Stream, listener: Listener, on_left: Callable[[], None]
+    ) -> None:
+        self._stream = stream
+        self._listener = listener
+        self._on_left = on_left
+        self._began = self._ended = False
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(START_S, self._unless_begun)
+
+    async def frames(self) -> AsyncIterator[bytes]:
+        """Yield what is to be sent."""
+        self._began = True
+        self._timer.cancel()
+        try:
+            async with aclosing(self._stream.frames()) as pieces:
+                async for piece in pieces:
+                    yield piece
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        """Let go of everything, once."""
+        if self._ended:
+            return
+        self._ended = True
+        self._timer.cancel()
+        task = asyncio.get_running_loop().create_task(self._listener.stop())
+        _ending.add(task)
+        task.add_done_callback(_ending.discard)
+        if not self._stream.segment.is_over:
+            self._on_left()
+
+    def _unless_begun(self) -> None:
+        if not self._began:
+            self.end()
+
 
 POSITION_CHARS = 100
 

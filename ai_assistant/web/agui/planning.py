@@ -9,26 +9,26 @@ from uuid import UUID
 from ag_ui.core import RunAgentInput
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.again import again_submission
-from ai_assistant.engine.branches import shown_runs
-from ai_assistant.engine.client_runs import Given, names_newest
-from ai_assistant.engine.interrupts import FOR_A_PERSON
-from ai_assistant.engine.start import ClientNames, Submission, check_unused
+from ai_assistant.engine.intake.client_runs import Given, names_newest
+from ai_assistant.engine.intake.retries import again_submission
+from ai_assistant.engine.intake.submission import ClientNames, Submission, check_unused
+from ai_assistant.engine.interrupts.answers import FOR_A_PERSON
+from ai_assistant.engine.storage.branches import shown_runs
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
 from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
-from ai_assistant.web.agui.answers import read_answers, read_results
-from ai_assistant.web.agui.client_context import read_client_context
-from ai_assistant.web.agui.conversations import (
-    find_conversation,
-    new_id,
-    no_thread,
-    own_id,
+from ai_assistant.web.agui.answers import (
+    Said,
+    read_answers,
+    read_results,
+    results_by_call,
+    said_anew,
 )
-from ai_assistant.web.agui.news import Said, results_by_call, said_anew
-from ai_assistant.web.caller import Caller
-from ai_assistant.web.fields import page_path
+from ai_assistant.web.agui.input import read_client_context
+from ai_assistant.web.agui.threads import find_conversation, new_id, no_thread, own_id
+from ai_assistant.web.panel.fields import page_path
+from ai_assistant.web.principal import Caller
 
 TITLE_CHARS = 300
 

@@ -1,4 +1,4 @@
-"""Follows a segment of a run: rows and live text in, frames out."""
+"""Follow a segment of a run: rows and live text in, server-sent events out."""
 
 import asyncio
 import logging
@@ -9,13 +9,35 @@ from typing import Any
 from ag_ui.core import BaseEvent
 from channels.layers import get_channel_layer
 from django.db import Error as DatabaseFailure
+from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.executor import executor
+from ai_assistant.engine.execution.executor import executor
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.agui.segment import News, Segment
-from ai_assistant.web.agui.sse import KEEPALIVE, frame
+
+CONTENT_TYPE = "text/event-stream"
+KEEPALIVE = b": still here\n\n"
+
+
+def frame(event: BaseEvent, event_id: str = "") -> bytes:
+    """Return the frame of an event. `event_id` is for clients that attach again."""
+    name = f"id: {event_id}\n" if event_id else ""
+    return f"{name}data: {event.model_dump_json(by_alias=True)}\n\n".encode()
+
+
+def stream_response(
+    request: HttpRequest, frames: AsyncIterator[bytes]
+) -> StreamingHttpResponse:
+    """Return the response that sends `frames` as they come."""
+    # A middleware that compresses would hold small pieces back.
+    request.META["HTTP_ACCEPT_ENCODING"] = "identity"
+    response = StreamingHttpResponse(frames, content_type=CONTENT_TYPE)
+    response["Cache-Control"] = "private, no-store, no-cache, no-transform"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
 
 logger = logging.getLogger("ai_assistant")
 
@@ -64,7 +86,7 @@ class Listener:
         frames, self._live = self._live, []
         return frames
 
-    async def _listen(self, layer: Any) -> None:  # noqa: ANN401 - any layer
+    async def _listen(self, layer: Any) -> None:
         while True:
             try:
                 message = await layer.receive(self._channel)
@@ -74,7 +96,7 @@ class Listener:
                 continue
             await self._hear(layer, message)
 
-    async def _hear(self, layer: Any, message: dict[str, Any]) -> None:  # noqa: ANN401
+    async def _hear(self, layer: Any, message: dict[str, Any]) -> None:
         kind = message["type"]
         if kind == "aia.live":
             if "text" in message and len(self._live) < MAX_LIVE:

@@ -1,35 +1,42 @@
 """The addresses for AG-UI clients."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 from uuid import UUID
 
 from ag_ui.core import BaseEvent, RunAgentInput
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
+from django.urls import path
+from django.utils.translation import gettext as _
 
-from ai_assistant.engine import live
-from ai_assistant.engine.client_runs import note_end
-from ai_assistant.engine.db import in_db
+from ai_assistant.engine.intake.client_runs import note_end
 from ai_assistant.engine.service import go_on, send, stop
+from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.client_run import ClientRun
+from ai_assistant.models.run import ClientRun
 from ai_assistant.models.token import AccessToken
-from ai_assistant.render.agui.capabilities import capabilities
 from ai_assistant.render.agui.segment import Names, Segment
-from ai_assistant.web.accepted import to_the_end
-from ai_assistant.web.agui.attaching import attached
-from ai_assistant.web.agui.attendance import Attendance
-from ai_assistant.web.agui.conversations import find_conversation, no_thread
-from ai_assistant.web.agui.history import end_of, history_events, whole_history
-from ai_assistant.web.agui.leaving import is_being_left, leave
+from ai_assistant.render.agui.state import capabilities
+from ai_assistant.web.agui.attaching import Attendance, attached, is_being_left, leave
+from ai_assistant.web.agui.authentication import program_view
+from ai_assistant.web.agui.input import check_type, read_input
 from ai_assistant.web.agui.planning import GoOn, Plan, ShowHistory, Start, keeps, plan
-from ai_assistant.web.agui.reading import check_type, read_input
-from ai_assistant.web.agui.sse import frame, stream_response
-from ai_assistant.web.agui.stream import Listener, Stream
-from ai_assistant.web.caller import Caller, identify
+from ai_assistant.web.agui.stream import Listener, Stream, frame, stream_response
+from ai_assistant.web.agui.threads import (
+    end_of,
+    find_conversation,
+    history_events,
+    no_thread,
+    whole_history,
+)
+from ai_assistant.web.principal import Caller, identify
+from ai_assistant.web.requests import to_the_end
 
 BUSY_S, BUSY_STEP_S = 3.0, 0.05  # a run that is being stopped is waited for
 
@@ -58,7 +65,7 @@ async def history_view(request: HttpRequest) -> HttpResponseBase:
 async def stream_view(request: HttpRequest) -> HttpResponseBase:
     """Attach to a run, from its beginning or from where the client stands."""
     caller, segment, conversation_id = await in_db(attached, request)
-    listener = Listener(live.group_name(caller.user.pk, conversation_id))
+    listener = Listener(notifications.group_name(caller.user.pk, conversation_id))
     await listener.start()
     attendance = Attendance(Stream(segment, listener), listener, _nothing)
     return stream_response(request, attendance.frames())
@@ -107,7 +114,7 @@ async def _run(
     keep: bool,
 ) -> HttpResponseBase:
     user_id = caller.user.pk
-    group = live.group_name(user_id, planned.conversation_id)
+    group = notifications.group_name(user_id, planned.conversation_id)
     listener = Listener(group)
     await listener.start()  # before the run: nothing of it is missed then
     # Of a run that begins now the rows tell nothing yet, and a look would hold it up.
@@ -149,13 +156,13 @@ async def _history(
     caller: Caller,
     planned: ShowHistory,
     names: Names,
-    state: Any,  # noqa: ANN401 - any JSON of the client
+    state: Any,
 ) -> HttpResponseBase:
     conversation, run = planned.conversation, planned.run
     first = await in_db(history_events, conversation, run, state)
     if run is None:
         return stream_response(request, _at_once(names, first))
-    listener = Listener(live.group_name(caller.user.pk, conversation.pk))
+    listener = Listener(notifications.group_name(caller.user.pk, conversation.pk))
     await listener.start()
     stream = Stream(Segment(run.pk, names), listener, first)
     return stream_response(request, Attendance(stream, listener, _nothing).frames())
@@ -183,3 +190,39 @@ def _whole_history(request: HttpRequest) -> dict[str, Any]:
         raise no_thread(thread)
     may_answer = caller.has_scope(AccessToken.Scope.APPROVE)
     return {"threadId": thread, **whole_history(conversation, may_answer=may_answer)}
+
+
+INSTALL = "pip install 'ai-assistant[agui]'"
+VIEWS = (
+    ("", "run_view", "POST", "agui"),
+    ("history/", "history_view", "GET", "agui_history"),
+    ("stream/", "stream_view", "GET", "agui_stream"),
+    ("capabilities/", "capabilities_view", "GET", "agui_capabilities"),
+)
+
+
+def is_installed() -> bool:
+    """Tell whether the vocabulary of AG-UI is there."""
+    return find_spec("ag_ui") is not None
+
+
+def _later(name: str, method: str) -> Callable[..., Any]:
+    """Return a view that answers as the one of that name."""
+
+    @program_view(method)
+    async def view(request: HttpRequest) -> HttpResponseBase:
+        if not is_installed():
+            raise Refused(
+                "needs_agui",
+                _("This site has no AG-UI: ag-ui-protocol is not installed."),
+            )
+        views = await asyncio.to_thread(import_module, "ai_assistant.web.agui.views")
+        response: HttpResponseBase = await getattr(views, name)(request)
+        return response
+
+    return view
+
+
+urlpatterns = [
+    path(route, _later(view, method), name=name) for route, view, method, name in VIEWS
+]

@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -6,28 +8,100 @@ from pydantic import AwareDatetime, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.engine.branches import tree_of
-from ai_assistant.engine.db import unit
-from ai_assistant.engine.discard import discard
-from ai_assistant.engine.start import clean_text
-from ai_assistant.engine.unread import has_news
+from ai_assistant.engine.accounting.read_state import has_news
+from ai_assistant.engine.intake.submission import clean_text
+from ai_assistant.engine.lifecycle.deletion import discard
+from ai_assistant.engine.storage.branches import tree_of
+from ai_assistant.engine.storage.units import unit
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import UNFINISHED, Run
-from ai_assistant.safety.redaction import redact_values
+from ai_assistant.render.html.transcript.entries import shows_reasoning
+from ai_assistant.text.redaction import redact_values
 from ai_assistant.types import UserKey
 from ai_assistant.web.rest.base import ApiView, answered, caller_of, user_key
-from ai_assistant.web.rest.operation import operation
 from ai_assistant.web.rest.paging import PageQuery, page_of
 from ai_assistant.web.rest.reading import Body, Query, read_body, read_query
-from ai_assistant.web.rest.shapes.base import in_time
-from ai_assistant.web.rest.shapes.conversations import (
-    ConversationPage,
-    ConversationShape,
-    MessagePage,
-    conversation_shapes,
-    message_shapes,
-)
+from ai_assistant.web.rest.shapes import JSON, Page, Shape, in_time, one_of, operation
+
+
+class ConversationShape(Shape):
+    """All messages about one matter."""
+
+    id: UUID
+    title: str
+    active_run: UUID | None = Field(description="Its run that has not ended, if any.")
+    shown_run: UUID | None = Field(
+        description="The last run of the branch that is shown; null: the newest run."
+    )
+    pinned_at: datetime | None
+    archived_at: datetime | None
+    unread: bool = Field(
+        description="If an answer in the panel has ended since its owner saw it last."
+    )
+    created_at: datetime
+    updated_at: datetime
+
+
+class ConversationPage(Page[ConversationShape]):
+    """Conversations, the last used first."""
+
+
+class MessageShape(Shape):
+    """One entry of a conversation."""
+
+    id: UUID
+    conversation: UUID
+    run: UUID
+    position: int = Field(description="From 0, within the conversation.")
+    role: str = one_of(Message.Role)
+    state: str = one_of(Message.State)
+    text: str = Field(description="All text of it, without reasoning and calls.")
+    parts: list[dict[str, JSON]] = Field(
+        description="In order: `text` and `reasoning` with their `text`, `call` with "
+        "the `call_id` of a tool call. The field `type` says which."
+    )
+    created_at: datetime
+
+
+class MessagePage(Page[MessageShape]):
+    """Messages of a conversation, the oldest first."""
+
+
+def conversation_shapes(rows: Iterable[Conversation]) -> Iterable[ConversationShape]:
+    """Return rows that were read with `active_run` and `unread` beside them."""
+    for row in rows:
+        yield ConversationShape(
+            id=row.pk,
+            title=row.title,
+            active_run=getattr(row, "active_run", None),
+            shown_run=row.shown_run_id,
+            pinned_at=row.pinned_at,
+            archived_at=row.archived_at,
+            unread=getattr(row, "unread", False),
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )
+
+
+def message_shapes(rows: Iterable[Message]) -> Iterable[MessageShape]:
+    """Return rows that were read with their run."""
+    for row in rows:
+        reasons = shows_reasoning(row.run)
+        yield MessageShape(
+            id=row.pk,
+            conversation=row.conversation_id,
+            run=row.run_id,
+            position=row.position,
+            role=row.role,
+            state=row.state,
+            text=row.text,
+            parts=[
+                part for part in row.parts if reasons or part["type"] != "reasoning"
+            ],
+            created_at=row.created_at,
+        )
+
 
 TITLE_CHARS = 200
 
@@ -91,7 +165,7 @@ class ConversationView(ApiView):
         query=Query,
         problems=("not_found",),
     )
-    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - of the address
+    def get(self, request: Request, id: UUID) -> Response:
         """Return a conversation."""
         read_query(request, Query)
         return answered(conversation_of(user_key(request), id))
@@ -104,7 +178,7 @@ class ConversationView(ApiView):
         problems=("not_found", "empty", "too_long", "binary"),
         example={"title": "Orders of March"},
     )
-    def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
+    def patch(self, request: Request, id: UUID) -> Response:
         """Store the title and return the conversation."""
         title = clean_text(read_body(request, TitleBody).title, TITLE_CHARS)
         _rename(user_key(request), id, redact_values(" ".join(title.split())))
@@ -118,7 +192,7 @@ class ConversationView(ApiView):
         answers={204: None},
         problems=("not_found", "busy"),
     )
-    def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
+    def delete(self, request: Request, id: UUID) -> Response:
         """Delete a conversation that has no unfinished run."""
         discard(user_key(request), id, caller_of(request).stamp.ip)
         return Response(status=204)
@@ -136,7 +210,7 @@ class MessagesView(ApiView):
         answers={200: MessagePage},
         problems=("not_found",),
     )
-    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
+    def get(self, request: Request, id: UUID) -> Response:
         """Return a page of messages, the oldest first."""
         query = read_query(request, MessagesQuery)
         conversation_of(user_key(request), id)

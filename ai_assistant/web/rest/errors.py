@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from ai_assistant.engine.db import refusal_of
+from ai_assistant.engine.storage.units import refusal_of
 from ai_assistant.exceptions import Refused
 from ai_assistant.web.problems import (
     CONTENT_TYPE,

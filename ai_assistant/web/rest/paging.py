@@ -13,7 +13,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from ai_assistant.exceptions import Refused
 from ai_assistant.web.rest.reading import Query
-from ai_assistant.web.rest.shapes.base import Page
+from ai_assistant.web.rest.shapes import Page
 
 PAGE_ROWS, MOST_ROWS = 50, 200
 CURSOR_CHARS = 500

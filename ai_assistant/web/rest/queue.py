@@ -1,17 +1,58 @@
+from datetime import datetime
 from uuid import UUID
 
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.engine.queue import waiting
+from ai_assistant.engine.lifecycle.queue import waiting
 from ai_assistant.engine.service import drop_queued
+from ai_assistant.models.conversation import QueuedMessage
+from ai_assistant.models.run import Door
 from ai_assistant.web.rest.base import ApiView, answered, user_key
-from ai_assistant.web.rest.carrying import carry_out
 from ai_assistant.web.rest.conversations import conversation_of
-from ai_assistant.web.rest.operation import operation
 from ai_assistant.web.rest.paging import PageQuery, page_of
-from ai_assistant.web.rest.reading import read_query
-from ai_assistant.web.rest.shapes.queued import QueuedPage, queued_shape
+from ai_assistant.web.rest.reading import carry_out, read_query
+from ai_assistant.web.rest.shapes import Page, Shape, one_of, operation
+
+
+class QueuedShape(Shape):
+    """A message that waits for the end of a run."""
+
+    id: UUID
+    conversation: UUID
+    position: int = Field(description="Those of a lower one are started before it.")
+    text: str
+    page_path: str
+    page_title: str
+    profile: str
+    look_only: bool
+    door: str = one_of(Door, "Through which it was sent.")
+    held: str = Field(
+        description="Why it is not started before a person says so in the panel, or empty."
+    )
+    created_at: datetime
+
+
+class QueuedPage(Page[QueuedShape]):
+    """The messages that wait in a conversation, the next one first."""
+
+
+def queued_shape(row: QueuedMessage) -> QueuedShape:
+    """Return a message that waits."""
+    return QueuedShape(
+        id=row.pk,
+        conversation=row.conversation_id,
+        position=row.position,
+        text=row.text,
+        page_path=row.page_path,
+        page_title=row.page_title,
+        profile=row.profile,
+        look_only=row.look_only,
+        door=row.door,
+        held=row.held,
+        created_at=row.created_at,
+    )
 
 
 class QueueView(ApiView):
@@ -26,7 +67,7 @@ class QueueView(ApiView):
         answers={200: QueuedPage},
         problems=("not_found",),
     )
-    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - of the address
+    def get(self, request: Request, id: UUID) -> Response:
         """Return a page of messages, the next one first."""
         read_query(request, PageQuery)
         conversation_of(user_key(request), id)
@@ -49,7 +90,7 @@ class QueuedView(ApiView):
         answers={204: None},
         problems=("not_found", "sent"),
     )
-    def delete(self, request: Request, id: UUID, message: UUID) -> Response:  # noqa: A002
+    def delete(self, request: Request, id: UUID, message: UUID) -> Response:
         """Drop it, unless it was started."""
         carry_out(drop_queued(user_key(request), id, message))
         return Response(status=204)

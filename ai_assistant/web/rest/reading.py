@@ -1,14 +1,40 @@
-"""What a request says: its body, its parameters and its key."""
+"""From a view's thread to the loop of the server, and not back before it is done."""
 
-from typing import TypeVar, cast
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
+from asgiref.sync import async_to_sync
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, ValidationError
 from rest_framework.request import Request
 
 from ai_assistant.exceptions import Refused
 from ai_assistant.web.rest.errors import FieldError, Invalid
+
+T = TypeVar("T")
+
+# Work that outlives its request: the reference keeps it from being collected.
+_accepted: set[asyncio.Task[Any]] = set()
+
+
+def carry_out(work: Coroutine[Any, Any, T]) -> T:
+    """
+    Do `work` on the loop of the server, and return what it returns.
+
+    What has begun is done to its end, also when the client has gone. Without a loop
+    that stays, as under WSGI, it has one of its own.
+    """
+    return async_to_sync(_to_the_end)(work)
+
+
+async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    task = asyncio.ensure_future(work)
+    _accepted.add(task)
+    task.add_done_callback(_accepted.discard)
+    return await asyncio.shield(task)
+
 
 KEY_HEADER = "Idempotency-Key"
 KEY_CHARS = 50

@@ -1,19 +1,43 @@
-"""
-The addresses of the API, below its own prefix.
+"""The document of the API: OpenAPI 3.1, as a file that is part of the app."""
 
-A view is imported by the first request to it: a site that nobody calls by the API has
-none of Django REST framework in its memory.
-"""
-
+import json
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.urls import path, re_path
+from django.urls import path, re_path, reverse
 from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_exempt
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ai_assistant.web.rest.base import ApiView
+from ai_assistant.web.rest.reading import Query, read_query
+from ai_assistant.web.rest.shapes import operation
+
+FILE = Path(__file__).with_name("openapi.json")
+
+
+class SchemaView(ApiView):
+    """Tells what the API takes and answers."""
+
+    @operation("schema_read", "Read this document", query=Query, answers={200: None})
+    def get(self, request: Request) -> Response:
+        """Return the document, with the address under which it is served here."""
+        read_query(request, Query)
+        servers = [{"url": reverse("ai_assistant:api").rstrip("/")}]
+        return Response({**_document(), "servers": servers})
+
+
+@cache
+def _document() -> dict[str, Any]:
+    """Return the file; `tools/openapi.py` writes it, and a test compares it."""
+    document: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return document
+
 
 VIEWS: tuple[tuple[str, str, str], ...] = (
     ("", "root.RootView", "api"),
@@ -49,7 +73,7 @@ VIEWS: tuple[tuple[str, str, str], ...] = (
 def _later(name: str) -> Callable[..., HttpResponse]:
     """Return a view that answers as the class of that name, or the function."""
 
-    def view(request: HttpRequest, **kwargs: Any) -> HttpResponse:  # noqa: ANN401
+    def view(request: HttpRequest, **kwargs: Any) -> HttpResponse:
         return _view(name)(request, **kwargs)
 
     # It asks who calls itself; the engine's units must not lie in one of the site's.
@@ -57,7 +81,7 @@ def _later(name: str) -> Callable[..., HttpResponse]:
     return transaction.non_atomic_requests(csrf_exempt(view))
 
 
-def load(name: str) -> Any:  # noqa: ANN401 - a class, or a function
+def load(name: str) -> Any:
     """Return what answers an address, by its name in `VIEWS`."""
     return import_string(f"ai_assistant.web.rest.{name}")
 

@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+from datetime import datetime
 from uuid import UUID
 
 from django.urls import reverse
@@ -5,26 +7,126 @@ from pydantic import AwareDatetime, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.engine.eventlog import events_after
 from ai_assistant.engine.service import stop
+from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.run import FINAL, Run, RunState
+from ai_assistant.models.run import FINAL, Door, Run, RunState
+from ai_assistant.render.html.transcript.entries import shows_reasoning
 from ai_assistant.types import UserKey
 from ai_assistant.web.rest.base import ApiView, answered, caller_of, user_key
-from ai_assistant.web.rest.carrying import carry_out
-from ai_assistant.web.rest.operation import operation
 from ai_assistant.web.rest.paging import PageQuery, page_of
-from ai_assistant.web.rest.reading import Query, read_body, read_key, read_query
-from ai_assistant.web.rest.shapes.base import in_time, one_of
-from ai_assistant.web.rest.shapes.queued import QueuedShape, queued_shape
-from ai_assistant.web.rest.shapes.runs import (
-    EventsShape,
-    RunPage,
-    RunShape,
-    events_shape,
-    run_shape,
+from ai_assistant.web.rest.queue import QueuedShape, queued_shape
+from ai_assistant.web.rest.reading import (
+    Query,
+    carry_out,
+    read_body,
+    read_key,
+    read_query,
 )
+from ai_assistant.web.rest.shapes import JSON, Page, Shape, in_time, one_of, operation
 from ai_assistant.web.rest.starting import StartBody, Started, start, start_again
+
+REASONING = "REASONING_MESSAGE_CONTENT"
+
+
+class RunShape(Shape):
+    """From one message of the user to the final answer."""
+
+    id: UUID
+    conversation: UUID
+    continues: UUID | None = Field(description="The run that this one goes on from.")
+    after: UUID | None = Field(
+        description="The run before it. Runs behind the same one are versions of each "
+        "other: branches of the conversation."
+    )
+    wish: str = Field(description="How this answer was wanted, `shorter`, or empty.")
+    state: str = one_of(RunState)
+    is_final: bool = Field(description="Nothing will happen to it any more.")
+    stop_requested: bool
+    error_code: str = Field(description="Why it ended otherwise than well, or empty.")
+    error_text: str = Field(description="The same as a sentence.")
+    opens_at: datetime | None = Field(
+        description="When the limit that ended it is over."
+    )
+    last_event: int = Field(description="The number of its newest event.")
+    page_path: str
+    page_title: str
+    module: str
+    profile: str
+    look_only: bool
+    door: str = one_of(Door, "Through which it was begun.")
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class RunPage(Page[RunShape]):
+    """Runs, the newest first."""
+
+
+class EventShape(Shape):
+    """A fact of a run; its type is an AG-UI 1.0 name, or `CUSTOM`."""
+
+    number: int = Field(description="From 1, without gaps.")
+    type: str = Field(examples=["TEXT_MESSAGE_CONTENT"])
+    data: dict[str, JSON]
+
+
+class EventsShape(Shape):
+    """The events of a run after a number, and the run's state when they were read."""
+
+    run: UUID
+    state: str = one_of(RunState)
+    is_final: bool
+    last_event: int = Field(description="There are more while this is above the last.")
+    events: list[EventShape]
+
+
+def run_shape(row: Run) -> RunShape:
+    """Return a run."""
+    return RunShape(
+        id=row.pk,
+        conversation=row.conversation_id,
+        continues=row.continues_id,
+        after=row.after_id,
+        wish=row.wish,
+        state=row.state,
+        is_final=row.is_final,
+        stop_requested=row.is_stopping,
+        error_code=row.error_code,
+        error_text=row.error_text,
+        opens_at=row.opens_at,
+        last_event=row.next_seq - 1,
+        page_path=row.page_path,
+        page_title=row.page_title,
+        module=row.module,
+        profile=row.profile,
+        look_only=row.look_only,
+        door=row.door,
+        created_at=row.created_at,
+        finished_at=row.finished_at,
+    )
+
+
+def events_shape(row: Run, events: Iterable[StoredEvent]) -> EventsShape:
+    """Return `events` of a run; without what the model thinks, where that is hidden."""
+    reasons = shows_reasoning(row)
+    return EventsShape(
+        run=row.pk,
+        state=row.state,
+        is_final=row.is_final,
+        last_event=row.next_seq - 1,
+        events=[
+            EventShape(
+                number=one.seq,
+                type=one.type,
+                data=one.payload
+                if reasons or one.type != REASONING
+                else {**one.payload, "delta": ""},
+            )
+            for one in events
+        ],
+    )
+
 
 MOST_EVENTS = 1000
 OF_A_START = ("not_found", "too_many_runs", "limited", "key_reused", "bad_key")
@@ -105,7 +207,7 @@ class RunView(ApiView):
         answers={200: RunShape},
         problems=("not_found",),
     )
-    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - of the address
+    def get(self, request: Request, id: UUID) -> Response:
         """Return a run."""
         read_query(request, Query)
         return answered(run_shape(_own_run(user_key(request), id)))
@@ -122,7 +224,7 @@ class StopView(ApiView):
         answers={200: RunShape},
         problems=("not_found",),
     )
-    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+    def post(self, request: Request, id: UUID) -> Response:
         """Ask for the end of a run, and return it."""
         carry_out(stop(user_key(request), id))
         return answered(run_shape(_own_run(user_key(request), id)))
@@ -141,7 +243,7 @@ class RetryView(ApiView):
         answers={201: RunShape, 200: RunShape},
         problems=(*OF_A_START, "busy", "not_ended"),
     )
-    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+    def post(self, request: Request, id: UUID) -> Response:
         """Start the run that continues another."""
         key = read_key(request)
         return _started(request, start_again(caller_of(request), id, key))
@@ -159,7 +261,7 @@ class EventsView(ApiView):
         answers={200: EventsShape},
         problems=("not_found",),
     )
-    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
+    def get(self, request: Request, id: UUID) -> Response:
         """Return events, in order."""
         query = read_query(request, EventsQuery)
         run = _own_run(

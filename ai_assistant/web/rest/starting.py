@@ -7,23 +7,21 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from pydantic import Field
 
-from ai_assistant.engine.again import again_submission
-from ai_assistant.engine.interrupts import FOR_A_PERSON
-from ai_assistant.engine.queue import known
+from ai_assistant.engine.intake.retries import again_submission
+from ai_assistant.engine.intake.submission import Submission, clean_text
+from ai_assistant.engine.interrupts.answers import FOR_A_PERSON
+from ai_assistant.engine.lifecycle.queue import known
 from ai_assistant.engine.service import send
-from ai_assistant.engine.start import Submission, clean_text
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.queued import QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Door, Run
-from ai_assistant.safety.redaction import redact, redact_values
+from ai_assistant.text.redaction import redact, redact_values
 from ai_assistant.types import UserKey
-from ai_assistant.web.caller import Caller
-from ai_assistant.web.fields import MAX_PATH_CHARS, page_path
-from ai_assistant.web.rest.carrying import carry_out
+from ai_assistant.web.panel.fields import MAX_PATH_CHARS, page_path
+from ai_assistant.web.principal import Caller
 from ai_assistant.web.rest.errors import Invalid
-from ai_assistant.web.rest.reading import Body
+from ai_assistant.web.rest.reading import Body, carry_out
 
 SALT = "ai_assistant.api.conversation"
 

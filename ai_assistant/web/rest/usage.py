@@ -1,24 +1,84 @@
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet, Sum
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.types import UserKey
 from ai_assistant.web.rest.base import ApiView, answered, user_key
-from ai_assistant.web.rest.operation import operation
 from ai_assistant.web.rest.paging import PageQuery, page_of
 from ai_assistant.web.rest.reading import Query, read_query
-from ai_assistant.web.rest.shapes.base import in_time
-from ai_assistant.web.rest.shapes.usage import (
-    ModelUsage,
-    UsagePage,
-    UsageSums,
-    usage_shapes,
-)
+from ai_assistant.web.rest.shapes import Page, Shape, in_time, one_of, operation
+
+
+class TokensShape(Shape):
+    """Tokens and money."""
+
+    tokens: int = Field(description="What counts against budgets.")
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
+    cost_usd: Decimal | None = Field(description="Null if no price is known.")
+
+
+class UsageShape(TokensShape):
+    """One model call."""
+
+    id: int
+    run: UUID | None = Field(description="Null if it was deleted.")
+    conversation: UUID | None
+    profile: str
+    model: str
+    state: str = one_of(UsageLedger.State)
+    created_at: datetime
+
+
+class UsagePage(Page[UsageShape]):
+    """Model calls, the newest first."""
+
+
+class ModelUsage(TokensShape):
+    """What one model has used."""
+
+    model: str
+    calls: int
+    unpriced_calls: int = Field(description="Of which no price is known.")
+
+
+class UsageSums(TokensShape):
+    """What all model calls together have used."""
+
+    calls: int
+    unpriced_calls: int
+    by_model: list[ModelUsage]
+
+
+def usage_shapes(rows: Iterable[UsageLedger]) -> Iterable[UsageShape]:
+    """Return rows that were read with their run."""
+    for row in rows:
+        yield UsageShape(
+            id=row.pk,
+            run=row.run_id,
+            conversation=row.run.conversation_id if row.run else None,
+            profile=row.profile,
+            model=row.model,
+            state=row.state,
+            tokens=row.tokens,
+            input_tokens=row.input_tokens,
+            output_tokens=row.output_tokens,
+            cached_tokens=row.cached_tokens,
+            reasoning_tokens=row.reasoning_tokens,
+            cost_usd=row.cost_usd,
+            created_at=row.created_at,
+        )
+
 
 TOKENS = (
     *("tokens", "input_tokens", "output_tokens", "cached_tokens"),

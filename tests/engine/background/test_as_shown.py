@@ -5,11 +5,11 @@ from contextlib import suppress
 import pytest
 
 from ai_assistant import RunContext
-from ai_assistant.changes import images
+from ai_assistant.changes.capture import images
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.policy import Grant
 from ai_assistant.models.run import Run

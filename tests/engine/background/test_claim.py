@@ -3,10 +3,10 @@
 import pytest
 
 from ai_assistant import RunContext
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.background.claim import claim, pass_call_fence, renew
-from ai_assistant.engine.stop import stop
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.calls.background.claim import claim, pass_call_fence, renew
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.run import Run

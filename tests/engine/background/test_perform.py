@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from ai_assistant import Ask, RunContext, ToolFailed
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models.call import ToolCall
 from ai_assistant.testing import call, reply
 from tests.engine.background.conftest import keys
@@ -179,10 +179,10 @@ class TestPieces:
     ):
         from django.db import OperationalError
 
-        from ai_assistant.engine.background import perform as perform_work  # noqa: F401
+        from ai_assistant.engine.calls.background import perform as perform_work  # noqa: F401
 
         module = __import__(
-            "ai_assistant.engine.background.perform", fromlist=["pass_call_fence"]
+            "ai_assistant.engine.calls.background.perform", fromlist=["pass_call_fence"]
         )
         passed, tries = module.pass_call_fence, []
 

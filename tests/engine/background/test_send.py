@@ -5,14 +5,14 @@ from importlib import import_module
 
 import pytest
 
-from ai_assistant.engine.background import give_out, uses_celery
-from ai_assistant.engine.sweep import give_out_calls, sweep_once
+from ai_assistant.engine.calls.background import give_out, uses_celery
+from ai_assistant.engine.execution.sweep import give_out_calls, sweep_once
 from ai_assistant.models.call import ToolCall
 from ai_assistant.tasks import perform_call, sweep
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import statuses
 
-MODULE = import_module("ai_assistant.engine.background.send")
+MODULE = import_module("ai_assistant.engine.calls.background.send")
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -128,7 +128,7 @@ class TestResend:
 
 
 def _me():
-    from ai_assistant.engine.owner import this_process
+    from ai_assistant.engine.storage.lease import this_process
 
     return this_process()
 

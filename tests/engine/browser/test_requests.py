@@ -3,9 +3,9 @@
 import pytest
 from django.utils import timezone
 
-from ai_assistant.engine.browser import claim, finish_call
-from ai_assistant.engine.stop import stop
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.calls.client_tools import claim, finish_call
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.exceptions import Refused
 from ai_assistant.testing import call, reply
 from tests.engine.browser.conftest import said

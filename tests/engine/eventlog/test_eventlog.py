@@ -3,14 +3,14 @@
 import pytest
 from django.db import IntegrityError
 
-from ai_assistant.engine.eventlog import (
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.storage.eventlog import (
     StoredEvent,
     append,
     events_after,
     open_messages,
     partial_texts,
 )
-from ai_assistant.engine.start import accept
 from ai_assistant.events import (
     Custom,
     ReasoningContent,

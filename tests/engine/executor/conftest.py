@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from ai_assistant.engine import executor as module
-from ai_assistant.engine import live
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.executor import executor
+from ai_assistant.engine.execution import executor as module
+from ai_assistant.engine.execution.executor import executor
+from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models.run import FINAL, Run
 from ai_assistant.types import TextDelta
 
@@ -18,7 +18,7 @@ from ai_assistant.types import TextDelta
 def own(monkeypatch):
     """Give each test an executor of its own."""
     monkeypatch.setattr(module, "_executors", {})
-    monkeypatch.setattr(live, "home", live.Home())
+    monkeypatch.setattr(notifications, "home", notifications.Home())
 
 
 @asynccontextmanager

@@ -6,13 +6,13 @@ import threading
 import pytest
 from django.db import DatabaseError
 
-from ai_assistant.engine import executor as module
 from ai_assistant.engine import service
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.executor import Executor, executor
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.stop import stop
+from ai_assistant.engine.execution import executor as module
+from ai_assistant.engine.execution.executor import Executor, executor
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.lifecycle.stop import stop
+from ai_assistant.engine.storage.lease import this_process
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Run
 from ai_assistant.testing import reply

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from ai_assistant.engine import service
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.revocation import revoke
-from ai_assistant.safety.tokens import issue, stamp_of
+from ai_assistant.engine.lifecycle.revocation import revoke
+from ai_assistant.engine.storage.units import in_db
+from ai_assistant.safety.identity.tokens import issue, stamp_of
 from tests.engine.conftest import said
 from tests.engine.executor.conftest import booted, get_run, is_final, until
 

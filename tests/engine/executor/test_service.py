@@ -6,13 +6,13 @@ import contextvars
 import pytest
 
 from ai_assistant.engine import service
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.interrupts import Answer
-from ai_assistant.engine.presence import say_present
+from ai_assistant.engine.execution.presence import say_present
+from ai_assistant.engine.interrupts.answers import Answer
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
 from ai_assistant.types import ReplyEnd, TextDelta
 from tests.engine.conftest import said, statuses

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry

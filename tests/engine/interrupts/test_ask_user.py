@@ -5,7 +5,7 @@ from typing import ClassVar
 import pytest
 
 import ai_assistant
-from ai_assistant.engine.interrupts import answer
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume

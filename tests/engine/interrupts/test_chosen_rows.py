@@ -3,9 +3,9 @@
 import pytest
 
 from ai_assistant import RunContext
-from ai_assistant.changes import images
+from ai_assistant.changes.capture import images
 from ai_assistant.changes.values import Changes, ObjectChange
-from ai_assistant.engine.interrupts import answer
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume
 from tests.engine.people import given

@@ -10,9 +10,9 @@ from django import forms
 from ai_assistant import RunContext
 from ai_assistant.changes.values import Changes, ObjectChange
 from ai_assistant.context.bulkhead import HANGING
-from ai_assistant.engine import edit
-from ai_assistant.engine.edit import edit_form, edited, in_form_time
-from ai_assistant.engine.interrupts import answer as store_answer
+from ai_assistant.engine.interrupts import editing
+from ai_assistant.engine.interrupts.answers import answer as store_answer
+from ai_assistant.engine.interrupts.editing import edit_form, edited, in_form_time
 from ai_assistant.engine.service import answer
 from ai_assistant.exceptions import Refused
 from ai_assistant.testing import call, reply
@@ -55,7 +55,7 @@ def editor():
     editor = Stubborn()
     yield editor
     editor.go_on.set()
-    edit._bulkheads.clear()
+    editing._bulkheads.clear()
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_values_that_are_wrong_come_with_their_form(run, editor):
     editor.go_on.set()
     named = run.user_id, run.interrupts.get().pk
 
-    with pytest.raises(edit.WrongValues) as caught:
+    with pytest.raises(editing.WrongValues) as caught:
         edited(*named, {"text": "much too long for such a field"})
 
     assert caught.value.form["text"].value().startswith("much")

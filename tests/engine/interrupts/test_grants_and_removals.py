@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.engine.interrupts import answer
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume
 from tests.engine.people import given

@@ -5,8 +5,8 @@ from django.contrib.auth.models import Group
 from django.db.models import TextChoices
 
 from ai_assistant import Ask, RunContext
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume

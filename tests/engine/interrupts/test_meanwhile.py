@@ -7,10 +7,10 @@ from django.contrib.auth.models import Permission
 from django.utils import timezone
 
 from ai_assistant import RunContext
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import SessionStamp, password_digest
+from ai_assistant.safety.identity.session import SessionStamp, password_digest
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume, statuses
 from tests.engine.people import given, refusal

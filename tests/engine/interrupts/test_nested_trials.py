@@ -4,7 +4,7 @@ import pytest
 
 from ai_assistant import RunContext
 from ai_assistant.changes.values import Changes
-from ai_assistant.engine.interrupts import answer
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.call import ToolCall
 from ai_assistant.testing import call, reply

@@ -7,7 +7,7 @@ import pytest
 from ai_assistant import RunContext
 from ai_assistant.changes.values import Changes, ObjectChange
 from ai_assistant.context.bulkhead import HANGING
-from ai_assistant.engine import propose
+from ai_assistant.engine.calls import preview
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import statuses
 
@@ -34,7 +34,7 @@ def stubborn():
     stubborn = Stubborn()
     yield stubborn
     stubborn.go_on.set()
-    propose._bulkheads.clear()
+    preview._bulkheads.clear()
 
 
 @pytest.fixture(params=["own", "transaction"])

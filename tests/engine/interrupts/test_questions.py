@@ -4,8 +4,8 @@ import pytest
 from django.utils.translation import gettext_lazy
 
 from ai_assistant import Ask, RunContext
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.start import accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import facts, resume, statuses
 from tests.engine.interrupts.conftest import asker_tool

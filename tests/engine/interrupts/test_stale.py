@@ -3,11 +3,11 @@
 import pytest
 
 from ai_assistant import RunContext
-from ai_assistant.changes import images
+from ai_assistant.changes.capture import images
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
-from ai_assistant.engine.background import perform
-from ai_assistant.engine.edit import edit_form, edited
-from ai_assistant.engine.interrupts import answer
+from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.editing import edit_form, edited
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume, statuses

@@ -2,20 +2,19 @@
 
 import pytest
 
-from ai_assistant.engine.again import again_submission
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.dequeue import start_waiting
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.owner import this_process
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.steering import MOST, take_along
-from ai_assistant.engine.stop import stop
-from ai_assistant.engine.sweep import claim_runs
+from ai_assistant.engine.execution.dequeue import start_waiting
+from ai_assistant.engine.execution.sweep import claim_runs
+from ai_assistant.engine.intake.retries import again_submission
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.lifecycle.steering import MOST, take_along
+from ai_assistant.engine.lifecycle.stop import stop
+from ai_assistant.engine.storage.lease import this_process
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import ModelError
-from ai_assistant.models.conversation import Message
-from ai_assistant.models.queued import QueuedMessage
+from ai_assistant.models.conversation import Message, QueuedMessage
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import carry_on, facts, resume, said, statuses
 from tests.engine.kill import Kill

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from ai_assistant.engine.interrupts import answer
-from ai_assistant.engine.stop import stop
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume, statuses
@@ -66,7 +66,7 @@ class TestSkipped:
         assert run.interrupts.count() == 1
 
     def test_of_a_background_tool(self, play, script, offer, given_out):
-        from ai_assistant.engine.background.perform import perform
+        from ai_assistant.engine.calls.background.perform import perform
 
         offer(asker_tool(), background=True)
         script.add(reply("", call("asker")), "As you like.")

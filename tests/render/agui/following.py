@@ -7,7 +7,7 @@ from uuid import UUID
 
 from ag_ui.core import BaseEvent
 
-from ai_assistant.engine.eventlog import events_after
+from ai_assistant.engine.storage.eventlog import events_after
 from ai_assistant.render.agui.segment import Names, Segment
 from tests.agui import Known, Order, shape_faults
 from tests.agui.held import Held

@@ -2,16 +2,16 @@
 
 from uuid import uuid4
 
-from ai_assistant.engine.again import (
+from ai_assistant.engine.intake.retries import (
     Version,
     again_submission,
     edited_submission,
     regenerate_submission,
 )
-from ai_assistant.engine.start import accept
-from ai_assistant.engine.switch import show_branch
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.storage.branches import show_branch
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity import SessionStamp
+from ai_assistant.safety.identity.session import SessionStamp
 from tests.render.html.story import Story
 
 

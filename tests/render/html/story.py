@@ -8,17 +8,21 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from ai_assistant.engine.fence import Hold, claim
-from ai_assistant.engine.finish import SUCCEEDED, Ending, finish
-from ai_assistant.engine.interrupts import Answer, answer
-from ai_assistant.engine.loop.reply import _Parts
-from ai_assistant.engine.plan import judge_interrupted, load_plan
-from ai_assistant.engine.records import call_moved, record_result, wait_state
-from ai_assistant.engine.reply import store_reply
-from ai_assistant.engine.start import Submission, accept
-from ai_assistant.engine.stop import end_unheld, stop
-from ai_assistant.engine.waits import question
-from ai_assistant.engine.writer import _write
+from ai_assistant.engine.execution.reply import store_reply
+from ai_assistant.engine.execution.resume import judge_interrupted, load_plan
+from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.lifecycle.finish import SUCCEEDED, Ending, finish
+from ai_assistant.engine.lifecycle.stop import end_unheld, stop
+from ai_assistant.engine.lifecycle.waits import (
+    call_moved,
+    question,
+    record_result,
+    wait_state,
+)
+from ai_assistant.engine.lifecycle.writer import _write
+from ai_assistant.engine.loop.loop import _Parts
+from ai_assistant.engine.storage.lease import Hold, claim
 from ai_assistant.events import (
     Custom,
     ReasoningContent,

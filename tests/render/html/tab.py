@@ -3,9 +3,9 @@
 from uuid import UUID
 
 from ai_assistant.render.html.fragments import entry_html, fragment
-from ai_assistant.render.html.projection import Projection
-from ai_assistant.render.html.thread import read_thread
-from ai_assistant.web.panel import Panel
+from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.render.html.transcript.thread import read_thread
+from ai_assistant.web.panel.panel import Panel
 from tests.render.html.dom import Page
 
 

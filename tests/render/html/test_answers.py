@@ -2,8 +2,8 @@
 
 import pytest
 
-from ai_assistant.engine.interrupts import Answer, answer
-from ai_assistant.engine.waits import question
+from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.lifecycle.waits import question
 from ai_assistant.exceptions import Ask
 from ai_assistant.models import Interrupt
 from tests.render.html.tab import Tab, whole_page

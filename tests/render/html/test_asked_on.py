@@ -1,10 +1,10 @@
 import pytest
 
 from ai_assistant.models import Run
-from ai_assistant.render.html.asked_on import asked_on, page_of
 from ai_assistant.render.html.fragments import entry_html
-from ai_assistant.render.html.thread import read_thread
-from ai_assistant.web.panel import bare_panel
+from ai_assistant.render.html.transcript.origin_note import asked_on, page_of
+from ai_assistant.render.html.transcript.thread import read_thread
+from ai_assistant.web.panel.panel import bare_panel
 
 USERS = "/admin/auth/user/?q=ada"
 TITLE = "Select <user> to change | Django site admin"

@@ -9,11 +9,11 @@ from django.test.utils import CaptureQueriesContext
 import ai_assistant
 from ai_assistant.models import Message, ToolCall
 from ai_assistant.registry import registry
-from ai_assistant.render.html.bodies import template_name
-from ai_assistant.render.html.entries import call_entry, kin_of
+from ai_assistant.render.html.cards.body import template_name
 from ai_assistant.render.html.fragments import fragment, part_html
-from ai_assistant.render.html.thread import read_thread
-from ai_assistant.tools.preview import short
+from ai_assistant.render.html.transcript.entries import call_entry, kin_of
+from ai_assistant.render.html.transcript.thread import read_thread
+from ai_assistant.tools.result import short
 from tests.render.html.tab import panel
 
 
@@ -219,7 +219,7 @@ class TestChildren:
         assert html.count("<div") == html.count("</div>")
 
     def test_news_of_a_child_draws_the_whole_card(self, story, call):
-        from ai_assistant.render.html.groups import cards
+        from ai_assistant.render.html.transcript.groups import cards
 
         top = call("locate")
         below = call("map_card", parent=top, arguments={"place": "Rome"})

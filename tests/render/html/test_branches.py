@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ai_assistant.models import ToolCall
-from ai_assistant.render.html import growth
-from ai_assistant.render.html.thread import read_thread
-from ai_assistant.render.html.versions import fork_entry
+from ai_assistant.render.html.transcript import growing
+from ai_assistant.render.html.transcript.groups import fork_entry
+from ai_assistant.render.html.transcript.thread import read_thread
 from tests.render.html.forking import Forking
 from tests.render.html.tab import Tab, whole_page
 from tests.render.html.test_projection import assert_whole, deliver, texts
@@ -149,7 +149,7 @@ class TestFrames:
     @given(data=st.data())
     def test_show_the_same_as_the_rows(self, user, monkeypatch, data):
         # How long a thought took is known for sure only when it is stored.
-        monkeypatch.setattr(growth, "time", SimpleNamespace(monotonic=lambda: 0.0))
+        monkeypatch.setattr(growing, "time", SimpleNamespace(monotonic=lambda: 0.0))
         with transaction.atomic():
             self._play(Forking(user), data.draw)
             transaction.set_rollback(True)  # each example has the tables for itself

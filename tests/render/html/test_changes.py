@@ -6,8 +6,8 @@ from django.contrib.auth.models import Group
 
 from ai_assistant.models import ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
-from ai_assistant.render.html.changes import changes_of_runs
-from ai_assistant.render.html.whole_texts import whole_change
+from ai_assistant.render.html.diffs.changes import changes_of_runs
+from ai_assistant.render.html.diffs.long_texts import whole_change
 from tests.render.html.dom import Node
 from tests.render.html.tab import Tab, whole_page
 from tests.render.html.test_projection import assert_whole

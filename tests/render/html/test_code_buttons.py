@@ -1,6 +1,6 @@
 import pytest
 
-from ai_assistant.render.html.code_buttons import with_buttons
+from ai_assistant.render.html.fragments import with_buttons
 from ai_assistant.render.markdown import render
 
 SAID = '`<div class="aia-code">` and <div class="aia-code"> and &lt;div&gt;'

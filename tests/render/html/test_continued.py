@@ -4,12 +4,12 @@ import uuid
 
 import pytest
 
-from ai_assistant.engine.continued import whole_answer
-from ai_assistant.engine.start import Submission, accept
+from ai_assistant.engine.intake.retries import whole_answer
+from ai_assistant.engine.intake.submission import Submission, accept
 from ai_assistant.models import Message
 from ai_assistant.models.run import Run
-from ai_assistant.render.html import thread
-from ai_assistant.render.html.thread import read_earlier, read_thread
+from ai_assistant.render.html.transcript import thread
+from ai_assistant.render.html.transcript.thread import read_earlier, read_thread
 from tests.render.html.forking import Forking
 from tests.render.html.tab import Tab, whole_page
 from tests.render.html.test_projection import assert_whole

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.render.html.drafts import partial_arguments
+from ai_assistant.render.html.live.texts import partial_arguments
 from tests.render.html.tab import Tab
 
 FULL = '{"text": "a <b>wish</b>", "list": [1, 2]}'

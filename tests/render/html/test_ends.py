@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from ai_assistant.models import Message, Run
-from ai_assistant.render.html.ends import duration, end_of
+from ai_assistant.render.html.transcript.footer import duration, end_of
 from tests.render.html.tab import whole_page
 
 

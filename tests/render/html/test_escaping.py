@@ -7,9 +7,9 @@ from django.utils.html import strip_tags
 
 from ai_assistant.models import Conversation, Interrupt, Message, Run, ToolCall
 from ai_assistant.render.html.fragments import entry_html
-from ai_assistant.render.html.hidden import visible
-from ai_assistant.render.html.projection import Projection
-from ai_assistant.render.html.thread import read_thread
+from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.render.html.transcript.thread import read_thread
+from ai_assistant.text.hidden_characters import visible
 from tests.hostile import TEXTS
 from tests.render.html.dom import Page, parse
 from tests.render.html.tab import panel, whole_page

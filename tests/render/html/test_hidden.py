@@ -3,7 +3,7 @@
 import pytest
 from django.utils.html import strip_tags
 
-from ai_assistant.render.html.hidden import looks_like, visible
+from ai_assistant.text.hidden_characters import looks_like, visible
 from tests.render.html.dom import parse
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ai_assistant.providers import warmup
-from ai_assistant.render.html.projection import Projection
+from ai_assistant.render.html.live.projection import Projection
 from tests.render.html.dom import Page
 from tests.render.html.tab import Tab, panel
 from tests.render.html.test_projection import assert_whole

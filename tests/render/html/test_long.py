@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth import get_user_model
 
 from ai_assistant.models import Conversation, Message, Run
-from ai_assistant.render.html.growth import Growing
+from ai_assistant.render.html.transcript.growing import Growing
 from ai_assistant.render.markdown import part_end
 
 HEAD = "| id | name |\n|---|---|\n"

@@ -6,7 +6,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ai_assistant.render.html import growth
+from ai_assistant.render.html.transcript import growing
 from tests.render.html.story import Story
 from tests.render.html.tab import Tab, whole_page
 
@@ -58,7 +58,7 @@ class TestFrames:
         self, user, monkeypatch, data
     ):
         # How long a thought took is known for sure only when it is stored.
-        monkeypatch.setattr(growth, "time", SimpleNamespace(monotonic=lambda: 0.0))
+        monkeypatch.setattr(growing, "time", SimpleNamespace(monotonic=lambda: 0.0))
         with transaction.atomic():
             self._play(Story(user), data.draw)
             transaction.set_rollback(True)  # each example has the tables for itself

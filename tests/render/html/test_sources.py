@@ -4,7 +4,7 @@ import pytest
 
 from ai_assistant.models import ToolCall
 from ai_assistant.render.html.fragments import fragment
-from ai_assistant.render.html.sources import sources_of
+from ai_assistant.render.html.transcript.footer import sources_of
 from tests.render.html.dom import Node, parse
 
 USER = "/admin/auth/user/7/change/"

@@ -7,9 +7,8 @@ from django.utils import timezone
 from ai_assistant.models import Interrupt, Message, ToolCall
 from ai_assistant.models.run import RunState
 from ai_assistant.registry import registry
-from ai_assistant.render.html import thread
-from ai_assistant.render.html.state import WORDS
-from ai_assistant.render.html.thread import read_thread
+from ai_assistant.render.html.transcript import thread
+from ai_assistant.render.html.transcript.thread import WORDS, read_thread
 from ai_assistant.types import IMPORTANCES
 from tests.render.html.tab import whole_page
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_assistant.render.html.trimmed import trimmed
+from ai_assistant.text.common_ends import trimmed
 
 TEXTS = st.text("ab é\n.", max_size=40)
 

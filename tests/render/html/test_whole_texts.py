@@ -4,7 +4,7 @@ import pytest
 
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, to_json
 from ai_assistant.models import Interrupt, ToolCall
-from ai_assistant.render.html.whole_texts import PART_CHARS, Place, whole_entry
+from ai_assistant.render.html.diffs.long_texts import PART_CHARS, Place, whole_entry
 from tests.render.html.dom import parse
 
 WORDS = [f"word{n} " for n in range(12_000)]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_assistant.render.html.words import (
+from ai_assistant.text.word_diff import (
     BRIEF_CHARS,
     CARD_CHARS,
     alone,

@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from ai_assistant.engine.db import read_again
+from ai_assistant.engine.storage.units import read_again
 from ai_assistant.exceptions import AppendOnly
 from ai_assistant.models.audit import AuditEntry, AuditHead
 from ai_assistant.safety.audit import (

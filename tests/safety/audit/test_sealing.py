@@ -13,14 +13,13 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from ai_assistant.engine.db import IDLE_LIMIT_S, unit
-from ai_assistant.engine.sweep import sweep_once
+from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.storage.units import IDLE_LIMIT_S, unit
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.run import Run
-from ai_assistant.models.step import Step
+from ai_assistant.models.run import Run, Step
 from ai_assistant.safety.audit import (
     behind_s,
     forget_before,
@@ -29,8 +28,7 @@ from ai_assistant.safety.audit import (
     seal_all,
     verify,
 )
-from ai_assistant.safety.audit.chain import entry_hash, head_mac
-from ai_assistant.safety.audit.head import free_head, locked_head
+from ai_assistant.safety.audit.chain import entry_hash, free_head, head_mac, locked_head
 from ai_assistant.safety.audit.seal import BATCH
 from tests.safety.audit.test_audit import findings, sql
 from tests.servers.postgres import passed_on

@@ -3,8 +3,8 @@ import logging
 
 import pytest
 
-from ai_assistant.safety.redaction import MARK
-from ai_assistant.safety.redaction.logs import NAMES, Redacting, install
+from ai_assistant.text.redaction import MARK
+from ai_assistant.text.redaction.logs import NAMES, Redacting, install
 
 SECRET = "sk-proj-" + "Ab1" * 8
 

@@ -6,12 +6,12 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools.data.access import (
+from ai_assistant.tools.data.access.model_admin import (
     find_door,
     find_object,
     visible_models,
 )
-from ai_assistant.tools.data.shown import listed
+from ai_assistant.tools.data.access.shown import listed
 from tests.library.models import Book, Review
 from tests.tools.data.reading import context_of, staff
 

@@ -3,8 +3,8 @@
 import pytest
 from django.db import transaction
 
-from ai_assistant.changes.compare import unexpected
-from ai_assistant.changes.recorder import recording
+from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.verify.compare import unexpected
 from tests.tools.data.writing import preview, use
 from tests.warehouse.models import Part, Product, Remark
 

@@ -9,7 +9,7 @@ from django.utils.dateparse import parse_datetime
 
 from ai_assistant import ModelRetry
 from ai_assistant.registry import registry
-from ai_assistant.tools.data.editing import PREFIX
+from ai_assistant.tools.data.writing.editing import PREFIX
 from tests.tools.data.reading import context_of
 from tests.tools.data.writing import columns, use
 

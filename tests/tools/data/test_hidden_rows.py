@@ -5,9 +5,9 @@ from django.contrib.admin import ModelAdmin
 from django.db import transaction
 from django.utils.text import slugify
 
-from ai_assistant.changes.compare import unexpected
-from ai_assistant.changes.recorder import recording
+from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.values import from_json, to_json
+from ai_assistant.changes.verify.compare import unexpected
 from tests.tools.data.writing import preview, use
 from tests.warehouse.models import Product
 

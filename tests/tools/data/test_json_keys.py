@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from ai_assistant import ModelRetry
-from ai_assistant.changes.recorder import recording
+from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.registry import registry
 from tests.tools.data.reading import call, context_of, text_of, try_call
 from tests.tools.data.writing import preview, shown, use

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools.data.access import find_door
-from ai_assistant.tools.data.lookups import filtered
-from ai_assistant.tools.data.paths import find_path
-from ai_assistant.tools.data.shown import listed
+from ai_assistant.tools.data.access.lookups import filtered
+from ai_assistant.tools.data.access.model_admin import find_door
+from ai_assistant.tools.data.access.paths import find_path
+from ai_assistant.tools.data.access.shown import listed
 from tests.library.admin import AuthorAdmin
 from tests.library.models import Author, Book
 from tests.tools.data.reading import context_of, staff, try_call

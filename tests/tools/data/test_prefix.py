@@ -9,7 +9,7 @@ from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import call as asks
 from ai_assistant.testing import reply, run_assistant
-from ai_assistant.tools.data.access import find_door, may_enter
+from ai_assistant.tools.data.access.model_admin import find_door, may_enter
 from tests.tools.data.reading import call, context_of
 
 DATA_TOOLS = {"search_objects", "get_object", "change_object"}

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ai_assistant.changes.images import row_key, versions
+from ai_assistant.changes.capture.images import row_key, versions
 from ai_assistant.changes.values import Changes, from_json, to_json
 from tests.tools.data.reading import staff
 from tests.tools.data.writing import Movement, columns, preview, shown, use
@@ -80,7 +80,7 @@ class TestChange:
         ],
     )
     def test_raw_values_are_what_the_row_holds_then(self, boss, stock, values):
-        from ai_assistant.changes.images import image
+        from ai_assistant.changes.capture.images import image
 
         changes = change(boss, stock.lamp, values)
         use("change_object", boss, model=MODEL, id=stock.lamp.pk, values=values)

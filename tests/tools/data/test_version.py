@@ -3,8 +3,8 @@
 import pytest
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools.data.access import find_door, find_object
-from ai_assistant.tools.data.version import changed_since, version_of
+from ai_assistant.tools.data.access.model_admin import find_door, find_object
+from ai_assistant.tools.data.reading.version import changed_since, version_of
 from tests.library.models import Book
 from tests.tools.data.reading import call, context_of
 

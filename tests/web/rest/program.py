@@ -5,7 +5,7 @@ from typing import Any
 
 from django.test import Client
 
-from ai_assistant.safety.tokens import issue
+from ai_assistant.safety.identity.tokens import issue
 
 EVERY = ("read", "run", "approve")
 API = "/assistant/api/"

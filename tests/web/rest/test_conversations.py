@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from ai_assistant.engine.switch import show_branch
+from ai_assistant.engine.storage.branches import show_branch
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.usage import UsageLedger

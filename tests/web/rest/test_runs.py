@@ -5,9 +5,9 @@ import pytest
 from django.db import connection
 
 from ai_assistant.engine import service
-from ai_assistant.engine.db import in_db
-from ai_assistant.engine.dequeue import start_waiting
-from ai_assistant.engine.eventlog import events_after
+from ai_assistant.engine.execution.dequeue import start_waiting
+from ai_assistant.engine.storage.eventlog import events_after
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models import Conversation, Message, QueuedMessage, Run
 from tests.web.conftest import ask, asked_to_approve
 from tests.web.rest.program import code

@@ -230,7 +230,7 @@ def _copy_languages(question: Question, copy: Question) -> None:
     for rows in (question.translations, question.overrides):
         for row in rows.all():
             row.pk = None
-            row._state.adding = True  # noqa: SLF001 - as Django's docs copy a row
+            row._state.adding = True
             row.question = copy
             row.save()
 

@@ -42,7 +42,7 @@ def apply(config: ScheduleConfig, schedule: Schedule) -> None:
     A null clears what may be empty; what another anchor needs is emptied too.
     """
     for name, value in config.model_dump(exclude_unset=True).items():
-        field: Any = Schedule._meta.get_field(name)  # noqa: SLF001 - Django's own API
+        field: Any = Schedule._meta.get_field(name)
         if value is not None or field.null:
             setattr(schedule, name, value)
     for name in CLEARED_BY_ANCHOR.get(schedule.anchor, ()):

@@ -8,7 +8,7 @@ from django.contrib.auth.management import create_permissions
 from django.test import Client
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools.data import access
+from ai_assistant.tools.data.access import model_admin
 from tests.figures import FIGURE
 from tests.thorough import part
 from tests.tools.data.oracle.comparing import ROLES, make_user
@@ -51,7 +51,7 @@ def told_of(role, model):
 @pytest.mark.parametrize("variant", TRIED)
 def test_never_more_than_the_pages_show(variant, monkeypatch, record_property):
     # Names of other models, for a refusal: they take longer than all the rest.
-    monkeypatch.setattr(access, "_near", lambda *_args: "")
+    monkeypatch.setattr(model_admin, "_near", lambda *_args: "")
     create_permissions(apps.get_app_config("warehouse"), verbosity=0)
     tally, more = Counter(), []
 

@@ -1,0 +1,171 @@
+"""The changes of runs, each row with its difference."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.apps import apps
+from django.contrib import admin
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import Count, Model, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from ai_assistant.admin.base import ReadOnlyAdmin
+from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.safety.policy.sensitive import is_sensitive_field, is_sensitive_model
+from ai_assistant.text.hidden_characters import visible
+
+VALUE_CHARS = 300
+
+
+def difference(row: RowChange) -> SafeString:
+    """Return the fields that differ, old values struck out and new ones marked."""
+    model = _model(row.model)
+    if model is not None and is_sensitive_model(model):
+        return format_html("<p>{}</p>", _("The values of this table are not shown."))
+    before, after = _image(row.before), _image(row.after)
+    lines = format_html_join(
+        "",
+        '<tr><th scope="row">{}</th><td>{}</td></tr>',
+        (
+            (_label(model, name), _values(model, name, before, after))
+            for name in _names(row, before, after)
+        ),
+    )
+    return format_html("<table><tbody>{}</tbody></table>", lines)
+
+
+def _names(
+    row: RowChange, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[str]:
+    if row.kind == RowChange.Kind.UPDATE and row.fields:
+        yield from row.fields
+        return
+    # Of a row that came or went, all that is not empty.
+    for name in dict.fromkeys([*before, *after]):
+        if before.get(name, after.get(name)) not in (None, ""):
+            yield name
+
+
+def _values(
+    model: type[Model] | None,
+    name: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+) -> SafeString:
+    if _is_secret(model, name, before.get(name), after.get(name)):
+        return format_html("<em>{}</em>", _("not shown"))
+    old = _marked("del", before, name)
+    new = _marked("ins", after, name)
+    return format_html("{} {}", old, new)
+
+
+def _marked(tag: str, image: Mapping[str, Any], name: str) -> SafeString:
+    if name not in image:
+        return SafeString("")
+    text = str(image[name]) if image[name] is not None else str(_("nothing"))
+    short = text if len(text) <= VALUE_CHARS else f"{text[:VALUE_CHARS]} …"
+    shown = visible(short)
+    if tag == "del":
+        return format_html("<del>{}</del>", shown)
+    return format_html("<ins>{}</ins>", shown)
+
+
+def _is_secret(model: type[Model] | None, name: str, *values: object) -> bool:
+    # A table that is gone has no fields that could say what is secret.
+    sealed = any(isinstance(value, dict) and "$sealed" in value for value in values)
+    field = _field(model, name)
+    return sealed or (field is not None and is_sensitive_field(field))
+
+
+def _label(model: type[Model] | None, name: str) -> str:
+    field = _field(model, name)
+    return str(getattr(field, "verbose_name", "") or name)
+
+
+def _field(model: type[Model] | None, name: str) -> Any:
+    if model is None:
+        return None
+    try:
+        return model._meta.get_field(name)
+    except FieldDoesNotExist:
+        by_attname = model._meta.concrete_fields
+        return next((one for one in by_attname if one.attname == name), None)
+
+
+def _model(label: str) -> type[Model] | None:
+    try:
+        return apps.get_model(label)
+    except (LookupError, ValueError):
+        return None
+
+
+def _image(stored: object) -> Mapping[str, Any]:
+    return stored if isinstance(stored, dict) else {}
+
+
+if TYPE_CHECKING:
+    Inline = admin.StackedInline[Any, Any]
+else:
+    Inline = admin.StackedInline
+
+
+class RowChangeInline(Inline):
+    """Each changed row with its difference."""
+
+    model = RowChange
+    fields = ("kind", "model", "object_id", "difference")
+    readonly_fields = fields
+    extra = 0
+    can_delete = False
+    ordering = ("order",)
+
+    def has_view_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """Allow who may see the change: its rows are what it is."""
+        return True
+
+    def has_add_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """Allow none."""
+        return False
+
+    def has_change_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """Allow none."""
+        return False
+
+    @admin.display(description=_("difference"))
+    def difference(self, row: RowChange) -> SafeString:
+        """Return the fields that differ."""
+        return difference(row)
+
+
+@admin.register(ChangeSet)
+class ChangeSetAdmin(ReadOnlyAdmin):
+    """What calls have changed, row by row, also of conversations that are deleted."""
+
+    list_display = ("named", "row_count", "user", "created_at", "is_partial", "run")
+    list_filter = ("is_partial", "created_at", "tool")
+    list_select_related = ("user", "run")
+    date_hierarchy = "created_at"
+    search_fields = ("=run__id", "tool", "rows__model", "rows__object_id", "rows__text")
+    fields = ("created_at", "named", "user", "run", "call", "is_partial", "gaps")
+    readonly_fields = ("named",)
+    ordering = ("-created_at",)
+    inlines = (RowChangeInline,)
+    user_field = "user"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ChangeSet]:
+        """Count the rows in the same query."""
+        rows: QuerySet[ChangeSet] = super().get_queryset(request)
+        return rows.annotate(row_count=Count("rows"))
+
+    @admin.display(description=_("tool"), ordering="tool")
+    def named(self, change: ChangeSet) -> str:
+        """Return the name of the tool that did it."""
+        return change.label or change.tool
+
+    @admin.display(description=_("rows"), ordering="row_count")
+    def row_count(self, change: Any) -> int:
+        """Return how many rows were changed."""
+        return int(change.row_count)

@@ -1,0 +1,94 @@
+"""Conversations, and what people think of their answers."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from ai_assistant import conf
+from ai_assistant.admin.base import Base, ReadOnlyAdmin
+from ai_assistant.models.change import ChangeSet
+from ai_assistant.models.conversation import Conversation, Feedback
+
+
+class ReasonFilter(admin.SimpleListFilter):
+    """One of the reasons that can be ticked below an answer."""
+
+    title = _("reason")
+    parameter_name = "reason"
+
+    def lookups(self, request: HttpRequest, model_admin: Base) -> list[tuple[str, str]]:
+        """Offer each reason."""
+        return [(str(value), str(label)) for value, label in Feedback.Reason.choices]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Any]
+    ) -> QuerySet[Any] | None:
+        """Return the rows that name it."""
+        if self.value() not in Feedback.Reason.values:
+            return queryset
+        # SQLite has no `contains` for JSON; the list holds nothing but these words.
+        told: QuerySet[Any] = queryset.alias(told=Cast("reasons", TextField()))
+        return told.filter(told__contains=f'"{self.value()}"')
+
+
+@admin.register(Feedback)
+class FeedbackAdmin(ReadOnlyAdmin):
+    """What people think of answers, and why. What was said is not shown."""
+
+    list_display = ("__str__", "value", "why", "text", "user", "created_at")
+    list_filter = ("value", ReasonFilter, "created_at")
+    list_select_related = ("user", "run")
+    date_hierarchy = "created_at"
+    search_fields = ("text", "=run__id")
+    fields = ("value", "why", "text", "answer", "user", "created_at")
+    readonly_fields = ("why", "answer")
+    user_field = "user"
+
+    @admin.display(description=_("reasons"))
+    def why(self, feedback: Feedback) -> str:
+        """Return the ticked reasons in words."""
+        labels = dict(Feedback.Reason.choices)
+        return ", ".join(str(labels.get(one, one)) for one in feedback.reasons)
+
+    @admin.display(description=_("run"))
+    def answer(self, feedback: Feedback) -> SafeString:
+        """Return a link to the run."""
+        url = reverse(
+            f"{self.admin_site.name}:ai_assistant_run_change", args=[feedback.run_id]
+        )
+        return format_html('<a href="{}">{}</a>', url, feedback.run)
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ReadOnlyAdmin):
+    """Conversations: who, about what, when. What was said is not shown."""
+
+    list_display = ("__str__", "owner", "created_at", "updated_at")
+    list_filter = ("updated_at",)
+    list_select_related = ("owner",)
+    date_hierarchy = "updated_at"
+    search_fields = ("title",)
+    fields = ("title", "owner", "created_at", "updated_at")
+    user_field = "owner"
+
+    def render_delete_form(
+        self, request: HttpRequest, context: dict[str, Any]
+    ) -> HttpResponse:
+        """Say what stays, before it is deleted."""
+        if ChangeSet.objects.filter(run__conversation=context["object"]).exists():
+            context["subtitle"] = _("The record of what was changed is kept.")
+        return super().render_delete_form(request, context)
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission to delete, while the assistant is on."""
+        allowed = admin.ModelAdmin.has_delete_permission(self, request, obj)
+        return conf.enabled() and allowed

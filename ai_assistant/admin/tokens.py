@@ -1,0 +1,371 @@
+"""The form of a new access token."""
+
+import uuid
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.debug import sensitive_variables
+
+from ai_assistant import conf
+from ai_assistant.admin.base import ReadOnlyAdmin
+from ai_assistant.engine.lifecycle.revocation import WORKING, revoke
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.run import Run
+from ai_assistant.models.token import AccessToken
+from ai_assistant.safety.audit import request_ip
+from ai_assistant.safety.identity.tokens import State, end_after, state_of, store_new
+
+if TYPE_CHECKING:
+    Base = forms.ModelForm[AccessToken]
+else:
+    Base = forms.ModelForm
+
+
+class TokenForm(Base):
+    """
+    What a person chooses of a token; `by` is who does it.
+
+    `key` is the id of the token to be: a form that is sent again makes no second one.
+    """
+
+    scopes = forms.MultipleChoiceField(
+        label=gettext_lazy("May"),
+        choices=AccessToken.Scope.choices,
+        initial=[AccessToken.Scope.READ],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy(
+            "It can never do more than its user. What it may do cannot be changed "
+            "later."
+        ),
+    )
+    days = forms.IntegerField(label=gettext_lazy("Valid for days"), min_value=1)
+    key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
+
+    by: Any = None
+
+    class Meta:
+        model = AccessToken
+        fields = ("user", "name", "scopes")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        days, most = self.fields["days"], conf.get("TOKEN_MAX_DAYS")
+        days.initial = conf.get("TOKEN_DAYS")
+        days.required = most is not None
+        days.help_text = (
+            _("Leave it empty for a token that never expires.")
+            if most is None
+            else _("%(days)s at most.") % {"days": f"{most:g}"}
+        )
+
+    def clean_days(self) -> int | None:
+        """Keep to what the site allows."""
+        days: int | None = self.cleaned_data["days"]
+        try:
+            self.instance.expires_at = end_after(days)
+        except Refused as refused:
+            raise ValidationError(str(refused)) from refused
+        return days
+
+    def clean_user(self) -> Any:
+        """Refuse a user who may do what the person at the form may not."""
+        user = self.cleaned_data["user"]
+        if not may_act_as(self.by, user):
+            raise ValidationError(
+                _(
+                    "“%(user)s” may do what you may not: a token would let you do it. "
+                    "Ask a superuser."
+                )
+                % {"user": user}
+            )
+        return user
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a form that was sent before."""
+        data = super().clean() or self.cleaned_data
+        key = data.get("key")
+        if key is not None and AccessToken.objects.filter(pk=key).exists():
+            raise ValidationError(
+                _(
+                    "This token was created already, and its secret is shown only once. "
+                    "If you do not have it, revoke the token and create another."
+                )
+            )
+        return data
+
+
+def may_act_as(person: Any, user: Any) -> bool:
+    """Tell whether `user` has no right that `person` has not."""
+    if person.is_superuser or person == user:
+        return True
+    own = person.get_all_permissions()
+    return not user.is_superuser and user.get_all_permissions() <= own
+
+
+LIST = "admin:ai_assistant_accesstoken_changelist"
+REVOKE = "ai_assistant_accesstoken_revoke"
+
+
+@admin.register(AccessToken)
+class AccessTokenAdmin(ReadOnlyAdmin):
+    """
+    Access tokens: one's own, or all of them for who manages them.
+
+    A token is made, looked at and revoked; nothing about it is ever changed.
+    """
+
+    list_display = (
+        *("name", "state", "user", "prefix", "scope_names"),
+        *("last_used_at", "expires_at", "created_at"),
+    )
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter), "last_used_at")
+    list_select_related = ("user",)
+    search_fields = ("name", "prefix")
+    raw_id_fields = ("user",)
+    actions = ("revoke_chosen",)
+    fields = (
+        *("name", "user", "prefix", "may", "state"),
+        *("created_at", "expires_at", "last_used_at", "refused_at", "revoked_at"),
+    )
+    readonly_fields = fields
+    user_field = "user"
+    form = TokenForm
+    change_form_template = "ai_assistant/admin/token_change.html"
+    add_form_template = "ai_assistant/admin/token_add.html"
+
+    # --- who may ---
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Allow who may have tokens, while the assistant is on."""
+        own = admin.ModelAdmin.has_add_permission(self, request)
+        return conf.enabled() and (own or may_manage(request))
+
+    def has_view_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who may have tokens to see them: `get_queryset` says whose."""
+        return super().has_view_permission(request, obj) or self.has_add_permission(
+            request
+        )
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission; of others', who manages them."""
+        allowed = admin.ModelAdmin.has_delete_permission(self, request, obj)
+        is_own = not isinstance(obj, AccessToken) or obj.user_id == request.user.pk
+        own = conf.enabled() and allowed and (is_own or may_manage(request))
+        return own or super().has_delete_permission(request, obj)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AccessToken]:
+        """Leave out the tokens of others, unless the person manages them."""
+        rows: QuerySet[AccessToken] = super().get_queryset(request)
+        user: Any = request.user
+        return rows if may_manage(request) else rows.filter(user=user)
+
+    # --- columns ---
+
+    @admin.display(description=gettext_lazy("may"))
+    def may(self, token: AccessToken) -> str:
+        """Return what it may, in words."""
+        words = dict(AccessToken.Scope.choices)
+        return "; ".join(str(words.get(one, one)) for one in token.scopes)
+
+    @admin.display(description=gettext_lazy("scopes"))
+    def scope_names(self, token: AccessToken) -> str:
+        """Return what it may, in short."""
+        return ", ".join(token.scopes)
+
+    @admin.display(description=gettext_lazy("state"))
+    def state(self, token: AccessToken) -> str:
+        """Return whether it can be used, or why not."""
+        return str(state_of(token).label)
+
+    # --- a new one ---
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Ask for the user only whom may choose one."""
+        if obj is not None:
+            return super().get_fieldsets(request, obj)
+        whose = ("user",) if may_manage(request) else ()
+        return [(None, {"fields": ("name", *whose, "scopes", "days", "key")})]
+
+    def get_readonly_fields(self, _request: HttpRequest, obj: Any = None) -> Any:
+        """Let a new one be filled in; everything else is as it is."""
+        return () if obj is None else self.readonly_fields
+
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: Any = None,
+        change: bool = False,  # noqa: FBT001, FBT002 - Django's own signature
+        **options: Any,
+    ) -> Any:
+        """Tell the form who fills it in."""
+        form: Any = super().get_form(request, obj, change, **options)
+        form.by = request.user
+        if obj is None and "user" in form.base_fields:
+            form.base_fields["user"].initial = request.user.pk
+        return form
+
+    def add_view(
+        self,
+        request: HttpRequest,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Offer one way to save: it shows the secret."""
+        shown = {"show_save_and_continue": False, "show_save_and_add_another": False}
+        try:
+            return super().add_view(
+                request, form_url, {**shown, **(extra_context or {})}
+            )
+        except IntegrityError:  # the same form twice at a time
+            self.message_user(
+                request, _("This token was created already."), messages.WARNING
+            )
+            return HttpResponseRedirect(reverse(LIST))
+
+    @sensitive_variables("secret")
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: Any,
+        form: Any,
+        change: bool,  # noqa: FBT001 - Django's own signature
+    ) -> None:
+        """Store the token; its secret stays with the object until it is told."""
+        data = form.cleaned_data
+        obj.pk, obj.scopes = data["key"], data["scopes"]
+        obj.user = data.get("user") or request.user
+        obj.secret = store_new(obj, by=request.user, ip=_ip(request))
+
+    def response_add(
+        self,
+        request: HttpRequest,
+        obj: Any,
+        post_url_continue: str | None = None,
+    ) -> HttpResponse:
+        """Show the secret, here and never again."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Access token created"),
+            "opts": self.opts,
+            "token": obj,
+            "may": self.may(obj),
+        }
+        response = TemplateResponse(
+            request, "ai_assistant/admin/token_secret.html", context
+        )
+        add_never_cache_headers(response)
+        response["Referrer-Policy"] = "no-referrer"
+        return response
+
+    # --- the end of one ---
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the page that asks whether tokens are to be revoked."""
+        view = self.admin_site.admin_view(self.revoke_view)
+        return [path("revoke/", view, name=REVOKE), *super().get_urls()]
+
+    @admin.action(
+        description=gettext_lazy("Revoke selected access tokens"), permissions=["view"]
+    )
+    def revoke_chosen(
+        self, request: HttpRequest, queryset: QuerySet[AccessToken]
+    ) -> HttpResponse:
+        """Ask whether to revoke them."""
+        return self._asked(request, queryset)
+
+    def revoke_view(self, request: HttpRequest) -> HttpResponse:
+        """Ask, and revoke on a POST. Unknown ids, and those of others, mean nothing."""
+        given = request.POST if request.method == "POST" else request.GET
+        keys = [key for one in given.getlist("id") if (key := _uuid(one))]
+        chosen = self.get_queryset(request).filter(pk__in=keys)
+        if not self.has_view_permission(request) or not chosen:
+            self.message_user(request, _("No such access token."), messages.WARNING)
+            return HttpResponseRedirect(reverse("admin:index"))
+        if request.method != "POST":
+            return self._asked(request, chosen)
+        count = sum(self._revoke(request, token) for token in chosen)
+        told = ngettext(
+            "%(count)s access token was revoked.",
+            "%(count)s access tokens were revoked.",
+            count,
+        )
+        self.message_user(request, told % {"count": count}, messages.SUCCESS)
+        return HttpResponseRedirect(reverse(LIST))
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """Revoke it first."""
+        self._revoke(request, obj)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        """Revoke them first."""
+        for token in queryset:
+            self._revoke(request, token)
+        super().delete_queryset(request, queryset)
+
+    def _revoke(self, request: HttpRequest, token: AccessToken) -> bool:
+        done = revoke(token, by=request.user, ip=_ip(request))
+        if done:
+            self.log_change(request, token, _("Revoked."))
+        return done
+
+    def _asked(
+        self, request: HttpRequest, tokens: QuerySet[AccessToken]
+    ) -> HttpResponse:
+        working = Run.objects.filter(
+            token_id__in=tokens.values("pk"), state__in=WORKING
+        )
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Revoke access tokens"),
+            "opts": self.opts,
+            "tokens": [(token, self.may(token)) for token in tokens],
+            "running": working.count(),
+        }
+        return TemplateResponse(
+            request, "ai_assistant/admin/token_revoke.html", context
+        )
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        *args: Any,
+        **options: Any,
+    ) -> HttpResponse:
+        """Tell the page whether there is anything to revoke."""
+        token = options.get("obj")
+        context["can_revoke"] = token is not None and state_of(token) != State.REVOKED
+        return super().render_change_form(request, context, *args, **options)
+
+
+def may_manage(request: HttpRequest) -> bool:
+    """Tell whether the person sees, makes and revokes tokens of others too."""
+    user: Any = request.user
+    return bool(user.has_perm("ai_assistant.manage_accesstoken"))
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _ip(request: HttpRequest) -> str:
+    return request_ip(request.META.get("REMOTE_ADDR") or "")

@@ -1,0 +1,273 @@
+"""The image of a row: its columns as JSON, before and after a change."""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connections, models
+from django.db.models.expressions import ExpressionWrapper
+
+from ai_assistant.changes.capture.columns import (
+    holds_secret,
+    is_sealed,
+    is_sealed_column,
+    mac,
+    plain,
+    raw,
+    seal,
+)
+from ai_assistant.changes.values import concrete, has_one_key, label, meta
+
+__all__ = [
+    "BATCH",
+    "IS_NULL",
+    "FileImage",
+    "Image",
+    "RowImage",
+    "can_be_found",
+    "digest",
+    "has_sealed_key",
+    "image",
+    "images",
+    "object_id",
+    "raw",
+    "read",
+    "read_values",
+    "row_key",
+    "rows",
+    "same",
+    "versions",
+]
+
+Image = dict[str, Any]  # attname -> JSON
+
+BATCH = 400  # keys in one query; SQLite's oldest limit is 999 values
+IS_NULL = "aia_is_null_"
+
+
+def image(model: Any, pk: Any, alias: str) -> Image | None:
+    """
+    Return the image of one row, None if there is no such row.
+
+    It has all concrete fields, those of parent tables too. In a transaction the
+    row is locked where the database can.
+    """
+    found = dict(images(model, [pk], alias))
+    return next(iter(found.values()), None)
+
+
+def images(
+    model: Any,
+    pks: Iterable[Any],
+    alias: str,
+    *,
+    fields: Sequence[Any] | None = None,
+) -> Iterator[tuple[Any, Image]]:
+    """Yield the keys and images of the rows that are there, of `fields` only."""
+    for some in _batches(list(pks)):
+        yield from read(rows(model, alias).filter(pk__in=some), fields=fields)
+
+
+def rows(model: Any, alias: str) -> models.QuerySet[Any]:
+    """Return all rows of the table, whatever the site's managers hide."""
+    return models.QuerySet(model=concrete(model), using=alias)
+
+
+def read(
+    queryset: models.QuerySet[Any], *, fields: Sequence[Any] | None = None
+) -> Iterator[tuple[Any, Image]]:
+    """Yield the key and the image of each row of `queryset`, locked if possible."""
+    for pk, made, _ in read_values(queryset, fields=fields):
+        yield pk, made
+
+
+def read_values(
+    queryset: models.QuerySet[Any],
+    *,
+    fields: Sequence[Any] | None = None,
+    limit: int | None = None,
+) -> Iterator[tuple[Any, Image, dict[str, Any]]]:
+    """
+    Yield what `read` does, and the values as Python has them, by attname.
+
+    Of at most `limit` rows.
+    """
+    chosen = fields or meta(queryset.model).concrete_fields
+    chosen = [field for field in chosen if getattr(field, "column", None)]
+    encoders = [(field, field.attname, is_sealed_column(field)) for field in chosen]
+    nulls = {
+        IS_NULL + field.attname: ExpressionWrapper(
+            models.Q((f"{field.name}__isnull", True)),
+            output_field=models.BooleanField(),
+        )
+        for field in chosen
+        if isinstance(field, models.JSONField) and field.null
+    }
+    names = [field.attname for field in chosen]
+    for row in _locked(queryset).values(*names, "pk", **nulls)[:limit]:
+        made = _image(row, encoders)
+        yield row["pk"], made, {name: row[name] for name in names}
+
+
+def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool]]) -> Image:
+    made = {}
+    for field, attname, sealed in encoders:
+        value = plain(field, row[attname])
+        # Both NULL and the JSON value null are read as None.
+        is_json_null = (
+            value is None
+            and isinstance(field, models.JSONField)
+            and not row.get(IS_NULL + attname, False)
+        )
+        if is_json_null:
+            value = {"$json": None}
+        is_secret = sealed or holds_secret(field, value)
+        made[attname] = seal(value) if is_secret and value is not None else value
+    return made
+
+
+def _locked(queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+    connection = connections[queryset.db]
+    if connection.in_atomic_block and connection.features.has_select_for_update:
+        return queryset.order_by("pk").select_for_update()
+    return queryset.order_by("pk")
+
+
+def digest(image: Image) -> str:
+    """Return the digest of an image; sealed values count by what is in them."""
+    clear = {
+        name: value["mac"] if is_sealed(value) else value
+        for name, value in image.items()
+    }
+    text = json.dumps(clear, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two values of a column are equal, sealed or not."""
+    if is_sealed(one) and is_sealed(other):
+        return bool(one["mac"] == other["mac"])
+    return type(one) is type(other) and bool(one == other)
+
+
+def object_id(model: Any, pk: Any) -> str:
+    """Return the key of a row as text; of a secret key, as of a token, a digest."""
+    if has_sealed_key(model):
+        return "sealed-" + mac(str(pk).encode())[:32]
+    return str(pk)
+
+
+def has_sealed_key(model: Any) -> bool:
+    """Tell whether the key itself is a secret, as of a token."""
+    return has_one_key(model) and is_sealed_column(meta(concrete(model)).pk)
+
+
+def can_be_found(model: Any) -> bool:
+    """Tell whether a row is found again by the text of its key."""
+    return has_one_key(model) and not has_sealed_key(model)
+
+
+def row_key(model: Any, pk: Any) -> str:
+    """Return "app.model:pk", of the table behind a proxy."""
+    return f"{label(model)}:{object_id(model, pk)}"
+
+
+def versions(chosen: models.QuerySet[Any] | Iterable[models.Model]) -> dict[str, str]:
+    """
+    Return the digests of the rows of a queryset, or of these instances, by row_key.
+
+    A row that is gone has none, and one whose key is a secret or of several columns.
+    """
+    found: dict[str, str] = {}
+    for (model, alias), pks in _keys(chosen).items():
+        if not can_be_found(model):
+            continue
+        for pk, made in images(model, pks, alias):
+            found[row_key(model, pk)] = digest(made)
+    return found
+
+
+def _keys(
+    chosen: models.QuerySet[Any] | Iterable[models.Model],
+) -> dict[tuple[Any, str], list[Any]]:
+    if isinstance(chosen, models.QuerySet):
+        return {(chosen.model, chosen.db): list(chosen.values_list("pk", flat=True))}
+    found: dict[tuple[Any, str], list[Any]] = {}
+    for instance in chosen:
+        place = (type(instance), instance._state.db or "default")
+        found.setdefault(place, []).append(instance.pk)
+    return found
+
+
+def _batches(pks: list[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(pks), BATCH):
+        yield pks[start : start + BATCH]
+
+
+@dataclass(kw_only=True, slots=True)
+class FileImage:
+    """A file of a row, as it was; `content` is kept until it is stashed."""
+
+    field: str  # attname
+    storage: str  # dotted class
+    name: str
+    sha256_before: str = ""
+    sha256_after: str = ""
+    content: Any = None  # a file object; None: there is nothing to keep
+
+
+@dataclass(kw_only=True, slots=True)
+class RowImage:
+    """
+    One row of one table, as it was when a recording first met it, and at its end.
+
+    An image has the columns of the model's own table. An object of a child model
+    is several rows: one of each table.
+    """
+
+    alias: str
+    model: type[models.Model]
+    pk: Any
+    before: Image | None
+    after: Image | None = None
+    text: str = ""
+    files: list[FileImage] = dataclasses.field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """The table, as "app.model"."""
+        return label(self.model)
+
+    @property
+    def object_id(self) -> str:
+        return object_id(self.model, self.pk)
+
+    @property
+    def key(self) -> str:
+        """The row, as "app.model:pk"."""
+        return row_key(self.model, self.pk)
+
+    @property
+    def is_link(self) -> bool:
+        """Whether the table was made for a many-to-many field."""
+        return bool(meta(self.model).auto_created)
+
+    @property
+    def kind(self) -> str:
+        """A RowChange.Kind; empty if nothing has changed."""
+        if self.before is None:
+            made = "m2m_add" if self.is_link else "create"
+            return "" if self.after is None else made
+        if self.after is None:
+            return "m2m_remove" if self.is_link else "delete"
+        return "update" if self.fields or self.files else ""
+
+    @property
+    def fields(self) -> list[str]:
+        """The attnames that differ."""
+        before, after = self.before or {}, self.after or {}
+        names = {**before, **after}
+        return [name for name in names if not same(before.get(name), after.get(name))]

@@ -1,0 +1,205 @@
+"""
+What an SQL statement does, as far as its text says so for certain.
+
+Only statements in the plain form that Django writes are taken apart. All others
+are unclear, which is said, never guessed.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["read", "insert", "update", "delete", "other"]
+
+# Statements that change no row. What follows WITH or EXPLAIN may.
+READS = frozenset(
+    {
+        *("SELECT", "VALUES", "SHOW", "SET", "RESET", "PRAGMA", "LOCK", "DISCARD"),
+        *("BEGIN", "START", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"),
+        *("DECLARE", "FETCH", "MOVE", "CLOSE", "LISTEN", "UNLISTEN", "NOTIFY"),
+    }
+)
+WRITES: dict[str, Kind] = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}
+WRITE_WORDS = re.compile(
+    r"\b(INSERT|UPDATE|DELETE|MERGE|REPLACE|TRUNCATE|INTO)\b", re.I
+)
+
+LOCKING = re.compile(r"\bFOR (NO KEY )?UPDATE\b", re.IGNORECASE)
+LEADING = re.compile(r"\A(?:\s+|--[^\n]*\n|/\*.*?\*/)+", re.DOTALL)
+QUOTED = r'(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`)'
+UPDATE = re.compile(rf"\AUPDATE (?P<table>{QUOTED}) SET ")
+DELETE = re.compile(rf"\ADELETE FROM (?P<table>{QUOTED})(?: WHERE |\Z)")
+INSERT = re.compile(
+    rf"\AINSERT (?P<ignore>OR IGNORE )?INTO (?P<table>{QUOTED}) "
+    rf"(?P<columns>\({QUOTED}(?:, {QUOTED})*\) )?(?:VALUES |SELECT |DEFAULT VALUES)"
+)
+NAMED = re.compile(
+    rf"\b(?:INTO|UPDATE|FROM|TABLE|TRUNCATE)\s+(?:ONLY\s+)?({QUOTED}|\w+)", re.I
+)
+IN_QUOTES = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
+UNREADABLE = re.compile(r";|--|/\*|\$\w*\$|[\"'`]")  # a quote is left: it never ends
+# Words that, outside of parentheses, make the plain forms mean something else.
+UNPLAIN = re.compile(r"\b(FROM|ORDER BY|LIMIT|USING|ON CONFLICT|WITH)\b", re.I)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plain:
+    """An UPDATE or DELETE of one table, with its condition."""
+
+    table: str
+    where: str  # SQL; empty: all rows
+    params: tuple[Any, ...]  # of the condition
+    returns: bool  # whether rows come back
+    assigned: dict[str, Any]  # column -> its parameter, UNCLEAR if computed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Insert:
+    """An INSERT into one table, which overwrites no row."""
+
+    table: str
+    returning: tuple[str, ...]  # columns that it gives back
+
+
+class _Unclear:
+    def __repr__(self) -> str:
+        return "UNCLEAR"
+
+
+UNCLEAR = _Unclear()
+
+
+def kind_of(sql: str) -> Kind:
+    """Return what a statement may do; `other` if its text does not tell."""
+    bare = LEADING.sub("", sql)
+    word = re.match(r"\w*", bare.lstrip("( "))
+    first = word.group().upper() if word else ""
+    if first in READS:
+        # A SELECT can write too, by INTO or in a WITH of its own.
+        if first == "SELECT" and _has(r"\b(INTO)\b", bare):
+            return "other"
+        return "read"
+    if first in ("WITH", "EXPLAIN"):
+        unlocked = LOCKING.sub("", outside_quotes(bare))
+        return "other" if WRITE_WORDS.search(unlocked) else "read"
+    return WRITES.get(first, "other")
+
+
+def table_of(sql: str) -> str:
+    """Return the first table that a statement names, "" if that is not plain."""
+    found = NAMED.search(sql)
+    return unquoted(found.group(1)) if found else ""
+
+
+def plain(sql: str, params: Any) -> Plain | None:
+    """Take an UPDATE or DELETE apart; None if it is not in the plain form."""
+    start = UPDATE.match(sql) or DELETE.match(sql)
+    if start is None or not _is_clear(sql, params):
+        return None
+    given = tuple(params or ())
+    table = unquoted(start.group("table"))
+    rest = sql[start.end() :]
+    outer, *returning = top_level(rest).split(" RETURNING ")
+    rest = rest[: len(outer)]
+    if UNPLAIN.search(outer) or any("%s" in part for part in returning):
+        return None
+    returns = bool(returning)
+    if sql.startswith("DELETE"):
+        return Plain(
+            table=table, where=rest, params=given, returns=returns, assigned={}
+        )
+    places = [place.start() for place in re.finditer(r" WHERE ", outer)]
+    if len(places) > 1:
+        return None
+    end = places[0] if places else len(rest)
+    count = placeholders(rest[:end])
+    return Plain(
+        table=table,
+        where=rest[end + len(" WHERE ") :],
+        params=given[count:],
+        returns=returns,
+        assigned=_assigned(rest[:end], given[:count]),
+    )
+
+
+def insert(sql: str, params: Any) -> Insert | None:
+    """Take an INSERT apart; None if it is not in the plain form, or overwrites."""
+    start = INSERT.match(sql)
+    if start is None or not _is_clear(sql, params):
+        return None
+    outer = top_level(sql)
+    conflict = re.search(r" ON CONFLICT\b.*", outer)
+    if conflict and not re.match(r" ON CONFLICT +DO NOTHING", conflict.group()):
+        return None
+    parts = outer.split(" RETURNING ")
+    if len(parts) > 2:
+        return None
+    returning = sql[len(parts[0]) + len(" RETURNING ") :] if len(parts) == 2 else ""
+    columns = [unquoted(part.split(".")[-1]) for part in returning.split(", ") if part]
+    return Insert(table=unquoted(start.group("table")), returning=tuple(columns))
+
+
+def unquoted(name: str) -> str:
+    """Return the name in quotes, or the name itself."""
+    for quote in '"`':
+        if name.startswith(quote):
+            return name[1:-1].replace(quote * 2, quote)
+    return name
+
+
+def placeholders(sql: str) -> int:
+    """Count the parameters of `sql` outside of quotes."""
+    return outside_quotes(sql).replace("%%", "").count("%s")
+
+
+def outside_quotes(sql: str) -> str:
+    """Return `sql` with all that is in quotes made blank; of the same length."""
+    return IN_QUOTES.sub(lambda found: "." * len(found.group()), sql)
+
+
+def top_level(sql: str) -> str:
+    """Return `sql` with what is in quotes or parentheses made blank."""
+    bare = outside_quotes(sql)
+    made, depth, start = [], 0, 0
+    for place in re.finditer(r"[()]", bare):
+        opens = place.group() == "("
+        if depth == 0 and opens:
+            made.append(bare[start : place.start()])
+            start = place.start()
+        depth += 1 if opens else -1
+        if depth == 0 and not opens:
+            made.append("." * (place.end() - start))
+            start = place.end()
+    made.append(bare[start:] if depth == 0 else "." * (len(bare) - start))
+    return "".join(made)
+
+
+def _is_clear(sql: str, params: Any) -> bool:
+    """Tell whether this is one statement with positional parameters, all counted."""
+    if params is not None and not isinstance(params, Sequence):
+        return False
+    bare = outside_quotes(sql)
+    if UNREADABLE.search(bare) or re.search(r"\bE'", sql, re.I):
+        return False
+    return params is None or placeholders(sql) == len(params)
+
+
+def _assigned(text: str, params: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the columns that SET names."""
+    found: dict[str, Any] = {}
+    outer, start, used = top_level(text) + ", ", 0, 0
+    for comma in re.finditer(", ", outer):
+        part = text[start : comma.start()]
+        name, _, value = part.partition(" = ")
+        count = placeholders(value)
+        is_one = value == "%s"
+        found[unquoted(name)] = (
+            params[used] if is_one else None if value == "NULL" else UNCLEAR
+        )
+        start, used = comma.end(), used + count
+    return found
+
+
+def _has(pattern: str, sql: str) -> bool:
+    return re.search(pattern, outside_quotes(sql), re.IGNORECASE) is not None

@@ -1,0 +1,266 @@
+"""Every statement of a recording, on its way to the database."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ai_assistant.changes.capture import sql_text
+from ai_assistant.changes.capture.images import rows
+from ai_assistant.changes.capture.row_counts import changed_rows
+from ai_assistant.changes.capture.sql_text import Insert
+from ai_assistant.changes.values import has_one_key, meta, model_of_table
+
+if TYPE_CHECKING:
+    from ai_assistant.changes.capture.recorder import Recorder
+
+
+class Replay:
+    """A driver's cursor, whose rows were fetched already and are given once more."""
+
+    def __init__(self, cursor: Any, rows: list[Any]) -> None:
+        self._cursor, self._rows = cursor, rows
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cursor, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        while self._rows:
+            yield self._rows.pop(0)
+
+    def execute(self, *args: Any, **kwargs: Any) -> Any:
+        self._rows = []
+        return self._cursor.execute(*args, **kwargs)
+
+    def fetchone(self) -> Any:
+        return self._rows.pop(0) if self._rows else None
+
+    def fetchmany(self, size: int = 1) -> list[Any]:
+        some, self._rows = self._rows[:size], self._rows[size:]
+        return some
+
+    def fetchall(self) -> list[Any]:
+        return self.fetchmany(len(self._rows))
+
+
+def can_return(connection: Any) -> bool:
+    """Tell whether the database says which rows it has inserted."""
+    features = connection.features
+    return bool(
+        features.can_return_columns_from_insert
+        and features.can_return_rows_from_bulk_insert
+    )
+
+
+def with_key(sql: str, plain: Insert, model: Any, connection: Any) -> str:
+    """Return the statement so that it gives back the primary key."""
+    column = meta(model).pk.column
+    if column in plain.returning:
+        return sql
+    quote = connection.ops.quote_name
+    key = f"{quote(plain.table)}.{quote(column)}"
+    return f"{sql}, {key}" if plain.returning else f"{sql} RETURNING {key}"
+
+
+def read_ahead(cursor: Any) -> None:
+    """Read what a statement returns, and leave it to be read again."""
+    cursor.cursor = Replay(cursor.cursor, list(cursor.fetchall()))
+
+
+def taken_keys(
+    cursor: Any,
+    plain: Insert,
+    model: Any,
+    connection: Any,
+) -> list[Any]:
+    """Return the keys of the inserted rows, and leave the rows to be read again."""
+    rows = list(cursor.fetchall())
+    key = meta(model).pk
+    place = -1
+    if plain.returning:
+        if key.column in plain.returning:
+            place = plain.returning.index(key.column)
+        width = len(plain.returning)
+        cursor.cursor = Replay(cursor.cursor, [row[:width] for row in rows])
+    column = key.get_col(plain.table)
+    converters = [
+        *connection.ops.get_db_converters(column),
+        *column.get_db_converters(connection),
+    ]
+    return [_converted(row[place], converters, column, connection) for row in rows]
+
+
+def _converted(value: Any, converters: list[Any], column: Any, connection: Any) -> Any:
+    for convert in converters:
+        value = convert(value, column, connection)
+    return value
+
+
+logger = logging.getLogger("ai_assistant")
+
+# Tables that every write may write to along the way. Rows that go from them are
+# images or gaps like any others.
+ALONG_APPS = frozenset({"ai_assistant", "sessions"})
+ALONG_MODELS = frozenset({"admin.logentry", "contenttypes.contenttype"})
+NEVER_KEPT = ALONG_APPS  # their rows have no images
+
+Execute = Callable[[str, Any, bool, dict[str, Any]], Any]
+
+
+@dataclass(slots=True)
+class Watched:
+    """One statement that may write."""
+
+    sql: Any
+    kind: str
+    table: str = ""
+    model: Any = None
+    imaged: int | None = None  # rows with an image; None: not known which rows
+    plain_insert: sql_text.Insert | None = None
+    returns: bool = False  # an UPDATE or DELETE that gives rows back
+    is_along: bool = False
+    problem: str = field(default="")  # the kind of the gap, if not that of the SQL
+
+
+class Watcher:
+    """An execute wrapper of one connection, for one recording."""
+
+    def __init__(self, recorder: "Recorder", is_open: Callable[[], bool]) -> None:
+        self._recorder = recorder
+        self._is_open = is_open
+
+    def __call__(
+        self,
+        execute: Execute,
+        sql: Any,
+        params: Any,
+        many: bool,  # noqa: FBT001 - Django's signature
+        context: dict[str, Any],
+    ) -> Any:
+        if not self._is_open():  # a recording within this one sees it
+            return execute(sql, params, many, context)
+        kind = sql_text.kind_of(sql) if isinstance(sql, str) else "other"
+        if kind == "read":
+            return execute(sql, params, many, context)
+        watched = Watched(sql, kind)
+        self._guarded(watched, lambda: self._before(watched, params, many, context))
+        start = changed_rows(context["connection"])
+        result = execute(watched.sql, params, many, context)
+        self._guarded(watched, lambda: self._after(watched, start, context))
+        return result
+
+    def _guarded(self, watched: Watched, work: Callable[[], None]) -> None:
+        """Do our own work so that a fault of it is not one of the site's."""
+        try:
+            work()
+        except Exception:
+            logger.exception("no image can be taken of %s", watched.table or "a row")
+            watched.imaged = None
+            self._recorder.gap(watched.table, "fault", 0)
+
+    def _before(
+        self,
+        watched: Watched,
+        params: Any,
+        many: bool,  # noqa: FBT001
+        context: dict[str, Any],
+    ) -> None:
+        if not isinstance(watched.sql, str):
+            return
+        watched.table = sql_text.table_of(watched.sql)
+        watched.model = model_of_table(watched.table)
+        if watched.model is None:
+            return
+        watched.is_along = _is_along(watched)
+        if many or not has_one_key(watched.model):
+            return
+        if watched.kind == "insert":
+            self._before_insert(watched, params, context["connection"])
+        elif watched.kind in ("update", "delete") and not watched.is_along:
+            self._before_change(watched, params, context["connection"])
+
+    def _before_insert(self, watched: Watched, params: Any, connection: Any) -> None:
+        plain = sql_text.insert(watched.sql, params)
+        if plain is None or not can_return(connection):
+            return
+        watched.plain_insert = plain
+        watched.sql = with_key(watched.sql, plain, watched.model, connection)
+
+    def _before_change(self, watched: Watched, params: Any, connection: Any) -> None:
+        plain = sql_text.plain(watched.sql, params)
+        model = watched.model
+        if plain is None or _is_never_kept(model):
+            return
+        if meta(model).pk.column in plain.assigned:
+            watched.problem = "key"  # the row cannot be found again
+            return
+        recorder, alias = self._recorder, connection.alias
+        is_going = watched.kind == "delete"
+        one = _one_row(plain, model, connection)
+        if one is not None and recorder.knows(model, alias, one):
+            met = [recorder.begin(model, alias, one, None)]
+        else:
+            found = rows(model, alias)
+            if plain.where:
+                found = found.extra(where=[plain.where], params=list(plain.params))  # noqa: S610 - the site's own
+            met = recorder.meet_rows(found, is_going=is_going)
+            if not all(recorder.knows(model, alias, row.pk) for row in met):
+                return  # there are too many
+        watched.imaged, watched.returns = len(met), plain.returns
+        if not is_going:
+            recorder.files.before_update(met, plain.assigned)
+
+    def _after(
+        self, watched: Watched, start: int | None, context: dict[str, Any]
+    ) -> None:
+        connection, recorder = context["connection"], self._recorder
+        # SQLite counts the rows when all that it returns was read.
+        keys = _returned(watched, context)
+        end = changed_rows(connection)
+        if start is None or end is None:
+            changed = int(context["cursor"].rowcount)  # -1: not known
+        else:
+            changed = max(end - start, 0)
+        recorder.witness.saw(connection.alias, watched.table, max(changed, 0))
+        if watched.is_along:
+            return
+        for pk in keys:
+            recorder.begin(watched.model, connection.alias, pk, None)
+        if watched.imaged is not None:
+            if changed > watched.imaged:
+                recorder.gap(watched.table, "unseen", changed - watched.imaged)
+        elif changed != 0 or watched.kind == "other":
+            recorder.gap(watched.table, watched.problem or watched.kind, changed)
+
+
+def _returned(watched: Watched, context: dict[str, Any]) -> list[Any]:
+    """Return the keys of inserted rows."""
+    cursor, insert = context["cursor"], watched.plain_insert
+    if insert is None:
+        if watched.returns:
+            read_ahead(cursor)
+        return []
+    keys = taken_keys(cursor, insert, watched.model, context["connection"])
+    watched.imaged = len(keys)
+    return keys
+
+
+def _one_row(plain: sql_text.Plain, model: Any, connection: Any) -> Any:
+    """Return the key, if the condition is just `"table"."key" = %s`, else None."""
+    quote, key = connection.ops.quote_name, meta(model).pk
+    if plain.where != f"{quote(plain.table)}.{quote(key.column)} = %s":
+        return None
+    return key.to_python(plain.params[0])
+
+
+def _is_never_kept(model: Any) -> bool:
+    return meta(model).app_label in NEVER_KEPT
+
+
+def _is_along(watched: Watched) -> bool:
+    options = meta(watched.model)
+    if options.app_label == "sessions":
+        return True
+    return watched.kind in ("insert", "update") and (
+        options.app_label in ALONG_APPS or options.label_lower in ALONG_MODELS
+    )

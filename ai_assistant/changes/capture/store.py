@@ -1,0 +1,82 @@
+"""Keep a recording, in the transaction of what it recorded."""
+
+import logging
+from typing import Any
+
+from ai_assistant.changes.capture.files import stash
+from ai_assistant.changes.capture.images import FileImage, RowImage, digest
+from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.change import ChangeSet, FileChange, RowChange
+from ai_assistant.models.run import Run
+
+logger = logging.getLogger("ai_assistant")
+
+BATCH = 500  # rows in one INSERT
+
+
+def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet | None:
+    """Store what `call` has changed; None if that is nothing."""
+    if not recorder.rows and not recorder.gaps:
+        return None
+    change_set = ChangeSet.objects.create(
+        run=run,
+        call=call,
+        user=user,
+        tool=call.name,
+        label=call.label,
+        is_partial=bool(recorder.gaps),
+        gaps=recorder.gaps,
+    )
+    rows = [_row(change_set, place, row) for place, row in enumerate(recorder.rows)]
+    RowChange.objects.bulk_create(rows, batch_size=BATCH)
+    files = [
+        _file(change_set, row, file)
+        for row, recorded in zip(rows, recorder.rows, strict=True)
+        for file in recorded.files
+    ]
+    FileChange.objects.bulk_create(files)
+    recorder.files.close()
+    if any(file.sha256_before and not file.stash for file in files):
+        _mark_unkept(change_set)
+    return change_set
+
+
+def _row(change_set: ChangeSet, place: int, row: RowImage) -> RowChange:
+    return RowChange(
+        change_set=change_set,
+        order=place,
+        alias=row.alias,
+        model=row.label,
+        object_id=row.object_id[:255],
+        text=row.text,
+        kind=row.kind,
+        before=row.before,
+        after=row.after,
+        fields=row.fields,
+        after_digest=digest(row.after) if row.after is not None else "",
+    )
+
+
+def _file(change_set: ChangeSet, row: RowChange, file: FileImage) -> FileChange:
+    name = ""
+    if file.content is not None:
+        try:
+            name = stash(file.content, str(change_set.pk))
+        except Exception:
+            logger.exception("the old file %r cannot be kept", file.name)
+    return FileChange(
+        row=row,
+        field=file.field,
+        storage=file.storage[:200],
+        name=file.name[:500],
+        sha256_before=file.sha256_before,
+        sha256_after=file.sha256_after,
+        stash=name,
+    )
+
+
+def _mark_unkept(change_set: ChangeSet) -> None:
+    change_set.is_partial = True
+    change_set.gaps = [*change_set.gaps, {"table": "", "kind": "file", "count": 0}]
+    change_set.save(update_fields=["is_partial", "gaps"])

@@ -1,0 +1,101 @@
+"""Whether rows have changed since they were shown."""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import router
+from django.db.models import Q
+
+from ai_assistant.changes.capture.images import digest, images, row_key
+from ai_assistant.changes.values import label, meta, model_of_label
+from ai_assistant.models.change import RowChange
+from ai_assistant.types import UserKey
+
+
+def moved(versions: Mapping[str, str]) -> list[str]:
+    """
+    Return the keys of rows that are not as `versions` has them, or are gone.
+
+    In a transaction the rows are locked where the database can, so that they stay.
+    """
+    wanted: dict[str, list[str]] = {}
+    for key in versions:
+        label, _, pk = key.partition(":")
+        wanted.setdefault(label, []).append(pk)
+    now: dict[str, str] = {}
+    for label, pks in wanted.items():
+        model = model_of_label(label)
+        if model is not None:
+            for pk, image in images(model, pks, router.db_for_write(model)):
+                now[row_key(model, pk)] = digest(image)
+    return [key for key, was in versions.items() if now.get(key) != was]
+
+
+MOST = 1000  # changes of one form that are read
+Parts = Iterable[tuple[str, str]]  # tables, with the column that names the object
+
+
+def rows_since(
+    moment: datetime,
+    *,
+    own: Mapping[str, Collection[str]],
+    key: str = "",
+    parts: Parts = (),
+) -> list[RowChange]:
+    """
+    Return the recorded changes after `moment`, oldest first; one query.
+
+    Those of the rows in `own`, ids by table, and in `parts` those that name the object
+    of this `key`. A table is named "app.model". Of too many they are the newest.
+    """
+    named = Q(pk__in=())
+    for table, ids in own.items():
+        named |= Q(model=table, object_id__in=list(ids))
+    found = RowChange.objects.filter(
+        named | _naming(key, parts), change_set__created_at__gte=moment
+    )
+    rows = found.select_related("change_set__user")
+    newest = rows.order_by("-change_set__created_at", "-order")[:MOST]
+    return list(reversed(newest))
+
+
+def has_changed(
+    model: Any,
+    key: str,
+    parts: Parts,
+    *,
+    moment: datetime,
+    user_id: UserKey,
+) -> bool:
+    """
+    Tell whether a run for the user has changed an object after `moment`; one query.
+
+    `parts` are the tables whose rows belong to it, with the column that names it.
+    """
+    own = Q(model__in=tables_of(model), object_id=key)
+    return RowChange.objects.filter(
+        own | _naming(key, parts),
+        change_set__created_at__gt=moment,
+        change_set__user_id=user_id,
+    ).exists()
+
+
+def tables_of(model: Any) -> list[str]:
+    """Return the tables of an object: that of the model, and those of its parents."""
+    return [label(one) for one in (model, *meta(model).all_parents)]
+
+
+def _naming(key: str, parts: Parts) -> Q:
+    """Return the condition of rows that name the object, before or after the change."""
+    keys: list[object] = [key]
+    if key.isdecimal() and str(int(key)) == key:
+        keys.append(int(key))  # as JSON has it
+    tables: dict[str, list[str]] = {}
+    for table, attname in parts:
+        tables.setdefault(attname, []).append(table)
+    found = Q(pk__in=())
+    for attname, models in tables.items():
+        before, after = f"before__{attname}__in", f"after__{attname}__in"
+        found |= Q(Q(**{before: keys}) | Q(**{after: keys}), model__in=models)
+    return found

@@ -1,0 +1,82 @@
+"""Columns and rows that change by themselves, of which nobody has to be asked."""
+
+from functools import cache
+from typing import Any
+
+from django.db import models
+
+from ai_assistant import conf
+from ai_assistant.changes.values import concrete, meta
+from ai_assistant.safety.site_code import value_or
+
+STANDARD = {
+    models.Field.pre_save,
+    models.DateField.pre_save,
+    models.DateTimeField.pre_save,
+    models.TimeField.pre_save,
+    models.FileField.pre_save,
+}
+CLOCKS = (models.DateField, models.TimeField)  # a DateTimeField is a DateField
+SIDES = ("width_field", "height_field")
+HISTORY_APPS = frozenset({"reversion"})
+
+
+def is_volatile(field: Any) -> bool:
+    """
+    Tell whether nobody has to be asked before the column changes.
+
+    It is filled in by the field or the database, or the site has named it in
+    SIDE_FIELDS.
+    """
+    side = conf.get("SIDE_FIELDS")
+    if side and f"{meta(field.model).label_lower}.{field.name}" in map(str.lower, side):
+        return True
+    return _fills_itself(field)
+
+
+@cache
+def _fills_itself(field: Any) -> bool:
+    if isinstance(field, CLOCKS) and (field.auto_now or field.auto_now_add):
+        return True
+    if getattr(field, "generated", False) or _is_measured(field):
+        return True
+    # A field that makes its value when it is saved, as slugs and positions do.
+    return type(field).pre_save not in STANDARD
+
+
+@cache
+def is_drawn(field: Any) -> bool:
+    """Tell whether each new row gets another default: a moment, a uuid, a code."""
+    if not field.has_default() or not callable(field.default):
+        return False
+    if isinstance(field, models.DateTimeField | models.TimeField):
+        return True
+    return value_or(False, lambda: bool(field.get_default() != field.get_default()))  # noqa: FBT003 - a value
+
+
+def is_side(model: Any) -> bool:
+    """
+    Tell whether rows of this table are written along with others.
+
+    Tables of django-reversion and django-simple-history are, and SIDE_MODELS.
+    """
+    options = meta(concrete(model))
+    if options.label_lower in {name.lower() for name in conf.get("SIDE_MODELS")}:
+        return True
+    is_historical = hasattr(model, "history_type") or (
+        model.__name__.startswith("Historical") and _has(model, "history_type")
+    )
+    return options.app_label in HISTORY_APPS or is_historical
+
+
+def _is_measured(field: Any) -> bool:
+    """Tell whether an image field writes its width or height here."""
+    return any(
+        field.name in (getattr(other, side, None) for side in SIDES)
+        for other in meta(field.model).fields
+        if isinstance(other, models.ImageField)
+    )
+
+
+def _has(model: Any, name: str) -> bool:
+    return name in {field.name for field in meta(model).get_fields()}

@@ -1,0 +1,183 @@
+"""A recording as a person is shown it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes.capture.images import can_be_found, digest
+from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.changes.display import name_of, shown
+from ai_assistant.changes.values import (
+    SHOWN,
+    ChangeKind,
+    Changes,
+    FieldChange,
+    meta,
+    model_of_label,
+)
+from ai_assistant.changes.values import ObjectChange as Shown
+from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
+from ai_assistant.changes.verify.differences import Recorded, objects_of, whole_before
+from ai_assistant.changes.verify.fingerprint import fingerprint
+
+NUMBER = re.compile(r"\d[\d.,\u00a0\u202f ]*")
+AFTER = " .,\u00a0\u202f"  # belongs to what follows a number
+
+Span = tuple[int, int]
+
+
+def places_of(words: str, number: int) -> Iterator[Span]:
+    """Yield where `words` say `number`, also as "1,000"; not inside of a name."""
+    for found in NUMBER.finditer(words):
+        before = words[: found.start()]
+        is_named = before.count("“") > before.count("”")
+        if not is_named and re.sub(r"\D", "", found[0]) == str(number):
+            yield found.start(), found.start() + len(found[0].rstrip(AFTER))
+
+
+def with_total(changes: Changes, total: int) -> Changes:
+    """
+    Return `changes` for fewer objects: the words of title and button say so too.
+
+    A title that does not tell the number becomes that of the button.
+    """
+    verb = changes.verb or changes.title
+    fewer = _renumbered(verb, changes, total) or f"{verb} ({total})"
+    title = _renumbered(changes.title, changes, total) or fewer
+    return replace(changes, title=title, verb=fewer, total=total)
+
+
+def _renumbered(words: str, changes: Changes, total: int) -> str:
+    """Return `words` with the other number; empty if it is not known which it is."""
+    names = _names(changes.model)
+    found = list(places_of(words, changes.total))
+    counting = [one for one in found if names and _follows(words, one, names[1])]
+    if len(counting or found) != 1:
+        return ""
+    ((start, end),) = counting or found
+    rest = words[end:]
+    if counting and total == 1:
+        rest = rest.replace(names[1], names[0], 1)
+    return f"{words[:start]}{total}{rest}"
+
+
+def _names(label: str) -> tuple[str, ...]:
+    """Return what one object of the model is called, and what several are."""
+    model: Any = model_of_label(label)
+    if model is None:
+        return ()
+    options = model._meta
+    return str(options.verbose_name), str(options.verbose_name_plural)
+
+
+def _follows(words: str, place: Span, name: str) -> bool:
+    return words[place[1] :].lstrip(AFTER).startswith(name)
+
+
+KINDS: dict[str, ChangeKind] = {
+    "create": "create",
+    "update": "change",
+    "delete": "delete",
+    "m2m_add": "link",
+    "m2m_remove": "link",
+}
+
+
+def changes_of(recorder: Recorder, title: str) -> Changes:
+    """
+    Return what was recorded, to be shown; then only just that may happen.
+
+    For a call that was tried out and taken back.
+    """
+    rows = [row for row in recorder.rows if not is_side(row.model)]
+    objects = objects_of(rows)
+    labels = {one.row.label for one in objects if not one.row.is_link}
+    return Changes(
+        title=title,
+        model=labels.pop() if len(labels) == 1 else "",
+        objects=tuple(_object(one) for one in objects[:SHOWN]),
+        total=len(objects),
+        warnings=tuple(gap_texts(recorder)),
+        versions=_versions(objects),
+        undoable=not recorder.gaps,
+        exact=fingerprint(recorder),
+    )
+
+
+def gap_texts(recorder: Recorder) -> list[str]:
+    """Return a sentence for each table in which something is not seen."""
+    tables = dict.fromkeys(gap["table"] for gap in recorder.gaps)
+    return [
+        _("Something changes in “%(table)s” that cannot be shown.") % {"table": table}
+        if table
+        else _("Something changes that cannot be shown.")
+        for table in tables
+    ]
+
+
+def _object(one: Recorded) -> Shown:
+    row = one.row
+    return Shown(
+        kind=KINDS[one.kind],
+        model=row.label,
+        object_id="" if row.before is None else row.object_id,
+        text=row.text,
+        fields=_links(one) if row.is_link else _fields(one),
+    )
+
+
+def _fields(one: Recorded) -> tuple[FieldChange, ...]:
+    if one.kind == "delete":
+        return ()
+    before, after = one.before or {}, one.after or {}
+    found = []
+    for row in one.rows:
+        for field in meta(row.model).local_concrete_fields:
+            is_key = field.primary_key or field.attname not in row.fields
+            if is_key or is_volatile(field):
+                continue
+            found.append(
+                FieldChange(
+                    name=field.name,
+                    label=capfirst(str(field.verbose_name)),
+                    before=shown(field, before.get(field.attname), row.alias),
+                    after=shown(field, after.get(field.attname), row.alias),
+                    attname=field.attname,
+                    raw=after.get(field.attname),
+                )
+            )
+    return tuple(found)
+
+
+def _links(one: Recorded) -> tuple[FieldChange, ...]:
+    """Return the two ends of a many-to-many row."""
+    row = one.row
+    image: dict[str, Any] = row.after or row.before or {}
+    ends = [field for field in meta(row.model).fields if field.is_relation]
+    found = []
+    for field in ends:
+        text = name_of(field.related_model, image[field.attname], row.alias)
+        found.append(
+            FieldChange(
+                name=field.name,
+                label=capfirst(str(meta(field.related_model).verbose_name)),
+                before="" if row.before is None else text,
+                after="" if row.after is None else text,
+                attname=field.attname,
+                raw=(row.after or {}).get(field.attname),
+            )
+        )
+    return tuple(found)
+
+
+def _versions(objects: list[Recorded]) -> dict[str, str]:
+    found = {}
+    for one in objects:
+        image = whole_before(one)
+        if image is not None and can_be_found(one.row.model):
+            found[one.row.key] = digest(image)
+    return found

@@ -1,0 +1,233 @@
+"""What may happen after a person has been shown a difference."""
+
+from collections import Counter
+from collections.abc import Iterable
+from copy import copy
+
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes.capture.images import RowImage, same
+from ai_assistant.changes.values import (
+    Changes,
+    FieldChange,
+    ObjectChange,
+    concrete,
+    label,
+    meta,
+    model_of_label,
+)
+from ai_assistant.changes.verify.auto_fields import is_side
+from ai_assistant.changes.verify.differences import More, Recorded
+from ai_assistant.changes.verify.expected_values import (
+    check_fields,
+    hidden_objects,
+    is_by_itself,
+    say,
+)
+
+Key = tuple[str, str]  # app.model of the table, id
+
+
+class Expected:
+    """
+    Holds one difference against what happened.
+
+    An object is known by its row in any of its tables. Of a bulk change only the
+    first objects are shown. What the others become is kept beside, as digests; if
+    it is not, they are those of which the versions are known, and the same fields
+    may change in them.
+
+    What is done in pieces is given to `sentences` piece by piece: each may be a part
+    of the difference, and what is done once is not expected again.
+    """
+
+    def __init__(self, shown: Changes, *, in_pieces: bool = False) -> None:
+        self._in_pieces = in_pieces
+        self._objects: dict[Key, ObjectChange] = {}
+        self._new: list[ObjectChange] = []
+        self._along: Counter[tuple[str, str]] = Counter()  # table, kind -> rows
+        self._gone: set[Key] = set()
+        self._made: dict[Key, ObjectChange] = {}
+        for one in shown.objects:
+            if one.kind == "create":
+                self._new.append(one)
+            else:
+                for key in keys_of(one.model, one.object_id):
+                    self._objects[key] = one
+        for group in shown.related:
+            self._along[_tables(group.model)[0], group.kind] += group.count
+        self._add_hidden(shown)
+
+    def branch(self) -> "Expected":
+        """Return another that goes on from here; this one stays as it is."""
+        made = copy(self)
+        made.__dict__.update(
+            _new=list(self._new),
+            _along=Counter(self._along),
+            _gone=set(self._gone),
+            _made=dict(self._made),
+        )
+        return made
+
+    def sentences(self, happened: Iterable[Recorded]) -> list[str]:
+        """Return a sentence for each object that is not as expected."""
+        objects = [one for one in happened if not is_side(one.row.model)]
+        found = [self._check(one) for one in objects if not one.row.is_link]
+        found += [self._check_link(one) for one in objects if one.row.is_link]
+        return [sentence for sentence in found if sentence]
+
+    def _add_hidden(self, shown: Changes) -> None:
+        for one in hidden_objects(shown):
+            for key in keys_of(one.model, one.object_id):
+                self._objects.setdefault(key, one)
+        if not shown.hidden:
+            self._add_alike(shown)
+
+    def _add_alike(self, shown: Changes) -> None:
+        if shown.total <= len(shown.objects) or not shown.objects:
+            return
+        model = model_of_label(shown.model)
+        example = _example(shown.objects)
+        for key in shown.versions:
+            table, _colon, pk = key.partition(":")
+            if model is not None and table == label(model):
+                for part in keys_of(table, pk):
+                    self._objects.setdefault(part, example)
+
+    def _check(self, one: Recorded) -> str:
+        row = one.row
+        if one.kind == "create":
+            return self._check_new(one)
+        key = (row.label, row.object_id)
+        expected = self._objects.get(key)
+        if self._in_pieces and expected is None:
+            expected = self._made.get(key)  # an earlier piece has made it
+        if one.kind == "delete":
+            is_shown = expected is not None and expected.kind == "delete"
+            if is_shown or self._goes_along(one, "delete"):
+                self._gone.update((part.label, str(part.pk)) for part in one.rows)
+                return ""
+            return More(say(one, _("%(name)s “%(text)s” would be deleted too.")))
+        if expected is not None and expected.kind in ("change", "create"):
+            return check_fields(one, expected, in_pieces=self._in_pieces)
+        if is_by_itself(one) or self._goes_along(one, "change"):
+            return ""
+        text = _("%(name)s “%(text)s” would be changed too: %(fields)s.")
+        return More(say(one, text))
+
+    def _check_new(self, one: Recorded) -> str:
+        candidates = [new for new in self._new if one.row.label in _tables(new.model)]
+        for new in candidates:
+            if not check_fields(one, new):
+                self._new.remove(new)
+                for row in one.rows:
+                    self._made[row.label, str(row.pk)] = new
+                return ""
+        if self._goes_along(one, "create"):
+            return ""
+        if candidates:
+            self._new.remove(candidates[0])
+            return check_fields(one, candidates[0])
+        return More(say(one, _("%(name)s “%(text)s” would be created too.")))
+
+    def _goes_along(self, one: Recorded, kind: str) -> bool:
+        """Take an object from those that were counted, with its rows of parents."""
+        if self._along[one.row.label, kind] <= 0:
+            return False
+        for part in one.rows:
+            self._along[part.label, kind] -= 1
+        return True
+
+    def _check_link(self, one: Recorded) -> str:
+        row = one.row
+        ends = link_ends(row)
+        is_along = any(
+            self._goes_along(one, kind)
+            for kind in ("link", "delete" if row.after is None else "create")
+        )
+        if is_along or (row.after is None and any(end in self._gone for end in ends)):
+            return ""
+        fields = self._link_fields(row, ends)
+        if any(_is_chosen(row, other, change) for other, change in fields):
+            return ""
+        text = ", ".join(f"{_name(table)} {pk}" for table, pk in ends)
+        return More(_("A link would change too: %(text)s.") % {"text": text})
+
+    def _link_fields(
+        self, row: RowImage, ends: list[Key]
+    ) -> list[tuple[str, FieldChange]]:
+        """Return the shown many-to-many fields of this table, with the other end."""
+        found = []
+        for place, end in enumerate(ends):
+            one = self._objects.get(end) or self._made.get(end)
+            other = ends[1 - place][1]
+            if one is not None:
+                fields = [
+                    field for field in one.fields if _is_field_of(row, one, field)
+                ]
+                found += [(other, field) for field in fields]
+        return found
+
+
+def keys_of(model: str, object_id: str) -> list[Key]:
+    """Return the rows of an object in its table and in those of its parents."""
+    return [(table, object_id) for table in _tables(model)]
+
+
+def _name(table: str) -> str:
+    model = model_of_label(table)
+    return table if model is None else str(meta(model).verbose_name)
+
+
+def _tables(name: str) -> list[str]:
+    model = model_of_label(name)
+    if model is None:
+        return [name]
+    parents = [label(parent) for parent in meta(concrete(model)).all_parents]
+    return [label(model), *parents]
+
+
+def _example(objects: tuple[ObjectChange, ...]) -> ObjectChange:
+    """Return what all objects of a bulk change have in common."""
+    found: dict[str, FieldChange] = {}
+    differing = set()
+    for one in objects:
+        for change in one.fields:
+            first = found.setdefault(change.attname or change.name, change)
+            if not same(first.raw, change.raw):
+                differing.add(change.attname or change.name)
+    fields = tuple(
+        FieldChange(name=change.name, label=change.label)
+        if name in differing
+        else change
+        for name, change in found.items()
+    )
+    return ObjectChange(kind=objects[0].kind, model=objects[0].model, fields=fields)
+
+
+def link_ends(row: RowImage) -> list[Key]:
+    """Return the two objects that a many-to-many row links."""
+    image = row.after or row.before or {}
+    return [
+        (label(field.related_model), str(image[field.attname]))
+        for field in meta(row.model).fields
+        if field.is_relation
+    ]
+
+
+def _is_field_of(row: RowImage, one: ObjectChange, change: FieldChange) -> bool:
+    """Tell whether a shown field of `one` is the one with this table of links."""
+    model = model_of_label(one.model)
+    if model is None:
+        return False
+    for field in meta(model).many_to_many:
+        if field.name == change.name:
+            return field.remote_field.through is row.model
+    return False
+
+
+def _is_chosen(row: RowImage, other: str, change: FieldChange) -> bool:
+    """Tell whether a link is, or is no more, as the shown field says."""
+    if not isinstance(change.raw, list):
+        return True
+    return (other in map(str, change.raw)) == (row.after is not None)

@@ -1,0 +1,161 @@
+"""Whether objects have the values that were shown."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import models
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes.capture.columns import is_sealed
+from ai_assistant.changes.capture.images import same
+from ai_assistant.changes.values import (
+    Changes,
+    FieldChange,
+    HiddenField,
+    ObjectChange,
+    columns,
+    meta,
+    model_of_label,
+)
+from ai_assistant.changes.verify.auto_fields import is_volatile
+from ai_assistant.changes.verify.differences import More, Recorded
+
+HELD_BYTES = 16
+
+
+def held(value: Any) -> str:
+    """Return the short digest of a value; a sealed one counts by what is in it."""
+    clear = {"mac": value["mac"]} if is_sealed(value) else [value]
+    text = json.dumps(clear, sort_keys=True, separators=(",", ":"))
+    short = hashlib.sha256(text.encode()).digest()[:HELD_BYTES]
+    return base64.urlsafe_b64encode(short).decode().rstrip("=")
+
+
+def check_fields(
+    one: Recorded, expected: ObjectChange, *, in_pieces: bool = False
+) -> str:
+    """
+    Return what is wrong with the values of an object, "" if nothing is.
+
+    What is done in pieces may leave shown fields of a row to another piece.
+    """
+    may_wait = in_pieces and one.kind != "create"
+    shown = {change.attname or change.name: change for change in expected.fields}
+    by_name = {change.name: change for change in expected.fields}
+    after = one.after or {}
+    other, wrong = [], []
+    for field in _fields(one):
+        change = shown.get(field.attname) or by_name.get(field.name)
+        is_changed = field.attname in one.fields and not is_volatile(field)
+        if change is None:
+            if is_changed and one.kind == "update":
+                other.append(str(field.verbose_name))
+        elif may_wait and field.attname not in one.fields:
+            continue
+        elif _is_known(field, change) and not _agrees(after.get(field.attname), change):
+            wrong.append(str(field.verbose_name))
+    if other:
+        text = _("%(name)s “%(text)s” would change in more fields: %(fields)s.")
+        return More(say(one, text, other))
+    if wrong:
+        text = _("%(name)s “%(text)s” would get other values: %(fields)s.")
+        return say(one, text, wrong)
+    return ""
+
+
+def is_by_itself(one: Recorded) -> bool:
+    """Tell whether nothing has changed in an object but what fills itself in."""
+    return all(
+        is_volatile(field) for field in _fields(one) if field.attname in one.fields
+    )
+
+
+def _agrees(value: Any, change: FieldChange) -> bool:
+    return held(value) == change.held if change.held else same(value, change.raw)
+
+
+def _is_known(field: Any, change: FieldChange) -> bool:
+    """Tell whether the value was shown: a storage names new files as it likes."""
+    return bool(change.attname) and not isinstance(field, models.FileField)
+
+
+def _fields(one: Recorded) -> list[Any]:
+    return [field for row in one.rows for field in columns(row.model)]
+
+
+def say(one: Recorded, text: str, fields: list[str] | None = None) -> str:
+    """Return `text` with the name of the object, and the fields that differ."""
+    named = fields or [
+        str(field.verbose_name) for field in _fields(one) if field.attname in one.fields
+    ]
+    name = str(meta(one.row.model).verbose_name)
+    return text % {"name": name, "text": one.row.text, "fields": ", ".join(named)}
+
+
+class Hiding:
+    """Gathers what the objects of one model become."""
+
+    def __init__(self, model: Any) -> None:
+        self._links = _link_names(model)
+        self._ids: dict[tuple[str, str], dict[str, list[str]]] = {}
+
+    def add(self, pk: Any, changes: Iterable[FieldChange]) -> None:
+        """Note what one object becomes, with the key `pk`."""
+        for change in changes:
+            if not change.attname:
+                value = ""
+            elif change.name in self._links:
+                value = json.dumps(change.raw)
+            else:
+                value = held(change.raw)
+            by_value = self._ids.setdefault((change.name, change.attname), {})
+            by_value.setdefault(value, []).append(str(pk))
+
+    def fields(self) -> tuple[HiddenField, ...]:
+        """Return all that was noted, as it is stored."""
+        return tuple(
+            HiddenField(
+                name=name,
+                attname=attname,
+                ids={value: tuple(ids) for value, ids in by_value.items()},
+            )
+            for (name, attname), by_value in self._ids.items()
+        )
+
+
+def hidden_objects(shown: Changes) -> list[ObjectChange]:
+    """Return the objects that are held to what is kept of them, named by their key."""
+    model = model_of_label(shown.model)
+    links = set() if model is None else _link_names(model)
+    found: dict[str, list[FieldChange]] = {}
+    for one in shown.hidden:
+        for value, ids in one.ids.items():
+            change = _change(one, value, is_links=one.name in links)
+            for own in ids:
+                found.setdefault(own, []).append(change)
+    return [
+        ObjectChange(
+            kind="change",
+            model=shown.model,
+            object_id=own,
+            text=own,
+            fields=tuple(changes),
+        )
+        for own, changes in found.items()
+    ]
+
+
+def _link_names(model: Any) -> set[str]:
+    return {field.name for field in meta(model).many_to_many}
+
+
+def _change(one: HiddenField, value: str, *, is_links: bool) -> FieldChange:
+    if is_links:
+        links = json.loads(value) if value else None
+        return FieldChange(
+            name=one.name, label=one.name, attname=one.attname, raw=links
+        )
+    return FieldChange(name=one.name, label=one.name, attname=one.attname, held=value)

@@ -1,6 +1,0 @@
-"""Long tools: claimed by a thread or by a Celery worker, finished once."""
-
-from ai_assistant.engine.background.perform import perform
-from ai_assistant.engine.background.send import give_out, send, uses_celery
-
-__all__ = ["give_out", "perform", "send", "uses_celery"]

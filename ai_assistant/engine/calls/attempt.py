@@ -1,0 +1,296 @@
+"""One attempt at a call: who asks, with what, and what came out."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from django.db import connection
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.engine.calls.availability import is_here, is_open, not_here
+from ai_assistant.engine.calls.nested import Family, Ordinals, call_child, is_of_child
+from ai_assistant.engine.calls.progress import Report, drained, in_turn, take_partial
+from ai_assistant.engine.calls.recording import result_of
+from ai_assistant.engine.calls.versions import has_changed
+from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.engine.storage.units import in_tool_thread, is_transient
+from ai_assistant.exceptions import Ask, Differs, LostLease, Refused
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run
+from ai_assistant.safety.identity.permissions import fresh_user, may_call
+from ai_assistant.safety.identity.session import Revoked, check_may_write, check_user
+from ai_assistant.safety.policy.policy import judge
+from ai_assistant.tools.paging import paged, split_page
+from ai_assistant.tools.parsing import digest
+from ai_assistant.tools.result import from_value, refused
+from ai_assistant.tools.schema import takes_context, validated
+from ai_assistant.types import JSON, WRITING, RunContext, ToolDefinition, ToolResult
+
+Outcome = ToolResult | Ask
+
+TIMEOUT = "timeout"  # error_type of a call that was given up
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """A call, its tool and its run, ready to be carried out."""
+
+    run: Run
+    call: ToolCall
+    tool: ToolDefinition
+    report: Report = field(default_factory=Report)  # what it tells meanwhile
+    above: "Attempt | None" = None  # that of the tool that calls this one
+    family: Family = field(default_factory=list)  # what it has called, with results
+    ordinals: Ordinals = field(default_factory=Ordinals)  # of what it calls
+    is_proposal: bool = False  # it is only looked at what it would change
+    is_trial: bool = False  # for that it is carried out, and taken back
+    # What was said to it, and below it to what it calls.
+    answers: dict[str, JSON] = field(default_factory=dict)
+
+    @property
+    def timeout_s(self) -> float:
+        return self.tool.timeout_s or float(conf.get("TOOL_TIMEOUT_S"))
+
+
+def context_for(attempt: Attempt) -> RunContext:
+    """
+    Return the context of the call, its user loaded now.
+
+    Raise Revoked if the run must end, Refused if only this call is refused.
+    """
+    run, call = attempt.run, attempt.call
+    user = fresh_user(run.user_id)
+    check_user(run, user)
+    if not may_call(user, attempt.tool):
+        raise Refused("permission", refused(call.name).error)
+    if not attempt.is_proposal:
+        check_policy(run, call, attempt.tool, user)
+        check_version(call, attempt.tool)
+    scope = RunScope(run, user)
+    # What a tool of the page calls itself need not be told to the model.
+    is_offered = is_here if attempt.above is None else is_open
+    if not is_offered(attempt.tool, scope):
+        raise Refused("not_here", _not_here(attempt.tool, scope))
+    if attempt.tool.effect in WRITING:
+        check_may_write(run)
+    if attempt.above is None:
+        answered = call.interrupts.filter(status=Interrupt.Status.ANSWERED)
+        attempt.answers.update({item.key: item.answer for item in answered})
+    return RunContext(
+        user=user,
+        is_preview=attempt.is_proposal,
+        run_id=run.pk,
+        conversation_id=run.conversation_id,
+        page_path=run.page_path,
+        page=scope.context.page,
+        module=scope.module.id,
+        idempotency_key=f"{run.pk}:{call.step_id}:{call.position}",
+        answers={
+            key: answer
+            for key, answer in attempt.answers.items()
+            if not is_of_child(key)
+        },
+        mark=call.mark,
+        report=attempt.report.progress,
+        report_step=attempt.report.step,
+        shows=attempt.report.show,
+    )
+
+
+def _not_here(tool: ToolDefinition, scope: RunScope) -> str:
+    writes = tool.effect in WRITING
+    return not_here(tool.name, writes=writes, read_only=scope.read_only).error
+
+
+def check_policy(
+    run: Run,
+    call: ToolCall,
+    tool: ToolDefinition,
+    user: Any,
+) -> None:
+    """
+    Raise Refused if a call that was not approved has to be.
+
+    Either it had to from its beginning, or the site's policy has become stricter.
+    """
+    decision = judge(tool, user=user, module=run.module).decision
+    needs = decision == "ask" or call.asks
+    if decision == "deny" or (needs and not call.approved):
+        raise Refused(
+            "policy",
+            _("This site does not allow “%(name)s” any more.") % {"name": call.name},
+        )
+
+
+def check_version(call: ToolCall, tool: ToolDefinition) -> None:
+    """Raise Refused if another tool of this name was approved."""
+    if call.approved and has_changed(call, tool):
+        raise Refused(
+            "changed",
+            _("“%(name)s” has changed since it was approved.") % {"name": call.name},
+        )
+
+
+def check_approved(call: ToolCall) -> None:
+    """Raise Refused if other arguments were approved than those of the call."""
+    if not call.approved:
+        return
+    approved = call.interrupts.filter(
+        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED
+    )
+    digests = approved.order_by("-decided_at", "-created_at")
+    shown = digests.values_list("arguments_digest", flat=True).first()
+    # What a person has allowed for the whole run was not shown by itself.
+    if digest(call.name, call.arguments) != (shown or call.arguments_digest):
+        raise Refused(
+            "changed",
+            _("“%(name)s” has changed since it was approved.") % {"name": call.name},
+        )
+
+
+def invoke(attempt: Attempt, handler: Callable[..., Any], context: RunContext) -> Any:
+    """Call `handler` with the arguments of the call, checked once more."""
+    tool = attempt.tool
+    arguments, page = split_page(tool, validated(tool, attempt.call.arguments))
+    attempt.family.clear()
+    attempt.ordinals.restart()
+    context.calls_tool = partial(call_child, attempt, context, _as_child)
+    value = (
+        handler(context, **arguments) if takes_context(tool) else handler(**arguments)
+    )
+    return paged(tool, value, page) if handler is tool.handler else value
+
+
+def _as_child(child: Attempt, above: RunContext, key: str) -> Outcome:
+    """Carry out the call of a tool by another one, of which `above` is the context."""
+
+    def work() -> object:
+        context = context_for(child)
+        context.idempotency_key = key
+        context.report_step = above.report_step
+        context.shows = above.shows
+        value = carried_out(child, context)
+        if inspect.isasyncgen(value):
+            return drained(child.call.name, in_turn(value), child.report)
+        return asyncio.run(value) if inspect.iscoroutine(value) else value
+
+    return guarded(child.call, work)
+
+
+def carried_out(attempt: Attempt, context: RunContext) -> Any:
+    """Return what a sync tool returns, or the result of a generator."""
+    value = invoke(attempt, attempt.tool.handler, context)
+    if inspect.isgenerator(value):
+        return drained(attempt.call.name, value, attempt.report)
+    return value
+
+
+def guarded(call: ToolCall, work: Callable[[], Any]) -> Outcome:
+    """
+    Return the outcome of `work` for `call`, whatever it raises.
+
+    Only what ends the whole run passes through, Revoked and LostLease; and Differs,
+    after which the person is asked again.
+    """
+    call.traceback = ""  # of an attempt before it
+    try:
+        return from_value(call.name, work())
+    except (Revoked, LostLease, Differs):
+        raise
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
+        if connection.in_atomic_block and is_transient(error):
+            raise  # the whole unit is tried again, as often as it may be
+        return outcome_of(call, error)
+
+
+def outcome_of(call: ToolCall, error: BaseException) -> Outcome:
+    """Return what a tool's exception means for its call."""
+    if isinstance(error, Ask):
+        return error
+    if isinstance(error, Refused):
+        return ToolResult(ok=False, error=str(error), error_type=error.code)
+    return result_of(call, error)
+
+
+async def run_tool(attempt: Attempt) -> Outcome:
+    """Carry out a tool that needs no transaction of ours, within its time."""
+    if is_async(attempt.tool.handler):
+        return await _run_async(attempt)
+
+    def work() -> Outcome:
+        return guarded(
+            attempt.call,
+            lambda: carried_out(attempt, context_for(attempt)),
+        )
+
+    try:
+        async with asyncio.timeout(attempt.timeout_s):
+            return await in_tool_thread(work)
+    except TimeoutError:
+        return timed_out(attempt)
+    finally:
+        attempt.report.is_over = True  # a thread that goes on ends at its next word
+
+
+def is_async(handler: Callable[..., Any]) -> bool:
+    """Tell whether a tool runs on the event loop."""
+    kinds = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+    return any(is_kind(handler) for is_kind in kinds)
+
+
+async def _run_async(attempt: Attempt) -> Outcome:
+    call = attempt.call
+    try:
+        async with asyncio.timeout(attempt.timeout_s) as limit:
+            context = await in_tool_thread(context_for, attempt)
+            value = invoke(attempt, attempt.tool.handler, context)
+            if inspect.isasyncgen(value):
+                return await _drained(attempt, value)
+            value = await value
+        return await in_tool_thread(from_value, call.name, value)
+    except (Revoked, LostLease):
+        raise
+    except TimeoutError as error:
+        return timed_out(attempt) if limit.expired() else outcome_of(call, error)
+    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - a tool may raise anything
+        stop_if_asked()
+        return outcome_of(call, error)
+
+
+async def _drained(attempt: Attempt, values: AsyncGenerator[Any, Any]) -> ToolResult:
+    """Take all values of an async generator; the last one is the result."""
+    result = ToolResult(ok=True)
+    async with aclosing(values):
+        async for value in values:
+            result = await in_tool_thread(from_value, attempt.call.name, value)
+            if not take_partial(result, attempt.report):
+                break
+    return result
+
+
+def stop_if_asked() -> None:
+    """
+    Raise CancelledError if this task is being cancelled.
+
+    A tool may have swallowed that, or have raised one of its own.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
+def timed_out(attempt: Attempt) -> ToolResult:
+    """Return the result of a call that took too long."""
+    return ToolResult(
+        ok=False,
+        error=_("“%(name)s” took longer than %(limit)s s and was given up.")
+        % {"name": attempt.call.label, "limit": f"{attempt.timeout_s:g}"},
+        error_type=TIMEOUT,
+        suggestion=_("Ask for less at once."),
+    )

@@ -1,0 +1,233 @@
+"""Which tools a run may call, and which of them the model is told of."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.context.viewparts import names_of_views
+from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.models.run import Door, Run
+from ai_assistant.modules.base import tool_name
+from ai_assistant.modules.read_only import ReadOnly
+from ai_assistant.modules.resolve import every_module
+from ai_assistant.registry import registry
+from ai_assistant.safety.identity.permissions import may_call
+from ai_assistant.safety.policy.policy import is_denied
+from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.data.arguments import why_missing
+from ai_assistant.tools.find import FIND_TOOLS
+from ai_assistant.tools.page.browser_tools import ORIGIN, client_tools
+from ai_assistant.tools.schema import function_schema, schema_chars, schema_error
+from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
+
+MOST_NAMES = 30  # of tools, in a sentence to the model
+OWN_PACKAGE = "ai_assistant."
+# What is built in and never left to be found: with these the others can be done without.
+ALWAYS_TOLD = frozenset(
+    {FIND_TOOLS, "ask_user", "search_objects", "get_object", "change_object"}
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """What stood behind one request: names that may be called, versions told."""
+
+    names: frozenset[str] = frozenset()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    read_only: ReadOnly | None = None
+
+
+def tools_of(scope: RunScope) -> list[ToolDefinition]:
+    """
+    Return the tools that a run may call now, the page's own first.
+
+    A tool that a module or a view names belongs to its pages; all others, and
+    those marked `shared`, are there on every page. Left out is what the user may
+    not call, the site denies, `is_enabled` refuses, or a read-only page forbids.
+    """
+    own = _own_names(scope)
+    belongs = _belonging(scope, own)
+    everywhere = [
+        tool
+        for tool in registry.tools().values()
+        if tool.name not in own and belongs(tool)
+    ]
+    known = [registry.tool(name) for name in own]
+    every = [*known, *everywhere, *client_tools(scope.run.context)]
+    return [tool for tool in every if tool is not None and is_open(tool, scope)]
+
+
+def is_here(tool: ToolDefinition, scope: RunScope) -> bool:
+    """Tell whether `tool` belongs to the page of the run, and is open there now."""
+    return _belonging(scope, _own_names(scope))(tool) and is_open(tool, scope)
+
+
+def not_here(
+    name: str,
+    *,
+    writes: bool,
+    read_only: ReadOnly | None,
+    names: Collection[str] = (),
+) -> ToolResult:
+    """
+    Return the result of a call to a tool that is not to be had on this page.
+
+    `names` are the tools that are.
+    """
+    if writes and read_only is not None:
+        error = read_only.refusal
+    else:
+        error = _("“%(name)s” is not available on this page now.") % {"name": name}
+    return ToolResult(
+        ok=False, error=error, error_type="not_here", suggestion=use_one_of(names)
+    )
+
+
+def use_one_of(names: Collection[str]) -> str:
+    """Return the sentence that says which tools are there."""
+    if not names:
+        return _("Use one of the tools that were offered.")
+    shown = sorted(names)[:MOST_NAMES]
+    more = ", …" if len(names) > MOST_NAMES else ""
+    return _("Tools of this page: %(names)s.") % {"names": ", ".join(shown) + more}
+
+
+def _belonging(
+    scope: RunScope, own: Collection[str]
+) -> Callable[[ToolDefinition], bool]:
+    hidden = set(scope.module.overrides)
+    elsewhere = _names_of_modules() - {*own}
+
+    def belongs(tool: ToolDefinition) -> bool:
+        if tool.name in own:
+            return True
+        is_free = tool.shared or tool.name not in elsewhere
+        return is_free and tool.name not in hidden
+
+    return belongs
+
+
+def tool_of(run: Run, name: str) -> ToolDefinition | None:
+    """Return the tool that a call of `run` names: the site's, or one of its page."""
+    declared = client_tools(run.context) if registry.tool(name) is None else []
+    own = {tool.name: tool for tool in declared}
+    return registry.tool(name) or own.get(name)
+
+
+def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
+    """Tell whether the run may call `tool` at all, now."""
+    if tool.renders_only or schema_error(tool) or _wants_page(tool, scope.run):
+        return False
+    if not may_call(scope.user, tool) or _is_denied(tool, scope):
+        return False
+    if tool.effect in WRITING and scope.is_read_only:
+        return False
+    return tool.is_enabled is None or _is_enabled(tool, tool.is_enabled, scope)
+
+
+def _wants_page(tool: ToolDefinition, run: Run) -> bool:
+    """Tell whether a page has to carry the tool out, and the run has none."""
+    return tool.browser and tool.origin != ORIGIN and run.door != Door.PANEL
+
+
+def _is_enabled(
+    tool: ToolDefinition, says: Callable[[RunContext], bool], scope: RunScope
+) -> bool:
+    """Ask what the tool says; once for all tools that have the same function."""
+    if says not in scope.said:
+        scope.said[says] = value_or(
+            False,  # noqa: FBT003 - a value
+            lambda: bool(says(scope.context)),
+            "is_enabled of tool %r failed",
+            tool.name,
+        )
+    return scope.said[says]
+
+
+def _is_denied(tool: ToolDefinition, scope: RunScope) -> bool:
+    return is_denied(tool, user=scope.user, module=scope.run.module)
+
+
+def told_tools(
+    scope: RunScope, tools: list[ToolDefinition] | None = None
+) -> list[ToolDefinition]:
+    """
+    Return those of `tools_of` the run that the model is told of in the next step.
+
+    All of them if their schemas are small, without FIND_TOOLS; else the page's own, the site's shared
+    ones, what `find_tools` has loaded, and ALWAYS_TOLD. Then as many of the site's
+    others as there is room for, then of those that are built in. The rest is found.
+    """
+    tools = tools_of(scope) if tools is None else tools
+    most = int(conf.get("TOOL_SCHEMA_CHARS"))
+    if _size(tools) <= most:
+        # It tells why the tools on rows are missing, if they are.
+        needs_it = bool(why_missing(scope.user))
+        return [tool for tool in tools if needs_it or tool.name != FIND_TOOLS]
+    near = {*_own_names(scope), *_loaded(scope.run), *ALWAYS_TOLD}
+    told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
+    left = most - _size([tool for tool in tools if tool.name in told])
+    for tool in sorted(tools, key=_in_turn):
+        if tool.name not in told and schema_chars(tool) <= left:
+            told.add(tool.name)
+            left -= schema_chars(tool)
+    return [tool for tool in tools if tool.name in told]
+
+
+def _is_built_in(tool: ToolDefinition) -> bool:
+    """Tell whether it is ours; one that the site has put in its place is not."""
+    return tool.origin.startswith(OWN_PACKAGE)
+
+
+def _is_of_site(tool: ToolDefinition) -> bool:
+    """Tell whether the site, or the page itself, wants it told of everywhere."""
+    return tool.shared and not _is_built_in(tool)
+
+
+def _in_turn(tool: ToolDefinition) -> tuple[bool, int]:
+    """Sort the site's before ours; of ours the short ones, so that more have room."""
+    is_ours = _is_built_in(tool)
+    return is_ours, schema_chars(tool) if is_ours else 0
+
+
+def _loaded(run: Run) -> list[str]:
+    """Return the names that `find_tools` has loaded by now, in any process."""
+    names = Run.objects.filter(pk=run.pk).values_list("loaded_tools", flat=True)
+    return names.first() or []
+
+
+def tool_schemas(tools: list[ToolDefinition]) -> list[dict[str, Any]]:
+    """Return `tools` in the form in which a model is told of them."""
+    return [function_schema(tool) for tool in tools]
+
+
+def _own_names(scope: RunScope) -> list[str]:
+    named = [*_tools_of_module(scope), *scope.view_parts.tools]
+    return list(dict.fromkeys(map(tool_name, named)))
+
+
+def _tools_of_module(scope: RunScope) -> list[Any]:
+    module = scope.module
+    named = value_or(
+        None,
+        lambda: list(module.get_tools(scope.context)),
+        "get_tools of module %r failed",
+        module.id,
+    )
+    if named is None:
+        return list(module.tools)
+    # What `tools` leaves out would belong to this page, and to all others.
+    declared = set(map(tool_name, module.tools))
+    return [one for one in named if not declared or tool_name(one) in declared]
+
+
+def _names_of_modules() -> set[str]:
+    modules = {tool_name(tool) for one in every_module() for tool in one.tools}
+    return modules | names_of_views()
+
+
+def _size(tools: list[ToolDefinition]) -> int:
+    return sum(map(schema_chars, tools))

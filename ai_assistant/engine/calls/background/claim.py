@@ -1,0 +1,226 @@
+"""Hold a call in the background: claim it, keep its lease, give it up."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from uuid import UUID
+
+from django.db import connection
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ai_assistant import conf
+from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.changes.values import Changes
+from ai_assistant.changes.verify.pieces import Pieces, done_by, not_done
+from ai_assistant.engine.calls.writes import (
+    because_unexpected,
+    check_unmoved,
+    has_moved,
+    shown_before,
+)
+from ai_assistant.engine.lifecycle.waits import call_moved
+from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.lease import (
+    db_id,
+    now_sql,
+    pass_by_state,
+    renew_behind_lock,
+    this_process,
+    unlocked,
+)
+from ai_assistant.engine.storage.units import unit
+from ai_assistant.exceptions import Differs, LostLease
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.change import ChangeSet
+from ai_assistant.models.clock import Now
+from ai_assistant.models.run import WAITING, RunState
+from ai_assistant.types import ToolResult
+
+TABLE = "ai_assistant_toolcall"
+WISHES = "ai_assistant_stoprequest"  # of people who want a run to stop
+GOING_ON = (RunState.QUEUED, RunState.RUNNING, *WAITING)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallHold:
+    """The right to work on a background call."""
+
+    call_id: UUID
+    run_id: UUID
+    owner: str
+    epoch: int
+
+
+@unit
+def claim(call_id: UUID) -> CallHold | None:
+    """
+    Take a pending background call; None if there is nothing to take.
+
+    A message that is delivered twice finds the call taken the second time.
+    """
+    call = ToolCall.objects.filter(pk=call_id, background=True).first()
+    if call is None or not call.is_open:
+        return None
+    try:
+        pass_by_state(call.run_id, GOING_ON)
+    except LostLease:
+        return None
+    owner = this_process()
+    statement = (
+        f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "  # noqa: S608 - constant
+        f"lease_until = {now_sql()} + %s, status = 'executing' "
+        "WHERE id = %s AND status = 'pending' AND (approved = %s OR asks = %s)"
+    )
+    arguments = [owner, conf.get("LEASE_S"), db_id(call_id), True, False]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, arguments)
+        if not cursor.rowcount:
+            return None
+    first = pass_by_state(call.run_id, GOING_ON, events=1)
+    fact = call_moved(call, CallStatus.EXECUTING)
+    append(call.run_id, [fact], first_seq=first, epoch=0)
+    if call.started_at is None:
+        ToolCall.objects.filter(pk=call_id).update(started_at=Now())
+    call.refresh_from_db(fields=["epoch"])
+    return CallHold(call_id=call_id, run_id=call.run_id, owner=owner, epoch=call.epoch)
+
+
+def pass_call_fence(hold: CallHold, *, events: int = 0) -> int:
+    """
+    Take the run's lock and prove that the call is still ours.
+
+    Call it first in a transaction; return the first event number. Raise
+    LostLease if the run has ended, was stopped, or another works on the call.
+    """
+    first = pass_by_state(hold.run_id, GOING_ON, events=events)
+    if not _renew(hold, "id = %s"):
+        raise _lost(hold)
+    return first
+
+
+@unit
+def renew(hold: CallHold) -> None:
+    """
+    Renew the lease of a call that is quiet. Raise LostLease if it is lost.
+
+    A row that is locked is passed by: a piece of the tool holds it for as long as it
+    takes, and renews the lease at its end.
+    """
+    _renew(hold, unlocked(TABLE, "%s"))
+    still = ToolCall.objects.filter(
+        pk=hold.call_id,
+        owner=hold.owner,
+        epoch=hold.epoch,
+        status=CallStatus.EXECUTING,
+        run__state__in=GOING_ON,
+        run__stop_request=None,
+    )
+    if not still.exists():
+        raise _lost(hold)
+
+
+def renew_behind_piece(hold: CallHold) -> None:
+    """Renew what could not be renewed during a piece. Call it at its end."""
+    _renew(hold, "id = %s")
+    renew_behind_lock(hold.run_id)
+
+
+def _renew(hold: CallHold, which: str) -> bool:
+    statement = (
+        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608 - constant
+        f"WHERE {which} AND owner = %s AND epoch = %s AND status = 'executing' "
+        f"AND NOT EXISTS (SELECT 1 FROM {WISHES} WHERE run_id = %s)"
+    )
+    lease_s, run_id = conf.get("LEASE_S"), db_id(hold.run_id)
+    arguments = [lease_s, db_id(hold.call_id), hold.owner, hold.epoch, run_id]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, arguments)
+        return bool(cursor.rowcount)
+
+
+def _lost(hold: CallHold) -> LostLease:
+    return LostLease(f"Call {hold.call_id} is no longer worked on by us.")
+
+
+NAMED = 5  # of the objects that were left
+
+
+class Holding:
+    """Holds one attempt at a background call to what the person has approved."""
+
+    def __init__(self, call: ToolCall) -> None:
+        self.call = call
+        self.differs: Differs | None = None  # of a piece: no other one is begun
+        self._pieces: Pieces | None = None  # None: what was kept is to be read
+
+    @cached_property
+    def shown(self) -> Changes | None:
+        """What the person approved, if that was shown as a difference."""
+        return shown_before(self.call)
+
+    def check_begin(self) -> None:
+        """Raise Differs if a shown row is another, or a former piece was not as shown."""
+        if self.differs is not None:
+            raise self.differs
+        if self.shown is not None and not self.has_begun():
+            check_unmoved(self.shown)
+
+    def check(self, recorder: Recorder) -> None:
+        """Raise Differs if a piece is not among what was shown and not done yet."""
+        if self.shown is None:
+            return
+        if self._pieces is None:
+            self._pieces = Pieces(self.shown, self.call)
+        because = ""
+        if self._pieces.has_moved(recorder):
+            because = has_moved()
+        elif unexpected := self._pieces.unexpected(recorder):
+            because = because_unexpected(unexpected)
+        if because:
+            self.differs = Differs(because)
+            raise self.differs
+
+    def keep(self) -> None:
+        """Note that the piece that was checked is committed."""
+        if self._pieces is not None:
+            self._pieces.keep()
+
+    def forget(self) -> None:
+        """Read again what was kept: a piece was taken back."""
+        self._pieces = None
+
+    def has_begun(self) -> bool:
+        """Tell whether a piece has changed anything, in this attempt or before."""
+        return ChangeSet.objects.filter(call=self.call).exists()
+
+    def ended_by(self, differs: Differs) -> Differs | ToolResult:
+        """Return what comes of a call of which a piece was not as shown."""
+        if not self.has_begun():
+            return differs
+        # It cannot be asked for again: a part of what was shown is done.
+        stays = _("That part was taken back. What was done before stays: %(done)s.")
+        return ToolResult(
+            ok=False,
+            error=f"{differs.because} {stays % {'done': self._done()}}",
+            error_type="changed",
+            suggestion=_("Look at what is done by now, then decide again."),
+        )
+
+    def told(self, result: ToolResult) -> ToolResult:
+        """Return a result that says which of the shown objects were left."""
+        left = not_done(self.shown, self.call) if self.shown and result.ok else []
+        if not left:
+            return result
+        names = ", ".join(left[:NAMED])
+        if len(left) > NAMED:
+            more = {"names": names, "count": len(left) - NAMED}
+            names = _("%(names)s and %(count)d more") % more
+        said = _("Shown, but not done, or not wholly: %(names)s.") % {"names": names}
+        # The model reads the message, the card shows the error.
+        return replace(result, message=f"{result.message} {said}".strip(), error=said)
+
+    def _done(self) -> str:
+        count = len(done_by(self.call))
+        return ngettext("%(count)d object", "%(count)d objects", count) % {
+            "count": count
+        }

@@ -1,0 +1,287 @@
+"""Work on one background call, from its claim to its result."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError, InterfaceError, connection, connections
+
+from ai_assistant import conf
+from ai_assistant.engine.calls.attempt import (
+    Attempt,
+    Outcome,
+    carried_out,
+    context_for,
+    guarded,
+)
+from ai_assistant.engine.calls.background.claim import (
+    GOING_ON,
+    CallHold,
+    Holding,
+    claim,
+    pass_call_fence,
+    renew,
+    renew_behind_piece,
+)
+from ai_assistant.engine.calls.preview import ask_again
+from ai_assistant.engine.calls.progress import Report
+from ai_assistant.engine.calls.recording import kept_changes, result_of
+from ai_assistant.engine.calls.versions import arguments_now, has_changed, upgrade
+from ai_assistant.engine.calls.writes import rechecked
+from ai_assistant.engine.lifecycle.waits import (
+    close_interrupts,
+    question,
+    record_result,
+    settle_wait,
+)
+from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.lease import pass_by_state
+from ai_assistant.engine.storage.units import (
+    enter_unit,
+    limits_for_tool,
+    lost_when_away,
+    patiently,
+    read_again,
+    set_local,
+    unit,
+    with_connections,
+)
+from ai_assistant.events import Event
+from ai_assistant.exceptions import Ask, Differs, LostLease
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run
+from ai_assistant.registry import registry
+from ai_assistant.request_context import below
+from ai_assistant.safety.identity.session import Revoked
+from ai_assistant.text.redaction import redact
+from ai_assistant.types import JSON, RunContext, ToolResult
+
+logger = logging.getLogger("ai_assistant")
+
+SESSION = (  # of a run: a sign-out closes it, an answer is given in another
+    *("session_digest", "session_sealed", "session_expires_at"),
+    *("password_digest", "token_id"),
+)
+PROGRESS_S = 0.5  # between two reports that are stored
+
+
+def perform(call_id: UUID) -> UUID | None:
+    """
+    Work on a background call, if nobody else does; return its run's id.
+
+    Blocks until the call is done. None if there was nothing to do.
+    """
+    hold = patiently(lambda: claim(call_id))
+    if hold is None:
+        return None
+    work = _Work(hold)
+    with work.heartbeat(), below(work.run.script_prefix):
+        try:
+            outcome = work.outcome()
+            if work.lost.is_set():
+                return None  # though the tool has gone on
+            patiently(lambda: work.finish(outcome))
+        except LostLease:
+            return None
+    work.ring()
+    return hold.run_id
+
+
+class _Work:
+    """One attempt at a background call."""
+
+    def __init__(self, hold: CallHold) -> None:
+        self.hold = hold
+        self.call = ToolCall.objects.get(pk=hold.call_id)
+        self.run = Run.objects.select_related("conversation").get(pk=hold.run_id)
+        self.group = notifications.group_name(
+            self.run.user_id, self.run.conversation_id
+        )
+        self.lost = threading.Event()
+        self.holding = Holding(self.call)
+        self.report = Report()
+        self.report.news = self.told
+        self.told_at = 0.0
+        self.waiting = threading.Event()  # something told is not stored yet
+        self.storing = threading.Lock()
+        self.ring()
+
+    def outcome(self) -> Outcome | Differs:
+        tool = registry.tools().get(self.call.name)
+        if tool is None:
+            gone = LookupError(f"There is no tool {self.call.name!r} in this process.")
+            return result_of(self.call, gone)
+        attempt = Attempt(run=self.run, call=self.call, tool=tool, report=self.report)
+
+        def work() -> object:
+            with lost_when_away():
+                context = read_again(lambda: context_for(attempt))
+                self.holding.check_begin()
+            context.open_transaction = lambda mark: self.piece(attempt, mark)
+            return carried_out(attempt, context)
+
+        try:
+            outcome = guarded(self.call, work)
+        except Revoked as error:
+            return ToolResult(ok=False, error=str(error), error_type=error.code)
+        except Differs as differs:
+            return self.holding.ended_by(differs)
+        # The tool may have gone on as if nothing had been taken back.
+        taken_back = self.holding.differs
+        return outcome if taken_back is None else self.holding.ended_by(taken_back)
+
+    @contextmanager
+    def piece(self, attempt: Attempt, mark: JSON) -> Iterator[None]:
+        """One transaction of the tool: fence, permission, its writes, its mark."""
+
+        def begin(ready: RunContext) -> None:
+            if self.lost.is_set():
+                raise LostLease(f"Call {self.call.pk} was stopped.")
+            pass_call_fence(self.hold)
+            # A sign-out, or an answer by another session, has come meanwhile.
+            self.run.refresh_from_db(fields=SESSION)
+            rechecked(attempt, ready)
+            self.holding.check_begin()
+            set_local(limits_for_tool(float(conf.get("PIECE_TIMEOUT_S"))))
+
+        try:
+            with ExitStack() as stack:
+                stack.enter_context(lost_when_away())
+                # Code of the site: no lock is held yet.
+                ready = read_again(lambda: context_for(attempt))
+                enter_unit(stack, lambda: begin(ready))
+                with kept_changes(self.run, self.call, ready.user, self.holding.check):
+                    yield
+                if mark is not None:
+                    ToolCall.objects.filter(pk=self.call.pk).update(mark=mark)
+                renew_behind_piece(self.hold)
+        except BaseException as error:
+            if isinstance(error, LostLease):
+                self.lost.set()
+            self.holding.forget()
+            raise
+        self.holding.keep()
+
+    def told(self) -> None:
+        """Store what the tool tells, now or a little later. In the tool's thread."""
+        if self.lost.is_set():
+            raise LostLease(f"Call {self.call.pk} was stopped.")
+        is_early = time.monotonic() - self.told_at < PROGRESS_S
+        # Not waited for: whoever stores now may wait for the tool's transaction.
+        if is_early or not self.storing.acquire(blocking=False):
+            self.waiting.set()
+            return
+        try:
+            self.store()
+        finally:
+            self.storing.release()
+        self.ring()
+
+    def store(self) -> None:
+        """Store what was told. Raise LostLease if the call is not ours any more."""
+        self.waiting.clear()
+        self.told_at = time.monotonic()
+        try:
+            _store_report(self.hold, self.call, self.report)
+        except DatabaseError as error:
+            if connection.in_atomic_block:
+                raise  # of a piece of the tool, which is lost with it
+            logger.info("progress of %s was not stored: %s", self.call.pk, error)
+
+    @contextmanager
+    def heartbeat(self) -> Iterator[None]:
+        """Keep the lease while the tool is quiet, and store what it told last."""
+        done = threading.Event()
+
+        thread = threading.Thread(
+            target=self._beat, args=(done,), name="aia-heartbeat", daemon=True
+        )
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            self.waiting.set()
+            thread.join()
+
+    def _beat(self, done: threading.Event) -> None:
+        try:
+            while not done.is_set():
+                has_news = self.waiting.wait(conf.heartbeat_s())
+                if has_news and done.wait(self.told_at + PROGRESS_S - time.monotonic()):
+                    return  # its result is stored with all that
+                with suppress(DatabaseError, InterfaceError):
+                    with_connections(self._store_late if has_news else self._renew)
+        except LostLease:
+            self.lost.set()
+        finally:
+            connections.close_all()  # of this thread
+
+    def _store_late(self) -> None:
+        with self.storing:
+            if self.waiting.is_set():
+                self.store()
+        self.ring()
+
+    def _renew(self) -> None:
+        renew(self.hold)
+
+    def finish(self, outcome: Outcome | Differs) -> None:
+        if isinstance(outcome, ToolResult):
+            outcome = self.holding.told(outcome)
+        call, tool = self.call, registry.tool(self.call.name)
+        told = None
+        if call.approved and tool is not None and has_changed(call, tool):
+            told = arguments_now(call, tool)
+        _finish(self.hold, call, outcome, self.report, told)
+
+    def ring(self) -> None:
+        notifications.ring_from_thread(self.group, self.run.pk)
+
+
+@unit
+def _store_report(hold: CallHold, call: ToolCall, report: Report) -> None:
+    pass_call_fence(hold)
+    facts = report.store(call)
+    first = pass_by_state(hold.run_id, GOING_ON, events=len(facts))
+    append(hold.run_id, facts, first_seq=first, epoch=0)
+
+
+@unit
+def _finish(
+    hold: CallHold,
+    call: ToolCall,
+    outcome: Outcome | Differs,
+    report: Report,
+    upgraded: dict[str, Any] | ToolResult | None,
+) -> None:
+    pass_call_fence(hold)
+    facts: list[Event] = [*report.store(call), *end_task(call)]
+    tool = registry.tool(call.name)
+    if call.approved and tool is not None and has_changed(call, tool):
+        # Nothing was done: another tool was approved.
+        facts += upgrade(call, tool, upgraded)
+    elif isinstance(outcome, Differs):
+        facts += ask_again(call, outcome)
+    elif isinstance(outcome, Ask):
+        facts += question(call, outcome)
+    else:
+        facts += record_result(call, outcome)
+        if outcome.ok and outcome.error:
+            # The card shows it to the person, who has approved more than was done.
+            ToolCall.objects.filter(pk=call.pk).update(error=redact(outcome.error))
+    settle_wait(hold.run_id)
+    first = pass_by_state(hold.run_id, GOING_ON, events=len(facts))
+    append(hold.run_id, facts, first_seq=first, epoch=0)
+
+
+def end_task(call: ToolCall) -> list[Event]:
+    """Close the reason why the run waits for this call."""
+    tasks = Interrupt.objects.filter(call=call, kind=Interrupt.Kind.TASK)
+    return [*close_interrupts(tasks, Interrupt.Status.DONE)]

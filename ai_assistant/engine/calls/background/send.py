@@ -1,0 +1,94 @@
+"""Give a background call to somebody: a thread of this process, or Celery."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.util import find_spec
+from uuid import UUID
+
+from django.conf import settings
+
+from ai_assistant import conf
+from ai_assistant.engine.calls.background.perform import perform
+from ai_assistant.engine.storage.lease import database_now
+from ai_assistant.engine.storage.units import in_db, unit, with_connections
+from ai_assistant.models.call import ToolCall
+
+logger = logging.getLogger("ai_assistant")
+
+TASK = "ai_assistant.perform_call"  # of ai_assistant.tasks
+
+_queued: set[UUID] = set()  # for a thread of this process, and not begun
+
+
+def uses_celery() -> bool:
+    """Tell whether background calls go to Celery: if asked to, or a broker is set."""
+    wanted = conf.get("BACKGROUND")
+    if wanted == "auto":
+        broker = getattr(settings, "CELERY_BROKER_URL", "")
+        return bool(broker) and find_spec("celery") is not None
+    return bool(wanted == "celery")
+
+
+async def send(call_id: UUID) -> None:
+    """
+    Give the call to a worker, unless that was done a moment ago.
+
+    The message is only a hint: a lost one is sent again by the sweeper, and one
+    that comes twice finds the call taken.
+    """
+    if await in_db(_is_due, call_id):
+        await in_db(give_out, call_id)
+
+
+def give_out(call_id: UUID) -> None:
+    """Hand the call to Celery or to the pool. Never raises: the sweeper repeats."""
+    if call_id in _queued:
+        return
+    _queued.add(call_id)
+    if uses_celery():
+        # A broker that is away may take seconds to say so.
+        _post().submit(_send_message, call_id)
+    else:
+        _pool().submit(_perform, call_id)
+
+
+def resend_s() -> float:
+    """Seconds after which a call that nobody has taken is given out again."""
+    return float(conf.get("TASK_RESEND_S")) if uses_celery() else conf.sweep_s()
+
+
+@unit
+def _is_due(call_id: UUID) -> bool:
+    now = database_now()
+    own = ToolCall.objects.filter(pk=call_id, sent_at__lt=now - resend_s())
+    return bool(own.update(sent_at=now))
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    threads = int(conf.get("BACKGROUND_THREADS"))
+    return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="aia-task")
+
+
+@cache
+def _post() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="aia-post")
+
+
+def _send_message(call_id: UUID) -> None:
+    from celery import current_app  # noqa: PLC0415 - Celery is optional
+
+    _queued.discard(call_id)
+    try:
+        current_app.send_task(TASK, (str(call_id),), retry=False)
+    except Exception as error:  # noqa: BLE001 - any broker, any failure
+        logger.warning("the broker took no message for call %s: %s", call_id, error)
+
+
+def _perform(call_id: UUID) -> None:
+    _queued.discard(call_id)
+    try:
+        with_connections(perform, call_id)
+    except Exception:
+        logger.exception("background call %s failed", call_id)

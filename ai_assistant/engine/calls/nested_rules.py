@@ -1,0 +1,192 @@
+"""Which tools a tool may call, and how such calls are stored."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.calls.versions import remember
+from ai_assistant.engine.lifecycle.waits import record_result
+from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.lease import pass_by_state
+from ai_assistant.engine.storage.units import unit
+from ai_assistant.events import CallArguments, CallEnd, CallStart, Event
+from ai_assistant.exceptions import LostLease, ToolFailed
+from ai_assistant.models import clock
+from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.run import UNFINISHED
+from ai_assistant.registry import registry
+from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.safety.limits import rate_limit
+from ai_assistant.safety.policy.policy import judge
+from ai_assistant.tools.manifest import version_of
+from ai_assistant.tools.parsing import digest
+from ai_assistant.tools.result import REFUSALS, from_value, rate_limited
+from ai_assistant.types import EFFECTS, WRITING, ToolDefinition, ToolResult
+
+if TYPE_CHECKING:
+    from ai_assistant.engine.calls.attempt import Attempt
+
+MAX_DEPTH = 3
+
+
+def child_tool(parent: "Attempt", name: str) -> ToolDefinition:
+    """Return the tool of that name. Raise ToolFailed if it is not for this parent."""
+    tool = registry.tool(name)
+    above = parent.tool.name
+    if tool is None:
+        raise ToolFailed(f"Tool {above!r} calls {name!r}, which is not registered.")
+    if parent.call.depth >= MAX_DEPTH:
+        raise ToolFailed(
+            f"Tool {above!r} calls {name!r} too deeply: {MAX_DEPTH} calls may stand "
+            "below each other."
+        )
+    if name in _names_above(parent):
+        raise ToolFailed(f"Tool {above!r} calls {name!r}, which has called it.")
+    if EFFECTS.index(tool.effect) > EFFECTS.index(parent.tool.effect):
+        raise ToolFailed(
+            f"Tool {above!r} has the effect {parent.tool.effect!r} and calls {name!r} "
+            f"with {tool.effect!r}. Give it at least that effect."
+        )
+    if tool.background or tool.browser or (tool.external and not parent.tool.external):
+        raise ToolFailed(
+            f"Tool {above!r} calls {name!r}, which cannot be part of another call. "
+            "Let the model call it."
+        )
+    return tool
+
+
+def _names_above(attempt: "Attempt | None") -> set[str]:
+    names = set()
+    while attempt is not None:
+        names.add(attempt.tool.name)
+        attempt = attempt.above
+    return names
+
+
+def refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
+    """Return why the site does not let it be a part of its parent, if so."""
+    run = parent.run
+    verdict = judge(tool, user=fresh_user(run.user_id), module=run.module)
+    if verdict.decision == "deny":
+        return ToolResult(
+            ok=False,
+            error=_("This site does not allow “%(name)s”.") % {"name": tool.name},
+            error_type="policy",
+        )
+    if parent.is_proposal and not parent.is_trial and tool.effect in WRITING:
+        return ToolResult(
+            ok=False,
+            error=_("“%(name)s” writes, and a preview must not.") % {"name": tool.name},
+            error_type="policy",
+        )
+    # What is tried out shows what an approval would be for.
+    is_covered = parent.call.approved or parent.is_trial
+    if verdict.decision == "ask" and not is_covered:
+        text = _(
+            "“%(name)s” asks for an approval of its own, and “%(above)s” had none."
+        )
+        return ToolResult(
+            ok=False,
+            error=text % {"name": tool.name, "above": parent.tool.name},
+            error_type="policy",
+        )
+    opens_at = rate_limit(parent.run.user_id, tool)
+    return rate_limited(tool.name, opens_at) if opens_at else None
+
+
+FIRST_POSITION = 1000  # of children, after those that the model asked for
+FACTS = 4  # of one child: start, arguments, end, result
+
+Family = list[tuple[ToolCall, ToolResult]]
+
+
+def child_call(
+    parent: "Attempt", tool: ToolDefinition, arguments: dict[str, Any]
+) -> ToolCall:
+    """Return the row of a call of `tool` by `parent`, which is not stored yet."""
+    plain = from_value(tool.name, arguments)
+    if not plain.ok:
+        raise ToolFailed(
+            f"Tool {parent.tool.name!r} calls {tool.name!r} with arguments that have "
+            "no JSON form."
+        )
+    above = parent.call
+    return ToolCall(
+        run_id=above.run_id,
+        step_id=above.step_id,
+        parent=above,
+        depth=above.depth + 1,
+        version=version_of(tool),
+        name=tool.name,
+        label=str(tool.label)[:200],
+        effect=tool.effect,
+        arguments=plain.data,
+        arguments_digest=digest(tool.name, plain.data),
+        approved=above.approved,
+        status=CallStatus.EXECUTING,
+        started_at=clock.now(),
+    )
+
+
+def keep(parent: "Attempt", child: "Attempt", result: ToolResult) -> None:
+    """Store an ended child and its own; below another child that is done later."""
+    is_undone = not result.ok and child.tool.effect in WRITING
+    family = [(child.call, result), *([] if is_undone else child.family)]
+    parent.family.extend(family)
+    if parent.above is not None:
+        return
+    if parent.is_trial:
+        return  # tried out, and taken back: neither run nor audit log is held for it
+    if connection.in_atomic_block:
+        _store(parent, family)
+    else:
+        unit(_store)(parent, family)
+
+
+def _store(parent: "Attempt", family: Family) -> None:
+    run = parent.run
+    events = FACTS * len(family)
+    first = pass_by_state(run.pk, tuple(UNFINISHED), events=events)
+    message_id = str(_still_open(parent).step.message_id)
+    siblings = ToolCall.objects.filter(run_id=run.pk, step_id=parent.call.step_id)
+    last = siblings.aggregate(last=Max("position"))["last"] or 0
+    facts: list[Event] = []
+    for position, (call, result) in enumerate(family, max(last + 1, FIRST_POSITION)):
+        call.position = position
+        call.save(force_insert=True)
+        facts += _facts(call, message_id)
+        is_refused = result.error_type in REFUSALS
+        facts += record_result(
+            call,
+            result,
+            status=CallStatus.DENIED if is_refused else "",
+            reason=result.error_type if is_refused else "",
+        )
+    remember(registry.tool(call.name) for call, _result in family)
+    append(run.pk, facts, first_seq=first, epoch=run.epoch)
+
+
+def _still_open(parent: "Attempt") -> ToolCall:
+    """Return the row of the parent. Raise LostLease if it is not ours any more."""
+    own = ToolCall.objects.filter(pk=parent.call.pk, status__in=OPEN_CALL)
+    if parent.call.background:
+        own = own.filter(epoch=parent.call.epoch)
+    else:
+        own = own.filter(run__epoch=parent.run.epoch)
+    found = own.select_related("step").first()
+    if found is None:
+        raise LostLease(f"Call {parent.call.pk} is no longer carried out by us.")
+    return found
+
+
+def _facts(call: ToolCall, message_id: str) -> list[Event]:
+    call_id = str(call.pk)
+    said = json.dumps(call.arguments, ensure_ascii=False)
+    return [
+        CallStart(call_id=call_id, name=call.name, message_id=message_id),
+        CallArguments(call_id=call_id, delta=said),
+        CallEnd(call_id=call_id),
+    ]

@@ -1,0 +1,232 @@
+"""What an unapproved call would change: computed as the user, and shown before."""
+
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes import values
+from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.values import Changes
+from ai_assistant.changes.verify.compare import changes_of
+from ai_assistant.context.bulkhead import Bulkhead, StillHanging, TookTooLong
+from ai_assistant.engine.calls.attempt import (
+    TIMEOUT,
+    Attempt,
+    Outcome,
+    context_for,
+    guarded,
+    invoke,
+    is_async,
+    timed_out,
+)
+from ai_assistant.engine.calls.provenance import granted, is_granted
+from ai_assistant.engine.calls.recording import result_of
+from ai_assistant.engine.calls.write_limit import (
+    WriteEnded,
+    every_other,
+    taken_back_with,
+    within_limit,
+)
+from ai_assistant.engine.lifecycle.waits import (
+    approval,
+    call_moved,
+    let_go_on,
+    record_result,
+)
+from ai_assistant.engine.storage.units import with_connections
+from ai_assistant.events import Event
+from ai_assistant.exceptions import Ask, Differs
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.tools.result import from_value
+from ai_assistant.types import RunContext, ToolDefinition, ToolResult
+
+logger = logging.getLogger("ai_assistant")
+
+Proposed = Changes | ToolResult
+
+# Of their own: previews that hang must not take the threads in which tools work.
+_previews = ThreadPoolExecutor(max_workers=64, thread_name_prefix="aia-preview")
+_bulkheads: dict[str, Bulkhead] = {}  # one for each tool and model: none waits
+
+
+def needs_proposal(call: ToolCall) -> bool:
+    """Tell whether a person has to see what this pending call would change."""
+    return call.status == CallStatus.PENDING and call.asks and not call.approved
+
+
+async def proposed(attempt: Attempt) -> Proposed:
+    """
+    Return what the call would change; its result if it cannot be carried out.
+
+    Within the tool's time. Nothing is written: what is tried out is rolled back. One
+    that hangs since an earlier time is not asked.
+    """
+    tries_out = attempt.tool.preview == "transaction"
+    looking = replace(attempt, is_proposal=True, is_trial=tries_out)
+    work = partial(_tried_out if tries_out else looked_at, looking)
+    key = _key(attempt)
+    bulkhead = _bulkheads.setdefault(key, Bulkhead())
+    safe = partial(with_connections, work)
+    try:
+        return await bulkhead.aask(_previews, key, safe, timeout_s=attempt.timeout_s)
+    except TookTooLong:
+        logger.warning("the preview of %r took too long", key)
+        attempt.report.is_over = True
+        return timed_out(attempt)
+    except StillHanging:
+        logger.warning("the preview of %r hangs, and is not asked", key)
+        attempt.report.is_over = True
+        return _hangs(attempt)
+
+
+def _key(attempt: Attempt) -> str:
+    """Return what tells previews apart: the tool, and the model if it takes one."""
+    model = attempt.call.arguments.get("model", "")
+    return (
+        f"{attempt.tool.name} {model}" if isinstance(model, str) else attempt.tool.name
+    )
+
+
+def _hangs(attempt: Attempt) -> ToolResult:
+    said = _("The preview of “%(name)s” hangs, and is not asked before it is done.")
+    return ToolResult(
+        ok=False, error=said % {"name": attempt.call.label}, error_type=TIMEOUT
+    )
+
+
+def propose(attempt: Attempt, found: Proposed) -> Sequence[Event]:
+    """Ask the person to approve `found`, or go on if that was allowed before."""
+    call = attempt.call
+    if isinstance(found, ToolResult):
+        return record_result(call, found)
+    may_go_on = not _removes(found) and not _was_other_than_shown(call)
+    if may_go_on and is_granted(attempt.run, attempt.tool, found.model):
+        return _go_on_by_grant(call, found)
+    return [approval(call, values.to_json(found))]
+
+
+def _removes(found: Changes) -> bool:
+    """Tell whether rows would go: that is shown each time, as of an inline."""
+    kinds = {one.kind for one in found.objects} | {one.kind for one in found.related}
+    return "delete" in kinds
+
+
+def _was_other_than_shown(call: ToolCall) -> bool:
+    """
+    Tell whether a piece of a call was taken back: now a person has to look.
+
+    What a background tool does is not known before. A grant would let it try for ever.
+    """
+    withdrawn = call.interrupts.filter(
+        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.CANCELLED
+    )
+    return call.background and withdrawn.exists()
+
+
+def looked_at(attempt: Attempt, context: RunContext | None = None) -> Proposed:
+    """Return what the tool's own preview says, with the arguments of the call."""
+
+    def look() -> object:
+        own = context_for(attempt) if context is None else context
+        return invoke(attempt, _preview(attempt), own)
+
+    return _checked(attempt, look)
+
+
+def ask_again(call: ToolCall, differs: Differs) -> Sequence[Event]:
+    """Take an approval back: what it was for is not what would happen."""
+    ToolCall.objects.filter(pk=call.pk).update(
+        approved=False, asks=True, asks_because=differs.because[:300], owner=""
+    )
+    used = call.interrupts.filter(
+        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED
+    )
+    used.update(status=Interrupt.Status.CANCELLED)
+    call.approved, call.asks = False, True
+    if differs.changes is None:
+        # It is looked at anew in the next round.
+        ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.PENDING)
+        return [call_moved(call, CallStatus.PENDING)]
+    return [approval(call, values.to_json(differs.changes))]
+
+
+def _preview(attempt: Attempt) -> Callable[..., Any]:
+    preview = attempt.tool.preview
+    if not callable(preview):
+        raise TypeError(f"Tool {attempt.tool.name!r} has no preview of its own.")
+    return preview
+
+
+def check_can_be_tried_out(tool: ToolDefinition) -> None:
+    """Raise TypeError if a rollback would not take back all that the tool does."""
+    if tool.external or tool.background or is_async(tool.handler):
+        raise TypeError(
+            f"Tool {tool.name!r} cannot be tried out: it does not do all of its work "
+            "in one transaction. Give it a preview of its own."
+        )
+
+
+def _tried_out(attempt: Attempt) -> Proposed:
+    """Run the tool in a transaction, record what it does, and take it back."""
+    tool = attempt.tool
+
+    def work() -> object:
+        check_can_be_tried_out(tool)
+        context = context_for(attempt)
+        if tool.prepare is not None:
+            context.prepared = invoke(attempt, tool.prepare, context)
+        try:
+            with transaction.atomic(), taken_back_with(every_other()) as take_back:
+                with within_limit(tool.write_timeout_s), recording() as recorder:
+                    value = invoke(attempt, tool.handler, context)
+                    result = from_value(attempt.call.name, value)
+                take_back()
+        except WriteEnded as error:
+            raise error.told from error
+        return changes_of(recorder, str(tool.label)) if result.ok else result
+
+    return _checked(attempt, work)
+
+
+def _checked(attempt: Attempt, work: Callable[[], object]) -> Proposed:
+    """Do `work`; what it raises or returns instead of Changes is the call's result."""
+    found: list[Changes] = []
+
+    def kept() -> object:
+        value = work()
+        if isinstance(value, Changes):
+            found.append(value)
+            return None
+        if isinstance(value, ToolResult):
+            return value
+        raise TypeError("a preview returns Changes or a ToolResult")
+
+    outcome: Outcome = guarded(attempt.call, kept)
+    if found:
+        return found[0]
+    if isinstance(outcome, Ask):
+        return result_of(attempt.call, TypeError("a preview asks nothing"))
+    return outcome
+
+
+def _go_on_by_grant(call: ToolCall, found: Changes) -> Sequence[Event]:
+    """Approve the call as the person has said before, bound to what it would do."""
+    Interrupt.objects.create(
+        run_id=call.run_id,
+        call=call,
+        kind=Interrupt.Kind.APPROVAL,
+        status=Interrupt.Status.APPROVED,
+        arguments_digest=call.arguments_digest,
+        proposal=values.to_json(found),
+        decided_by_id=call.run.user_id,
+        answer={"granted": True},
+    )
+    ToolCall.objects.filter(pk=call.pk).update(approved=True, asks_because=granted())
+    return let_go_on(call)

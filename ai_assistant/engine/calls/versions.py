@@ -1,0 +1,170 @@
+"""The version of the tool that a stored call was made for."""
+
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.calls.provenance import consent
+from ai_assistant.engine.calls.recording import tell
+from ai_assistant.engine.lifecycle.waits import (
+    approval,
+    close_interrupts,
+    open_interrupt,
+    record_result,
+)
+from ai_assistant.events import Event
+from ai_assistant.exceptions import ModelRetry
+from ai_assistant.models.call import ToolCall, ToolVersion
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.tools.manifest import version_of
+from ai_assistant.tools.parsing import digest
+from ai_assistant.tools.result import from_value
+from ai_assistant.tools.schema import function_schema, validated
+from ai_assistant.types import ToolDefinition, ToolResult
+
+_known: set[str] = set()  # hashes that are stored, as far as this process knows
+_lock = threading.Lock()
+
+
+def remember(tools: Iterable[ToolDefinition | None]) -> None:
+    """Store what `tools` are now, once each; call it in the transaction of a call."""
+    rows = [_row(tool) for tool in {tool for tool in tools if tool is not None}]
+    new = [row for row in rows if row.hash not in _known]
+    if not new:
+        return
+    ToolVersion.objects.bulk_create(new, ignore_conflicts=True)
+    hashes = [row.hash for row in new]
+    transaction.on_commit(lambda: _note(hashes))
+
+
+def version_row(call: ToolCall) -> ToolVersion | None:
+    """Return the tool as it was when it was called; None for calls of old."""
+    return ToolVersion.objects.filter(pk=call.version).first() if call.version else None
+
+
+def forget() -> None:
+    """Ask the database again; for tests, whose rows go away."""
+    with _lock:
+        _known.clear()
+
+
+def _note(hashes: list[str]) -> None:
+    with _lock:
+        _known.update(hashes)
+
+
+def _row(tool: ToolDefinition) -> ToolVersion:
+    return ToolVersion(
+        hash=version_of(tool),
+        name=tool.name,
+        label=str(tool.label)[:200],
+        effect=tool.effect,
+        template=tool.template,
+        schema=function_schema(tool)["function"],
+    )
+
+
+def has_changed(call: ToolCall, tool: ToolDefinition) -> bool:
+    """Tell whether the tool is another than the one that was called."""
+    return bool(call.version) and call.version != version_of(tool)
+
+
+def arguments_now(call: ToolCall, tool: ToolDefinition) -> dict[str, Any] | ToolResult:
+    """
+    Return the arguments of the call for the tool as it is now.
+
+    They go through the tool's `upgrade_args`, code of the site that may take long:
+    call it before the fence. Return the call's result if they do not fit.
+    """
+    try:
+        arguments = _upgraded(call, tool)
+        validated(tool, arguments)
+    except Exception as error:  # noqa: BLE001 - the site's code, and what it returns
+        if not isinstance(error, ModelRetry):
+            tell(call, error)
+        return outdated(call, error)
+    return arguments
+
+
+def upgrade(
+    call: ToolCall,
+    tool: ToolDefinition,
+    arguments: dict[str, Any] | ToolResult | None = None,
+) -> list[Event]:
+    """
+    Let a call be one of the tool as it is now; return the facts.
+
+    `arguments` is what `arguments_now` has returned. An approval was for the tool
+    as it was: it lapses, and the person is asked again. Call it behind the fence.
+    """
+    row = ToolCall.objects.get(pk=call.pk)
+    if not row.is_open or row.version != call.version:
+        return []
+    if arguments is None:
+        arguments = arguments_now(row, tool)
+    tasks = row.interrupts.filter(kind=Interrupt.Kind.TASK)
+    facts = list(close_interrupts(tasks, Interrupt.Status.CANCELLED))
+    if isinstance(arguments, ToolResult):
+        return [*facts, *record_result(row, arguments)]
+    was_approved = row.approved
+    _update(row, tool, arguments)
+    verdict = consent(row.run, row, tool, fresh_user(row.run.user_id))
+    asks = was_approved or row.asks or verdict.decision == "ask"
+    ToolCall.objects.filter(pk=row.pk).update(
+        asks=asks, asks_because=verdict.reason[:300] or row.asks_because
+    )
+    remember([tool])
+    if asks and tool.preview is None:
+        facts.append(approval(row))
+    elif asks:
+        pass  # it is looked at first, in the next round
+    elif row.background:
+        wait = Interrupt(run_id=row.run_id, call=row, kind=Interrupt.Kind.TASK)
+        facts.append(open_interrupt(wait))
+    return facts
+
+
+def _upgraded(call: ToolCall, tool: ToolDefinition) -> dict[str, Any]:
+    if tool.upgrade_args is None:
+        return dict(call.arguments)
+    told = from_value(tool.name, tool.upgrade_args(call.version, dict(call.arguments)))
+    if not told.ok or not isinstance(told.data, dict):
+        raise TypeError("upgrade_args returned no arguments")
+    return told.data
+
+
+def _update(call: ToolCall, tool: ToolDefinition, arguments: dict[str, Any]) -> None:
+    call.arguments = arguments
+    call.arguments_digest = digest(call.name, arguments)
+    call.version = version_of(tool)
+    call.effect = tool.effect
+    call.background = tool.background
+    call.label = str(tool.label)[:200]
+    call.approved = False
+    call.save(
+        update_fields=[
+            "arguments",
+            "arguments_digest",
+            "version",
+            "effect",
+            "background",
+            "label",
+            "approved",
+        ]
+    )
+
+
+def outdated(call: ToolCall, error: Exception) -> ToolResult:
+    """Return the result of a call that its tool cannot carry out any more."""
+    return ToolResult(
+        ok=False,
+        error=_("“%(name)s” has changed since it was called, and was not carried out.")
+        % {"name": call.label or call.name},
+        error_type="changed",
+        suggestion=_("Call it again as it is now."),
+        schema_hint=getattr(error, "schema_hint", None),
+    )

@@ -1,0 +1,141 @@
+"""How long a write may take, and which databases it may touch."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from django.apps import apps
+from django.db import DEFAULT_DB_ALIAS, connection, connections, router, transaction
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.engine.storage.units import in_ms, limits_for_tool, set_local
+from ai_assistant.exceptions import LostLease, ToolFailed
+
+
+def every_other() -> list[str]:
+    """Return the aliases of all other databases."""
+    return _apart(connections)
+
+
+def written_ones() -> list[str]:
+    """Return the aliases of those to which the site's routers send a model's rows."""
+    if len(list(connections)) == 1:
+        return []
+    return _apart(router.db_for_write(model) for model in apps.get_models())
+
+
+@contextmanager
+def taken_back_with(aliases: Iterable[str]) -> Iterator[Callable[[], None]]:
+    """
+    Open a transaction in each of these databases, besides the one of the run.
+
+    Yield what takes all of them back, also that of the run, which has to be open.
+    """
+    aliases = list(aliases)
+
+    def take_back() -> None:
+        for alias in (DEFAULT_DB_ALIAS, *aliases):
+            transaction.set_rollback(True, using=alias)
+
+    with ExitStack() as stack:
+        for alias in aliases:
+            stack.enter_context(transaction.atomic(using=alias))
+        yield take_back
+
+
+def _apart(aliases: Iterable[str]) -> list[str]:
+    """Return each once, without a second way to a file that is open for writing."""
+    taken = {_file(DEFAULT_DB_ALIAS)} - {""}
+    found = []
+    for alias in dict.fromkeys(aliases):
+        if alias != DEFAULT_DB_ALIAS and _file(alias) not in taken:
+            taken |= {_file(alias)} - {""}
+            found.append(alias)
+    return found
+
+
+def _file(alias: str) -> str:
+    """Return the file of an SQLite database; empty for all others."""
+    connection = connections[alias]
+    return (
+        str(connection.settings_dict["NAME"]) if connection.vendor == "sqlite" else ""
+    )
+
+
+_thread = threading.local()
+
+
+def limit_s(own_s: float | None = None) -> float:
+    """Return the seconds of a write phase: WRITE_TIMEOUT_S, or more if it says so."""
+    default_s = 1.0 if connection.vendor == "sqlite" else 5.0
+    usual_s = float(conf.get("WRITE_TIMEOUT_S") or default_s)
+    return max(own_s or 0.0, usual_s)
+
+
+def left_s() -> float:
+    """
+    Return the seconds that are left of the write phase in this thread, 0 at least.
+
+    All of them where no phase has begun: in a piece of a background tool.
+    """
+    ends_at = getattr(_thread, "ends_at", None)
+    return limit_s() if ends_at is None else max(0.0, ends_at - time.monotonic())
+
+
+class WriteEnded(LostLease):
+    """
+    The server has ended a write phase that did nothing for too long.
+
+    Nothing of it was stored. The run may be ours still: the fence knows.
+    """
+
+    def __init__(self, took_s: float, limit_s: float) -> None:
+        super().__init__(f"A write phase was ended after {took_s:g} s.")
+        self.told = too_slow(took_s, limit_s)
+
+
+class within_limit:  # noqa: N801 - reads as a word of the sentence in which it stands
+    """Undo a write phase that held the database for too long."""
+
+    def __init__(self, own_s: float | None = None) -> None:
+        self.limit_s = limit_s(own_s)
+
+    def __enter__(self) -> None:
+        self.started_at = time.monotonic()
+        _thread.ends_at = self.started_at + self.limit_s
+        # The server ends a statement that waits for a lock of the host's, and the
+        # transaction of a process that hangs: its rows are others' then.
+        limits = {"statement_timeout": in_ms(self.limit_s)}
+        self.before = set_local({**limits, **limits_for_tool(self.limit_s)})
+
+    def __exit__(self, kind: object, *_rest: object) -> None:
+        _thread.ends_at = None
+        took_s = time.monotonic() - self.started_at
+        if took_s > self.limit_s:
+            if _was_ended():
+                raise WriteEnded(took_s, self.limit_s)
+            if kind is None:
+                raise too_slow(took_s, self.limit_s)
+        if kind is None:
+            # A write phase that failed is undone by its savepoint, and this with it.
+            set_local(self.before)
+
+
+def too_slow(took_s: float, limit_s: float) -> ToolFailed:
+    """Return what a person and the model are told of a write that took too long."""
+    return ToolFailed(
+        _("The change took %(took).1f s (at most %(limit)g s) and was undone.")
+        % {"took": took_s, "limit": limit_s},
+        suggestion=_("Change less at once."),
+    )
+
+
+def _was_ended() -> bool:
+    """Tell whether the connection is lost, with all that the phase has written."""
+    own = connection.connection
+    if connection.vendor != "postgresql" or own is None or connection.is_usable():
+        return False
+    # After a failed statement it is not usable either, and still there.
+    return bool(own.closed)

@@ -1,0 +1,210 @@
+"""The write of a tool: prepared outside its transaction, checked and carried out inside."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes import values
+from ai_assistant.changes.capture.recorder import Recorder, recording
+from ai_assistant.changes.capture.store import store
+from ai_assistant.changes.staleness import moved
+from ai_assistant.changes.values import Changes
+from ai_assistant.changes.verify import compare
+from ai_assistant.changes.verify.differences import Less, More
+from ai_assistant.engine.calls.attempt import (
+    Attempt,
+    Outcome,
+    check_approved,
+    check_policy,
+    check_version,
+    context_for,
+    guarded,
+    invoke,
+    outcome_of,
+    timed_out,
+)
+from ai_assistant.engine.calls.write_limit import (
+    taken_back_with,
+    within_limit,
+    written_ones,
+)
+from ai_assistant.engine.lifecycle.object_lock import check_rows_free
+from ai_assistant.engine.storage.units import in_tool_thread, is_transient, read_again
+from ai_assistant.exceptions import Differs, Refused
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import STOPPING, Run
+from ai_assistant.safety.identity.permissions import fresh_user, may_call
+from ai_assistant.safety.identity.session import Revoked, check_may_write, check_user
+from ai_assistant.tools.result import from_value, refused
+from ai_assistant.types import WRITING, RunContext, ToolResult
+
+
+async def made_ready(attempt: Attempt) -> Outcome | RunContext:
+    """
+    Do all that may take long, within the tool's time; return the call's context.
+
+    That is code of the site, which says whether the tool is to be had here, and
+    the tool's `prepare`. Return what came of the call if it ends with that.
+    """
+    try:
+        async with asyncio.timeout(attempt.timeout_s):
+            return await in_tool_thread(_prepared, attempt)
+    except TimeoutError:
+        attempt.report.is_over = True
+        return timed_out(attempt)
+
+
+def _prepared(attempt: Attempt) -> Outcome | RunContext:
+    ready, prepare = _asked(attempt), attempt.tool.prepare
+    if attempt.tool.external or attempt.report.is_over:
+        prepare = None  # it has no write phase, or nobody waits for it any more
+    if prepare is None or not isinstance(ready, RunContext):
+        return ready
+    prepared: list[object] = []
+    context = ready
+    outcome = guarded(
+        attempt.call, lambda: prepared.append(invoke(attempt, prepare, context))
+    )
+    if not prepared:
+        return outcome
+    ready = _asked(attempt)  # it may be another matter by now
+    if isinstance(ready, RunContext):
+        ready.prepared = prepared[0]
+    return ready
+
+
+def _asked(attempt: Attempt) -> Outcome | RunContext:
+    """Return the context of the call, or what came of it if it is refused."""
+    try:
+        return read_again(lambda: context_for(attempt))
+    except Exception as error:
+        if isinstance(error, Revoked) or is_transient(error):
+            raise  # no matter of this call alone
+        return outcome_of(attempt.call, error)
+
+
+def rechecked(attempt: Attempt, ready: RunContext) -> RunContext:
+    """
+    Return the context `ready`, made for this call a moment ago, with its user now.
+
+    Raise Revoked if the run must end, Refused if only this call is refused. Its
+    reports go to `attempt`, which may be a further one.
+    """
+    run, call, tool = attempt.run, attempt.call, attempt.tool
+    user = fresh_user(run.user_id)
+    check_user(run, user)
+    if not may_call(user, tool):
+        raise Refused("permission", refused(call.name).error)
+    check_policy(run, call, tool, user)
+    check_version(call, tool)
+    check_approved(call)
+    if tool.effect in WRITING:
+        check_may_write(run)
+    return replace(
+        ready,
+        user=user,
+        report=attempt.report.progress,
+        report_step=attempt.report.step,
+        shows=attempt.report.show,
+    )
+
+
+TOLD = 5  # things that are not as they were shown
+
+
+def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
+    """
+    Write, inside the transaction that records the result.
+
+    What differs from what the person was shown is taken back: the outcome is then
+    `Differs`, and the call has to be asked again.
+    """
+
+    def write() -> ToolResult:
+        # Behind the fence: what the person has stopped by now does not happen.
+        if Run.objects.filter(STOPPING, pk=attempt.run.pk).exists():
+            raise Revoked("stopped", "")
+        context = rechecked(attempt, ready)
+        shown = shown_before(attempt.call)
+        with (
+            transaction.atomic(),
+            taken_back_with(written_ones()) as take_back,
+            within_limit(attempt.tool.write_timeout_s),
+        ):
+            if shown is not None:
+                check_unmoved(shown)
+                context.is_as_shown = bool(shown.versions)
+            with recording() as recorder:
+                value = invoke(attempt, attempt.tool.handler, context)
+                result = from_value(attempt.call.name, value)
+            if not result.ok:
+                take_back()  # what failed has changed nothing
+                return result
+            if shown is not None:
+                _check_as_shown(shown, recorder)
+            check_rows_free(recorder.rows, attempt.run)
+            store(recorder, attempt.run, attempt.call, context.user)
+        return result
+
+    try:
+        return guarded(attempt.call, write)
+    except Differs as differs:
+        return differs
+
+
+def checked_for_claim(attempt: Attempt, ready: RunContext) -> bool:
+    """
+    Check once more what happens outside of our transaction, before it is claimed.
+
+    Raise what `rechecked` does, and Differs if a shown row is not as it was.
+    """
+    rechecked(attempt, ready)
+    shown = shown_before(attempt.call)
+    if shown is not None:
+        check_unmoved(shown)
+    return True
+
+
+def shown_before(call: ToolCall) -> Changes | None:
+    """Return what the person approved, if that was shown as a difference."""
+    approved = call.interrupts.filter(
+        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED
+    )
+    last = approved.order_by("decided_at", "created_at").last()
+    if last is None or last.proposal is None:
+        return None
+    return values.from_json(last.proposal)
+
+
+def check_unmoved(shown: Changes) -> None:
+    """Raise Differs if a row that is to be changed is not as it was shown."""
+    if moved(shown.versions):
+        raise Differs(has_moved())
+
+
+def has_moved() -> str:
+    """Return why an approval does not count any more, after others changed a row."""
+    return _("It was changed by somebody else since it was shown. Look again.")
+
+
+def because_unexpected(unexpected: Sequence[str]) -> str:
+    """Return why it does not count, if other things happen than were shown."""
+    told = " ".join(unexpected[:TOLD])
+    if all(isinstance(one, More) for one in unexpected):
+        return _("It would change more than was shown: %(what)s") % {"what": told}
+    if all(isinstance(one, Less) for one in unexpected):
+        return _("It would change less than was shown: %(what)s") % {"what": told}
+    return _("It would not be what was shown: %(what)s") % {"what": told}
+
+
+def _check_as_shown(shown: Changes, recorder: Recorder) -> None:
+    """Raise Differs, with what really happens, if that is not what was shown."""
+    unexpected = compare.unexpected(shown, recorder)
+    if not unexpected:
+        return
+    because = because_unexpected(unexpected)
+    raise Differs(because, compare.changes_of(recorder, shown.title))

@@ -1,0 +1,229 @@
+"""Store a model's whole reply: message, step and calls, each call judged at once."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.calls.availability import Offer, not_here, tool_of, use_one_of
+from ai_assistant.engine.calls.provenance import consent, granted, is_granted
+from ai_assistant.engine.calls.versions import remember
+from ai_assistant.engine.lifecycle.finish import store_message
+from ai_assistant.engine.lifecycle.steering import told_along
+from ai_assistant.engine.lifecycle.waits import (
+    approval,
+    open_interrupt,
+    record_result,
+    task_interrupt,
+)
+from ai_assistant.events import CallArguments, CallEnd, CallResult, CallStart, Event
+from ai_assistant.exceptions import ModelRetry
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.conversation import Message
+from ai_assistant.models.run import Run, Step
+from ai_assistant.safety.budgets.ledger import settle
+from ai_assistant.safety.identity.permissions import fresh_user, may_call
+from ai_assistant.safety.limits import rate_limit
+from ai_assistant.safety.policy.policy import judge
+from ai_assistant.tools.manifest import version_of
+from ai_assistant.tools.parsing import digest, most_characters, parsed
+from ai_assistant.tools.result import REFUSALS, from_exception, rate_limited, refused
+from ai_assistant.tools.schema import schema_error, validated
+from ai_assistant.types import (
+    WRITING,
+    ModelReply,
+    RequestedCall,
+    ToolDefinition,
+    ToolResult,
+)
+
+NAME_CHARS = 200
+
+
+def store_reply(
+    run_id: UUID,
+    index: int,
+    reply: ModelReply,
+    model: str,
+    offer: Offer | None = None,
+) -> list[Event]:
+    """
+    Store the reply as step `index`; return the facts. Call it behind the fence.
+
+    A call that cannot be carried out gets its result here, one that needs a
+    person its interrupt; the others are `pending`. `offer` is what the model was
+    told of; the versions of tools that were told first stay the run's.
+    """
+    run = Run.objects.get(pk=run_id)
+    pinned = {**(offer.versions if offer else {}), **run.tool_versions}
+    news = {} if pinned == run.tool_versions else {"tool_versions": pinned}
+    Run.objects.filter(pk=run_id).update(attempts=0, **news)
+    calls = [_new_call(run, requested) for requested in reply.calls]
+    remember(_tool(run, call.name) for call in calls)
+    message = _message(run, index, reply, calls)
+    store_message(message)
+    step = Step.objects.create(
+        run=run,
+        index=index,
+        message=message,
+        model=model[:200],
+        finish_reason=reply.finish_reason[:40],
+        provider_fields=dict(reply.provider_fields),
+        input_tokens=reply.usage.input_tokens,
+        output_tokens=reply.usage.output_tokens,
+        cached_tokens=reply.usage.cached_tokens,
+        reasoning_tokens=reply.usage.reasoning_tokens,
+        cost_usd=reply.usage.cost_usd,
+    )
+    settle(run, index, reply.usage, model=model, said_chars=_said_chars(reply))
+    facts: list[Event] = []
+    user = fresh_user(run.user_id) if calls else None
+    for call, requested in zip(calls, reply.calls, strict=True):
+        call.step = step
+        facts += _store_call(call, requested, reply.message_id, user, offer)
+    return facts + told_along(run) if calls else facts
+
+
+def _said_chars(reply: ModelReply) -> int:
+    called = sum(len(call.name) + len(call.arguments_text) for call in reply.calls)
+    return len(reply.text) + len(reply.reasoning) + called
+
+
+def _new_call(run: Run, requested: RequestedCall) -> ToolCall:
+    tool = _tool(run, requested.name)
+    return ToolCall(
+        run=run,
+        position=requested.position,
+        provider_id=requested.provider_id[:200],
+        provider_fields=dict(requested.provider_fields),
+        name=requested.name[:NAME_CHARS],
+        label=str(tool.label)[:NAME_CHARS] if tool else "",
+        effect=tool.effect if tool else "",
+        background=tool.background if tool else False,
+        version=version_of(tool) if tool else "",
+    )
+
+
+def _tool(run: Run, name: str) -> ToolDefinition | None:
+    """Return the tool of that name, unless no model can have been told of it."""
+    tool = tool_of(run, name)
+    return None if tool is None or schema_error(tool) else tool
+
+
+def _message(run: Run, index: int, reply: ModelReply, calls: list[ToolCall]) -> Message:
+    parts: list[dict[str, Any]] = []
+    if reply.reasoning:
+        seconds = round(reply.reasoning_s, 1)
+        parts.append({"type": "reasoning", "text": reply.reasoning, "seconds": seconds})
+    if reply.text:
+        parts.append({"type": "text", "text": reply.text})
+    parts += [{"type": "call", "call_id": str(call.pk)} for call in calls]
+    return Message(
+        id=reply.message_id,
+        conversation_id=run.conversation_id,
+        run=run,
+        role=Message.Role.ASSISTANT,
+        step_index=index,
+        parts=parts,
+    )
+
+
+def _store_call(
+    call: ToolCall,
+    requested: RequestedCall,
+    message_id: str,
+    user: Any,
+    offer: Offer | None,
+) -> list[Event]:
+    call_id = str(call.pk)
+    facts: list[Event] = [
+        CallStart(call_id=call_id, name=call.name, message_id=message_id),
+        CallArguments(
+            call_id=call_id, delta=requested.arguments_text[: most_characters()]
+        ),
+        CallEnd(call_id=call_id),
+    ]
+    try:
+        call.arguments = parsed(call.name, requested.arguments_text)
+        problem = None
+    except ModelRetry as error:
+        call.arguments_text = requested.arguments_text[: most_characters()]
+        problem = from_exception(call.name, error)
+    call.arguments_digest = digest(call.name, call.arguments)
+    tool = _tool(call.run, call.name)
+    if problem is None and tool is not None:
+        problem = _problem(call, tool, user, offer)
+    if problem is None and tool is not None:
+        _judge(call, tool, user)
+    call.save(force_insert=True)
+    if problem is not None or tool is None:
+        return facts + _not_carried_out(call, problem or _unknown_tool(call, offer))
+    return facts + _waits(call, tool)
+
+
+def _judge(call: ToolCall, tool: ToolDefinition, user: Any) -> None:
+    """Note whether the call has to be approved, and why."""
+    verdict = consent(call.run, call, tool, user)
+    call.asks = verdict.decision == "ask"
+    call.asks_because = verdict.reason[:300]
+    if call.asks and tool.preview is None and is_granted(call.run, tool):
+        call.approved, call.asks_because = True, granted()
+
+
+def _waits(call: ToolCall, tool: ToolDefinition) -> list[Event]:
+    """Let the call wait for a person or a task, if it has to."""
+    if call.asks and not call.approved:
+        # What has a preview is looked at first, outside of this transaction.
+        return [approval(call)] if tool.preview is None else []
+    return [open_interrupt(task_interrupt(call))] if tool.background else []
+
+
+def _not_carried_out(call: ToolCall, result: ToolResult) -> list[CallResult]:
+    if result.error_type not in REFUSALS:
+        return record_result(call, result)
+    status, reason = CallStatus.DENIED, result.error_type
+    return record_result(call, result, status=status, reason=reason)
+
+
+def _problem(
+    call: ToolCall,
+    tool: ToolDefinition,
+    user: Any,
+    offer: Offer | None,
+) -> ToolResult | None:
+    """Return why the call is not carried out, if so."""
+    try:
+        validated(tool, call.arguments)
+    except ModelRetry as error:
+        return from_exception(call.name, error)
+    if not may_call(user, tool):
+        return refused(call.name)
+    verdict = judge(tool, user=user, module=call.run.module)
+    if verdict.decision == "deny":
+        return ToolResult(
+            ok=False,
+            error=_("This site does not allow “%(name)s”.") % {"name": call.name},
+            error_type="policy",
+            suggestion=verdict.reason,
+        )
+    if offer is not None and tool.name not in offer.names:
+        writes = tool.effect in WRITING
+        return not_here(
+            tool.name, writes=writes, read_only=offer.read_only, names=offer.names
+        )
+    opens_at = rate_limit(user.pk, tool)
+    return rate_limited(call.name, opens_at) if opens_at else None
+
+
+def _unknown_tool(call: ToolCall, offer: Offer | None) -> ToolResult:
+    names = offer.names if offer else ()
+    conversation = call.run.conversation_id
+    earlier = ToolCall.objects.filter(run__conversation_id=conversation, name=call.name)
+    if earlier.exclude(effect="").exists():  # it left with the page that declared it
+        return not_here(call.name, writes=False, read_only=None, names=names)
+    return ToolResult(
+        ok=False,
+        error=_("There is no tool “%(name)s”.") % {"name": call.name},
+        error_type="unknown_tool",
+        suggestion=use_one_of(names),
+    )

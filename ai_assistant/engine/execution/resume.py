@@ -1,0 +1,139 @@
+"""From where a run goes on: its last durable point."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.engine.lifecycle.finish import Ending, outcome_unknown, stopped
+from ai_assistant.engine.lifecycle.waits import record_result
+from ai_assistant.engine.loop import Limits, LoopState
+from ai_assistant.engine.storage.eventlog import open_messages
+from ai_assistant.events import Custom, Event
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.registry import registry
+from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.safety.identity.session import Revoked, check_user
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """`ending` is there if the run has to end instead of going on."""
+
+    run: Run
+    user: Any
+    state: LoopState
+    facts: list[Event]  # to be stored before anything else happens
+    ending: Ending | None = None
+
+
+def limits() -> Limits:
+    """Return the limits of a run, as the site has set them."""
+    return Limits(
+        steps=int(conf.get("MAX_STEPS")),
+        calls=int(conf.get("MAX_CALLS_PER_STEP")),
+        same_failures=int(conf.get("MAX_SAME_FAILURES")),
+        running_s=float(conf.get("MAX_RUN_S")),
+    )
+
+
+def load_plan(run_id: UUID) -> Plan:
+    """Return how a run goes on. Reads, but for calls whose outcome is unknown."""
+    run = Run.objects.select_related("conversation", "stop_request").get(pk=run_id)
+    user = fresh_user(run.user_id)
+    state = _loop_state(run)
+    facts = _after_crash(run) if run.epoch > 1 else []
+    return Plan(run=run, user=user, state=state, facts=facts, ending=_ending(run, user))
+
+
+def _loop_state(run: Run) -> LoopState:
+    steps = list(run.steps.order_by("index").values_list("index", flat=True))
+    if not steps:
+        return LoopState(running_s=run.running_s)
+    calls = list(run.calls.filter(parent=None).select_related("step"))
+    last = [call for call in calls if call.step.index == steps[-1]]
+    return LoopState(
+        step_index=steps[-1] + 1,
+        calls_open=bool(last),
+        call_count=len(last),
+        answered=not last,
+        failures=_failures(call for call in calls if call not in last),
+        running_s=run.running_s,
+    )
+
+
+def _failures(calls: Any) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for call in calls:
+        fingerprint = call.arguments_digest + call.arguments_text
+        if call.status in (CallStatus.COMPLETE, CallStatus.CANCELLED):
+            counts.pop(fingerprint, None)
+        else:
+            counts[fingerprint] = counts.get(fingerprint, 0) + 1
+    return counts
+
+
+def _after_crash(run: Run) -> list[Event]:
+    facts: list[Event] = []
+    if run.attempts:
+        facts.append(Custom(name="aia.resumed", value={"attempt": run.attempts}))
+    if not run.is_stopping:
+        known = {str(pk) for pk in run.messages.values_list("pk", flat=True)}
+        facts += [
+            Custom(name="aia.replaced", value={"message_id": message_id})
+            for message_id in open_messages(run.pk, known)
+        ]
+    return facts
+
+
+def judge_interrupted(run: Run) -> list[Event]:
+    """
+    Give every external call that was cut off its result: unknown.
+
+    Call it behind the fence, at a takeover.
+    """
+    facts: list[Event] = []
+    cut = run.calls.filter(status=CallStatus.EXECUTING, background=False)
+    for call in cut:
+        tool = registry.tools().get(call.name)
+        if tool is not None and tool.external:
+            facts += record_result(call, outcome_unknown(call), status="unknown")
+        else:
+            ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.PENDING)
+    return facts
+
+
+def _ending(run: Run, user: Any) -> Ending | None:
+    if run.is_stopping:
+        return stopped(run)
+    if run.attempts > int(conf.get("MAX_ATTEMPTS")):
+        return Ending(
+            state=RunState.FAILED,
+            code="interrupted",
+            text=_(
+                "The server was interrupted %(n)d times while it worked on this. "
+                "Nothing is lost; try again."
+            )
+            % {"n": run.attempts},
+        )
+    try:
+        check_user(run, user)
+    except Revoked as error:
+        return Ending(state=RunState.CANCELLED, code=error.code, text=str(error))
+    return None
+
+
+def unknown_ending(run: Run) -> Ending | None:
+    """Return the ending of a run with a call of which the outcome is unknown."""
+    unknown = run.calls.filter(status=CallStatus.UNKNOWN).first()
+    if unknown is None:
+        return None
+    return Ending(
+        state=RunState.NEEDS_REVIEW,
+        code="unknown_outcome",
+        text=_("It is not known whether “%(name)s” happened. Check it, then go on.")
+        % {"name": unknown.label or unknown.name},
+    )

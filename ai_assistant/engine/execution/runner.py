@@ -1,0 +1,261 @@
+"""Execute one stretch of a run: the loop, with everything it needs, made durable."""
+
+import asyncio
+import logging
+from contextlib import aclosing
+from functools import partial
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError
+from django.utils.translation import gettext as _
+
+from ai_assistant.context.viewparts import load_views
+from ai_assistant.engine.calls.schedule import DurableCalls
+from ai_assistant.engine.execution.model import ProfileModel
+from ai_assistant.engine.execution.reply import store_reply
+from ai_assistant.engine.execution.resume import (
+    Plan,
+    judge_interrupted,
+    limits,
+    load_plan,
+    unknown_ending,
+)
+from ai_assistant.engine.lifecycle.finish import (
+    BUDGET,
+    SUCCEEDED,
+    Ending,
+    finish,
+    stopped,
+)
+from ai_assistant.engine.lifecycle.object_lock import take, target_of, wants_lock
+from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter
+from ai_assistant.engine.loop import (
+    CallDraft,
+    Finished,
+    LoopItem,
+    Waiting,
+    run_loop,
+)
+from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.lease import Hold
+from ai_assistant.engine.storage.units import in_db, in_tool_thread
+from ai_assistant.events import Event, ReasoningContent, TextContent
+from ai_assistant.exceptions import Limited, LostLease, ModelError
+from ai_assistant.models.run import STOPPING, Run, RunState
+from ai_assistant.providers.errors import sentence
+from ai_assistant.request_context import below
+from ai_assistant.safety.budgets.ledger import settle_open
+from ai_assistant.safety.identity.session import Revoked
+from ai_assistant.types import ModelReply
+
+logger = logging.getLogger("ai_assistant")
+
+
+async def execute(hold: Hold, flusher: Flusher) -> bool:
+    """
+    Execute a run until it ends or waits; tell whether it was answered.
+
+    Returns quietly when the run was taken over. Cancelling it leaves the run as
+    it is; if a stop was asked for, the run is ended.
+    """
+    try:
+        plan, model = await in_db(_load, hold.run_id)
+    except Run.DoesNotExist:
+        return False
+    group = notifications.group_name(plan.run.user_id, plan.run.conversation_id)
+    writer = RunWriter(hold, group, flusher)
+    try:
+        # All of its threads are told by this task; see `ambient`.
+        with below(plan.run.script_prefix):
+            ending = await _to_its_end(plan, model, writer)
+        if ending is not None:
+            running_s = writer.running_s()
+            await writer.commit(
+                lambda: finish(hold.run_id, ending, running_s=running_s)
+            )
+    except LostLease:
+        logger.info("run %s is executed by another process", hold.run_id)
+        return False
+    return ending is SUCCEEDED
+
+
+def _load(run_id: UUID) -> tuple[Plan, ProfileModel | None]:
+    """Return how the run goes on; for a new one with its first request ready."""
+    load_views()
+    plan = load_plan(run_id)
+    if plan.ending is not None or plan.run.epoch > 1:
+        return plan, None
+    try:
+        model = ProfileModel(plan.run)
+        with below(plan.run.script_prefix):
+            model.prepare(plan.user)
+    except Exception:  # noqa: BLE001 - told where the run has its edge
+        return plan, None
+    return plan, model
+
+
+async def _to_its_end(
+    plan: Plan, model: ProfileModel | None, writer: RunWriter
+) -> Ending | None:
+    """
+    Return how the run ended; None if it waits.
+
+    Raise LostLease, or the error of a database that is away.
+    """
+    try:
+        ending = await _prelude(plan, writer)
+        if ending is None:
+            await _lock_object(plan.run, writer)
+        return ending or await _drive(plan, model or ProfileModel(plan.run), writer)
+    except asyncio.CancelledError:
+        ending = await in_db(_asked_to_stop, plan.run.pk)
+        task = asyncio.current_task()
+        if ending is None or task is None:
+            raise
+        task.uncancel()
+        return ending
+    except Exception as raised:  # noqa: BLE001 - the edge of the run
+        return _ending_of(plan, _first(raised))
+
+
+async def _prelude(plan: Plan, writer: RunWriter) -> Ending | None:
+    """Settle what an earlier attempt left behind."""
+    if plan.run.epoch > 1:
+        facts = [*plan.facts]
+
+        def settle() -> list[Event]:
+            settle_open(plan.run)
+            return facts + judge_interrupted(plan.run)
+
+        await writer.commit(settle)
+        if ending := await in_db(unknown_ending, plan.run):
+            return ending
+    return plan.ending
+
+
+async def _lock_object(run: Run, writer: RunWriter) -> None:
+    """Keep others from saving the object of the page meanwhile, if its module wants."""
+    if not wants_lock(run):
+        return
+    target = await in_tool_thread(target_of, run)
+    if target is None:
+        return
+
+    def work() -> list[Event]:
+        take(run, target)
+        return []
+
+    await writer.commit(work)
+
+
+async def _drive(plan: Plan, model: ProfileModel, writer: RunWriter) -> Ending | None:
+    calls = DurableCalls(plan.run, writer)
+    loop = run_loop(model, calls, plan.state, limits())
+    async with aclosing(loop) as items:
+        async for item in items:
+            if isinstance(item, Waiting):
+                return None
+            if isinstance(item, Finished):
+                return _of_loop(item)
+            await _take(item, plan, writer, model)
+    return None
+
+
+async def _take(
+    item: LoopItem, plan: Plan, writer: RunWriter, model: ProfileModel
+) -> None:
+    if writer.lost.is_set():
+        raise LostLease(f"Run {plan.run.pk} was taken over.")
+    match item:
+        case TextContent() | ReasoningContent():
+            writer.text(item)
+        case CallDraft():
+            writer.draft(item)
+        case ModelReply():
+            work = partial(
+                store_reply,
+                plan.run.pk,
+                plan.state.step_index,
+                item,
+                model.name,
+                model.offer,
+            )
+            if item.calls:
+                await writer.commit(work)
+            else:
+                writer.defer(work)  # the run ends with it
+        case Waiting() | Finished():
+            return
+        case _:
+            writer.note(item)
+
+
+def _first(raised: Exception) -> Exception:
+    """Return the error itself, also out of a group of tasks."""
+    while isinstance(raised, ExceptionGroup):
+        raised = raised.exceptions[0]
+    return raised
+
+
+def _ending_of(plan: Plan, error: Exception) -> Ending:
+    if isinstance(error, LostLease | OperationalError | InterfaceError):
+        # A database that is away ends no run: the lease runs out, and it goes on.
+        raise error
+    if isinstance(error, ModelError):
+        return Ending(
+            state=RunState.FAILED,
+            code=error.code,
+            text=sentence(error),
+            detail=error.detail,
+            wait_s=error.retry_after_s or 0.0,
+        )
+    if isinstance(error, Limited):
+        return Ending(
+            state=RunState.LIMITED,
+            code=BUDGET,
+            text=str(error),
+            opens_at=error.opens_at,
+        )
+    if isinstance(error, Revoked):
+        return Ending(state=RunState.CANCELLED, code=error.code, text=str(error))
+    logger.error("run %s failed", plan.run.pk, exc_info=error)
+    return Ending(
+        state=RunState.FAILED,
+        code="internal",
+        text=_(
+            "The assistant failed by a fault of its own. What was said so far is "
+            "kept. Try again."
+        ),
+        detail=f"{type(error).__name__}: {error}",
+    )
+
+
+def _asked_to_stop(run_id: UUID) -> Ending | None:
+    asked = Run.objects.filter(STOPPING, pk=run_id).select_related("stop_request")
+    run = asked.first()
+    return None if run is None else stopped(run)
+
+
+def _of_loop(item: Finished) -> Ending:
+    if item.outcome == "succeeded":
+        return SUCCEEDED
+    bounds = limits()
+    sentences = {
+        "steps": _("Stopped after %(n)d steps. Ask to go on, or ask for less at once.")
+        % {"n": bounds.steps},
+        "calls": _(
+            "The model asked for more than %(n)d things at once. None of them was "
+            "carried out. Ask for less at once."
+        )
+        % {"n": bounds.calls},
+        "same_failures": _(
+            "Stopped: the same call failed %(n)d times. Put the request in other words."
+        )
+        % {"n": bounds.same_failures},
+        "length": _("The model ran out of room for its answer. Ask it to go on."),
+        "running_s": _("Stopped after %(n)d minutes. Ask to go on.")
+        % {"n": bounds.running_s / 60},
+    }
+    return Ending(
+        state=RunState.LIMITED, code=f"limit_{item.limit}", text=sentences[item.limit]
+    )

@@ -1,0 +1,223 @@
+"""Find what was left behind, and bring it back into the queue."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError
+from django.db.models import Q
+
+from ai_assistant import conf
+from ai_assistant.engine.calls import background
+from ai_assistant.engine.calls.background.claim import GOING_ON
+from ai_assistant.engine.calls.background.perform import end_task
+from ai_assistant.engine.calls.background.send import resend_s
+from ai_assistant.engine.calls.client_tools import end_late, late_requests
+from ai_assistant.engine.interrupts.answers import expire
+from ai_assistant.engine.lifecycle.deletion import let_go_of_deleted
+from ai_assistant.engine.lifecycle.finish import outcome_unknown
+from ai_assistant.engine.lifecycle.object_lock import let_go_of_left
+from ai_assistant.engine.lifecycle.stop import heed
+from ai_assistant.engine.lifecycle.waits import call_moved, record_result, settle_wait
+from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.lease import (
+    Hold,
+    claim,
+    database_now,
+    is_gone,
+    pass_by_state,
+)
+from ai_assistant.engine.storage.units import unit, unless_locked
+from ai_assistant.events import Event
+from ai_assistant.exceptions import LostLease, Refused
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.clock import Now, free
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import WAITING, Run, RunState, StopRequest
+from ai_assistant.registry import registry
+from ai_assistant.safety.audit import seal, seal_all
+from ai_assistant.safety.budgets.ledger import settle_left_behind
+
+logger = logging.getLogger("ai_assistant")
+
+BATCH = 100
+
+
+@dataclass(kw_only=True, slots=True)
+class Swept:
+    """What a sweep has changed: runs by id that somebody may look at."""
+
+    moved: list[UUID] = field(default_factory=list)
+
+
+def sweep_once() -> Swept:
+    """Do everything that needs no event loop. Safe from any process, any time."""
+    swept = Swept()
+    for part in _parts(swept):
+        try:
+            unless_locked(part)
+        except (OperationalError, InterfaceError):
+            raise  # of the database, which is away for all of them
+        except Exception:
+            logger.exception("a part of the sweep failed, and is left for the next one")
+    return swept
+
+
+def _parts(swept: Swept) -> list[Callable[[], object]]:
+    """Return what a sweep does; none of it waits for a run that is locked."""
+    return [
+        partial(_expire_waits, swept),
+        partial(_end_stopped, swept),
+        partial(_take_back_calls, swept),
+        unit(let_go_of_left),
+        give_out_calls,
+        unit(settle_left_behind),
+        let_go_of_deleted,
+        partial(seal_all, unit(seal)),  # who freezes in it does not keep the log
+    ]
+
+
+def claim_runs(owner: str, room: int) -> list[Hold]:
+    """Take up to `room` runs that are queued, or whose owner is gone."""
+    holds: list[Hold] = []
+    for run_id, gone_owner in _claimable(owner):
+        if len(holds) >= room:
+            break
+        # One that is locked takes the room of no other.
+        hold = _claim(run_id, owner, gone_owner)
+        if hold is not None:
+            holds.append(hold)
+    return holds
+
+
+@unit
+def _claim(run_id: UUID, owner: str, gone_owner: str) -> Hold | None:
+    return claim(run_id, owner, gone_owner=gone_owner)
+
+
+def _claimable(owner: str) -> list[tuple[UUID, str]]:
+    """Return runs to take, each with its owner if that is surely gone."""
+    now = database_now()
+    found: list[tuple[UUID, str]] = []
+    rows = Run.objects.filter(state__in=(RunState.QUEUED, RunState.RUNNING))
+    columns = rows.order_by("created_at").values_list(
+        "pk", "state", "owner", "lease_until"
+    )
+    for run_id, state, held_by, lease_until in columns:
+        if state == RunState.QUEUED:
+            found.append((run_id, ""))
+        elif held_by != owner and is_gone(held_by):
+            found.append((run_id, held_by))
+        elif lease_until < now:
+            found.append((run_id, ""))
+    return found
+
+
+def _expire_waits(swept: Swept) -> None:
+    late = Interrupt.objects.filter(
+        status=Interrupt.Status.OPEN, expires_at__lt=Now()
+    ).exclude(kind=Interrupt.Kind.BROWSER)
+    for interrupt in late[:BATCH]:
+        try:
+            swept.moved.append(expire(interrupt).run_id)
+        except Refused:
+            continue
+    for interrupt in late_requests()[:BATCH]:
+        try:
+            swept.moved.append(end_late(interrupt.pk).run_id)
+        except Refused:
+            continue
+
+
+def _end_stopped(swept: Swept) -> None:
+    """End what nobody else ends, and let the others take note of the wish."""
+    noted = Q(stop_requested=True, state__in=(RunState.QUEUED, *WAITING))
+    asked = Q(pk__in=StopRequest.objects.values("run_id"))
+    for run_id in Run.objects.filter(noted | asked).values_list("pk", flat=True)[
+        :BATCH
+    ]:
+        if heed(run_id, waits=False).ended:
+            swept.moved.append(run_id)
+
+
+def _take_back_calls(swept: Swept) -> None:
+    """Give up the claims of workers that are gone."""
+    now = database_now()
+    working = ToolCall.objects.filter(background=True, status=CallStatus.EXECUTING)
+    for call in working.select_related("run"):
+        is_left = is_gone(call.owner) or call.lease_until < now
+        if is_left and _take_back(call):
+            swept.moved.append(call.run_id)
+
+
+@unit
+def _take_back(call: ToolCall) -> bool:
+    """
+    Give up the claim of a call; False if it is none that was left behind.
+
+    Who holds the run's row is alive, or its connection is: such a run is passed by.
+    """
+    try:
+        pass_by_state(call.run_id, GOING_ON, waits=False)
+    except LostLease:
+        return False
+    still = ToolCall.objects.filter(
+        pk=call.pk, epoch=call.epoch, status=CallStatus.EXECUTING
+    )
+    if not is_gone(call.owner):
+        # Asked again behind the lock: it may have been renewed since.
+        still = still.filter(lease_until__lt=database_now())
+    if not still.update(lease_until=0):
+        return False
+    tool = registry.tools().get(call.name)
+    if tool is not None and tool.resumable:
+        still.update(status=CallStatus.PENDING, owner="", sent_at=0)
+        facts: list[Event] = [call_moved(call, CallStatus.PENDING)]
+    else:
+        facts = [*record_result(call, outcome_unknown(call), status="unknown")]
+        facts += end_task(call)
+        settle_wait(call.run_id)
+    first = pass_by_state(call.run_id, GOING_ON, events=len(facts))
+    append(call.run_id, facts, first_seq=first, epoch=0)
+    return True
+
+
+def give_out_calls() -> None:
+    """Give out background calls that nobody has taken, or will take."""
+    now = database_now()
+    due = ToolCall.objects.filter(
+        background=True,
+        status=CallStatus.PENDING,
+        run__state__in=GOING_ON,
+        sent_at__lt=now - resend_s(),
+    ).exclude(asks=True, approved=False)  # it waits for a look at what it changes
+    for call_id in list(due.values_list("pk", flat=True)[:BATCH]):
+        if _take_turn(call_id, now):
+            background.give_out(call_id)
+
+
+@unit
+def _take_turn(call_id: UUID, now: float) -> bool:
+    due = free(ToolCall.objects.filter(pk=call_id, sent_at__lt=now))
+    return bool(due.update(sent_at=now))
+
+
+def overdue_s() -> list[float]:
+    """
+    Return of each run and call at work how long its lease is over, if nobody takes it.
+
+    Its row is locked then: by a process that hangs, or by a tool that takes long.
+    """
+    now = database_now()
+    # By then somebody has taken it, if it could be taken.
+    before = now - 2 * conf.sweep_s() - float(conf.get("POLL_S"))
+    runs = Run.objects.filter(state=RunState.RUNNING, lease_until__lt=before)
+    calls = ToolCall.objects.filter(
+        background=True, status=CallStatus.EXECUTING, lease_until__lt=before
+    )
+    leases = [
+        rows.values_list("lease_until", flat=True)[:BATCH] for rows in (runs, calls)
+    ]
+    return [now - until for found in leases for until in found]

@@ -1,0 +1,203 @@
+"""A new run in place of one that has ended, or after it: Retry, Continue, and versions."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.conf import labelled_profiles
+from ai_assistant.engine.intake.submission import KEY_CHARS, Submission
+from ai_assistant.engine.lifecycle.finish import BUDGET
+from ai_assistant.engine.storage.branches import BRANCH, RETRY, tree_of
+from ai_assistant.engine.storage.history import question_of
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.conversation import Message
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.prompts.system import WISHES
+from ai_assistant.safety.identity.session import SessionStamp
+from ai_assistant.types import UserKey
+
+MOST_PARTS = 200  # that are looked for above a run
+
+
+def goes_on(run: Run) -> bool:
+    """
+    Tell whether nobody typed the question of a run: it goes on with the one above.
+
+    A client may choose such a key; what the run continues it cannot say.
+    """
+    return run.continues_id is not None and run.idempotency_key.startswith(GO_ON)
+
+
+def beginning(path: Sequence[UUID], place: int) -> int:
+    """Return the place in `path` where the answer begins that the run at `place` is of."""
+    if not place:
+        return 0
+    near = path[max(0, place - MOST_PARTS) : place + 1]
+    found = Run.objects.filter(
+        pk__in=near, continues__isnull=False, idempotency_key__startswith=GO_ON
+    )
+    later = set(found.values_list("pk", flat=True))
+    while place and path[place] in later:
+        place -= 1
+    return place
+
+
+def whole_answer(run: Run) -> list[UUID]:
+    """Return the runs of the answer as far as `run`, the first one first."""
+    if not goes_on(run):
+        return [run.pk]
+    path = tree_of(run.conversation).path_to(run.pk)
+    return path[beginning(path, len(path) - 1) :]
+
+
+GO_ON = "again-"  # how the keys begin of messages that nobody typed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Version:
+    """Who wants another version of `run_id`. `key` makes a repeat harmless."""
+
+    user_id: UserKey
+    run_id: UUID
+    key: str
+    stamp: SessionStamp
+    look_only: bool = False  # nothing may be changed; nor if that was so before
+
+
+def is_asked_again(run: Run) -> bool:
+    """Tell whether another try at `run` is its question, and not to go on."""
+    if run.state == RunState.LIMITED and run.error_code == BUDGET:
+        return not run.steps.exists()  # it never came to the model
+    return run.state == RunState.FAILED
+
+
+def again_submission(
+    user_id: UserKey, run_id: UUID, key: str, session: SessionStamp
+) -> Submission:
+    """
+    Return what is sent for another try at `run_id`.
+
+    After a failure, and a limit before the first answer, the question is asked
+    again, with all that was said to it, beside the first try; after a stop or another limit the assistant is asked
+    to go on. Raise Refused not_found, or not_ended.
+    """
+    run = ended_run(user_id, run_id)
+    retries = is_asked_again(run)
+    asked = question_of(run) if retries else None
+    beginning = _beginning(asked, RETRY) if retries else GO_ON
+    return replace(
+        _like(run, session),
+        key=f"{beginning}{key}"[:KEY_CHARS],
+        text=_all_said(run) if asked else _("Go on."),
+        continues=run.pk,
+        beside=run.pk if retries else None,
+        wish=run.wish,
+        profile=run.profile,
+    )
+
+
+def regenerate_submission(
+    version: Version,
+    *,
+    wish: str = "",
+    profile: str = "",
+    page_path: str = "",
+    page_title: str = "",
+) -> Submission:
+    """
+    Return what is sent for another answer to the question of a run.
+
+    `wish` says how to answer, `profile` who, `page_path` for which page; empty: as
+    before. What the old page had added is left behind with it. Raise Refused not_found,
+    not_ended, bad_request for a wish or a profile that is not offered.
+    """
+    run = ended_run(version.user_id, version.run_id)
+    offered = {run.profile, *dict(labelled_profiles(without=run.profile))}
+    if wish not in ("", *WISHES) or (profile or run.profile) not in offered:
+        raise Refused(
+            "bad_request", _("This page is out of date. Reload it and try again.")
+        )
+    asked = question_of(run)
+    again = _beside(run, version)
+    if page_path:
+        again = replace(again, page_path=page_path, page_title=page_title, context={})
+    return replace(
+        again,
+        key=_key(_beginning(asked, BRANCH), version, wish, profile, page_path),
+        text=asked.text if asked else "",
+        continues=run.continues_id if _is_go_on(asked) else None,
+        wish=wish,
+        profile=profile or run.profile,
+    )
+
+
+def edited_submission(version: Version, text: str) -> Submission:
+    """
+    Return what is sent for another question in the place of that of a run.
+
+    Raise Refused not_found, or not_ended.
+    """
+    run = ended_run(version.user_id, version.run_id)
+    return replace(_beside(run, version), key=_key(BRANCH, version), text=text)
+
+
+def ended_run(user_id: UserKey, run_id: UUID) -> Run:
+    """Return an ended run of the user. Raise Refused not_found, or not_ended."""
+    run = Run.objects.filter(pk=run_id, user_id=user_id).first()
+    if run is None:
+        raise Refused("not_found", "")
+    if not run.is_final:
+        raise Refused("not_ended", _("This answer is still being written."))
+    return run
+
+
+def _like(run: Run, session: SessionStamp) -> Submission:
+    """Return what is sent from the page of `run`, by whoever is signed in now."""
+    return Submission(
+        user_id=run.user_id,
+        conversation_id=run.conversation_id,
+        key="",
+        text="",
+        page_path=run.page_path,
+        page_title=run.page_title,
+        context=run.context,  # what was dropped stays dropped
+        stamp=session,
+        look_only=run.look_only,
+    )
+
+
+def _beside(run: Run, version: Version) -> Submission:
+    return replace(
+        _like(run, version.stamp),
+        beside=run.pk,
+        profile=run.profile,
+        look_only=run.look_only or version.look_only,
+    )
+
+
+def _all_said(run: Run) -> str:
+    """Return the question of a run, with what the person said while it worked."""
+    said = Message.objects.filter(run=run, role=Message.Role.USER)
+    texts = [message.text for message in said.order_by("position")]
+    whole = "\n\n".join(texts)
+    return whole if len(whole) <= int(conf.get("MAX_MESSAGE_CHARS")) else texts[0]
+
+
+def _is_go_on(asked: Message | None) -> bool:
+    return asked is not None and asked.key.startswith(GO_ON)
+
+
+def _beginning(asked: Message | None, how: str) -> str:
+    """Return how the key begins: a “Go on.” stays one that nobody typed."""
+    return f"{GO_ON}{how}" if _is_go_on(asked) else how
+
+
+def _key(beginning: str, version: Version, *said: str) -> str:
+    """Return a key that is the same for the same wish on the same page."""
+    told = (str(version.run_id), version.key, *said)
+    digest = hashlib.sha256("\0".join(told).encode()).hexdigest()
+    return f"{beginning}{digest}"[:KEY_CHARS]

@@ -1,0 +1,399 @@
+"""Accept a message: conversation, message, run and first event, in one transaction."""
+
+import unicodedata
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.conf import DEFAULT
+from ai_assistant.engine.accounting.audit import run_started
+from ai_assistant.engine.accounting.usage import check_before_start
+from ai_assistant.engine.interrupts.answers import take_as_answer
+from ai_assistant.engine.lifecycle import queue
+from ai_assistant.engine.lifecycle.finish import store_message
+from ai_assistant.engine.lifecycle.scope import module_id_for
+from ai_assistant.engine.lifecycle.steering import take_along
+from ai_assistant.engine.storage.branches import before_next
+from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.lease import Hold, database_now
+from ai_assistant.engine.storage.units import unit
+from ai_assistant.events import RunStarted
+from ai_assistant.exceptions import Refused
+from ai_assistant.models import clock
+from ai_assistant.models.clock import Now
+from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
+from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
+from ai_assistant.request_context import script_prefix
+from ai_assistant.safety.budgets.budgets import has_budgets
+from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.safety.identity.session import SessionStamp
+from ai_assistant.safety.limits import check_message_rate
+from ai_assistant.text.redaction import redact, redact_json, redact_values
+from ai_assistant.text.unicode import whole
+from ai_assistant.types import UserKey
+
+TITLE_CHARS = 60
+KEY_CHARS = 64
+PATH_CHARS = 2000
+KEPT_CONTROLS = "\n\t"
+MOST_LOADED = 20  # tools that find_tools has found in a conversation, the latest
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClientNames:
+    """How a client of another protocol names what it sends."""
+
+    run: str
+    thread: str = ""  # empty: it uses our id
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Submission:
+    """What a person sends. `key` makes a repeat harmless."""
+
+    user_id: UserKey
+    conversation_id: UUID
+    key: str
+    text: str
+    page_path: str = ""
+    page_title: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)  # see Run.context
+    stamp: SessionStamp = field(default_factory=SessionStamp)
+    look_only: bool = False  # nothing may be changed
+    steers: bool = False  # a run under way may read it in its next step
+    door: str = Door.PANEL
+    client: ClientNames | None = None
+    continues: UUID | None = None
+    beside: UUID | None = None  # the run of which this is another version
+    wish: str = ""  # how to answer, see prompts.wishes
+    profile: str = DEFAULT
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether it may stand in the queue: a client of AG-UI has a rule of its own."""
+        is_another_try = bool(self.continues or self.beside)
+        return not is_another_try and self.door != Door.AGUI
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Accepted:
+    """What became of it. `hold` is there if this process has to execute the run."""
+
+    run_id: UUID
+    conversation_id: UUID
+    is_new: bool
+    hold: Hold | None = None
+    woken: bool = False  # the text answered a run that waited
+    queued: UUID | None = None  # it waits for the end of that run, as this row
+
+
+def clean_text(text: str, most: int = 0) -> str:
+    """
+    Return the text as it is stored; `most` characters, or as many as a message may.
+
+    Raise Refused if it is empty, too long, or holds control characters.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    most = most or int(conf.get("MAX_MESSAGE_CHARS"))
+    if not text:
+        raise Refused("empty", _("Write a message first."))
+    if len(text) > most:
+        raise Refused(
+            "too_long",
+            _("This message has %(n)d characters; at most %(most)d can be sent.")
+            % {"n": len(text), "most": most},
+        )
+    for character in text:
+        category = unicodedata.category(character)
+        if category in ("Cc", "Cs") and character not in KEPT_CONTROLS:
+            raise Refused(
+                "binary",
+                _("This message holds characters that are not text. Remove them."),
+            )
+    return text
+
+
+def accept(submission: Submission, *, owner: str = "") -> Accepted:
+    """
+    Accept a message; the same key a second time changes nothing.
+
+    With `owner` the run is leased to that process at once, else it is queued. While
+    another run is unfinished the message waits for its end (see `engine.queue`).
+    Raise Refused: not_found for another user's conversation, queue_full, busy if it
+    cannot wait or the run does not take it along, ended if none is there to do so,
+    Limited at a rate or a budget, and what `clean_text` raises.
+    """
+    # A person may speak of what looks like a key; ours has no place in a row.
+    text = redact_values(clean_text(submission.text))
+    if not 0 < len(submission.key) <= KEY_CHARS:
+        raise Refused("bad_key", _("Reload the page and send the message again."))
+    try:
+        return _accept(submission, text, owner)
+    except IntegrityError:
+        # The same message at the same moment: now the other one is to be seen.
+        return _accept(submission, text, owner)
+
+
+@unit
+def _accept(submission: Submission, text: str, owner: str) -> Accepted:
+    conversation, is_new = _conversation(submission, text)
+    if not is_new:
+        check_unused(conversation, submission.client)
+    known = Message.objects.filter(
+        conversation__owner_id=submission.user_id, key=submission.key
+    ).first()
+    if known is not None:
+        return Accepted(
+            run_id=known.run_id, conversation_id=known.conversation_id, is_new=False
+        )
+    queued = queue.known(submission.user_id, submission.key)
+    if queued is not None and (queued.dropped_at or not submission.steers):
+        return _waits(queued)
+    active = None if is_new else _active(conversation)
+    if active is not None:
+        return _to_active(active, submission, text)
+    if submission.steers:
+        raise Refused("ended", _("This answer has ended."))
+    if submission.may_wait and not is_new and queue.next_up(conversation):
+        return _waits(_enqueue(conversation, submission, text))  # behind the others
+    return begin(conversation, submission, text, owner, is_new=is_new)
+
+
+def begin(
+    conversation: Conversation,
+    submission: Submission,
+    text: str,
+    owner: str,
+    *,
+    is_new: bool = False,
+) -> Accepted:
+    """
+    Begin a run in a conversation that has none under way.
+
+    Call it in a transaction that has the lock of the conversation. Raise Refused as
+    `accept` does, for what is used up.
+    """
+    _check_load(submission)
+    _check_limits(submission, text)
+    run = _run(conversation, submission)
+    if not is_new:
+        _stand(run, conversation, submission)
+    return _begin(run, submission, text, owner)
+
+
+def _active(conversation: Conversation) -> Run | None:
+    return conversation.runs.filter(state__in=UNFINISHED).first()
+
+
+def check_unused(conversation: Conversation, client: ClientNames | None) -> None:
+    """Raise Refused run_id_used if the client has named a run like that before."""
+    if client is None:
+        return
+    if conversation.client_runs.filter(client_id=client.run).exists():
+        raise Refused(
+            "run_id_used",
+            _("The run “%(id)s” exists already. Give each run an id of its own.")
+            % {"id": client.run},
+        )
+
+
+def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool]:
+    """Return the conversation, and whether it is new."""
+    thread = submission.client.thread if submission.client else ""
+    named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
+    own = Conversation.objects.own(submission.user_id).filter(**named)
+    # A write first: it takes the lock, and two messages at once stand in line.
+    if own.update(updated_at=Now(), read_at=Now()):  # whoever goes on has read it
+        return own.get(), False
+    # Of another, or deleted: an own one that began just now fails at the create.
+    names = Q(pk=submission.conversation_id)
+    names |= Q(owner_id=submission.user_id, **named) if thread else Q()
+    known = Conversation.objects.filter(names)
+    if known.exclude(owner_id=submission.user_id, deleted_at=None).exists():
+        raise Refused("not_found", _("This conversation does not exist."))
+    title = " ".join(text.split())
+    if len(title) > TITLE_CHARS:
+        title = title[: TITLE_CHARS - 1] + "…"
+    made = Conversation.objects.create(
+        pk=submission.conversation_id,
+        owner_id=submission.user_id,
+        title=title,
+        thread_id=thread,
+        read_at=clock.now(),
+    )
+    return made, True
+
+
+def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
+    message = message_of(active, submission.key, text, submission.client)
+    if submission.steers:  # what is asked meanwhile, it does not answer
+        return _tell(active, submission, message)
+    is_another_try = bool(submission.continues or submission.beside)
+    if not is_another_try and take_as_answer(active, message, submission.stamp):
+        return Accepted(
+            run_id=active.pk,
+            conversation_id=active.conversation_id,
+            is_new=False,
+            woken=True,
+        )
+    if not submission.may_wait:
+        raise busy()
+    return _waits(_enqueue(active.conversation, submission, text), behind=active)
+
+
+def _tell(active: Run, submission: Submission, message: Message) -> Accepted:
+    """Let the next step of a run read a message; without one it waits for the end."""
+    queued = queue.known(submission.user_id, submission.key)
+    queued = queued or _enqueue(active.conversation, submission, message.text)
+    if not take_along(active, message, look_only=submission.look_only):
+        raise busy()
+    queue.told(active, queued)
+    return _waits(queued, behind=active)
+
+
+def _enqueue(
+    conversation: Conversation, submission: Submission, text: str
+) -> QueuedMessage:
+    run = _run(conversation, submission)
+    queued = QueuedMessage(
+        conversation=conversation,
+        user_id=submission.user_id,
+        key=submission.key,
+        text=text,
+        page_path=run.page_path,
+        script_prefix=run.script_prefix,
+        page_title=run.page_title,
+        context=run.context,
+        look_only=run.look_only,
+        profile=run.profile,
+        door=run.door,
+        session_digest=run.session_digest,
+        session_sealed=run.session_sealed,
+        password_digest=run.password_digest,
+        session_expires_at=run.session_expires_at,
+        token_id=run.token_id,
+    )
+    queue.append(queued)
+    return queued
+
+
+def _waits(queued: QueuedMessage, behind: Run | None = None) -> Accepted:
+    run = behind or queue.last_run(queued.conversation_id)
+    return Accepted(
+        run_id=run.pk if run else UUID(int=0),
+        conversation_id=queued.conversation_id,
+        is_new=False,
+        queued=queued.pk,
+    )
+
+
+def busy() -> Refused:
+    """Return the refusal of what cannot wait for the end of a run."""
+    sentence = _("The assistant is still working. Stop it, or wait for its answer.")
+    return Refused("busy", sentence)
+
+
+def _check_load(submission: Submission) -> None:
+    active = Run.objects.filter(
+        user_id=submission.user_id, state__in=(RunState.QUEUED, RunState.RUNNING)
+    ).count()
+    if active >= int(conf.get("RUNS_PER_USER")):
+        raise Refused(
+            "too_many_runs",
+            _("%(n)d answers are being written for you already. Wait for one.")
+            % {"n": active},
+        )
+
+
+def _check_limits(submission: Submission, text: str) -> None:
+    """Raise Limited if a rate or a budget of the site is used up."""
+    check_message_rate(submission.user_id)
+    user = fresh_user(submission.user_id) if has_budgets() else None
+    if user is not None:
+        check_before_start(user, text)
+
+
+def _run(conversation: Conversation, submission: Submission) -> Run:
+    return Run(
+        id=uuid.uuid4(),
+        conversation=conversation,
+        user_id=submission.user_id,
+        continues_id=submission.continues,
+        wish=submission.wish,
+        profile=submission.profile,
+        idempotency_key=submission.key,
+        page_path=redact(_path(submission.page_path)),
+        script_prefix=script_prefix(),
+        page_title=redact(whole(submission.page_title))[:300],
+        module=module_id_for(submission.page_path),
+        context=redact_json(dict(submission.context)),
+        look_only=submission.look_only,
+        session_digest=submission.stamp.session_digest,
+        session_sealed=submission.stamp.session_sealed,
+        password_digest=submission.stamp.password_digest,
+        session_expires_at=submission.stamp.ends_at(),
+        token_id=submission.stamp.token_id,
+        door=submission.door,
+        next_seq=2,
+    )
+
+
+def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
+    """Store a new run with its message and its first event."""
+    if owner:
+        run.state, run.owner, run.epoch = RunState.RUNNING, owner, 1
+        run.lease_until = database_now() + float(conf.get("LEASE_S"))
+    with transaction.atomic():
+        run.save(force_insert=True)
+    store_message(message_of(run, submission.key, text, submission.client))
+    append(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
+    if submission.client is not None:
+        run.client_runs.create(
+            conversation=run.conversation, client_id=submission.client.run
+        )
+    run_started(run, submission.stamp.ip)
+    hold = Hold(run_id=run.pk, owner=owner, epoch=1) if owner else None
+    return Accepted(
+        run_id=run.pk, conversation_id=run.conversation_id, is_new=True, hold=hold
+    )
+
+
+def _stand(run: Run, conversation: Conversation, submission: Submission) -> None:
+    """Set what the new run stands behind; it is shown, since it is the newest."""
+    before = before_next(
+        conversation, beside=submission.beside, behind=submission.continues
+    )
+    if before is not None:
+        run.after_id = before.pk
+        # The names of the tools that the model has found there: it keeps them.
+        run.loaded_tools = before.loaded_tools[-MOST_LOADED:]
+    if conversation.shown_run_id is not None:
+        Conversation.objects.filter(pk=conversation.pk).update(shown_run=None)
+
+
+def _path(said: str) -> str:
+    """Return the path of a page of this site, or nothing: the model is told of it."""
+    is_path = said.startswith("/") and said.isprintable() and " " not in said
+    return said[:PATH_CHARS] if is_path else ""
+
+
+def message_of(
+    run: Run, key: str, text: str, client: ClientNames | None = None
+) -> Message:
+    """Return what a person says to a run, not stored yet."""
+    return Message(
+        conversation_id=run.conversation_id,
+        run=run,
+        key=key,
+        client_id=client.message if client else "",
+        role=Message.Role.USER,
+        parts=[{"type": "text", "text": text}],
+    )

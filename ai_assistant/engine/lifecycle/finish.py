@@ -1,0 +1,220 @@
+"""How a run ends: every call has its result, and nothing stays open."""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.accounting.audit import run_ended
+from ai_assistant.engine.lifecycle.object_lock import let_go
+from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.engine.lifecycle.waits import close_interrupts, record_result
+from ai_assistant.engine.storage.eventlog import open_messages, partial_texts
+from ai_assistant.events import CallResult, Event, RunError, RunFinished
+from ai_assistant.models import clock
+from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.modules.base import ContextModule
+from ai_assistant.modules.resolve import module_by_id
+from ai_assistant.registry import registry
+from ai_assistant.safety.budgets.ledger import settle_open
+from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.text.redaction import redact
+from ai_assistant.text.unicode import whole
+from ai_assistant.types import ToolResult
+
+logger = logging.getLogger("ai_assistant")
+
+
+def clean_up_later(run: Run) -> None:
+    """Call the module's `cleanup` once the end of the run is committed."""
+    module = module_by_id(run.module)
+    if type(module).cleanup is not ContextModule.cleanup:
+        transaction.on_commit(partial(_clean_up, run, module))
+
+
+def _clean_up(run: Run, module: ContextModule) -> None:
+    try:
+        module.cleanup(RunScope(run, fresh_user(run.user_id)).context)
+    except Exception:
+        # The run has ended already, whatever the site's code says to that.
+        logger.exception("cleanup of module %r failed", module.id)
+
+
+DETAIL_CHARS = 4000
+BUDGET = "budget"  # the code of a run that no budget had room for
+WRITTEN = (  # at the end of a run
+    *("state", "owner", "error_code", "error_text", "error_detail", "opens_at"),
+    *("session_sealed", "steering", "running_s", "finished_at"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """Why a run ends. `text` is a sentence for the person."""
+
+    state: RunState
+    code: str = ""
+    text: str = ""
+    detail: str = ""  # for the operator
+    opens_at: datetime | None = None  # when what has limited the run is over
+    wait_s: float = 0.0  # instead: after so many seconds, as a provider says it
+
+
+STOPPED = Ending(state=RunState.CANCELLED, code="stopped")
+SUCCEEDED = Ending(state=RunState.SUCCEEDED)
+
+
+def take_note(run: Run) -> None:
+    """
+    Write the wish to stop a run, if there is one, into its own row.
+
+    Call it behind the fence, with `stop_request` read there.
+    """
+    wish = getattr(run, "stop_request", None)
+    if wish is None:
+        return
+    if not run.stop_requested:
+        run.stop_requested, run.error_code, run.error_text = True, wish.code, wish.text
+        run.save(update_fields=["stop_requested", "error_code", "error_text"])
+    wish.delete()
+
+
+def stopped(run: Run) -> Ending:
+    """Return the ending of a run that was asked to stop, with the reason if any."""
+    wish = None if run.stop_requested else getattr(run, "stop_request", None)
+    if wish is not None:
+        return Ending(state=RunState.CANCELLED, code=wish.code, text=wish.text)
+    return Ending(
+        state=RunState.CANCELLED, code=run.error_code or "stopped", text=run.error_text
+    )
+
+
+def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Event]:
+    """
+    End the run; return the facts. Call it in a transaction that holds its lock.
+
+    What the model had said so far is kept as a message.
+    """
+    run = Run.objects.select_related("stop_request").get(pk=run_id)
+    take_note(run)
+    facts: list[Event] = []
+    # A run succeeds when the model has nothing open any more.
+    if ending.state != RunState.SUCCEEDED:
+        facts += _close_calls(run)
+        facts += close_interrupts(run.interrupts.all(), Interrupt.Status.CANCELLED)
+        said_chars = _keep_partial(run, ending)
+        settle_open(run, said_chars=said_chars)
+    unknown = run.calls.filter(status=CallStatus.UNKNOWN).exists()
+    if unknown and ending.state != RunState.NEEDS_REVIEW:
+        ending = _review(ending)
+    run.state = ending.state
+    run.owner = ""
+    run.error_code = ending.code[:64]
+    run.error_text = redact(whole(ending.text))
+    run.error_detail = redact(whole(ending.detail))[:DETAIL_CHARS]
+    now = clock.now()
+    run.opens_at = ending.opens_at
+    if ending.wait_s:
+        run.opens_at = now + timedelta(seconds=ending.wait_s)
+    run.session_sealed = ""  # nobody asks for its session any more
+    run.steering = []  # what no step has read waits in the queue
+    run.running_s += running_s
+    run.finished_at = now
+    run.save(update_fields=WRITTEN)
+    Conversation.objects.filter(pk=run.conversation_id).update(updated_at=now)
+    run_ended(run)
+    let_go(run)
+    clean_up_later(run)
+    return [*facts, _last_fact(ending)]
+
+
+def store_message(message: Message) -> None:
+    """Store a message at the end of its conversation."""
+    last = Message.objects.filter(conversation_id=message.conversation_id).aggregate(
+        last=Max("position")
+    )["last"]
+    message.position = 0 if last is None else last + 1
+    message.save(force_insert=True)
+
+
+def outcome_unknown(call: ToolCall) -> ToolResult:
+    """Return the result of a call of which nobody knows whether it happened."""
+    return ToolResult(
+        ok=False,
+        error=_("“%(name)s” was cut off. It may have happened, or not.")
+        % {"name": call.label or call.name},
+        error_type="unknown",
+        suggestion=_("Check before doing it again."),
+    )
+
+
+def _close_calls(run: Run) -> list[CallResult]:
+    facts: list[CallResult] = []
+    for call in run.calls.filter(status__in=OPEN_CALL):
+        tool = registry.tools().get(call.name)
+        began = call.status == CallStatus.EXECUTING
+        if began and tool is not None and tool.external:
+            facts += record_result(call, outcome_unknown(call), status="unknown")
+            continue
+        error = (
+            _("Stopped at work. What it had saved by then stays.")
+            if began and call.background
+            else _("Not carried out: the run was stopped before.")
+        )
+        result = ToolResult(ok=False, error=error, error_type="cancelled")
+        reason = "stopped" if run.stop_requested else "skipped"
+        facts += record_result(call, result, status="cancelled", reason=reason)
+    return facts
+
+
+def _review(ending: Ending) -> Ending:
+    return Ending(
+        state=RunState.NEEDS_REVIEW,
+        code="unknown_outcome",
+        text=_(
+            "It is not known whether the last action happened. Check it, then go on."
+        ),
+        detail=ending.detail,
+    )
+
+
+def _keep_partial(run: Run, ending: Ending) -> int:
+    """Store what the model had begun to say; return how many characters."""
+    said_chars = 0
+    known = {str(pk) for pk in run.messages.values_list("pk", flat=True)}
+    for message_id in open_messages(run.pk, known):
+        text, reasoning = partial_texts(run.pk, message_id)
+        said_chars += len(text) + len(reasoning)
+        parts = [{"type": "reasoning", "text": reasoning}] if reasoning else []
+        if text:
+            parts.append({"type": "text", "text": text})
+        stopped = ending.state == RunState.CANCELLED
+        store_message(
+            Message(
+                id=message_id,
+                conversation_id=run.conversation_id,
+                run=run,
+                role=Message.Role.ASSISTANT,
+                state=Message.State.INTERRUPTED if stopped else Message.State.FAILED,
+                parts=parts,
+                step_index=run.steps.count(),
+            )
+        )
+    return said_chars
+
+
+def _last_fact(ending: Ending) -> Event:
+    if ending.state == RunState.SUCCEEDED:
+        return RunFinished(outcome="success")
+    if ending.state == RunState.CANCELLED:
+        return RunFinished(outcome="cancelled")
+    text = redact(ending.text)
+    return RunError(code=ending.code, message=text, state=ending.state)

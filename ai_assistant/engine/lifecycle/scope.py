@@ -1,0 +1,113 @@
+"""What a run is bound to: the page it began on, its module, what it sees."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ai_assistant.context.collect import Kept, chosen, from_browser, see
+from ai_assistant.context.page import Page, find_page, page_info
+from ai_assistant.context.viewparts import ViewParts, parts_of
+from ai_assistant.models.run import Run
+from ai_assistant.modules.base import PROMPT_CHARS, ContextModule
+from ai_assistant.modules.read_only import ReadOnly, look_only, read_only
+from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id, module_for
+from ai_assistant.safety.site_code import value_or
+from ai_assistant.types import ContextItem, RunContext
+
+logger = logging.getLogger("ai_assistant")
+
+
+@dataclass(frozen=True)
+class RunScope:
+    """One run's surroundings, for `user`. May ask the database."""
+
+    run: Run
+    user: Any
+    said: dict[Any, bool] = field(default_factory=dict, compare=False)  # is_enabled
+
+    @cached_property
+    def context(self) -> RunContext:
+        """What prompts, modules and `is_enabled` are given."""
+        run = self.run
+        return RunContext(
+            user=self.user,
+            run_id=run.pk,
+            conversation_id=run.conversation_id,
+            page_path=run.page_path,
+            page=page_info(run.page_path, run.page_title),
+            module=self.module.id,
+        )
+
+    @cached_property
+    def is_page_open(self) -> bool:
+        """Whether the user gets what is kept for the page; the browser names it."""
+        return is_page_open(self._page, self._chosen, self.user)
+
+    @cached_property
+    def module(self) -> ContextModule:
+        """The run's module, as it was chosen at its start, if its page is open."""
+        return self._chosen if self.is_page_open else DEFAULT
+
+    @cached_property
+    def _chosen(self) -> ContextModule:
+        return module_by_id(self.run.module)
+
+    @cached_property
+    def _page(self) -> Page | None:
+        return find_page(self.run.page_path)
+
+    @cached_property
+    def view_parts(self) -> ViewParts:
+        """What the view of the page registers itself."""
+        if self._page is None or not self.is_page_open:
+            return ViewParts()
+        return parts_of(self._page.view, self._page.model_admin)
+
+    @cached_property
+    def items(self) -> list[ContextItem]:
+        """What the model is told of the page."""
+        kept = kept_of(self.run.context)
+        return chosen(see(self.context, kept.browser).items, kept)
+
+    @cached_property
+    def read_only(self) -> ReadOnly | None:
+        """Why nothing may be changed on this page, or None."""
+        if self.run.look_only:
+            return look_only()
+        # The module is asked also of a page that is closed: the safe side.
+        return read_only(self._chosen, self.context)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing may be changed on this page."""
+        return self.read_only is not None
+
+
+def module_prompt(scope: RunScope) -> str:
+    """Return what the module tells the model; nothing if its code fails."""
+    prompt = value_or(
+        "",
+        lambda: str(scope.module.get_prompt(scope.context)),
+        "the prompt of module %r failed",
+        scope.module.id,
+    )
+    if len(prompt) > PROMPT_CHARS:
+        said = "the prompt of module %r has %s characters, and is cut at %s"
+        logger.warning(said, scope.module.id, len(prompt), PROMPT_CHARS)
+    return prompt[:PROMPT_CHARS]
+
+
+def module_id_for(page_path: str) -> str:
+    """Return the id of the module that a run of this page gets."""
+    return module_for(page_info(page_path).view_name).id
+
+
+def kept_of(stored: Mapping[str, Any]) -> Kept:
+    """Return what a person kept, from the form in which a run stores it."""
+    return Kept(
+        dropped=frozenset(stored.get("dropped", ())),
+        mentioned=frozenset(stored.get("mentioned", ())),
+        browser=tuple(map(from_browser, stored.get("browser", ()))),
+    )

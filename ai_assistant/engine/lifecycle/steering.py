@@ -1,0 +1,93 @@
+"""
+What a person tells a run that works: the model reads it in its next step.
+
+While calls are carried out the message stands behind them at once. While the model
+writes it waits in the row of the run until the reply is stored, and takes its place
+behind its calls. A reply without calls is the answer: then nobody has read it, and it is
+the next message of the queue (see `engine.queue`), where it has a row till it is read.
+"""
+
+from ai_assistant.engine.lifecycle.finish import store_message
+from ai_assistant.engine.lifecycle.queue import read_along
+from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.lease import pass_by_state
+from ai_assistant.events import Custom, Event
+from ai_assistant.exceptions import LostLease
+from ai_assistant.models.call import OPEN_CALL
+from ai_assistant.models.conversation import Message
+from ai_assistant.models.run import UNFINISHED, Run, RunState
+
+MOST = 5  # that wait for one step
+
+
+def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
+    """
+    Let the next step of an unfinished run read a user's message.
+
+    False if it takes none: it was asked to stop, it may do more than the person
+    wants by now, or too many wait already. Call it in a transaction.
+    """
+    try:
+        pass_by_state(run.pk, tuple(UNFINISHED))
+    except LostLease:
+        return False
+    run.refresh_from_db()
+    if Message.objects.filter(
+        conversation_id=run.conversation_id, key=message.key
+    ).exists():
+        return True  # read meanwhile
+    if run.is_stopping or (look_only and not run.look_only):
+        return False
+    writes = _model_writes(run)
+    waiting = [one for one in run.steering if one["key"] != message.key]
+    if (len(waiting) if writes else _unread(run)) >= MOST:
+        return False
+    if writes:
+        said = {"key": message.key, "text": message.text}
+        Run.objects.filter(pk=run.pk).update(steering=[*waiting, said])
+        return True
+    fact = _store(message)
+    first = pass_by_state(run.pk, tuple(UNFINISHED), events=1)
+    append(run.pk, [fact], first_seq=first, epoch=run.epoch)
+    return True
+
+
+def told_along(run: Run) -> list[Event]:
+    """
+    Store what waits for the next step; return the facts.
+
+    Call it behind the fence, after a reply with calls was stored.
+    """
+    if not run.steering:
+        return []
+    Run.objects.filter(pk=run.pk).update(steering=[])
+    read_along(run.conversation_id, *(said["key"] for said in run.steering))
+    return [_store(_message(run, **said)) for said in run.steering]
+
+
+def _model_writes(run: Run) -> bool:
+    """Tell whether the model is asked already, so that this reply cannot know of it."""
+    is_open = run.calls.filter(parent=None, status__in=OPEN_CALL)
+    return run.state == RunState.RUNNING and not is_open.exists()
+
+
+def _unread(run: Run) -> int:
+    """Return how many messages stand behind the last reply, or the question."""
+    own = run.messages.order_by("position")
+    last = own.filter(role=Message.Role.ASSISTANT).last() or own.first()
+    return own.filter(position__gt=last.position).count() if last else 0
+
+
+def _message(run: Run, key: str, text: str) -> Message:
+    return Message(
+        conversation_id=run.conversation_id,
+        run=run,
+        key=key,
+        role=Message.Role.USER,
+        parts=[{"type": "text", "text": text}],
+    )
+
+
+def _store(message: Message) -> Event:
+    store_message(message)
+    return Custom(name="aia.message", value={"message_id": str(message.pk)})

@@ -1,0 +1,122 @@
+"""
+Stop a run: a wish in the database, and the end at once where nobody works.
+
+The wish is a row of its own, so that nothing that holds the run's row keeps a person
+waiting. The run takes note of it in its own row as soon as that is free.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from ai_assistant.engine.lifecycle.finish import (
+    STOPPED,
+    Ending,
+    finish,
+    stopped,
+    take_note,
+)
+from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.lease import pass_by_state
+from ai_assistant.engine.storage.units import unit, unless_locked
+from ai_assistant.events import Custom
+from ai_assistant.exceptions import LostLease
+from ai_assistant.models import clock
+from ai_assistant.models.clock import free
+from ai_assistant.models.run import UNFINISHED, WAITING, Run, RunState, StopRequest
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stopped:
+    """`ended` is False while the process that holds the run has to end it."""
+
+    run_id: UUID
+    ended: bool
+
+
+def stop(run_id: UUID, ending: Ending = STOPPED) -> Stopped:
+    """
+    Ask for the end of a run; end it here if no process holds it.
+
+    Does nothing to a run that has ended. Waits for none that is locked: who holds it
+    sees the wish, or the next sweep does.
+    """
+    if not Run.objects.filter(pk=run_id, state__in=UNFINISHED).exists():
+        return Stopped(run_id=run_id, ended=True)
+    _ask(run_id, ending)
+    return unless_locked(heed, run_id) or Stopped(run_id=run_id, ended=False)
+
+
+@unit
+def _ask(run_id: UUID, ending: Ending) -> None:
+    wish = StopRequest(run_id=run_id, code=ending.code[:64], text=ending.text)
+    StopRequest.objects.bulk_create([wish], ignore_conflicts=True)
+
+
+@unit
+def heed(run_id: UUID, *, waits: bool = True) -> Stopped:
+    """
+    Let a run take note of the wish to stop it; end it if no process holds it.
+
+    Unless it `waits`, one that is locked is left as it is. One that has ended meanwhile
+    keeps in its row that it was asked to stop: what stands behind it waits for a person.
+    """
+    try:
+        pass_by_state(run_id, UNFINISHED, waits=waits)
+    except LostLease:
+        ended = not Run.objects.filter(pk=run_id, state__in=UNFINISHED).exists()
+        if ended:
+            _note_late(run_id)
+        return Stopped(run_id=run_id, ended=ended)
+    run = Run.objects.select_related("stop_request").get(pk=run_id)
+    is_new = not run.stop_requested
+    take_note(run)
+    if run.state != RunState.RUNNING:
+        if run.stop_requested:
+            end_unheld(run, stopped(run))
+        return Stopped(run_id=run_id, ended=True)
+    if is_new and run.stop_requested:
+        seq = pass_by_state(run_id, UNFINISHED, events=1)
+        fact = Custom(name="aia.stopping", value={})
+        append(run_id, [fact], first_seq=seq, epoch=run.epoch)
+    return Stopped(run_id=run_id, ended=False)
+
+
+def _note_late(run_id: UUID) -> None:
+    wish = StopRequest.objects.filter(run_id=run_id)
+    if wish.exists():
+        Run.objects.filter(pk=run_id).update(stop_requested=True)
+        wish.delete()
+
+
+def end_unheld(run: Run, ending: Ending) -> None:
+    """End a run that waits or is queued. Call it with the run's lock taken."""
+    facts = finish(run.pk, ending)
+    every = tuple(RunState.values)
+    first = pass_by_state(run.pk, every, events=len(facts))
+    append(run.pk, facts, first_seq=first, epoch=run.epoch)
+
+
+def stop_session(session_digest: str, ending: Ending) -> list[Stopped]:
+    """
+    Stop what works for a session that was signed out.
+
+    A run that waits for a person stays: its answer needs a session of its own. Until
+    then nothing of it writes, neither a task beside nor what goes on when the time of
+    the answer is over. One that is locked cannot be told so, and is stopped.
+    """
+    now = clock.now()
+    own = Run.objects.filter(session_digest=session_digest, state__in=UNFINISHED)
+    _close(own, now)
+    working = Q(state__in=(RunState.QUEUED, RunState.RUNNING, *WAITING[2:]))
+    locked = Q(session_expires_at=None) | ~Q(session_expires_at=now)
+    runs = own.filter(working | locked)
+    return [stop(run_id, ending) for run_id in runs.values_list("pk", flat=True)]
+
+
+@unit
+def _close(runs: QuerySet[Run], now: datetime) -> None:
+    """Let the session of the runs have ended now."""
+    free(runs).update(session_expires_at=now)

@@ -1,0 +1,192 @@
+"""The branches of a conversation, and which of them is shown."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.storage.units import unit
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.change import ChangeSet
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.types import WRITING, UserKey
+
+Row = tuple[UUID, UUID | None, datetime]  # a run, the one before it, when it began
+# How the keys begin of runs that stand beside another one.
+RETRY, BRANCH = "retry-", "branch-"
+DONE = (CallStatus.COMPLETE, CallStatus.UNKNOWN)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Versions:
+    """The runs behind the same one, the oldest first, and which of them is meant."""
+
+    runs: tuple[UUID, ...]
+    index: int
+
+    @property
+    def count(self) -> int:
+        return len(self.runs)
+
+    @property
+    def previous(self) -> UUID | None:
+        return self.runs[self.index - 1] if self.index else None
+
+    @property
+    def next(self) -> UUID | None:
+        return self.runs[self.index + 1] if self.index + 1 < self.count else None
+
+
+class Tree:
+    """The runs of one conversation. `shown` is the end of the path, if one was chosen."""
+
+    def __init__(self, rows: Iterable[Row], shown: UUID | None = None) -> None:
+        # Of two that began at the same moment each reader takes the same for newer.
+        ordered = sorted(rows, key=lambda row: (row[2], row[0]))
+        self._rank = {row[0]: rank for rank, row in enumerate(ordered)}
+        self._after: dict[UUID, UUID | None] = {}
+        self._behind: dict[UUID | None, list[UUID]] = {}
+        for run_id, after, _began in ordered:
+            known = after if after in self._rank and after != run_id else None
+            self._after[run_id] = known
+            self._behind.setdefault(known, []).append(run_id)
+        self.shown = shown if shown in self._rank else self._newest_end(self._rank)
+
+    @property
+    def path(self) -> list[UUID]:
+        """The runs that are shown, the first one first."""
+        return self.path_to(self.shown)
+
+    def path_to(self, run_id: UUID | None) -> list[UUID]:
+        """Return the runs from the first one to `run_id`; none for one from elsewhere."""
+        found: dict[UUID, None] = {}
+        here = run_id if run_id in self._rank else None
+        while here is not None and here not in found:
+            found[here] = None
+            here = self._after[here]
+        return list(reversed(found))
+
+    def versions(self, run_id: UUID) -> Versions:
+        """Return `run_id` among the runs behind the same one. Raise KeyError."""
+        runs = tuple(self._behind[self._after[run_id]])
+        return Versions(runs=runs, index=runs.index(run_id))
+
+    def below(self, run_id: UUID) -> list[UUID]:
+        """Return `run_id` and all that came behind it, on each of its branches."""
+        found = {run_id: None}
+        waiting = [run_id]
+        while waiting:
+            behind = self._behind.get(waiting.pop(), ())
+            more = [one for one in behind if one not in found]
+            found.update(dict.fromkeys(more))
+            waiting += more
+        return list(found)
+
+    def end_below(self, run_id: UUID) -> UUID:
+        """Return the newest run below `run_id` that has none behind it; maybe itself."""
+        return self._newest_end(self.below(run_id)) or run_id
+
+    def elsewhere(self, path: Sequence[UUID]) -> list[UUID]:
+        """Return the runs that are not on `path`."""
+        return sorted(self._rank.keys() - set(path), key=self._rank.__getitem__)
+
+    def _newest_end(self, runs: Iterable[UUID]) -> UUID | None:
+        ends = [one for one in runs if not self._behind.get(one)]
+        return max(ends, key=self._rank.__getitem__, default=None)
+
+
+def tree_of(conversation: Conversation) -> Tree:
+    """Return the runs of a conversation, with one query."""
+    return Tree(_rows(conversation.pk), conversation.shown_run_id)
+
+
+def path_of(conversation: Conversation) -> list[UUID]:
+    """Return the ids of the runs that are shown, the first one first."""
+    return tree_of(conversation).path
+
+
+def seen_by(run: Run) -> tuple[list[UUID], list[UUID]]:
+    """
+    Return the runs up to `run`, the first one first, and those on other branches.
+
+    Of one that begins its conversation nothing is asked: its key says whether another
+    one stands beside it.
+    """
+    if run.after_id is None and not run.idempotency_key.startswith((RETRY, BRANCH)):
+        return [run.pk], []
+    tree = Tree(_rows(run.conversation_id))
+    path = tree.path_to(run.pk)
+    return path, tree.elsewhere(path)
+
+
+def shown_runs(runs: "QuerySet[Run, Any]") -> "QuerySet[Run, Any]":
+    """Return those of `runs` that end what is shown, the newest first: that one counts."""
+    behind = Run.objects.filter(after=OuterRef("pk"))
+    is_newest = Q(conversation__shown_run=None) & ~Exists(behind)
+    is_chosen = Q(conversation__shown_run=F("pk"))
+    return runs.filter(is_newest | is_chosen).order_by("-created_at", "-pk")
+
+
+def before_next(
+    conversation: Conversation, *, beside: UUID | None, behind: UUID | None
+) -> Run | None:
+    """
+    Return the run behind which the next one is to stand; None at the beginning.
+
+    `beside` names a run of which it is another version, `behind` one that it goes on
+    from; with neither it stands at the end of what is shown. Raise Refused not_found.
+    """
+    named = behind if beside is None else beside
+    if named is None:
+        return shown_runs(conversation.runs.all()).first()
+    found = conversation.runs.filter(pk=named).select_related("after").first()
+    if found is None:
+        raise Refused("not_found", "")
+    return found if beside is None else found.after
+
+
+def has_changed(run_ids: Iterable[UUID]) -> bool:
+    """Tell whether one of the runs has changed something, as far as is known."""
+    named = list(run_ids)
+    if not named:
+        return False
+    calls = ToolCall.objects.filter(run_id__in=named, effect__in=WRITING)
+    return (
+        ChangeSet.objects.filter(run_id__in=named).exists()
+        or calls.filter(status__in=DONE).exists()
+    )
+
+
+def _rows(conversation_id: UUID) -> Iterable[Row]:
+    runs = Run.objects.filter(conversation_id=conversation_id).order_by()
+    return runs.values_list("pk", "after_id", "created_at")
+
+
+@unit
+def show_branch(user_id: UserKey, run_id: UUID) -> UUID:
+    """
+    Show the newest branch through `run_id`; return the id of the conversation.
+
+    Raise Refused: not_found for another user's, busy while a run is unfinished.
+    """
+    own = Conversation.objects.filter(owner_id=user_id, runs=run_id)
+    found = own.values_list("pk", flat=True).first()
+    if found is None:
+        raise Refused("not_found", "")
+    named = Conversation.objects.filter(pk=found)
+    # A write first: it takes the lock, and a message that comes now stands in line.
+    named.update(title=F("title"))
+    conversation = named.get()
+    if conversation.runs.filter(state__in=UNFINISHED).exists():
+        raise Refused(
+            "busy",
+            _("An answer is under way. Wait for it or stop it, then change versions."),
+        )
+    named.update(shown_run=tree_of(conversation).end_below(run_id))
+    return conversation.pk

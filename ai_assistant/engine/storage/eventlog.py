@@ -1,0 +1,85 @@
+"""The event log: the numbered facts of a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from ai_assistant import events
+from ai_assistant.models.event import RunEvent
+
+
+def append(
+    run_id: UUID, facts: Sequence[events.Event], *, first_seq: int, epoch: int
+) -> None:
+    """Store `facts` as events `first_seq` and following of a run."""
+    RunEvent.objects.bulk_create(
+        RunEvent(
+            run_id=run_id,
+            seq=seq,
+            type=fact.type,
+            payload=events.payload(fact),
+            epoch=epoch,
+        )
+        for seq, fact in enumerate(facts, first_seq)
+    )
+
+
+OPENING = ("TEXT_MESSAGE_START", "REASONING_START")
+CONTENT = ("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredEvent:
+    """An event as it stands in the log."""
+
+    seq: int
+    type: str
+    payload: dict[str, Any]
+    epoch: int
+
+
+def events_after(
+    run_id: UUID, seq: int = 0, *, most: int | None = None
+) -> list[StoredEvent]:
+    """Return the events of a run with a number above `seq`, in order; `most` of them."""
+    rows = RunEvent.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")
+    return [
+        StoredEvent(seq=row[0], type=row[1], payload=row[2], epoch=row[3])
+        for row in rows.values_list("seq", "type", "payload", "epoch")[:most]
+    ]
+
+
+def open_messages(run_id: UUID, known: set[str]) -> list[str]:
+    """
+    Return the ids of messages that were begun and neither stored nor replaced.
+
+    `known` holds the ids of the stored ones.
+    """
+    rows = RunEvent.objects.filter(run_id=run_id, type__in=(*OPENING, "CUSTOM"))
+    begun: dict[str, None] = {}
+    for kind, fact in rows.order_by("seq").values_list("type", "payload"):
+        if kind in OPENING:
+            begun[fact["message_id"]] = None
+        elif fact["name"] == "aia.replaced":
+            begun.pop(fact["value"]["message_id"], None)
+    return [message_id for message_id in begun if message_id not in known]
+
+
+def partial_texts(run_id: UUID, message_id: str) -> tuple[str, str]:
+    """Return the text and the reasoning logged so far for one message."""
+    rows = RunEvent.objects.filter(
+        run_id=run_id, type__in=CONTENT, payload__message_id=message_id
+    ).order_by("seq")
+    text: list[str] = []
+    reasoning: list[str] = []
+    for kind, fact in rows.values_list("type", "payload"):
+        (text if kind == CONTENT[0] else reasoning).append(fact["delta"])
+    return "".join(text), "".join(reasoning)
+
+
+def steps_until(run_id: UUID, seq: int) -> int:
+    """Return how many steps were begun by event `seq`."""
+    begun = RunEvent.objects.filter(run_id=run_id, seq__lte=seq, type="STEP_STARTED")
+    last = begun.order_by("-seq").values_list("payload", flat=True).first()
+    return last["index"] + 1 if last else 0

@@ -1,0 +1,136 @@
+"""What a card that asks for approval shows: the plan, the difference, the form to edit."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes.values import Changes, readable
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.registry import registry
+from ai_assistant.render.html.diffs.differences import (
+    difference_entry,
+    model_name,
+    more_sentence,
+)
+from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
+from ai_assistant.text.hidden_characters import visible
+from ai_assistant.text.word_diff import room
+
+MOST_STEPS = 50
+
+
+def plan_of(call: ToolCall) -> list[dict[str, Any]]:
+    """
+    Return the plan in the call's newest partial result, a list under `plan`.
+
+    Of each step its `text` and `status`, pending if it says none that exists.
+    """
+    told = call.partial.get("plan") if isinstance(call.partial, dict) else None
+    steps = told if isinstance(told, list) else []
+    return [
+        {"text": str(step["text"]), "status": _status(step)}
+        for step in steps[:MOST_STEPS]
+        if isinstance(step, dict) and step.get("text")
+    ]
+
+
+def done_of(plan: list[dict[str, Any]]) -> int:
+    """Return how many steps of a plan are done."""
+    return sum(step["status"] == CallStatus.COMPLETE for step in plan)
+
+
+def _status(step: dict[str, Any]) -> str:
+    status = step.get("status")
+    return str(status) if status in CallStatus.values else str(CallStatus.PENDING)
+
+
+Entry = dict[str, Any]
+
+
+def proposal_entry(interrupt: Interrupt) -> Entry:
+    """Return the difference, why it is asked for, and what may be done with it."""
+    call, stored = interrupt.call, interrupt.proposal
+    changes = readable(stored)
+    tool = registry.tool(call.name)
+    return {
+        "diff": difference_entry(changes, f"interrupt={interrupt.pk}")
+        if changes
+        else None,
+        "key": f"i-{interrupt.pk}",
+        "because": call.asks_because,
+        "again": getattr(interrupt, "is_again", False),
+        "importance": (tool.importance or "") if tool else "",
+        "expires_at": interrupt.expires_at,
+        "editable": bool(changes and tool and tool.editor),
+        "allows": _allows(call, changes) if _may_allow(call, changes) else "",
+    }
+
+
+def arguments_of(interrupt: Interrupt) -> list[Entry]:
+    """Return the arguments of a call of which nobody knows what it would change."""
+    arguments = interrupt.call.arguments
+    return [
+        _argument(interrupt, name, argument_text(value), room(len(arguments)))
+        for name, value in arguments.items()
+    ]
+
+
+def _argument(interrupt: Interrupt, name: str, text: str, most: int) -> Entry:
+    more = max(0, len(text) - most)
+    named = {"interrupt": str(interrupt.pk), "argument": name}
+    return {
+        "label": visible(argument_label(name)),
+        "text": visible(f"{text[:most]} …" if more else text),
+        "more": more_sentence(more),
+        "at": urlencode(named),
+    }
+
+
+def _may_allow(call: ToolCall, changes: Changes | None) -> bool:
+    """Tell whether the same tool may be allowed for the whole run."""
+    if changes is not None and changes.is_empty:
+        return False  # nobody has seen what it does
+    tool = registry.tool(call.name)
+    return call.effect == "write" and not (tool is not None and tool.external)
+
+
+def _allows(call: ToolCall, changes: Changes | None) -> str:
+    """Return the words of the button that allows the same for the whole run."""
+    named = {"tool": call.label or call.name}
+    if changes is None or not changes.model:
+        return _("Allow “%(tool)s” for this answer") % named
+    named["model"] = model_name(changes.model, plural=True)
+    return _("Allow “%(tool)s” on %(model)s for this answer") % named
+
+
+def edit_entry(form: Any, interrupt_id: UUID) -> Entry:
+    """
+    Return what `edit_form.html` draws of `form`, bound or not.
+
+    `told` are errors that belong to no field in sight. The first field that is wrong
+    gets the focus, or what is told if no field is.
+    """
+    # Two cards of one page may have the same fields.
+    form.auto_id = f"i-{interrupt_id}-%s"
+    fields = form.visible_fields()
+    wrong = [field for field in fields if field.errors]
+    if wrong:
+        wrong[0].field.widget.attrs["autofocus"] = True
+    return {
+        "form": form,
+        "fields": fields,
+        "hidden": form.hidden_fields(),
+        "told": [*form.non_field_errors(), *_of_hidden(form)],
+        "wrong": len(wrong),
+    }
+
+
+def _of_hidden(form: Any) -> list[str]:
+    return [
+        f"{field.label}: {error}"
+        for field in form.hidden_fields()
+        for error in field.errors
+    ]

@@ -1,0 +1,148 @@
+"""The body of a card: the site's own template, or arguments and result as they are."""
+
+import json
+import logging
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from django.template.exceptions import TemplateDoesNotExist
+from django.template.loader import get_template
+from django.utils.safestring import mark_safe
+
+from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.conversation import Message
+from ai_assistant.models.run import Run, Step
+from ai_assistant.models.usage import UsageLedger
+from ai_assistant.registry import registry
+from ai_assistant.text.hidden_characters import visible
+from ai_assistant.text.redaction import redact, redact_json
+
+logger = logging.getLogger("ai_assistant")
+
+FOLDER = "ai_assistant/tools/"
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # a model may say any other
+
+
+def template_name(tool_name: str) -> str:
+    """
+    Return the template of a tool's card; empty if it has the default one.
+
+    That of a tool that is gone is still used, if its file has the tool's name.
+    """
+    tool = registry.tool(tool_name)
+    if tool is not None and tool.template:
+        return tool.template
+    if not NAME.fullmatch(tool_name):
+        return ""
+    name = f"{FOLDER}{tool_name}.html"
+    try:
+        get_template(name)
+    except TemplateDoesNotExist:
+        return ""
+    except Exception:  # noqa: BLE001 - a fault in it, which is told where it is drawn
+        return name
+    return name
+
+
+def load_results(calls: Iterable[ToolCall]) -> None:
+    """Load the results that templates want; all others stay in the database."""
+    wanted = {
+        call.pk: call for call in calls if not call.is_open and template_name(call.name)
+    }
+    if not wanted:
+        return
+    rows = ToolCall.objects.filter(pk__in=wanted)
+    for pk, result in rows.values_list("pk", "result"):
+        wanted[pk].result = result
+
+
+def draw_body(tool_name: str, values: dict[str, Any]) -> tuple[str, str]:
+    """
+    Return the body of a card as the tool's template draws it, and what is wrong.
+
+    Both are empty if the tool has none. One that fails is logged, and the default
+    body is drawn instead.
+    """
+    name = template_name(tool_name)
+    if not name:
+        return "", ""
+    try:
+        html = get_template(name).render(values)
+    except Exception as error:
+        logger.exception("template %r of tool %r failed", name, tool_name)
+        return "", f"{name}: {type(error).__name__}: {error}"[:500]
+    # The site's own HTML; its values are escaped by the template engine.
+    return mark_safe(html.strip()), ""  # noqa: S308
+
+
+Entry = dict[str, Any]
+
+MOST_EVENTS = 500
+EVENT_CHARS = 300
+TEXT_CHARS = 20_000  # of one text; the rest is said to be there
+RUN = (
+    *("state", "error_code", "error_detail", "door", "profile", "module"),
+    *("page_path", "page_title", "wish", "look_only", "attempts", "running_s"),
+)
+
+
+def raw_entry(run: Run) -> Entry:
+    """Return what `raw.html` draws."""
+    steps = Step.objects.filter(run=run).order_by("index")
+    calls = ToolCall.objects.filter(run=run).select_related("step")
+    usage = UsageLedger.objects.filter(run=run).order_by("created_at")
+    said = Message.objects.filter(run=run).order_by("position")
+    events = events_after(run.pk, most=MOST_EVENTS + 1)
+    return {
+        "run": run,
+        "facts": [(name, visible(_text(getattr(run, name)))) for name in RUN],
+        "context": visible(_text(run.context)),
+        "tools": sorted(run.tool_versions.items()),
+        "steps": list(steps),
+        "usage": list(usage),
+        "calls": [_call(call) for call in calls.order_by("step__index", "position")],
+        "messages": [
+            {
+                "role": message.get_role_display(),
+                "created_at": message.created_at,
+                "parts": visible(_text(message.parts)),
+            }
+            for message in said
+        ],
+        "events": [_event(event) for event in events[:MOST_EVENTS]],
+        "has_more": len(events) > MOST_EVENTS,
+    }
+
+
+def _call(call: ToolCall) -> Entry:
+    begin, end = call.started_at or call.created_at, call.finished_at
+    return {
+        "call": call,
+        "arguments": visible(_text(call.arguments or call.arguments_text)),
+        "result": visible(_text(call.result_text)),
+        "traceback": visible(redact(call.traceback)),
+        "seconds": (end - begin).total_seconds() if end else None,
+    }
+
+
+def _event(event: StoredEvent) -> Entry:
+    told = json.dumps(redact_json(event.payload), ensure_ascii=False)
+    cut = told if len(told) <= EVENT_CHARS else f"{told[:EVENT_CHARS]} …"
+    return {"seq": event.seq, "type": event.type, "told": visible(cut)}
+
+
+def _text(value: object) -> str:
+    """Return a value as it may be shown: once more without secrets, cut."""
+    if isinstance(value, str):
+        with suppress(ValueError):  # a result is told to the model as JSON mostly
+            value = json.loads(value)
+    is_text = isinstance(value, str)
+    text = redact(str(value)) if is_text else _set_out(redact_json(value))
+    return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]} …"
+
+
+def _set_out(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)

@@ -1,0 +1,257 @@
+"""What runs have changed: a readable difference for each object."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.contrib.admin.utils import quote
+from django.db.models import CharField, Count, Value
+from django.db.models.functions import Concat
+from django.urls import NoReverseMatch, reverse
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ai_assistant.changes.capture.columns import is_sealed
+from ai_assistant.changes.display import shown
+from ai_assistant.changes.values import (
+    ChangeKind,
+    FieldChange,
+    ObjectChange,
+    model_of_label,
+)
+from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.render.html.diffs.differences import Entry, object_entry, tell_apart
+from ai_assistant.safety.site_code import value_or
+from ai_assistant.text.hidden_characters import visible
+from ai_assistant.tools.data.access.values import name_of
+
+Images = Iterable[tuple[Any, Mapping[str, Any]]]  # a model, and values by attname
+MOST_NAMES = 200  # of related objects that are looked up, of each model
+
+
+class Names:
+    """What related objects are called: one query a model, however many rows."""
+
+    def __init__(self, images: Images) -> None:
+        wanted: dict[Any, set[str]] = defaultdict(set)
+        for model, image in images:
+            for field in model._meta.concrete_fields:
+                value = image.get(field.attname)
+                if field.is_relation and _is_key(value):
+                    wanted[field.related_model].add(str(value))
+        self._names = {
+            model: _names(model, sorted(keys)[:MOST_NAMES])
+            for model, keys in wanted.items()
+        }
+
+    def name(self, model: Any, key: Any) -> str:
+        """Return the object's name; its key if it is gone."""
+        return self._names.get(model, {}).get(str(key), f"#{key}")
+
+
+def text_of(field: Any, value: Any, names: Names) -> str:
+    """Return the JSON value of a column as text; empty for NULL."""
+    if is_sealed(value):
+        return _("hidden")
+    if field.is_relation and _is_key(value):
+        return names.name(field.related_model, value)
+    return shown(field, value)
+
+
+def shown_fields(row: RowChange, model: Any) -> list[Any]:
+    """Return the fields of a row that tell what happened to it."""
+    columns = model._meta.concrete_fields
+    if row.kind == RowChange.Kind.UPDATE:
+        return [field for field in columns if field.attname in row.fields]
+    if row.kind != RowChange.Kind.CREATE:
+        return []
+    after = row.after or {}
+    return [
+        field
+        for field in columns
+        if not field.primary_key and after.get(field.attname) not in (None, "")
+    ]
+
+
+def _is_key(value: object) -> bool:
+    return isinstance(value, int | str) and not isinstance(value, bool)
+
+
+def _names(model: Any, keys: list[str]) -> dict[str, str]:
+    def read() -> dict[str, str]:
+        found = model._base_manager.filter(pk__in=keys)  # noqa: SLF001
+        return {str(one.pk): name_of(one) for one in found}
+
+    return value_or({}, read)  # its table may be gone
+
+
+SHOWN_ROWS = 50  # of one change; more are counted
+MOST_TABLES = 5  # that are named where there is no image
+LINKS = (RowChange.Kind.M2M_ADD, RowChange.Kind.M2M_REMOVE)
+KINDS: dict[str, ChangeKind] = {
+    RowChange.Kind.CREATE: "create",
+    RowChange.Kind.UPDATE: "change",
+    RowChange.Kind.DELETE: "delete",
+    RowChange.Kind.M2M_ADD: "link",
+    RowChange.Kind.M2M_REMOVE: "link",
+}
+
+
+def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
+    """
+    Return for each run that has changed something what `changes.html` draws.
+
+    A fixed number of queries, and one for each model that a changed row names.
+    """
+    sets: dict[UUID, list[ChangeSet]] = defaultdict(list)
+    found_sets = ChangeSet.objects.filter(run_id__in=list(run_ids))
+    for change_set in found_sets.select_related("user"):
+        if change_set.run_id is not None:
+            sets[change_set.run_id].append(change_set)
+    if not sets:
+        return {}
+    rows = _rows([one.pk for found in sets.values() for one in found])
+    counts = _counts(sets)
+    names = _changes_names(row for found in rows.values() for row in found)
+    return {
+        run_id: _entry(run_id, found, rows, counts.get(run_id, 0), names)
+        for run_id, found in sets.items()
+    }
+
+
+def readable_rows(rows: Sequence[RowChange]) -> list[ObjectChange]:
+    """Return what happened to each row, as a person reads it: nothing sealed."""
+    names = _changes_names(rows)
+    return [_change(row, names) for row in rows]
+
+
+def gap_sentences(change_set: ChangeSet) -> list[str]:
+    """Return sentences about what a call wrote without an image."""
+    return _gaps([change_set])
+
+
+def _changes_names(rows: Iterable[RowChange]) -> Names:
+    return Names(
+        (model, image)
+        for row in rows
+        if (model := model_of_label(row.model)) is not None
+        for image in (row.before or {}, row.after or {})
+    )
+
+
+def _rows(set_ids: list[UUID]) -> dict[UUID, list[RowChange]]:
+    found: dict[UUID, list[RowChange]] = defaultdict(list)
+    shown = RowChange.objects.filter(change_set__in=set_ids, order__lt=SHOWN_ROWS)
+    for row in shown.order_by("change_set", "order"):
+        found[row.change_set_id].append(row)
+    return found
+
+
+def _counts(run_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """Return how many objects each run has changed; links alone count as such."""
+    rows = RowChange.objects.filter(change_set__run_id__in=list(run_ids))
+    name = Concat("model", Value(":"), "object_id", output_field=CharField())
+
+    def counted(chosen: Any) -> dict[UUID, int]:
+        by_run = chosen.order_by().values_list("change_set__run_id")
+        return dict(by_run.annotate(objects=Count(name, distinct=True)))
+
+    return {
+        **counted(rows.filter(kind__in=LINKS)),
+        **counted(rows.exclude(kind__in=LINKS)),
+    }
+
+
+def _entry(
+    run_id: UUID,
+    sets: list[ChangeSet],
+    rows: dict[UUID, list[RowChange]],
+    count: int,
+    names: Names,
+) -> Entry:
+    kept = [row for one in sets for row in rows[one.pk]]
+    shown = [_change(row, names) for row in kept]
+    among = sum(len(one.fields) for one in shown)
+    objects = [
+        object_entry(one, among=among, at=f"change={row.pk}")
+        for row, one in zip(kept, shown, strict=True)
+    ]
+    tell_apart(objects)
+    for row, entry in zip(kept, objects, strict=True):
+        entry["history"] = _history(row)
+    return {
+        "run_id": str(run_id),
+        "saved_as": _saved_as(sets),
+        "label": ngettext(
+            "%(count)d object changed", "%(count)d objects changed", count
+        )
+        % {"count": count},
+        "count": count,
+        "objects": objects,
+        "more": max(0, count - len(objects)),
+        "gaps": _gaps(sets),
+    }
+
+
+def _saved_as(sets: list[ChangeSet]) -> str:
+    """Return the name with which it was saved; empty if that user is gone."""
+    names = (one.user.get_username() for one in sets if one.user is not None)
+    return visible(next(names, ""))
+
+
+def _history(row: RowChange) -> str:
+    """Return the address of what the admin knows of this object; empty for none."""
+    if row.kind not in (RowChange.Kind.CREATE, RowChange.Kind.UPDATE):
+        return ""
+    name = row.model.lower().replace(".", "_")
+    try:
+        return reverse(f"admin:{name}_history", args=[quote(row.object_id)])
+    except NoReverseMatch:
+        return ""
+
+
+def _gaps(sets: list[ChangeSet]) -> list[str]:
+    """Return sentences about what happened without an image."""
+    partial = [one for one in sets if one.is_partial]
+    tables = dict.fromkeys(
+        str(gap.get("table", "")) for one in partial for gap in one.gaps
+    )
+    named = [table for table in tables if table][:MOST_TABLES]
+    if not partial:
+        return []
+    if not named:
+        return [_("Something else was written; it cannot be shown or undone.")]
+    sentence = ngettext(
+        "Something else was written in table %(tables)s; it cannot be shown or undone.",
+        "Something else was written in tables %(tables)s; it cannot be shown or undone.",
+        len(named),
+    )
+    return [sentence % {"tables": ", ".join(named)}]
+
+
+def _change(row: RowChange, names: Names) -> ObjectChange:
+    model = model_of_label(row.model)
+    fields = () if model is None else _fields(row, model, names)
+    return ObjectChange(
+        kind=KINDS[row.kind],
+        model=row.model,
+        object_id=row.object_id,
+        text=row.text or (f"#{row.object_id}" if row.kind not in LINKS else ""),
+        fields=tuple(fields),
+    )
+
+
+def _fields(row: RowChange, model: Any, names: Names) -> Iterable[FieldChange]:
+    before, after = row.before or {}, row.after or {}
+    fields = shown_fields(row, model)
+    if row.kind in LINKS:
+        fields = [one for one in model._meta.concrete_fields if one.is_relation]
+    for field in fields:
+        yield FieldChange(
+            name=field.name,
+            label=capfirst(str(field.verbose_name)),
+            before=text_of(field, before.get(field.attname), names),
+            after=text_of(field, after.get(field.attname), names),
+        )

@@ -1,0 +1,225 @@
+"""From what a call would change to what the templates of its card draw."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import apps
+from django.utils.formats import number_format
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ai_assistant.changes.values import (
+    Changes,
+    FieldChange,
+    ObjectChange,
+    Related,
+)
+from ai_assistant.changes.verify.description import places_of
+from ai_assistant.text.hidden_characters import looks_like, visible
+from ai_assistant.text.word_diff import Marked, alone, difference
+
+Entry = dict[str, Any]
+QUOTES = "“”„«»\u2039\u203a「」\"'"
+MOST_COLUMNS = 2  # of a table of rows; with more, the fields stand below each other
+
+
+def difference_entry(changes: Changes, at: str = "") -> Entry:
+    """Return what `approval_diff.html` draws; `at` names its row in an address."""
+    among = sum(len(one.fields) for one in changes.objects)
+    objects = [
+        object_entry(one, among=among, at=f"{at}&row={number}" if at else "")
+        for number, one in enumerate(changes.objects)
+    ]
+    tell_apart(objects)
+    columns = _columns(changes.objects)
+    # Of several models only the rows of the call's own can be chosen.
+    targets = [one.model == changes.model for one in changes.objects]
+    chooses = bool(changes.rows_argument) and sum(targets) > 1
+    for entry, is_target in zip(objects, targets, strict=True):
+        entry["chooses"] = chooses and is_target and bool(entry["id"])
+    return {
+        "title": visible(changes.title),
+        "is_named": all(_names(changes.title, one) for one in changes.objects),
+        "verb": _verb(changes),
+        "total": changes.total,
+        "objects": objects,
+        "is_many": len(objects) > 1 or changes.total > 1,
+        "columns": columns,
+        "chooses": chooses,
+        "rest": max(0, changes.total - (sum(targets) or len(objects))),
+        "related": [_related(one, changes.model) for one in changes.related],
+        "warnings": [visible(one) for one in changes.warnings],
+        "undoable": changes.undoable,
+        # A warning may tell of something that cannot be shown.
+        "is_empty": changes.is_empty and not changes.warnings,
+    }
+
+
+def object_entry(change: ObjectChange, *, among: int = 1, at: str = "") -> Entry:
+    """Return what is drawn of one object, with `among` fields in all."""
+    fields = [field_entry(one, change.kind, among) for one in change.fields]
+    for number, one in enumerate(fields):
+        one["at"] = f"{at}&field={number}" if at else ""
+    return {
+        "kind": change.kind,
+        "word": _word(change.kind),
+        "id": change.object_id,
+        "model": model_name(change.model),
+        "text": visible(change.text) or visible(_numbered(change)),
+        "number": "",
+        "fields": fields,
+    }
+
+
+def tell_apart(objects: Sequence[Entry]) -> None:
+    """Add the id to each entry that another object of this model is called like."""
+    ids: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for one in objects:
+        ids[one["model"], one["text"]].add(one["id"])
+    for one in objects:
+        is_known = len(ids[one["model"], one["text"]]) == 1
+        one["number"] = "" if is_known or not one["id"] else visible(f"#{one['id']}")
+
+
+def field_entry(field: FieldChange, kind: str, among: int) -> Entry:
+    """Return what is drawn of one field: its label, and both values in one."""
+    alike = looks_like(field.before, field.after)
+    shown = _shown(field, kind, among, alike=alike)
+    return {
+        "label": visible(field.label),
+        "brief": shown.brief,
+        "whole": shown.whole,
+        "more": more_sentence(shown.more),
+        "is_empty": not field.after and kind != "delete",
+        "note": _note(field, kind, alike=alike),
+    }
+
+
+def more_sentence(count: int) -> str:
+    """Return how many characters are not there; empty for none."""
+    if not count:
+        return ""
+    sentence = ngettext(
+        "%(count)s more character is not shown here.",
+        "%(count)s more characters are not shown here.",
+        count,
+    )
+    return sentence % {"count": number_format(count, force_grouping=True)}
+
+
+def model_name(label: str, *, plural: bool = False) -> str:
+    """Return what "app.model" is called; its own name if there is no such model."""
+    try:
+        options = apps.get_model(label)._meta
+    except (LookupError, ValueError):
+        return label.rpartition(".")[2]
+    return str(options.verbose_name_plural if plural else options.verbose_name)
+
+
+def _shown(field: FieldChange, kind: str, among: int, *, alike: bool) -> Marked:
+    if kind == "delete":
+        return alone(field.before or field.after, among=among)
+    if kind == "create" or field.before == field.after:
+        return alone(field.after, among=among)
+    return difference(field.before, field.after, strict=alike, among=among)
+
+
+def _note(field: FieldChange, kind: str, *, alike: bool) -> str:
+    if kind in ("create", "delete"):
+        return ""
+    if field.before == field.after:
+        return _("It changes, but the values are not shown.") if field.after else ""
+    return _("Both look the same, but their characters differ.") if alike else ""
+
+
+def _names(title: str, change: ObjectChange) -> bool:
+    """Tell whether a title has the name of the object between quotation marks."""
+    name = re.escape(change.text)
+    return bool(name and re.search(f"[{QUOTES}]\\s?{name}\\s?[{QUOTES}]", title))
+
+
+def _numbered(change: ObjectChange) -> str:
+    """Return what an object without a text is called."""
+    has_id = change.object_id and change.kind != "link"
+    return f"#{change.object_id}" if has_id else ""
+
+
+def _columns(objects: Sequence[ObjectChange]) -> list[SafeString]:
+    """Return the labels that all objects share, if they are few enough."""
+    named = {tuple(field.label for field in one.fields) for one in objects}
+    kinds = {(one.kind, one.model) for one in objects}
+    if len(named) != 1 or len(kinds) != 1:
+        return []
+    (labels,) = named
+    return [visible(label) for label in labels] if len(labels) <= MOST_COLUMNS else []
+
+
+def _verb(changes: Changes) -> Entry:
+    """Return the words of the button, with its number apart: it follows the ticks."""
+    words = changes.verb or changes.title
+    for start, end in places_of(words, changes.total):
+        return {
+            "before": visible(words[:start], edges=False),
+            "number": words[start:end],
+            "after": visible(words[end:], edges=False),
+        }
+    number = str(changes.total) if changes.total > 1 else ""
+    return {"before": visible(words), "number": number, "after": "", "apart": True}
+
+
+def _word(kind: str) -> str:
+    return {
+        "create": _("new"),
+        "delete": _("deleted"),
+        "change": _("changed"),
+        "link": _("linked"),
+        "action": "",
+    }[kind]
+
+
+def _related(related: Related, target: str) -> Entry:
+    more = related.count - len(related.texts)
+    return {
+        "sentence": _sentence(related, target),
+        "kind": related.kind,
+        "texts": [visible(text) for text in related.texts],
+        "more": max(0, more) if related.texts else 0,
+    }
+
+
+def _sentence(related: Related, target: str) -> SafeString:
+    count = related.count
+    patterns = {
+        "delete": ngettext(
+            "%(count)d %(label)s will be deleted",
+            "%(count)d %(label)s will be deleted",
+            count,
+        ),
+        "create": ngettext(
+            "%(count)d %(label)s will be added",
+            "%(count)d %(label)s will be added",
+            count,
+        ),
+        "change": ngettext(
+            "%(count)d %(label)s will lose its %(target)s",
+            "%(count)d %(label)s will lose their %(target)s",
+            count,
+        )
+        if target
+        else ngettext(
+            "%(count)d %(label)s will be changed",
+            "%(count)d %(label)s will be changed",
+            count,
+        ),
+        "link": ngettext(
+            "%(count)d link will change: %(label)s",
+            "%(count)d links will change: %(label)s",
+            count,
+        ),
+        "action": "%(count)d %(label)s",
+    }
+    named = {"count": count, "label": related.label, "target": model_name(target)}
+    return visible(patterns[related.kind] % named)

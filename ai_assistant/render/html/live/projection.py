@@ -1,0 +1,420 @@
+"""Operations on the page for one tab: rows and live text in, frames out."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils.html import escape
+
+from ai_assistant.engine.accounting.read_state import is_news
+from ai_assistant.engine.storage.branches import shown_runs
+from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
+from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.providers import warmup
+from ai_assistant.render.html.diffs.changes import changes_of_runs
+from ai_assistant.render.html.fragments import entry_html, fragment, part_html
+from ai_assistant.render.html.live.texts import Drafts, Texts
+from ai_assistant.render.html.transcript.entries import Entry, run_entry, user_entry
+from ai_assistant.render.html.transcript.footer import end_of, usage_line
+from ai_assistant.render.html.transcript.groups import cards, versions_sentence
+from ai_assistant.render.html.transcript.growing import Op
+from ai_assistant.render.html.transcript.queue import queue_entry, without_begun
+from ai_assistant.render.html.transcript.stale import bar_of, is_stale
+from ai_assistant.render.html.transcript.thread import (
+    WORKING,
+    Drawn,
+    answers,
+    panel_state,
+    read_pinned,
+    read_thread,
+)
+from ai_assistant.types import UserKey
+
+
+def anew(drawn: Drawn, panel: Any, conversation_id: UUID) -> list[Op]:
+    """Return how all that is shown takes the place of what was; that is no news."""
+    html = "".join(entry_html(entry, panel) for entry in drawn.entries)
+    if drawn.earlier:
+        named = {"conversation": conversation_id, "earlier": drawn.earlier}
+        html = fragment("earlier", panel=named) + html
+    ops: list[Op] = [["replace", "aia-log", html]]
+    if said := versions_sentence(drawn.entries):
+        ops.append(["say", said])
+    return ops
+
+
+def titled(conversation: Conversation) -> Op:
+    """Return how the title is drawn."""
+    return ["replace", "aia-title", escape(conversation.title)]
+
+
+def unseen(conversation: Conversation, run: Run) -> list[Op]:
+    """Return how a page is told that what it shows was seen on no other."""
+    return [["event", "unread", {}]] if is_news(conversation, run) else []
+
+
+def requests_to_page(run: Run) -> list[Op]:
+    """Return an operation for each request of `run`; a page takes each once."""
+    if run.is_final:
+        return []
+    waiting = Interrupt.objects.filter(
+        run=run, kind=Interrupt.Kind.BROWSER, status=Interrupt.Status.OPEN, tab=""
+    )
+    return [["event", "browser", _said(interrupt)] for interrupt in waiting]
+
+
+def _said(interrupt: Interrupt) -> dict[str, object]:
+    return {
+        "interrupt": str(interrupt.pk),
+        "nonce": interrupt.nonce,
+        "name": interrupt.request["name"],
+        "arguments": interrupt.request["arguments"],
+    }
+
+
+MESSAGE_EVENTS = ("TEXT_MESSAGE_", "REASONING_")
+END_EVENTS = ("RUN_FINISHED", "RUN_ERROR")
+
+
+class Projection:
+    """
+    One tab's view of one conversation.
+
+    Not for two threads at once: the methods that read the database run in a
+    thread, the others on the loop, one after another.
+    """
+
+    def __init__(self, conversation_id: UUID, user_id: UserKey, panel: Any) -> None:
+        self.conversation_id = conversation_id
+        self.user_id = user_id
+        self.panel = panel  # what the forms in fragments need: urls and path
+        self.run_id: UUID | None = None
+        self.seq = 0
+        self.is_active = False
+        self.has_ended = False  # the run that is shown
+        self.is_gone = False  # the conversation, deleted while it was shown
+        self.state = ""
+        self.texts = Texts()
+        self.drafts = Drafts()
+        self._groups: set[str] = set()  # of cards, that the page has
+        self._changed = ""  # what was told of the changes of the run
+        self._title = ""
+        self._queue: str | None = None  # how it was drawn, if that is known
+        self._why = ""  # what was said of it
+        self.is_waiting = False  # something will be sent without anybody's doing
+
+    # --- from the rows; in a thread ---
+
+    def attach(self, run_id: UUID | None, seq: int) -> list[Op]:
+        """Return what a page that has drawn event `seq` of `run_id` lacks."""
+        conversation = self._conversation()
+        if conversation is None:
+            return []
+        self._title = conversation.title
+        queued = queue_entry(conversation.pk)  # first: what was started stands below
+        self._queue, self._why = None, queued["why"]
+        since = self._run(conversation, run_id)
+        if since is not None and self._is_last(conversation, since, seq):
+            self.run_id, self.seq, self.has_ended = since.pk, seq, True
+            state = self._root(panel_state(since))
+            ops = [titled(conversation), *unseen(conversation, since), *state]
+        else:
+            ops = self._draw(conversation, since)
+        last = self._run(conversation, self.run_id)
+        left = self._queued(without_begun(queued, last))
+        return [*ops, *left, *self._stale()]
+
+    def catch_up(self) -> list[Op]:
+        """Return what has happened since the last call."""
+        # First the events, then the row: it may be ahead of them, not behind.
+        queued = queue_entry(self.conversation_id)
+        events = self._events()
+        runs = Run.objects.filter(
+            conversation_id=self.conversation_id,
+            conversation__owner_id=self.user_id,
+            conversation__deleted_at=None,
+        )
+        last = shown_runs(runs).select_related("conversation").first()
+        if last is None:
+            self.is_gone = self.run_id is not None
+            return []
+        conversation = last.conversation
+        news = self._news(conversation, last, events)
+        left = self._queued(without_begun(queued, last))
+        return [*self._renamed(conversation), *news, *left]
+
+    def _news(
+        self, conversation: Conversation, last: Run, events: list[StoredEvent]
+    ) -> list[Op]:
+        if last.pk != self.run_id:
+            since = self._run(conversation, self.run_id)
+            return self._draw(conversation, since)
+        if last.is_final and not self.has_ended:
+            events = self._events()  # now to the last one
+        return self._follow(conversation, last, events) if events else []
+
+    def _queued(self, entry: Entry) -> list[Op]:
+        """Return how what waits is drawn, if that is not as it was."""
+        self.is_waiting = bool(entry["messages"]) and entry["goes_on"]
+        html = fragment("queue_items", queue=entry, panel=self.panel)
+        old, self._queue = self._queue, html
+        if html == old:
+            return []
+        said, self._why = self._why, entry["why"]
+        is_news = entry["why"] and entry["why"] != said
+        ops: list[Op] = [["replace", "aia-queued", html]]
+        return [*ops, ["say", entry["why"]]] if is_news else ops
+
+    def _events(self) -> list[StoredEvent]:
+        return events_after(self.run_id, self.seq) if self.run_id else []
+
+    def _conversation(self) -> Conversation | None:
+        return (
+            Conversation.objects.own(self.user_id)
+            .filter(pk=self.conversation_id)
+            .first()
+        )
+
+    def _renamed(self, conversation: Conversation) -> list[Op]:
+        old, self._title = self._title, conversation.title
+        return [] if old == conversation.title else [titled(conversation)]
+
+    @staticmethod
+    def _run(conversation: Conversation, run_id: UUID | None) -> Run | None:
+        return conversation.runs.filter(pk=run_id).first() if run_id else None
+
+    @staticmethod
+    def _is_last(conversation: Conversation, run: Run, seq: int) -> bool:
+        """Tell whether the page that shows event `seq` of `run` lacks nothing."""
+        if not run.is_final or run.next_seq - 1 != seq:
+            return False
+        last = shown_runs(conversation.runs.all()).first()
+        return last is not None and last.pk == run.pk
+
+    def _draw(self, conversation: Conversation, since: Run | None) -> list[Op]:
+        drawn = read_thread(conversation, since=since)
+        run = drawn.run
+        if run is None:
+            return []
+        self.run_id, self.seq, self.has_ended = run.pk, drawn.seq, run.is_final
+        self.texts.restart(self._parts, drawn, run.epoch)
+        self._changed = ""
+        self._groups = {
+            part["id"]
+            for entry in answers(drawn.entries)
+            for part in entry["parts"]
+            if part["kind"] == "group"
+        }
+        ops: list[Op] = [
+            *self.drafts.drop(),
+            ["remove", "aia-empty"],
+            titled(conversation),
+        ]
+        return [
+            *ops,
+            *(
+                self._entries(drawn)
+                if drawn.goes_on
+                else anew(drawn, self.panel, self.conversation_id)
+            ),
+            *self._pinned(drawn.pinned),
+            *requests_to_page(run),
+            *self._root(drawn.state),
+        ]
+
+    def _entries(self, drawn: Drawn) -> list[Op]:
+        ops: list[Op] = [
+            ["append", "aia-log", entry_html(entry, self.panel)]
+            for entry in drawn.entries
+        ]
+        ops += [
+            ["accepted", entry["key"]]
+            for entry in drawn.entries
+            if entry["kind"] == "user" and entry["key"]
+        ]
+        return ops
+
+    def _follow(
+        self, conversation: Conversation, run: Run, events: list[StoredEvent]
+    ) -> list[Op]:
+        ops: list[Op] = []
+        self.texts.epoch = max(self.texts.epoch, run.epoch)
+        touched = _touched_calls(events)
+        shown = cards(run, touched)
+        for event in events:
+            if event.type.startswith(MESSAGE_EVENTS):
+                ops += self.texts.follow(event)
+            else:
+                ops += self._fact(event)
+            # In the order of the log: a card stands above the text after it.
+            call_id = _call_id(event)
+            if call_id in shown:
+                part = shown[call_id]
+                ops += self._card(part)
+                shown = {key: one for key, one in shown.items() if one is not part}
+        self.seq = events[-1].seq
+        ops += self._changes(run) if touched else []
+        ended = any(event.type in END_EVENTS for event in events)
+        ops += self.texts.settle(ended=ended)
+        waits = any(map(_moves_pinned, events))
+        if ended or waits:
+            ops += self._pinned(read_pinned(conversation))
+            ops += requests_to_page(run)
+        if ended:
+            ops += self._end(run)
+        ops += self._usage(run) if ended or waits else []
+        growing = bool(self.texts.growing)
+        state = panel_state(run, growing=growing, working=_is_working(run, growing))
+        return ops + self._root(state)
+
+    def _fact(self, event: StoredEvent) -> list[Op]:
+        if event.type == "TOOL_CALL_START":
+            message_id = event.payload["message_id"]
+            return [*self.drafts.drop(message_id), *self.texts.finish(message_id)]
+        if event.type == "STEP_STARTED":
+            old = self.drafts.drop(before=event.epoch)
+            return [*old, *self.texts.drop_before(event.epoch)]
+        if event.type != "CUSTOM":
+            return []
+        value = event.payload["value"]
+        if event.payload["name"] == "aia.replaced":
+            drafts = self.drafts.drop(value["message_id"])
+            return [*drafts, *self.texts.drop(value["message_id"])]
+        if event.payload["name"] == "aia.message":
+            message = Message.objects.get(pk=value["message_id"])
+            part = {**user_entry(message), "kind": "said"}
+            return [
+                ["append", self._parts, part_html(part, self.panel)],
+                ["accepted", message.key],
+            ]
+        return []
+
+    def _card(self, part: Entry) -> list[Op]:
+        ops: list[Op] = []
+        if part["kind"] == "group" and part["id"] not in self._groups:
+            # Its first cards stood alone, and last.
+            self._groups.add(part["id"])
+            ops += [["remove", f"c-{call['id']}"] for call in part["calls"]]
+        return [*ops, ["append", self._parts, part_html(part, self.panel)]]
+
+    def _changes(self, run: Run) -> list[Op]:
+        """Return how the list of what the run has changed is drawn, if it grew."""
+        entry = {"changes": changes_of_runs([run.pk]).get(run.pk)}
+        html = fragment("changes", entry=entry)
+        if html == self._changed:
+            return []
+        self._changed = html
+        return [["replace", f"r-{run.pk}-changes", html], *self._stale()]
+
+    def _stale(self) -> list[Op]:
+        """Return how the page says that its object is not what it shows any more."""
+        path, opened = self.panel.path, self.panel.opened
+        bar = bar_of(path)
+        if bar is None or not is_stale(path, opened, self.user_id):
+            return []
+        return [["attr", bar.id, "hidden", None]]
+
+    def _end(self, run: Run) -> list[Op]:
+        self.has_ended = True
+        drafts = self.drafts.drop()
+        entry = {**run_entry(run, [], {}), **end_of(run)}
+        end = fragment("run_end", entry=entry, panel=self.panel)
+        return [
+            *drafts,
+            ["replace", f"r-{run.pk}-end", end],
+            ["attr", f"r-{run.pk}", "aria-busy", None],
+        ]
+
+    def _usage(self, run: Run) -> list[Op]:
+        if not self.panel.shows_usage:
+            return []
+        html = fragment("usage", usage=usage_line(run.conversation_id))
+        return [["outer", "aia-usage", html]]
+
+    def _pinned(self, entries: list[Entry]) -> list[Op]:
+        html = "".join(
+            fragment(item["kind"], item=item, panel=self.panel) for item in entries
+        )
+        return [["replace", "aia-pinned", html]]
+
+    def _root(self, state: str) -> list[Op]:
+        # The end is what the log says: the row may be ahead of the events seen.
+        self.is_active = not self.has_ended
+        self.state = state
+        # Seen where the web process is the one that loads the library.
+        warming = "" if self.is_active and warmup.state() == "warming" else None
+        return [
+            ["attr", "aia", "data-state", self.state],
+            ["attr", "aia", "data-warming", warming],
+        ]
+
+    # --- text; on the loop or in a thread ---
+
+    def knows(self, frame: dict[str, Any]) -> bool:
+        """
+        Tell whether the place of a piece of live text is on the page.
+
+        If not, `catch_up` comes first: what was stored before it stands above it.
+        """
+        if str(self.run_id) != frame["run"]:
+            return False
+        if self._is_draft(frame):
+            return self.drafts.knows(frame) or self.texts.has_done(frame["message"])
+        # Nothing of the run stands above its first message.
+        return frame.get("step") == 0 or self.texts.knows(frame["message"])
+
+    def live(self, frame: dict[str, Any]) -> bool:
+        """Take a piece of live text; True if there is something new to show."""
+        if str(self.run_id) != frame["run"] or self.has_ended:
+            return False
+        if self._is_draft(frame):
+            return self._take_draft(frame)
+        return self.texts.take(frame)
+
+    def _take_draft(self, frame: dict[str, Any]) -> bool:
+        is_old = frame["epoch"] < self.texts.epoch
+        if is_old or self.texts.has_done(frame["message"]):
+            return False
+        return self.drafts.take(frame)
+
+    @staticmethod
+    def _is_draft(frame: dict[str, Any]) -> bool:
+        return "position" in frame
+
+    def draft_ops(self) -> list[Op]:
+        """Return how the calls have grown that are being written; in a thread."""
+        return self.drafts.ops(self._parts, self.panel)
+
+    def text_ops(self) -> list[Op]:
+        """Return how the text has grown since the last call."""
+        ops = self.texts.ops()
+        if ops and self.state in ("thinking", "tool"):
+            self.state = "streaming"
+            ops.append(["attr", "aia", "data-state", "streaming"])
+        return ops
+
+    @property
+    def _parts(self) -> str:
+        return f"r-{self.run_id}-parts"
+
+
+def _is_working(run: Run, growing: bool) -> bool:  # noqa: FBT001 - one of two
+    """Tell whether a call of the run is under way; asks only where it matters."""
+    if run.state != RunState.RUNNING or growing:
+        return False
+    return run.calls.filter(status__in=WORKING).exists()
+
+
+def _moves_pinned(event: StoredEvent) -> bool:
+    return event.payload.get("name") == "aia.interrupt"
+
+
+def _touched_calls(events: list[StoredEvent]) -> set[UUID]:
+    """Return the ids of the calls whose cards have to be drawn again."""
+    return {call_id for call_id in map(_call_id, events) if call_id is not None}
+
+
+def _call_id(event: StoredEvent) -> UUID | None:
+    said = event.payload["value"] if event.type == "CUSTOM" else event.payload
+    return UUID(said["call_id"]) if "call_id" in said else None

@@ -1,0 +1,317 @@
+"""From rows to what the templates of a conversation are given."""
+
+from collections.abc import Iterable, Mapping
+from math import ceil
+from typing import Any
+from uuid import UUID
+
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.intake.retries import is_asked_again
+from ai_assistant.engine.lifecycle.questions import kind_of, options_of
+from ai_assistant.models import clock
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.conversation import Message
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.modules.resolve import module_by_id
+from ai_assistant.registry import registry
+from ai_assistant.render.html.cards.approval import (
+    arguments_of,
+    done_of,
+    plan_of,
+    proposal_entry,
+)
+from ai_assistant.render.html.cards.body import draw_body
+from ai_assistant.render.html.cards.decisions import answers_of, decision_of
+from ai_assistant.render.html.fragments import with_buttons
+from ai_assistant.render.markdown import part_end, render
+from ai_assistant.safety.budgets.texts import opening
+from ai_assistant.text.hidden_characters import visible
+from ai_assistant.tools.result import SHOWN_CHARS, pretty, short
+
+Entry = dict[str, Any]
+Kin = Mapping[UUID, list[ToolCall]]  # calls below a call, by its id
+CUT = ("arguments", "result")  # the beginning alone is on the card
+OF_OTHERS = ("arguments", "result", "error")  # may hide characters
+AGAIN = (RunState.FAILED, RunState.LIMITED, RunState.CANCELLED, RunState.NEEDS_REVIEW)
+
+
+def user_entry(message: Message) -> Entry:
+    """Return what `message_user.html` draws."""
+    return {
+        "kind": "user",
+        "id": str(message.pk),
+        "key": message.key,
+        "text": message.text,
+        "again": message.key.startswith("again-"),
+        "time": message.created_at,
+    }
+
+
+def run_entry(
+    run: Run,
+    messages: Iterable[Message],
+    calls: Mapping[UUID, ToolCall],
+    growing: Iterable[Entry] = (),
+) -> Entry:
+    """
+    Return what `message_assistant.html` draws.
+
+    `messages` are the run's after its question, in order; `growing` the parts of
+    a message that is still being written.
+    """
+    parts: list[Entry] = []
+    kin = kin_of(calls.values())
+    reasoning = shows_reasoning(run)
+    for message in messages:
+        if message.role == Message.Role.USER:
+            parts.append({**user_entry(message), "kind": "said"})
+        else:
+            parts += message_parts(message, calls, kin, reasoning=reasoning)
+    is_open = run.state in UNFINISHED
+    retries = run.state in AGAIN and is_asked_again(run)
+    return {
+        "kind": "run",
+        "run_id": str(run.pk),
+        "state": run.state,
+        "parts": [*parts, *growing],
+        "error": run.error_text,
+        "error_code": run.error_code,
+        "opens_at": run.opens_at,
+        "opening": _opening(run),
+        "wait_s": _wait_s(run),
+        "can_retry": retries,
+        "can_continue": run.state in AGAIN and not retries,
+        "busy": is_open,
+    }
+
+
+def _opening(run: Run) -> str:
+    """Return when the limit that ended the run is over, or that it is."""
+    if run.opens_at is None or run.opens_at > clock.now():
+        return opening(run.opens_at)
+    return _("This limit is over.")
+
+
+def _wait_s(run: Run) -> int:
+    """Return in how many seconds it is worth while to try again; 0 is now."""
+    if run.opens_at is None:
+        return 0
+    return max(0, ceil((run.opens_at - clock.now()).total_seconds()))
+
+
+def shows_reasoning(run: Run) -> bool:
+    """Tell whether the run's module has what the model thinks drawn."""
+    return module_by_id(run.module).has("reasoning")
+
+
+def text_part(
+    message_id: str, blocks: Iterable[str], *, complete: bool, is_cut: bool = False
+) -> Entry:
+    """Return what `text_part.html` draws; `blocks` are sanitised HTML."""
+    return {
+        "kind": "text",
+        "message_id": message_id,
+        # Escaped and allow-listed by render.markdown.
+        "blocks": [mark_safe(with_buttons(html)) for html in blocks],  # noqa: S308
+        "complete": complete,
+        "is_cut": is_cut,
+    }
+
+
+def reasoning_part(
+    message_id: str, text: str, *, done: bool, seconds: float = 0
+) -> Entry:
+    """Return what `reasoning.html` draws."""
+    return {
+        "kind": "reasoning",
+        "message_id": message_id,
+        "text": text,
+        "seconds": seconds,
+        "done": done,
+    }
+
+
+def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
+    """
+    Return what `tool_card.html` draws, with the calls below it.
+
+    A template of the site's gets the result as far as it was loaded before.
+    """
+    entry = _facts(call)
+    stored = call.__dict__.get("result") or {}  # not asked for, if it was deferred
+    values = {
+        "args": call.arguments,
+        "result": stored.get("data"),
+        "message": stored.get("message", ""),
+        "partial": call.partial,
+    }
+    children = (kin or {}).get(call.pk, [])
+    entry["cut"] = [name for name in CUT if len(str(entry[name])) > SHOWN_CHARS]
+    drawn = with_body(entry, values)  # a template of the site's gets plain texts
+    return {
+        **drawn,
+        **{name: visible(drawn[name] or "") for name in OF_OTHERS},
+        "traceback": visible(call.traceback),
+        "children": [call_entry(child, kin) for child in children],
+    }
+
+
+def _facts(call: ToolCall) -> Entry:
+    """Return what a card says of a call, as plain texts and values."""
+    tool = registry.tool(call.name)
+    plan = plan_of(call)
+    return {
+        "id": str(call.pk),
+        "name": call.name,
+        "label": call.label or call.name,
+        "effect": call.effect,
+        "icon": tool.icon if tool else "",
+        "status": call.status,
+        "is_open": call.is_open,
+        "reason": call.reason,
+        "approved": call.approved,
+        "arguments": pretty(call.arguments) or short(call.arguments_text),
+        "result": call.preview,
+        "error": call.error,
+        "suggestion": "",
+        "seconds": _seconds(call),
+        "started_at": call.started_at or call.created_at,
+        "finished_at": call.finished_at,
+        "progress": call.progress,
+        "progress_text": call.progress_text,
+        "steps": _steps(call),
+        "plan": plan,
+        "plan_done": done_of(plan),
+        "partial": pretty(call.partial) if call.is_open and not plan else "",
+        "background": call.background,
+        "answers": answers_of(call),
+        "decision": decision_of(call),
+    }
+
+
+def draft_entry(card_id: str, name: str, arguments: dict[str, Any]) -> Entry:
+    """Return what `tool_card.html` draws of a call that is still being written."""
+    tool = registry.tool(name)
+    entry = {
+        "id": card_id,
+        "name": name,
+        "label": str(tool.label) if tool else name,
+        "icon": tool.icon if tool else "",
+        "status": CallStatus.PENDING,
+        "is_open": True,
+        "is_draft": True,
+        "arguments": pretty(arguments),
+    }
+    return with_body(entry, {"args": arguments})
+
+
+def with_body(entry: Entry, values: dict[str, Any]) -> Entry:
+    """Return `entry` with what the tool's own template makes of it, if it has one."""
+    told = ("status", "error", "label", "progress", "progress_text", "steps", "answers")
+    shown: dict[str, Any] = {
+        "result": None,
+        "partial": None,
+        **{key: entry.get(key) for key in told},
+        **values,
+        "call": entry,
+    }
+    body, fault = draw_body(entry["name"], shown)
+    return {**entry, "body": body, "fault": fault}
+
+
+def kin_of(calls: Iterable[ToolCall]) -> Kin:
+    """Return the calls that other calls have made, by those, in order."""
+    found: dict[UUID, list[ToolCall]] = {}
+    for call in sorted(calls, key=lambda one: one.position):
+        if call.parent_id is not None:
+            found.setdefault(call.parent_id, []).append(call)
+    return found
+
+
+def pinned_entry(interrupt: Interrupt) -> Entry:
+    """Return what `approval.html` or `question.html` draws."""
+    call = interrupt.call
+    asked = _question(interrupt) if interrupt.question else {}
+    is_approval = interrupt.kind == Interrupt.Kind.APPROVAL
+    return {
+        **asked,
+        **(proposal_entry(interrupt) if is_approval else {}),
+        "kind": str(interrupt.kind),
+        "id": str(interrupt.pk),
+        "nonce": interrupt.nonce,
+        "call": call_entry(call),
+        "label": call.label or call.name,
+        "arguments": arguments_of(interrupt) if is_approval else [],
+        "destructive": call.effect == "destructive",
+    }
+
+
+def _question(interrupt: Interrupt) -> Entry:
+    """Return what `question.html` draws of the question itself."""
+    default = interrupt.default
+    proposed = default if isinstance(default, list) else [default]
+    if isinstance(default, bool):
+        proposed = ["yes" if default else "no"]
+    options = options_of(interrupt)
+    ids = {option["id"] for option in options}
+    return {
+        "text": interrupt.question,
+        "question": kind_of(interrupt),
+        "options": [{**one, "proposed": one["id"] in proposed} for one in options],
+        "strict": interrupt.strict,
+        "proposed": ", ".join(str(one) for one in proposed if one and one not in ids),
+    }
+
+
+def message_parts(
+    message: Message,
+    calls: Mapping[UUID, ToolCall],
+    kin: Kin | None = None,
+    *,
+    reasoning: bool = True,
+) -> list[Entry]:
+    """Return the parts of a stored message of the assistant, in order."""
+    parts = []
+    for part in message.parts:
+        if part["type"] == "text":
+            parts.append(_text(message, part["text"]))
+        elif part["type"] == "reasoning":
+            if reasoning:
+                parts.append(_thought(message, part))
+        elif call := calls.get(UUID(part["call_id"])):
+            parts.append({"kind": "tool", "call": call_entry(call, kin)})
+    return parts
+
+
+def _text(message: Message, text: str) -> Entry:
+    """Return the first part of a text; the rest is drawn by itself."""
+    end = part_end(text)
+    is_cut = bool(text[end:].strip())
+    return text_part(str(message.pk), render(text[:end]), complete=True, is_cut=is_cut)
+
+
+def _thought(message: Message, part: Entry) -> Entry:
+    return reasoning_part(
+        str(message.pk), part["text"], done=True, seconds=part.get("seconds", 0)
+    )
+
+
+def _steps(call: ToolCall) -> list[Entry]:
+    """Return the steps that the call has told; the last is as far as the call."""
+    is_begun = call.status != CallStatus.PENDING
+    last = call.status if is_begun else CallStatus.EXECUTING
+    states = [CallStatus.COMPLETE] * (len(call.steps) - 1) + [last]
+    return [
+        {"text": text, "status": str(status)}
+        for text, status in zip(call.steps, states, strict=False)
+    ]
+
+
+def _seconds(call: ToolCall) -> float | None:
+    waited = (CallStatus.CANCELLED, CallStatus.DENIED)  # for a person, not at work
+    if call.finished_at is None or call.status in waited:
+        return None
+    return (call.finished_at - (call.started_at or call.created_at)).total_seconds()

@@ -1,0 +1,220 @@
+"""What stands under an answer that has ended: when, how long, how much, from where."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.apps import apps
+from django.db.models import Count, Sum
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.intake.retries import whole_answer
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.conversation import Feedback, Message
+from ai_assistant.models.run import Run
+from ai_assistant.models.usage import UsageLedger
+from ai_assistant.render.html.transcript.entries import Entry
+from ai_assistant.request_context import match_of
+
+Key = tuple[str, str]  # label of the model, id of the object
+
+LINK = re.compile(r"\]\(\s*<?(/[^\s)>]+)")  # of Markdown, into this site
+MOST_SOURCES = 20
+MOST_DEPTH = 6  # of a result that is looked through
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """What an object was called when a tool read it, which one, and when."""
+
+    text: str
+    tool: str
+    at: datetime | None
+
+
+def sources_of(texts: Mapping[UUID, str]) -> dict[UUID, list[Entry]]:
+    """Return what `sources.html` draws below each text, by the id of its run."""
+    linked = {run_id: _linked(text) for run_id, text in texts.items()}
+    wanted = [run_id for run_id, links in linked.items() if links]
+    if not wanted:
+        return {}  # results may be large: they are read where they are needed alone
+    found = _readings(wanted)
+    return {
+        run_id: [
+            _entry(key, href, found[run_id][key])
+            for key, href in linked[run_id].items()
+            if key in found[run_id]
+        ][:MOST_SOURCES]
+        for run_id in wanted
+    }
+
+
+def _readings(run_ids: list[UUID]) -> dict[UUID, dict[Key, Reading]]:
+    """Return how each object was read last, by the id of its run."""
+    found: dict[UUID, dict[Key, Reading]] = {run_id: {} for run_id in run_ids}
+    calls = ToolCall.objects.filter(run_id__in=run_ids, status=CallStatus.COMPLETE)
+    fields = ("run_id", "result", "label", "name", "finished_at")
+    in_order = calls.order_by("finished_at", "pk").values_list(*fields)
+    for run_id, result, label, name, at in in_order.iterator():
+        for key, text in _objects((result or {}).get("data"), ""):
+            found[run_id][key] = Reading(text=text, tool=label or name, at=at)
+    return found
+
+
+def _linked(text: str) -> dict[Key, str]:
+    """Return the objects that `text` links, with the address of each."""
+    found: dict[Key, str] = {}
+    for href in LINK.findall(text):
+        if key := _object_at(href):
+            found.setdefault(key, href)
+    return found
+
+
+def _object_at(href: str) -> Key | None:
+    """Return the object whose page in the admin stands at `href`."""
+    path = href.partition("#")[0].partition("?")[0]
+    match = match_of(path)
+    object_id = match.kwargs.get("object_id") if match else None
+    if match is None or match.app_name != "admin" or object_id is None:
+        return None
+    label = _model_of(match.url_name or "")
+    return (label, str(object_id)) if label else None
+
+
+def _model_of(url_name: str) -> str:
+    """Return the model of a change page; names of apps may hold "_" themselves."""
+    for app in apps.get_app_configs():
+        name = url_name.removeprefix(f"{app.label}_").removesuffix("_change")
+        if url_name == f"{app.label}_{name}_change" and name in app.models:
+            return f"{app.label}.{name}".lower()
+    return ""
+
+
+def _objects(data: object, model: str, depth: int = 0) -> Iterator[tuple[Key, str]]:
+    """Yield the objects in a result: what has an id and a name, below its model."""
+    if depth > MOST_DEPTH:
+        return
+    if isinstance(data, list):
+        for one in data:
+            yield from _objects(one, model, depth + 1)
+    elif isinstance(data, dict):
+        said = data.get("model")
+        model = said.lower() if isinstance(said, str) else model
+        text = data.get("text")
+        if model and "id" in data and isinstance(text, str) and text:
+            yield (model, str(data["id"])), text
+        for value in data.values():
+            if isinstance(value, list | dict):
+                yield from _objects(value, model, depth + 1)
+
+
+def _entry(key: Key, href: str, read: Reading) -> Entry:
+    label, _ = key
+    known = {"url": href, "text": read.text, "tool": read.tool, "read_at": read.at}
+    try:
+        meta = apps.get_model(label)._meta
+    except (LookupError, ValueError):
+        return {**known, "model": label, "app": ""}
+    return {
+        **known,
+        "model": str(meta.verbose_name),
+        "app": str(meta.app_config.verbose_name),
+    }
+
+
+PLACES = 4  # of a cost: most conversations cost less than a cent
+
+
+def usage_line(conversation_id: UUID) -> str:
+    """Return "12,345 tokens, 0.0210 US dollars"; empty if it has used nothing."""
+    total = UsageLedger.objects.filter(run__conversation=conversation_id).aggregate(
+        tokens=Sum("tokens"),
+        cost=Sum("cost_usd"),
+        calls=Count("pk"),
+        priced=Count("cost_usd"),
+    )
+    if not total["tokens"]:
+        return ""
+    names = {
+        "tokens": number_format(total["tokens"], force_grouping=True),
+        "usd": number_format(total["cost"] or 0, decimal_pos=PLACES),
+    }
+    if not total["cost"]:
+        return _("%(tokens)s tokens") % names
+    if total["priced"] < total["calls"]:
+        return _("%(tokens)s tokens, more than %(usd)s US dollars") % names
+    return _("%(tokens)s tokens, %(usd)s US dollars") % names
+
+
+MINUTE_S = 60
+HOUR_S = 3600
+
+
+def ends_of(runs: Mapping[UUID, Run], messages: Iterable[Message]) -> dict[UUID, Entry]:
+    """
+    Return what `run_end.html` draws of each run beside how it ended, by its id.
+
+    `messages` are all of these runs; of a run that goes on nothing is told.
+    """
+    texts: dict[UUID, str] = {}
+    for message in messages:
+        if message.role == Message.Role.ASSISTANT:
+            said = texts.get(message.run_id, "")
+            texts[message.run_id] = f"{said}\n\n{message.text}".strip()
+    ended = [run for run in runs.values() if run.is_final]
+    told = _feedback(ended)
+    sources = sources_of({run.pk: texts.get(run.pk, "") for run in ended})
+    return {
+        run.pk: {
+            "ended_at": run.finished_at,
+            "duration": duration(run.running_s),
+            "has_text": bool(texts.get(run.pk)),
+            "feedback": told.get(run.pk),
+            "reasons": _reasons(told.get(run.pk)),
+            "sources": sources.get(run.pk, []),
+        }
+        for run in ended
+    }
+
+
+def end_of(run: Run) -> Entry:
+    """Return the same of one run, its messages read anew, with those it goes on with."""
+    rows = Message.objects.filter(run_id__in=whole_answer(run)).order_by("position")
+    messages = list(rows)
+    end = ends_of({run.pk: run}, messages).get(run.pk, {})
+    said = (one.text for one in messages if one.role == Message.Role.ASSISTANT)
+    return {**end, "has_text": any(map(str.strip, said))} if end else {}
+
+
+def duration(seconds: float) -> str:
+    """Return how long it was worked, as "6 s", "2 min 5 s" or "1 h 4 min"."""
+    whole = max(1, round(seconds))
+    if whole < MINUTE_S:
+        return _("%(seconds)d s") % {"seconds": whole}
+    minutes, rest = divmod(whole, MINUTE_S)
+    if whole < HOUR_S:
+        return _("%(minutes)d min %(seconds)d s") % {
+            "minutes": minutes,
+            "seconds": rest,
+        }
+    hours, minutes = divmod(minutes, MINUTE_S)
+    return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes}
+
+
+def _feedback(runs: list[Run]) -> dict[UUID, Feedback]:
+    """Return what each run's own person thinks of it."""
+    owners = {run.pk: run.user_id for run in runs}
+    rows = Feedback.objects.filter(run_id__in=owners)
+    return {row.run_id: row for row in rows if row.user_id == owners[row.run_id]}
+
+
+def _reasons(feedback: Feedback | None) -> list[Entry]:
+    """Return the reasons that can be ticked, and which are."""
+    ticked = feedback.reasons if feedback else ()
+    return [
+        {"value": value, "label": label, "ticked": value in ticked}
+        for value, label in Feedback.Reason.choices
+    ]

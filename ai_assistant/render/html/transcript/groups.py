@@ -1,0 +1,214 @@
+"""Groups of calls and of versions of an answer, as one entry each."""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from ai_assistant.conf import labelled_profiles
+from ai_assistant.engine.storage.branches import Tree, has_changed, tree_of
+from ai_assistant.engine.storage.history import question_of
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.conversation import Message
+from ai_assistant.models.run import Run
+from ai_assistant.registry import registry
+from ai_assistant.render.html.cards.body import load_results, template_name
+from ai_assistant.render.html.cards.decisions import with_closed
+from ai_assistant.render.html.transcript.entries import (
+    Entry,
+    Kin,
+    call_entry,
+    kin_of,
+    shows_reasoning,
+)
+from ai_assistant.render.html.transcript.origin_note import page_instead
+
+
+def versions_entry(run: Run, tree: Tree) -> Entry | None:
+    """Return what `branch_picker.html` draws; None if there is one version only."""
+    versions = tree.versions(run.pk)
+    if versions.count < 2:
+        return None
+    return {
+        # The same for each of them: what has the focus keeps it.
+        "id": f"b-{run.after_id or run.conversation_id}",
+        "number": versions.index + 1,
+        "count": versions.count,
+        "previous": _text(versions.previous),
+        "next": _text(versions.next),
+    }
+
+
+def versions_sentence(entries: Iterable[Entry]) -> str:
+    """Return what is said when another branch is shown: the last choice there is."""
+    questions = (one for entry in entries for one in (entry, *_seams(entry)))
+    chosen = [found for one in questions if (found := one.get("versions"))]
+    if not chosen:
+        return ""
+    return _("Version %(number)d of %(count)d is shown.") % {
+        "number": chosen[-1]["number"],
+        "count": chosen[-1]["count"],
+    }
+
+
+def fork_entry(run: Run, page: str = "") -> Entry:
+    """
+    Return what `message_edit.html` and `regenerate_menu.html` draw on `page`, a path.
+
+    `changed` says that what is left has changed data, which stay as they are. Asks
+    the database.
+    """
+    asked = question_of(run)
+    tree = tree_of(run.conversation)
+    return {
+        "run_id": str(run.pk),
+        "message_id": str(asked.pk) if asked else "",
+        "text": asked.text if asked else "",
+        "profiles": labelled_profiles(without=run.profile),
+        "page": page_instead(run, page),
+        "changed": has_changed(tree.below(run.pk)),
+    }
+
+
+def _seams(entry: Entry) -> list[Entry]:
+    """Return what is drawn of the questions that nobody typed, within an answer."""
+    return [later["seam"] for later in entry.get("later", ()) if later["seam"]]
+
+
+def _text(found: object) -> str:
+    return str(found) if found else ""
+
+
+UNDRAWN = ("result", "result_text", "mark")  # of a call: large, and not on its card
+READ = "read"
+READS = "\0read"  # no tool has such a name
+# What a group says of its calls: the first of these that one of them has.
+NEWS = (
+    *(CallStatus.EXECUTING, CallStatus.WAITING, CallStatus.PENDING),
+    *(CallStatus.UNKNOWN, CallStatus.FAILED, CallStatus.DENIED, CallStatus.CANCELLED),
+)
+
+
+def grouped(parts: Iterable[Entry]) -> list[Entry]:
+    """Return the parts of a run, with calls that stand in a row as one group."""
+    found: list[Entry] = []
+    for name, alike in groupby(parts, key=_row_name):
+        same = list(alike)
+        if name and len(same) > 1:
+            found.append(_group([part["call"] for part in same]))
+        else:
+            found += same
+    return found
+
+
+def light_calls() -> QuerySet[ToolCall]:
+    """Return the calls as their cards need them."""
+    return with_closed(ToolCall.objects.defer(*UNDRAWN))
+
+
+def cards(run: Run, wanted: set[UUID]) -> dict[UUID, Entry]:
+    """Return for each of the `wanted` calls the part of the run that shows it."""
+    if not wanted:
+        return {}
+    parents = dict(run.calls.values_list("pk", "parent_id"))
+    tops = {call_id: _top(call_id, parents) for call_id in wanted}
+    rows = [ids for ids in _rows_of_calls(run) if {*tops.values()} & {*ids}]
+    calls = light_calls().in_bulk([call_id for ids in rows for call_id in ids])
+    kin = _kin(run) if any(parents.values()) else {}
+    load_results([*calls.values(), *(call for below in kin.values() for call in below)])
+    found = {}
+    for ids in rows:
+        entries = [call_entry(calls[call_id], kin) for call_id in ids]
+        (part,) = grouped([{"kind": "tool", "call": entry} for entry in entries])
+        found.update(dict.fromkeys(ids, part))
+    return {call_id: found[top] for call_id, top in tops.items() if top in found}
+
+
+def _top(call_id: UUID, parents: Mapping[UUID, UUID | None]) -> UUID:
+    """Return the call that the model itself has asked for."""
+    while parent := parents.get(call_id):
+        call_id = parent
+    return call_id
+
+
+def _kin(run: Run) -> Kin:
+    return kin_of(light_calls().filter(run=run, parent__isnull=False))
+
+
+def _rows_of_calls(run: Run) -> list[list[UUID]]:
+    """Return the ids of the calls, those in one list that stand in one row."""
+    tops = run.calls.filter(parent=None).values_list("pk", "name", "effect")
+    names = {pk: (name, effect) for pk, name, effect in tops}
+    reasoning = shows_reasoning(run)
+    said = Message.objects.filter(run=run).order_by("position")
+    light: list[Entry] = []
+    for role, parts in said.values_list("role", "parts"):
+        for part in parts:
+            call_id = UUID(part["call_id"]) if part["type"] == "call" else None
+            if call_id in names and role == Message.Role.ASSISTANT:
+                called, effect = names[call_id]
+                call = {"id": call_id, "name": called, "effect": effect}
+                light.append({"kind": "tool", "call": call})
+            elif reasoning or part["type"] != "reasoning":
+                light.append({"kind": part["type"]})
+    rows: list[list[UUID]] = []
+    for name, alike in groupby(light, key=_row_name):
+        if name is not None:
+            ids = [part["call"]["id"] for part in alike]
+            rows += [ids] if name else [[call_id] for call_id in ids]
+    return rows
+
+
+def _row_name(part: Entry) -> str | None:
+    """Return what calls of one row share; empty if a card is not for a group."""
+    if part["kind"] != "tool":
+        return None
+    call = part["call"]
+    if template_name(call["name"]):
+        return ""
+    return READS if call["effect"] == READ else str(call["name"])
+
+
+def _group(calls: list[Entry]) -> Entry:
+    statuses = {call["status"] for call in calls}
+    status = next((one for one in NEWS if one in statuses), CallStatus.COMPLETE)
+    done = [call for call in calls if call["status"] == CallStatus.COMPLETE]
+    folded = done if len(done) > 1 else []
+    return {
+        "kind": "group",
+        "id": calls[0]["id"],
+        "label": _label(folded),
+        "count": len(folded) if len({call["name"] for call in folded}) == 1 else 0,
+        "seconds": covered_s(folded),
+        "calls": calls,
+        "folded": folded,
+        "apart": [call for call in calls if call not in folded],
+        "status": status,  # the one that matters most
+    }
+
+
+def _label(calls: list[Entry]) -> str:
+    """Return what a line says of many calls that are done."""
+    if not calls:
+        return ""
+    if len({call["name"] for call in calls}) > 1:
+        return _("Looked at %(count)d things") % {"count": len(calls)}
+    tool = registry.tool(calls[-1]["name"])
+    return str(tool.label_plural if tool else "") or str(calls[-1]["label"])
+
+
+def covered_s(calls: Iterable[Entry]) -> float:
+    """Return for how long at least one of the calls was at work, in seconds."""
+    spans = [
+        (call["started_at"], call["finished_at"])
+        for call in calls
+        if call["finished_at"] is not None
+    ]
+    total, until = 0.0, None
+    for start, end in sorted(spans):
+        begin = start if until is None else max(start, until)
+        total += max(0.0, (end - begin).total_seconds())
+        until = end if until is None else max(until, end)
+    return total

@@ -1,0 +1,91 @@
+"""What waits for the run under way: the messages, and why the next one is not sent yet."""
+
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.lifecycle.queue import (
+    SIGNED_OUT_AS,
+    goes_on_after,
+    last_run,
+    waiting,
+)
+from ai_assistant.models.conversation import QueuedMessage
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.render.html.transcript.entries import Entry
+
+EMPTY: Entry = {"messages": [], "why": "", "goes_on": True}
+FOR_A_PERSON = (RunState.WAITING_APPROVAL, RunState.WAITING_ANSWER)
+
+
+def queue_entry(conversation_id: UUID) -> Entry:
+    """
+    Return what waits in a conversation.
+
+    `goes_on` tells whether nobody has to do anything for the next one to be sent.
+    """
+    rows = list(waiting(conversation_id))
+    if not rows:
+        return EMPTY
+    run = last_run(conversation_id)
+    told = run.pk if run is not None and not run.is_final else None
+    return {
+        "conversation": str(conversation_id),
+        "messages": [_message(row, told) for row in rows],
+        "why": _why(rows, run),
+        "goes_on": not _is_paused(rows, run),
+    }
+
+
+def without_begun(queue: Entry, run: Run | None) -> Entry:
+    """Return what still waits, of a queue that was read before `run` was."""
+    key = run.idempotency_key if run else ""
+    left = [one for one in queue["messages"] if one["key"] != key]
+    return {**queue, "messages": left} if left else EMPTY
+
+
+def _message(row: QueuedMessage, run_id: UUID | None) -> Entry:
+    return {
+        "id": str(row.pk),
+        "key": row.key,
+        "text": row.text,
+        "told": row.told_run is not None and row.told_run == run_id,
+    }
+
+
+def _is_paused(rows: list[QueuedMessage], run: Run | None) -> bool:
+    if run is None or not run.is_final:
+        return False
+    return not goes_on_after(run) or any(row.held for row in rows)
+
+
+def _why(rows: list[QueuedMessage], run: Run | None) -> str:
+    if run is not None and not run.is_final:
+        return _while_it_works(rows, run)
+    held = next((row.held for row in rows if row.held), "")
+    if held in SIGNED_OUT_AS:
+        return _("Paused: the session in which you wrote this has ended.")
+    if held:
+        limited = _("Paused: a limit was reached.")
+        refused = _("Paused: the next message could not be sent.")
+        return limited if held == "limited" else refused
+    return _("Not sent yet.") if run is None else _after(run)
+
+
+def _after(run: Run) -> str:
+    if run.state == RunState.SUCCEEDED and not goes_on_after(run):
+        return _("Paused: a stop came as the answer ended.")
+    sentences = {
+        RunState.SUCCEEDED: _("Not sent yet."),
+        RunState.CANCELLED: _("Paused: the answer was stopped."),
+        RunState.LIMITED: _("Paused: a limit was reached."),
+    }
+    return sentences.get(RunState(run.state), _("Paused: the last answer failed."))
+
+
+def _while_it_works(rows: list[QueuedMessage], run: Run) -> str:
+    if any(row.told_run == run.pk for row in rows):
+        return _("The assistant reads it in its next step.")
+    if run.state in FOR_A_PERSON:
+        return _("Paused until you answer.")
+    return _("Sent when this answer ends.")

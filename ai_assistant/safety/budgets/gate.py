@@ -1,0 +1,95 @@
+"""Whether a request still fits into every budget."""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.exceptions import Limited
+from ai_assistant.models import clock
+from ai_assistant.models.usage import Budget
+from ai_assistant.safety.budgets.budgets import Allowance, Amount, Spender, used, window
+from ai_assistant.safety.budgets.texts import too_large, too_small, used_up
+from ai_assistant.types import ModelRequest
+
+CHARS_PER_TOKEN = 3  # English has 4; code, JSON and other languages fewer
+OUTPUT_OPTIONS = ("max_completion_tokens", "max_tokens")
+
+
+def tokens_of(chars: int) -> int:
+    """Return how many tokens a text of so many characters has at most, about."""
+    return -(-chars // CHARS_PER_TOKEN)
+
+
+def input_tokens(request: ModelRequest) -> int:
+    """Return how many tokens a request has, about."""
+    told = json.dumps([request.messages, request.tools], ensure_ascii=False)
+    return tokens_of(len(told))
+
+
+def output_tokens(options: Mapping[str, Any]) -> int:
+    """Return how many tokens a reply may have: the limit it is sent with, if any."""
+    for name in OUTPUT_OPTIONS:
+        most = options.get(name)
+        if isinstance(most, int) and most > 0:
+            return most
+    return int(conf.get("RESERVE_OUTPUT_TOKENS"))
+
+
+def check_budgets(
+    budgets: Iterable[Allowance],
+    spender: Spender,
+    needed: Amount,
+    *,
+    least: Amount,
+    is_counted: bool,
+) -> None:
+    """
+    Raise Limited if `needed` is more than one of `budgets` has left.
+
+    `least` is what the smallest request would need: a budget that is smaller still
+    has to be raised. `is_counted`: `needed` is in the ledger already. The budget
+    that opens last is named, since waiting for another one would not help.
+    """
+    now = clock.now()
+    more = Amount() if is_counted else needed
+    full = [
+        one
+        for one in budgets
+        if _exceeds(_sum(used(one, spender, now), more), one.most)
+    ]
+    if not full:
+        return
+    for one in full:
+        if _exceeds(least, one.most):
+            raise Limited(too_small(one))
+    for one in full:
+        if _exceeds(needed, one.most):
+            raise Limited(too_large(one))
+    last = max(full, key=lambda one: _opens(one, now))
+    sentence = used_up(last)
+    if last.scope == Budget.Scope.RUN:
+        sentence = f"{sentence} {_('Ask to go on.')}"
+    raise Limited(sentence, window(last.window, now).opens_at, now=now)
+
+
+def _sum(one: Amount, other: Amount) -> Amount:
+    return Amount(
+        tokens=(one.tokens or 0) + (other.tokens or 0),
+        usd=(one.usd or Decimal(0)) + (other.usd or Decimal(0)),
+    )
+
+
+def _opens(budget: Allowance, now: datetime) -> float:
+    opens_at = window(budget.window, now).opens_at
+    return opens_at.timestamp() if opens_at else 0.0
+
+
+def _exceeds(amount: Amount, most: Amount) -> bool:
+    too_many = most.tokens is not None and (amount.tokens or 0) > most.tokens
+    too_much = most.usd is not None and (amount.usd or Decimal(0)) > most.usd
+    return too_many or too_much

@@ -1,0 +1,128 @@
+"""The ledger of the model calls: reserved before, settled after, never in between."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import F, Q, QuerySet
+
+from ai_assistant.models import clock
+from ai_assistant.models.clock import Now, free
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.usage import UsageLedger
+from ai_assistant.safety.budgets.gate import tokens_of
+from ai_assistant.types import Usage
+
+State = UsageLedger.State
+BATCH = 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallCost:
+    """What one model call is thought to take; `usd` None: no price is known."""
+
+    step_index: int
+    model: str
+    input_tokens: int
+    output_tokens: int
+    usd: Decimal | None
+
+
+def reserve(run: Run, cost: CallCost) -> UsageLedger:
+    """Put a call into the ledger that is about to be made."""
+    return UsageLedger.objects.create(
+        run=run,
+        user_id=run.user_id,
+        step_index=cost.step_index,
+        epoch=run.epoch,
+        profile=run.profile[:100],
+        model=cost.model[:200],
+        state=State.RESERVED,
+        tokens=cost.input_tokens + cost.output_tokens,
+        usd=cost.usd or 0,
+        input_tokens=cost.input_tokens,
+        output_tokens=cost.output_tokens,
+        cost_usd=cost.usd,
+    )
+
+
+def settle(run: Run, index: int, usage: Usage, *, model: str, said_chars: int) -> None:
+    """
+    Write what the call for step `index` took.
+
+    A provider that does not count leaves the estimate of the request and the
+    length of the reply. Call it in the transaction that stores the reply.
+    """
+    row = _row_of(run, index) or UsageLedger(
+        run=run, user_id=run.user_id, step_index=index, epoch=run.epoch
+    )
+    row.profile, row.model = run.profile[:100], model[:200]
+    if usage.input_tokens or usage.output_tokens:
+        row.input_tokens, row.output_tokens = usage.input_tokens, usage.output_tokens
+        row.cached_tokens = usage.cached_tokens
+        row.reasoning_tokens = usage.reasoning_tokens
+        row.cost_usd = usage.cost_usd
+    else:
+        _settle_by_length(row, said_chars)
+    _close(row)
+
+
+def settle_open(run: Run, *, said_chars: int = 0) -> None:
+    """
+    Settle calls of the run that were cut off, by their estimate.
+
+    `said_chars` is how much of a reply was there. Call it behind the fence.
+    """
+    for row in _open().filter(run_id=run.pk):
+        _settle_by_length(row, said_chars)
+        _close(row)
+
+
+def release(row: UsageLedger) -> None:
+    """Give back what was reserved for a call that has used nothing."""
+    _open().filter(pk=row.pk).update(
+        **dict.fromkeys(("tokens", "usd", "input_tokens", "output_tokens"), 0),
+        cost_usd=None,
+        state=State.RELEASED,
+        settled_at=Now(),
+    )
+
+
+def settle_left_behind() -> int:
+    """
+    Settle at their estimate the calls whose run is not under way any more.
+
+    Of a process that died, or a conversation that was deleted meanwhile. Return
+    how many there were; writes only if there are some. Call it in a transaction.
+    """
+    under_way = Q(run__state=RunState.RUNNING, run__epoch=F("epoch"))
+    left = list(_open().exclude(under_way).values_list("pk", flat=True)[:BATCH])
+    if not left:
+        return 0
+    still = free(_open().filter(pk__in=left))
+    return still.update(state=State.SETTLED, settled_at=Now())
+
+
+def _open() -> QuerySet[UsageLedger]:
+    return UsageLedger.objects.filter(state=State.RESERVED)
+
+
+def _row_of(run: Run, index: int) -> UsageLedger | None:
+    rows = UsageLedger.objects.filter(run=run, step_index=index, epoch=run.epoch)
+    return rows.exclude(state=State.RELEASED).order_by("-pk").first()
+
+
+def _settle_by_length(row: UsageLedger, said_chars: int) -> None:
+    """Count the request as estimated, and the reply by its length."""
+    before = row.input_tokens + row.output_tokens
+    row.output_tokens = tokens_of(said_chars)
+    if row.cost_usd and before:
+        share = Decimal(row.input_tokens + row.output_tokens) / before
+        row.cost_usd = row.cost_usd * share
+
+
+def _close(row: UsageLedger) -> None:
+    row.tokens = row.input_tokens + row.output_tokens
+    row.usd = row.cost_usd or Decimal(0)
+    row.state = State.SETTLED
+    row.settled_at = clock.now()
+    row.save()

@@ -1,0 +1,90 @@
+"""What a person is told of a budget that is used up."""
+
+from datetime import datetime
+
+from django.utils import timezone
+from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext as _
+
+from ai_assistant.models.usage import Budget
+from ai_assistant.safety.budgets.budgets import Allowance
+
+
+def amount_words(allowance: Allowance) -> str:
+    """Return the size of a budget: "50,000 tokens" or "5.00 US dollars", or both."""
+    tokens, usd = allowance.most.tokens, allowance.most.usd
+    parts = []
+    if tokens is not None:
+        number = number_format(tokens, force_grouping=True)
+        parts.append(_("%(n)s tokens") % {"n": number})
+    if usd is not None:
+        places = max(2, -int(usd.normalize().as_tuple().exponent))
+        number = number_format(usd, decimal_pos=places)
+        parts.append(_("%(n)s US dollars") % {"n": number})
+    return _(" and ").join(parts)
+
+
+def used_up(allowance: Allowance) -> str:
+    """Return the sentence that says which budget is used up."""
+    whose = {
+        Budget.Scope.RUN: _("The budget of one answer, %(amount)s, is used up."),
+        Budget.Scope.USER: _("Your budget of %(amount)s %(time)s is used up."),
+        Budget.Scope.GROUP: _(
+            "The budget of the group “%(group)s”, %(amount)s %(time)s, is used up."
+        ),
+        Budget.Scope.SITE: _(
+            "The budget of this site, %(amount)s %(time)s, is used up."
+        ),
+    }
+    return whose[Budget.Scope(allowance.scope)] % _names(allowance)
+
+
+def too_large(allowance: Allowance) -> str:
+    """Return the sentence for what does not even fit into the whole budget."""
+    return _(
+        "This needs more than the whole budget of %(amount)s. Ask for less, or "
+        "begin a new conversation."
+    ) % _names(allowance)
+
+
+def too_small(allowance: Allowance) -> str:
+    """Return the sentence for a budget into which no request at all fits."""
+    sentence = (
+        _(
+            "The budget of %(amount)s is too small for one request, whatever is asked. "
+            "Somebody who may change “Budgets” in the administration can raise it."
+        )
+        if allowance.is_row
+        else _(
+            "The budget of %(amount)s is too small for one request, whatever is asked. "
+            "Whoever runs this site can raise it in its settings."
+        )
+    )
+    return sentence % _names(allowance)
+
+
+def opening(opens_at: datetime | None) -> str:
+    """Return "Again at 14:05.", with the day if that is another one."""
+    if opens_at is None:
+        return ""
+    local = timezone.localtime(opens_at)
+    if local.date() == timezone.localtime().date():
+        return _("Again at %(time)s.") % {"time": date_format(local, "H:i")}
+    return _("Again on %(day)s at %(time)s.") % {
+        "day": date_format(local, "j F"),
+        "time": date_format(local, "H:i"),
+    }
+
+
+def _names(allowance: Allowance) -> dict[str, str]:
+    times = {
+        Budget.Window.MINUTE: _("a minute"),
+        Budget.Window.DAY: _("a day"),
+        Budget.Window.MONTH: _("a month"),
+        Budget.Window.RUN: "",
+    }
+    return {
+        "amount": amount_words(allowance),
+        "time": times[Budget.Window(allowance.window)],
+        "group": allowance.group,
+    }

@@ -1,0 +1,195 @@
+"""Whether the person who started a run may still go on with it."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from importlib import import_module
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.sessions.backends import cache, db, file, signed_cookies
+from django.core.cache import caches
+from django.core.cache.backends.dummy import DummyCache
+from django.core.cache.backends.locmem import LocMemCache
+from django.db import Error as DatabaseFailure
+from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.translation import gettext as _
+
+from ai_assistant.exceptions import AssistantError, Refused
+from ai_assistant.models import clock
+from ai_assistant.models.conversation import QueuedMessage
+from ai_assistant.models.run import Run
+from ai_assistant.models.token import AccessToken
+from ai_assistant.safety.audit import request_ip
+from ai_assistant.safety.identity.permissions import may_use
+from ai_assistant.safety.identity.sealing import CannotUnseal, decrypted, encrypted
+
+
+def is_revoked(token_id: UUID) -> bool:
+    """
+    Tell whether the token was revoked, or is there no more.
+
+    One that has only expired is not: as a session that expires, it stops nothing but
+    writes; the run knows its end (`Run.session_expires_at`).
+    """
+    return not AccessToken.objects.filter(pk=token_id, revoked_at=None).exists()
+
+
+PURPOSE = "session"
+TELLING = (db.SessionStore, cache.SessionStore, file.SessionStore)
+
+
+class SessionsAway(AssistantError):
+    """The session store cannot be reached just now."""
+
+
+def session_store() -> Any:
+    """Return the class of the site's session store."""
+    return import_module(settings.SESSION_ENGINE).SessionStore
+
+
+def kept_key(session: Any) -> str:
+    """Return the key of `session`, encrypted; empty if its store cannot be asked."""
+    key = session.session_key
+    if not key or not _can_tell(session):
+        return ""
+    return encrypted(key.encode(), PURPOSE)
+
+
+def is_removed(kept: str) -> bool:
+    """
+    Tell whether the session of a kept key is in the store no more.
+
+    False if no key is kept. Raise SessionsAway if the store cannot be reached.
+    """
+    if not kept:
+        return False
+    try:
+        key = decrypted(kept, PURPOSE).decode()
+    except CannotUnseal:
+        return True  # the keys of the site that had signed it are gone
+    try:
+        return not session_store()().exists(key)
+    except DatabaseFailure:
+        raise  # of the transaction around it, which knows what to do
+    except Exception as error:
+        raise SessionsAway(f"The session store failed: {error}") from error
+
+
+def _can_tell(session: Any) -> bool:
+    """Tell whether every process of the site can ask the store for `session`."""
+    if isinstance(session, signed_cookies.SessionStore):
+        return False  # all of it is with the browser
+    if isinstance(session, cache.SessionStore):
+        # Of another process, which may be the one that carries the run out.
+        kept_in = caches[settings.SESSION_CACHE_ALIAS]
+        return not isinstance(kept_in, LocMemCache | DummyCache)
+    # One of somebody else may keep no sessions either: then it has never had it.
+    return isinstance(session, TELLING) or bool(session.exists(session.session_key))
+
+
+SALT = "ai_assistant.session"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionStamp:
+    """What a run remembers of the session that started it."""
+
+    session_digest: str = ""
+    session_sealed: str = field(default="", repr=False)  # see `sessions.kept_key`
+    password_digest: str = ""
+    lasts_s: float | None = None  # from now on, if it is a session
+    expires_at: datetime | None = None  # if it is a token
+    token_id: UUID | None = None  # of an AccessToken, instead of a session
+    may_answer: bool = True  # what a run waits for: not every token may
+    ip: str = ""  # for the audit log, if the site wants it there
+
+    def ends_at(self) -> datetime | None:
+        """Return when it ends, by the clock of all processes. Asks the database."""
+        if self.lasts_s is None:
+            return self.expires_at
+        return clock.now() + timedelta(seconds=self.lasts_s)
+
+
+class Revoked(Refused):
+    """The person may no longer use the assistant: the run ends here."""
+
+
+def stamp(request: HttpRequest) -> SessionStamp:
+    """Return the stamp of the request's session."""
+    session = request.session
+    return SessionStamp(
+        session_digest=session_digest(session.session_key or ""),
+        session_sealed=kept_key(session),
+        password_digest=password_digest(request.user),
+        lasts_s=float(session.get_expiry_age()),
+        ip=request_ip(request.META.get("REMOTE_ADDR") or ""),
+    )
+
+
+def session_digest(session_key: str) -> str:
+    """Return the digest under which runs remember a session."""
+    return salted_hmac(SALT, session_key, algorithm="sha256").hexdigest()
+
+
+def password_digest(user: Any) -> str:
+    """Return the digest of what changes when the password does."""
+    own = getattr(user, "get_session_auth_hash", None)
+    return salted_hmac(SALT, own(), algorithm="sha256").hexdigest() if own else ""
+
+
+def check_user(run: Run | QueuedMessage, user: Any) -> None:
+    """
+    Raise Revoked if `user`, loaded now, may not go on with `run`.
+
+    A sign-out stops the runs of its session at once; here is seen that the session
+    was removed without one. Whether it is there cannot always be asked.
+    """
+    if user is None or not user.is_active:
+        raise Revoked("deactivated", _("Stopped: the account was deactivated."))
+    if not may_use(user):
+        raise Revoked("permission", _("Stopped: you may no longer use the assistant."))
+    if run.password_digest and not constant_time_compare(
+        run.password_digest, password_digest(user)
+    ):
+        raise Revoked("password", _("Stopped: the password was changed."))
+    with suppress(SessionsAway):
+        _check_session(run)
+    if run.token_id is not None and is_revoked(run.token_id):
+        raise Revoked("token", _("Stopped: the access token was revoked."))
+
+
+def check_may_write(run: Run | QueuedMessage) -> None:
+    """
+    Raise Refused if the session has expired, or cannot be asked for just now.
+
+    Then nothing is written. Raise Revoked if it was removed: the run ends.
+    """
+    if _has_expired(run):
+        raise Refused(
+            "session_expired",
+            _("Your session has expired. Sign in again to change anything.")
+            if run.token_id is None
+            else _(
+                "The access token has expired. Nothing is changed with it any more."
+            ),
+        )
+    try:
+        _check_session(run)
+    except SessionsAway as error:
+        raise Refused(
+            "session_unknown",
+            _("It cannot be seen just now whether you are still signed in."),
+        ) from error
+
+
+def _check_session(run: Run | QueuedMessage) -> None:
+    """Raise Revoked if the session was removed from the store before its time."""
+    if not _has_expired(run) and is_removed(run.session_sealed):
+        raise Revoked("session_removed", _("Stopped: your session was ended."))
+
+
+def _has_expired(run: Run | QueuedMessage) -> bool:
+    return bool(run.session_expires_at and run.session_expires_at < clock.now())

@@ -1,0 +1,95 @@
+"""
+Who works on an object just now: only that run may save it.
+
+A lock holds while its run is `running` and has its lease. So it ends with the run,
+while the run waits, and when the process of the run is gone.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import ValidationError
+from django.db.models import Model, QuerySet
+from django.utils.translation import gettext as _
+
+from ai_assistant.exceptions import ToolFailed
+from ai_assistant.models.clock import database_now
+from ai_assistant.models.lock import ObjectLock
+from ai_assistant.models.run import RunState
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Worked:
+    """An object that a run works on, and for whom."""
+
+    object_id: str
+    run_id: UUID
+    user_name: str
+
+
+def live_locks() -> QuerySet[ObjectLock]:
+    """Return the locks that hold now."""
+    return ObjectLock.objects.filter(
+        run__state=RunState.RUNNING, run__lease_until__gte=database_now()
+    )
+
+
+def at_work_on(model: type[Model], keys: Collection[Any] | None = None) -> list[Worked]:
+    """
+    Return which of the objects with these keys, or of all, a run works on.
+
+    A proxy counts as the table behind it.
+    """
+    locks = live_locks().filter(content_type=content_type_of(model))
+    if keys is not None:
+        locks = locks.filter(object_id__in=_lock_keys(model, keys))
+    return [
+        Worked(
+            object_id=lock.object_id,
+            run_id=lock.run_id,
+            user_name=lock.user.get_username(),
+        )
+        for lock in locks.select_related("user")
+    ]
+
+
+def check_free(model: type[Model], keys: Iterable[Any], run_id: UUID) -> None:
+    """Raise ToolFailed if another run than `run_id` works on one of these objects."""
+    for worked in at_work_on(model, list(keys)):
+        if worked.run_id != run_id:
+            name = model._meta.verbose_name
+            raise ToolFailed(
+                _(
+                    "The assistant is changing this %(name)s for %(user)s just now "
+                    "(id %(id)s). Try again when that is done."
+                )
+                % {
+                    "name": name,
+                    "user": worked.user_name,
+                    "id": worked.object_id,
+                }
+            )
+
+
+def _lock_keys(model: type[Model], keys: Collection[Any]) -> set[str]:
+    found = set()
+    for key in keys:
+        try:
+            found.add(lock_key(model, key))
+        except (ValidationError, ValueError, TypeError, OverflowError):
+            continue  # no object has it
+    return found
+
+
+def content_type_of(model: type[Model]) -> ContentType:
+    """Return the content type under which objects of `model` are locked."""
+    return ContentType.objects.get_for_model(model)
+
+
+def lock_key(model: type[Model], key: Any) -> str:
+    """Return the key of an object as locks have it; "05" and 5 are the same."""
+    field: Any = model._meta.pk
+    return str(field.to_python(key))

@@ -1,0 +1,181 @@
+"""Pages and lists of the admin as the person would see them."""
+
+import logging
+from copy import copy
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import ChangeList
+from django.contrib.messages.storage.cookie import CookieStorage
+from django.core.exceptions import EmptyResultSet, PermissionDenied
+from django.db import router, transaction
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.dateparse import parse_datetime
+
+from ai_assistant.safety.site_code import value_or
+
+logger = logging.getLogger("ai_assistant")
+
+Page = Literal["add", "change", "delete", "history", "changelist"]
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "add": ("add_view", "changeform_view", "_changeform_view"),
+    "change": ("change_view", "changeform_view", "_changeform_view"),
+    "delete": ("delete_view", "_delete_view"),
+    "history": ("history_view",),
+    "changelist": ("changelist_view",),
+}
+OF_DJANGO = "django.contrib.admin."
+
+
+def is_overridden(model_admin: Any, *names: str) -> bool:
+    """Tell whether one of these methods of the ModelAdmin is code of the site."""
+    own = type(model_admin)
+    return any(
+        name in vars(model_admin)
+        or not getattr(getattr(own, name), "__module__", "").startswith(OF_DJANGO)
+        for name in names
+    )
+
+
+def is_own_page(model_admin: Any, request: HttpRequest, page: Page) -> bool:
+    """Tell whether the page of the request, which has a match, is code of the site."""
+    match: Any = request.resolver_match
+    own = getattr(match.func, "model_admin", None)
+    return own is not model_admin or is_overridden(model_admin, *VIEWS[page])
+
+
+def shown_page(model_admin: Any, request: HttpRequest) -> Any:
+    """
+    Return the answer of the page of `request` to somebody who looks at it.
+
+    None if it does not open. Its template is not drawn, and what it writes is taken
+    back: nobody has decided to open it.
+    """
+    asked = copy(request)
+    asked.method = "GET"
+    asked.META = {**request.META, "REQUEST_METHOD": "GET"}
+    if not hasattr(asked, "_messages"):
+        asked._messages = CookieStorage(asked)  # type: ignore[attr-defined] # noqa: SLF001
+    using = router.db_for_write(model_admin.model)
+    try:
+        with transaction.atomic(using=using):
+            response: Any = answer(asked)
+            transaction.set_rollback(True, using=using)
+    except (PermissionDenied, Http404):
+        return None
+    except Exception:  # code of the site, which may need more than there is
+        logger.exception("the page %r could not be asked", request.path)
+        return None
+    opens = response.status_code == 200 and hasattr(response, "context_data")
+    return response if opens else None
+
+
+def answer(request: HttpRequest) -> HttpResponse:
+    """Return what the page of `request` answers. Raise what its code raises."""
+    match: Any = request.resolver_match  # set where the request was made
+    request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined] # noqa: SLF001
+    return match.func(request, *match.args, **match.kwargs)  # type: ignore[no-any-return]
+
+
+CHANGELIST = ("get_changelist", "get_changelist_instance")
+OF_LIST = (*CHANGELIST, "changelist_view")
+LONGEST_PAGE = timedelta(minutes=1)  # from its query to ours
+
+Sql = tuple[str, tuple[Any, ...]]  # with its parameters
+
+
+def rows_of_list(model_admin: Any, request: HttpRequest) -> QuerySet[Any] | None:
+    """
+    Return the rows of the list, which is the page of `request`.
+
+    Filters, which the person may choose, are no limit. None if the list is code of
+    the site and does not open, or does not tell what its rows are.
+    """
+    if is_own_page(model_admin, request, "changelist"):
+        response = shown_page(model_admin, request)
+        return rows_on_page(model_admin, response) if response else None
+    return rows_of_changelist(model_admin, request)
+
+
+def rows_of_changelist(model_admin: Any, request: HttpRequest) -> QuerySet[Any] | None:
+    """Return the rows of a list whose page is Django's, or that has none."""
+    if is_overridden(model_admin, *CHANGELIST):
+        try:
+            return _rows(model_admin.get_changelist_instance(request), request)
+        except IncorrectLookupParameters:
+            return None
+    rows = model_admin.get_queryset(request)
+    if is_overridden(model_admin, "get_search_results"):
+        rows, has_doubles = model_admin.get_search_results(request, rows, "")
+        return rows.distinct() if has_doubles else rows  # type: ignore[no-any-return]
+    return rows  # type: ignore[no-any-return]
+
+
+def rows_on_page(model_admin: Any, response: Any) -> QuerySet[Any] | None:
+    """Return the rows of a page of the site's own: of its list, or its only object."""
+    context, request = response.context_data or {}, response._request  # noqa: SLF001
+    shown, only = context.get("cl"), context.get("original")
+    if isinstance(shown, ChangeList):
+        return _rows(shown, request)
+    if isinstance(only, model_admin.model):
+        return model_admin.get_queryset(request).filter(pk=only.pk)  # type: ignore[no-any-return]
+    return None
+
+
+def _rows(changelist: Any, request: HttpRequest) -> QuerySet[Any]:
+    """Return the rows that a ChangeList shows by some choice of its filters."""
+    root, shown = changelist.root_queryset, changelist.result_list
+    if not isinstance(shown, QuerySet) or not _is_usual(changelist, request):
+        return root.filter(pk__in=[one.pk for one in shown])  # type: ignore[no-any-return]
+    changelist.list_filter, changelist.query = (), ""
+    changelist.params, changelist.filter_params = {}, {}
+    rows = changelist.get_queryset(request)
+    if rows.query.is_sliced:
+        return root.filter(pk__in=[one.pk for one in rows])  # type: ignore[no-any-return]
+    return rows  # type: ignore[no-any-return]
+
+
+def _is_usual(changelist: Any, request: HttpRequest) -> bool:
+    """Tell whether the rows on the page are what `get_queryset` of the ChangeList says."""
+    said = _sql(changelist.get_queryset(request))
+    shown = [_sql(rows) for rows in (changelist.result_list, changelist.queryset)]
+    if all(one == said for one in shown):
+        return True
+    again = _sql(changelist.get_queryset(request))
+    return all(_differs_by_clock(one, said, again) for one in shown)
+
+
+def _differs_by_clock(shown: Sql, said: Sql, again: Sql) -> bool:
+    """Tell whether moments that go with the clock are all in which the queries differ."""
+    if not shown[0] == said[0] == again[0]:
+        return False
+    return all(
+        value == then or (then != later and _is_just_before(value, then))
+        for value, then, later in zip(shown[1], said[1], again[1], strict=True)
+    )
+
+
+def _is_just_before(value: object, then: object) -> bool:
+    before, after = _moment(value), _moment(then)
+    if before is None or after is None:
+        return False
+    return timedelta(0) <= after - before <= LONGEST_PAGE
+
+
+def _moment(value: object) -> datetime | None:
+    """Return the moment that a parameter of a query is; SQLite has it as text."""
+    if isinstance(value, str):
+        return value_or(None, lambda: parse_datetime(value))
+    return value if isinstance(value, datetime) else None
+
+
+def _sql(rows: QuerySet[Any]) -> Sql:
+    query = rows.query.clone()
+    query.clear_limits()
+    try:
+        return query.sql_with_params()
+    except EmptyResultSet:
+        return "", ()

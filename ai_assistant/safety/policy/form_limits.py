@@ -1,0 +1,146 @@
+"""
+What the form of an object names of its relations and choices.
+
+A form may offer fewer objects than there are: by `formfield_for_foreignkey` and the
+like, by `limit_choices_to`, by a manager. What it does not offer it does not name either.
+"""
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import Any
+
+from django import forms
+from django.contrib.admin.utils import flatten_fieldsets
+from django.contrib.admin.widgets import (
+    ForeignKeyRawIdWidget,
+    ManyToManyRawIdWidget,
+    RelatedFieldWidgetWrapper,
+)
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+from ai_assistant.safety.policy.admin_pages import is_overridden
+from ai_assistant.safety.site_code import value_or
+
+Limits = Mapping[str, Any]  # by name of a field: its objects, or its choices
+
+FORM = ("get_form", "formfield_for_dbfield")
+ROW_FORM = ("get_formset", "formfield_for_dbfield")
+
+
+def may_limit(model_admin: Any, field: Any) -> bool:
+    """Tell whether the form of a ModelAdmin, or of an inline, may name less."""
+    if not (field.is_relation or field.flatchoices):
+        return False
+    return says_itself(model_admin) or _is_limited(model_admin, field)
+
+
+def says_itself(model_admin: Any) -> bool:
+    """Tell whether the form is code of the site, and may decide by the object."""
+    asked = FORM if hasattr(model_admin, "get_form") else ROW_FORM
+    return model_admin.form is not forms.ModelForm or is_overridden(model_admin, *asked)
+
+
+def limits(
+    model_admin: Any,
+    request: HttpRequest,
+    obj: Model,
+    fields: Iterable[Any],
+) -> Limits:
+    """
+    Return what the page of `obj` names of those of `fields` that its form limits.
+
+    `request` is one of that page.
+    """
+    asked = [field for field in fields if may_limit(model_admin, field)]
+    if not asked or not model_admin.has_change_permission(request, obj):
+        return {}  # all fields are read-only then: these name everything
+    form = value_or(
+        None,
+        lambda: form_of(model_admin, request, obj)(instance=copy(obj)),
+        "the form of %r could not be made",
+        model_admin,
+    )
+    return form_limits(form, asked)
+
+
+def form_of(model_admin: Any, request: HttpRequest, obj: Model | None) -> Any:
+    """Return the class of the form that the page of `obj` has for the user."""
+    names = flatten_fieldsets(model_admin.get_fieldsets(request, obj))
+    return model_admin.get_form(request, obj, change=obj is not None, fields=names)
+
+
+def form_limits(form: Any, fields: Iterable[Any]) -> Limits:
+    """Return what a form names of these fields; nothing at all if there is no form."""
+    if form is None:
+        return {field.name: () for field in fields}
+    found = {field.name: _named(form.fields.get(field.name), field) for field in fields}
+    return {name: limit for name, limit in found.items() if limit is not None}
+
+
+def named_among(limit: Any, values: Iterable[Any], name: str = "pk") -> set[Any]:
+    """Return those of `values` that a limit names; of objects, by their `name`."""
+    if not isinstance(limit, QuerySet):
+        return {value for value in values if str(value) in limit}
+    if limit.query.is_sliced or limit.query.combinator:
+        return {*values} & {*limit.values_list(name, flat=True)}
+    found = limit.order_by().filter(**{f"{name}__in": [*values]})
+    return set(found.values_list(name, flat=True))
+
+
+def names_value(limit: Any, field: Any, value: Any) -> bool:
+    """Tell whether a form with this limit names the value of a field, if it has one."""
+    target = field.target_field.name if field.is_relation else ""
+    return value is None or bool(named_among(limit, [value], target))
+
+
+def _is_limited(model_admin: Any, field: Any) -> bool:
+    if not field.is_relation:
+        return is_overridden(model_admin, "formfield_for_choice_field")
+    kind = (
+        "formfield_for_manytomany" if field.many_to_many else "formfield_for_foreignkey"
+    )
+    return (
+        is_overridden(model_admin, kind, "get_field_queryset")
+        or bool(getattr(field, "get_limit_choices_to", dict)())
+        or _hides(field.related_model)
+        or any(
+            "queryset" in kwargs for kwargs in model_admin.formfield_overrides.values()
+        )
+    )
+
+
+def _hides(model: Any) -> bool:
+    """Tell whether the default manager of a model may leave rows out."""
+    manager = type(model._default_manager)  # noqa: SLF001
+    return not manager.get_queryset.__module__.startswith("django.db.")
+
+
+def _named(own: Any, field: Any) -> Any:
+    """Return what a field of a form names; None if that is all, as where it is read-only."""
+    if own is None:
+        return None
+    if isinstance(own, forms.ModelChoiceField):
+        # An input for ids shows them, whatever they lead to.
+        if isinstance(
+            _inner(own.widget), ForeignKeyRawIdWidget | ManyToManyRawIdWidget
+        ):
+            return field.related_model._default_manager.all()  # noqa: SLF001
+        return own.queryset
+    choices = getattr(own, "choices", None)
+    return None if choices is None else frozenset(_keys(choices))
+
+
+def _inner(widget: Any) -> Any:
+    while isinstance(widget, RelatedFieldWidgetWrapper):
+        widget = widget.widget
+    return widget
+
+
+def _keys(choices: Any) -> Iterable[str]:
+    """Yield the values of choices, those in groups too."""
+    for key, label in choices:
+        if isinstance(label, list | tuple):
+            yield from (str(one) for one, _label in label)
+        else:
+            yield str(key)

@@ -1,0 +1,116 @@
+"""
+Whether a tool runs, asks first, or is refused.
+
+All rules of the site that are for a tool are looked at: deny goes before ask, and
+ask before allow. Where there is none, the tool's own wish counts, then its effect.
+"""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from ai_assistant.exceptions import ImproperlyConfiguredAssistant
+from ai_assistant.safety.policy.rules import DECISIONS, Rule, site_rules
+from ai_assistant.types import Decision, ToolDefinition, Verdict
+
+__all__ = ["DECISIONS", "judge"]
+
+STRICTEST: tuple[Decision, ...] = ("deny", "ask", "allow")
+
+
+def judge(tool: ToolDefinition, *, user: Any = None, module: str = "") -> Verdict:
+    """
+    Return what the site wants for `tool`, called by `user` on a page of `module`.
+
+    The reason is a sentence. What is destructive asks unless it is denied. Raise
+    ImproperlyConfiguredAssistant if the settings or the tool want something else
+    than allow, ask or deny.
+    """
+    rules = [rule for rule in site_rules() if rule.is_of(tool.name, module)]
+    if any(rule.group_id is not None for rule in rules):
+        own = _groups_of(user)
+        rules = [one for one in rules if one.group_id is None or one.group_id in own]
+    rule = min(rules, key=_strictness, default=None)
+    wished = _by_rule(rule) if rule is not None else _by_tool(tool)
+    if wished.decision == "allow" and tool.effect == "destructive":
+        reason = _("Asks because it may remove data for good.")
+        return Verdict(decision="ask", reason=reason, source="default")
+    return wished
+
+
+def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bool:
+    """Tell whether `judge` would deny it, without the words: for every tool."""
+    if tool.policy != "deny" and not any(
+        rule.decision == "deny" for rule in site_rules()
+    ):
+        return False
+    return judge(tool, user=user, module=module).decision == "deny"
+
+
+def _strictness(rule: Rule) -> int:
+    return STRICTEST.index(rule.decision)
+
+
+def _by_rule(rule: Rule) -> Verdict:
+    said = {"group": rule.group, "reason": rule.reason.rstrip(" .")}
+    reasons = {
+        # decision, of a group, with a reason
+        ("deny", False, False): _("Denied by a rule of this site."),
+        ("deny", False, True): _("Denied by a rule of this site: %(reason)s."),
+        ("deny", True, False): _("Denied for group %(group)s."),
+        ("deny", True, True): _("Denied for group %(group)s: %(reason)s."),
+        ("ask", False, False): _("Asks because a rule of this site says so."),
+        ("ask", False, True): _(
+            "Asks because a rule of this site says so: %(reason)s."
+        ),
+        ("ask", True, False): _("Asks group %(group)s first."),
+        ("ask", True, True): _("Asks group %(group)s first: %(reason)s."),
+        ("allow", False, False): _("Allowed by a rule of this site."),
+        ("allow", False, True): _("Allowed by a rule of this site: %(reason)s."),
+        ("allow", True, False): _("Allowed for group %(group)s."),
+        ("allow", True, True): _("Allowed for group %(group)s: %(reason)s."),
+    }
+    is_of_group = rule.group_id is not None
+    reason = reasons[rule.decision, is_of_group, bool(said["reason"])] % said
+    source = "setting" if rule.row is None else "rule"
+    return Verdict(decision=rule.decision, reason=reason, source=source)
+
+
+def _by_tool(tool: ToolDefinition) -> Verdict:
+    if tool.policy is None:
+        return _by_effect(tool)
+    if tool.policy not in DECISIONS:
+        raise ImproperlyConfiguredAssistant(
+            f"Tool {tool.name!r} has the policy {tool.policy!r}. "
+            "Use 'allow', 'ask' or 'deny'."
+        )
+    reasons = {
+        "deny": _("Denied by the tool itself."),
+        "ask": _("Asks because the tool is made so."),
+        "allow": _("Allowed because the tool is made so."),
+    }
+    reason = reasons[tool.policy]
+    return Verdict(decision=tool.policy, reason=reason, source="tool")
+
+
+def _by_effect(tool: ToolDefinition) -> Verdict:
+    decision, reason = {
+        "read": ("allow", _("Allowed because it only reads.")),
+        "ui": ("allow", _("Allowed because it changes the page only.")),
+        "write": ("ask", _("Asks because it changes data.")),
+        "destructive": ("ask", _("Asks because it may remove data for good.")),
+    }[tool.effect]
+    return Verdict(decision=decision, reason=reason, source="default")  # type: ignore[arg-type] # as above
+
+
+def _groups_of(user: Any) -> frozenset[Any]:
+    """Return the keys of the user's groups; asked once for an instance."""
+    groups = getattr(user, "groups", None)
+    if user is None or groups is None or user.pk is None:
+        return frozenset()
+    kept: frozenset[Any] | None = getattr(user, "_assistant_groups", None)
+    if kept is None:
+        kept = frozenset(groups.values_list("pk", flat=True))
+        # As Django keeps permissions: an instance is loaded anew for each call.
+        user._assistant_groups = kept  # noqa: SLF001
+    return kept

@@ -1,0 +1,154 @@
+"""
+Where the arguments of a call come from: the person, the site, or data.
+
+Once data has entered a conversation, the model may have any value from there. A
+value then counts as the person's only if the person has typed it, or if it names the
+object of the page that the person has opened.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ai_assistant.safety.policy.typed_text import TypedWords
+from ai_assistant.types import JSON
+
+MOST_LEAVES = 2000  # of the arguments; more are not looked through
+MODEL = "model"  # the argument that names a table: "shop.order"
+IDENTITY = frozenset({"id", "ids", "pk", "pks", "object_id", "object_ids"})
+ENDINGS = ("", "_id", "_ids", "_pk")
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """The object of the page that the person has opened."""
+
+    model: str  # app.model, in lower case
+    object_id: str
+
+    def is_named_by(self, name: str) -> bool:
+        """Tell whether an argument of this name may hold its id."""
+        own = self.model.rpartition(".")[2]
+        return name in IDENTITY or name in {own + ending for ending in ENDINGS}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Origins:
+    """What an argument may come from."""
+
+    words: TypedWords
+    schema: Mapping[str, Any] = field(default_factory=dict)  # of the tool
+    opened: Opened | None = None
+    named_model: str = ""  # app.model, of which the person has typed the name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What is known of a call's arguments: where they are foreign, and if any is typed."""
+
+    foreign: tuple[str, ...] = ()  # names of arguments
+    is_meant: bool = False  # at least one was typed by the person
+    is_opened: bool = False  # one names the object that the person has opened
+
+
+def look_at(arguments: Mapping[str, JSON], origins: Origins) -> Found:
+    """Return which of the arguments came from data, and whether the person gave any."""
+    known = _property_names(origins.schema)
+    defaults = _defaults(origins.schema)
+    found: dict[str, None] = {}
+    is_meant = is_opened = False
+    for number, (path, value, is_key) in enumerate(_leaves(arguments, ())):
+        if number >= MOST_LEAVES:
+            found["…"] = None
+            break
+        if _is_site(path, value, is_key=is_key, known=known, defaults=defaults):
+            continue
+        if _is_typed(value, origins.words):
+            is_meant = True
+        elif not is_key and _is_identity(path, value, arguments, origins):
+            is_opened = True
+        else:
+            found[str(path[0])] = None
+    return Found(foreign=tuple(found), is_meant=is_meant, is_opened=is_opened)
+
+
+def _leaves(value: JSON, path: Path) -> Iterator[tuple[Path, JSON, bool]]:
+    """Yield all keys and values of the arguments, each with its place."""
+    if isinstance(value, Mapping) and (value or not path):
+        for key, inner in value.items():
+            yield (*path, key), key, True
+            yield from _leaves(inner, (*path, key))
+    elif isinstance(value, list) and value:
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, (*path, index))
+    else:
+        yield path, value, False
+
+
+def _is_site(
+    path: Path, value: JSON, *, is_key: bool, known: set[str], defaults: JSON
+) -> bool:
+    """Tell whether the site's own code says this key, or this value by default."""
+    if is_key:
+        return value in known
+    # A part of a default counts as well: all of it stands in the site's code.
+    for name in path:
+        if isinstance(defaults, list) and isinstance(name, int):
+            if name >= len(defaults):
+                return False
+        elif not isinstance(defaults, Mapping) or name not in defaults:
+            return False
+        defaults = defaults[name]
+    return type(defaults) is type(value) and bool(defaults == value)
+
+
+def _is_typed(value: JSON, words: TypedWords) -> bool:
+    if isinstance(value, bool) or value is None:
+        return False  # a choice, for which there is no word
+    if isinstance(value, int | float):
+        return words.has_number(value)
+    return isinstance(value, str) and words.has_text(value)
+
+
+def _is_identity(
+    path: Path, value: JSON, arguments: Mapping[str, JSON], origins: Origins
+) -> bool:
+    """Tell whether the value names the opened object, or a table that was named."""
+    name, deeper = str(path[0]), path[1:]
+    if isinstance(value, bool) or any(not isinstance(one, int) for one in deeper):
+        return False  # a value of the object, not the object
+    opened = origins.opened
+    if name == MODEL and not deeper:
+        models = {origins.named_model, opened.model if opened else ""} - {""}
+        return str(value).lower() in models
+    if opened is None or not opened.is_named_by(name):
+        return False
+    is_of_it = str(arguments.get(MODEL, opened.model)).lower() == opened.model
+    return is_of_it and str(value) == opened.object_id
+
+
+def _property_names(schema: JSON) -> set[str]:
+    """Return the names of all arguments and their parts that the schema knows."""
+    names: set[str] = set()
+    if isinstance(schema, Mapping):
+        properties = schema.get("properties")
+        if isinstance(properties, Mapping):
+            names.update(properties)
+        for inner in schema.values():
+            names |= _property_names(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            names |= _property_names(inner)
+    return names
+
+
+def _defaults(schema: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return the defaults of the arguments themselves, by name."""
+    properties = schema.get("properties", {})
+    return {
+        name: said["default"]
+        for name, said in properties.items()
+        if isinstance(said, Mapping) and "default" in said
+    }

@@ -1,0 +1,148 @@
+"""Models and fields that no tool and no context may read, write or filter by."""
+
+import re
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Model
+
+from ai_assistant import conf
+
+# In a name of several words each counts, also as plural or numbered: `api_key`,
+# `session_tokens`, `password2`.
+SECRET_WORDS = re.compile(
+    r"(^|_)(password|passwd|passphrase|passcode|pwd|(client_?)?secret|(auth|access)?_?token|"
+    r"credential|(api|private|access|signing|session)_?key|session_?data|"
+    r"(hashed|auth|encryption|recovery|backup|totp|otp|mfa)_?(key|code|seed|secret)|"
+    r"salt|hash|otp|pin)(e?s)?\d*($|_)",
+    re.IGNORECASE,
+)
+WORD_BREAKS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# What a person types in place of an underscore, in a key of JSON.
+NO_WORD = re.compile(r"\W+")
+HIDDEN = "•••"
+FIELDS = frozenset(
+    {
+        "auth.user.is_superuser",
+        "auth.user.is_staff",
+        "auth.user.groups",
+        "auth.user.user_permissions",
+        "auth.group.permissions",
+    }
+)
+APPS = frozenset(
+    {
+        "sessions",
+        "authtoken",
+        "ai_assistant",
+        "django_otp",
+        "otp_email",
+        "otp_hotp",
+        "otp_static",
+        "otp_totp",
+    }
+)
+MODELS = frozenset({"auth.permission", "admin.logentry"})
+RIGHTS = frozenset({"is_superuser", "is_staff", "groups", "user_permissions"})
+
+
+def is_sensitive_model(model: Any) -> bool:
+    """Tell whether nothing of this table may be shown."""
+    for meta in _metas(model):
+        if meta.label_lower in _opened():
+            return False
+        named = MODELS | _added()
+        if meta.app_label in APPS or meta.label_lower in named:
+            return True
+    return False
+
+
+def is_sensitive_field(field: Any) -> bool:
+    """Tell whether this field may not be shown."""
+    metas = _metas(field.model)
+    names = {f"{meta.label_lower}.{field.name}".lower() for meta in metas}
+    if names & _opened():
+        return False
+    return (
+        bool(names & (FIELDS | _added()))
+        or (_is_user(field.model) and field.name in RIGHTS)
+        or is_secret_name(field.name)
+    )
+
+
+def is_secret_name(name: str) -> bool:
+    """Tell whether a field, or a key of JSON, is a secret by its name."""
+    words = NO_WORD.sub("_", WORD_BREAKS.sub("_", name))
+    return bool(SECRET_WORDS.search(words))
+
+
+def is_opened_field(field: Any) -> bool:
+    """Tell whether the site has opened this field, with all that is in it."""
+    names = {f"{meta.label_lower}.{field.name}".lower() for meta in _metas(field.model)}
+    return bool(names & _opened())
+
+
+def masked(value: Any) -> Any:
+    """Return `value` with what stands under secret keys masked, at any depth."""
+    if isinstance(value, dict):
+        return {
+            key: HIDDEN
+            if item is not None and is_secret_name(str(key))
+            else masked(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [masked(item) for item in value]
+    return value
+
+
+def masked_in(field: Any, value: Any) -> Any:
+    """Return the value of a field masked, unless the site has opened the field."""
+    is_json = isinstance(value, dict | list)
+    return masked(value) if is_json and not is_opened_field(field) else value
+
+
+def secrets_in(value: Any, path: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], Any]:
+    """Return what stands under secret keys, by the way to it."""
+    found: dict[tuple[Any, ...], Any] = {}
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if is_secret_name(str(key)):
+                found[(*path, key)] = item
+            else:
+                found |= secrets_in(item, (*path, key))
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value):
+            found |= secrets_in(item, (*path, place))
+    return found
+
+
+def _metas(model: Any) -> list[Any]:
+    """Return the options of the model, and those of the table behind a proxy."""
+    meta = model._meta
+    concrete = meta.concrete_model or model
+    return [meta] if concrete is model else [meta, concrete._meta]
+
+
+def _is_user(model: Any) -> bool:
+    """Tell whether this is the site's table of users, ours or its own."""
+    label = model._meta.label_lower
+    return label == settings.AUTH_USER_MODEL.lower() or hasattr(model, "has_perm")
+
+
+def _added() -> frozenset[str]:
+    return frozenset(map(str.lower, conf.get("SENSITIVE")))
+
+
+def _opened() -> frozenset[str]:
+    return frozenset(map(str.lower, conf.get("NOT_SENSITIVE")))
+
+
+def is_opted_out(model: type[Model], model_admin: Any = None) -> bool:
+    """Tell whether the site keeps the model, or this admin of it, from the assistant."""
+    excluded = {str(label).lower() for label in conf.get("DATA_MODELS_EXCLUDED")}
+    return (
+        model._meta.label_lower in excluded
+        or getattr(model, "assistant", True) is False
+        or getattr(model_admin, "assistant", True) is False
+    )

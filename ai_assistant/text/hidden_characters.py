@@ -1,0 +1,263 @@
+"""
+Characters that cannot be seen, or that look like others, made visible.
+
+Whoever approves a value approves what is in it. What is returned here is escaped.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import groupby
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from ai_assistant.text.common_ends import trimmed
+
+SHORT = {
+    "\u00a0": "NBSP",
+    "\u00ad": "SHY",
+    "\u061c": "ALM",
+    "\u200b": "ZWSP",
+    "\u200c": "ZWNJ",
+    "\u200d": "ZWJ",
+    "\u200e": "LRM",
+    "\u200f": "RLM",
+    "\u202a": "LRE",
+    "\u202b": "RLE",
+    "\u202c": "PDF",
+    "\u202d": "LRO",
+    "\u202e": "RLO",
+    "\u202f": "NNBSP",
+    "\u2060": "WJ",
+    "\u2066": "LRI",
+    "\u2067": "RLI",
+    "\u2068": "FSI",
+    "\u2069": "PDI",
+    "\ufeff": "BOM",
+}
+JOINERS = "\u200c\u200d"
+PLAIN_SPACE = " \n\t"
+# Blank, but letters by their category; the last is a pattern without dots.
+BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800"
+INVISIBLE = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs")
+JOINED = ("So", "Sk", "Mn", "Mc", "Lo")  # emoji, and scripts that need the joiners
+TAGS = range(0xE0000, 0xE0080)  # a whole second ASCII that nobody sees
+VARIATIONS = (
+    *(range(0x180B, 0x180E), range(0x180F, 0x1810)),  # of Mongolian
+    *(range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)),
+)
+ALIKE_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
+PLAIN = re.compile(r"[\n\t\x20-\x7e]+")
+WORD = re.compile(r"\w+")
+# Letters of other scripts that stand for Latin ones in spoofed names.
+LOOKALIKES = str.maketrans(
+    "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТУХІЈЅαονρικτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսօ",
+    "aeopcyxijshdqwlABEKMHOPCTYXIJSaovpiktuxABEZHIKMNOPTYXnuo",
+)
+
+NEAR_CHARS = 60  # that may change how a character looks
+BEGIN_CHARS = 2_000
+CACHED = 4096  # characters of which is kept what they are
+
+Mark = tuple[str, str]  # what is seen, and the title
+
+
+def visible(text: str, *, strict: bool = False, edges: bool = True) -> SafeString:
+    """
+    Return `text` escaped, each hidden character in it as a labelled mark.
+
+    With `strict` also those that a script or an emoji may need, and every letter
+    that looks like a Latin one. With `edges` also spaces at the ends.
+    """
+    if _is_plain(text, strict=strict) and not (edges and text != text.strip(" ")):
+        return format_html("{}", text)
+    odd = _mixed(text, strict=strict)
+    pieces: list[tuple[SafeString]] = []
+    runs = groupby(
+        enumerate(text), lambda one: _kind(text, one[0], one[1], odd, strict)
+    )
+    for kind, found in runs:
+        same = "".join(char for _place, char in found)
+        pieces.append((_piece(kind, same),))
+    if edges:
+        pieces = _with_edges(text, pieces)
+    return format_html_join("", "{}", pieces)
+
+
+def looks_like(first: str, second: str) -> bool:
+    """Tell whether two different texts cannot be told apart by looking at them."""
+    if first == second:
+        return False
+    head, old, new, tail = trimmed(first, second)
+    # What a character looks like depends on its neighbours.
+    before, after = head[-NEAR_CHARS:], tail[:NEAR_CHARS]
+    old, new = before + old + after, before + new + after
+    return _begin_alike(old, new) and _skeleton(old) == _skeleton(new)
+
+
+def _begin_alike(first: str, second: str) -> bool:
+    """Tell whether long texts may look alike; of most the beginning does not."""
+    seen = [_skeleton(one[:BEGIN_CHARS]) for one in (first, second)]
+    least = min(map(len, seen))
+    short = max(0, least - NEAR_CHARS)
+    is_longer = max(map(len, seen)) > least + NEAR_CHARS  # than one that ends here
+    return seen[0][:short] == seen[1][:short] and not (
+        is_longer and min(len(first), len(second)) <= BEGIN_CHARS
+    )
+
+
+def _is_plain(text: str, *, strict: bool) -> bool:
+    """Tell whether there is nothing to mark; most texts are such."""
+    letters = {*PLAIN.sub("", text)}
+    if not letters:
+        return True
+    scripts = {_script(char) for char in {*text}} - {""}
+    return (
+        not strict
+        and len(scripts) < 2
+        and not any(_is_hidden("", 0, char, strict=True) for char in letters)
+        and not any(ord(char) in TAGS for char in letters)
+    )
+
+
+def _kind(text: str, place: int, char: str, odd: frozenset[int], strict: bool) -> str:  # noqa: FBT001
+    """Return the character if it is marked, "tag" for tag characters, else ""."""
+    if ord(char) in TAGS:
+        return "tag"
+    if place in odd or _is_hidden(text, place, char, strict=strict):
+        return char
+    return ""
+
+
+def _is_hidden(text: str, place: int, char: str, *, strict: bool) -> bool:
+    nature = _nature(char)
+    if not nature or (char == "\r" and text[place + 1 : place + 2] == "\n"):
+        return False
+    return strict or nature == "hidden" or not _joins(text, place)
+
+
+@lru_cache(maxsize=CACHED)
+def _nature(char: str) -> str:
+    """Return "hidden", "joining" if a script or an emoji may need it, else ""."""
+    if char in PLAIN_SPACE:
+        return ""
+    varies = any(ord(char) in one for one in VARIATIONS)
+    is_blank = varies or char in BLANK
+    if not is_blank and unicodedata.category(char) not in INVISIBLE:
+        return ""
+    # The third is the space of Chinese and Japanese.
+    return "joining" if varies or char in JOINERS or char == "\u3000" else "hidden"
+
+
+def _joins(text: str, place: int) -> bool:
+    before = text[place - 1] if place else ""
+    if not before:
+        return False
+    is_keycap = text[place + 1 : place + 2] == "\u20e3"
+    varied = any(ord(before) in one for one in VARIATIONS)
+    return is_keycap or varied or unicodedata.category(before) in JOINED
+
+
+def _mixed(text: str, *, strict: bool) -> frozenset[int]:
+    """Return the places of letters that are of another script than their word."""
+    if text.isascii():
+        return frozenset()
+    found: set[int] = set()
+    for word in WORD.finditer(text):
+        if word[0].isascii():
+            continue
+        places = range(word.start(), word.end())
+        scripts = {place: _script(text[place]) for place in places}
+        known = [one for one in scripts.values() if one]
+        if not known:
+            continue
+        main = "LATIN" if "LATIN" in known else max(set(known), key=known.count)
+        found |= {
+            place
+            for place, script in scripts.items()
+            if script
+            and (script != main or (strict and ord(text[place]) in LOOKALIKES))
+        }
+    return frozenset(found)
+
+
+@lru_cache(maxsize=CACHED)
+def _script(char: str) -> str:
+    if char.isascii():
+        return "LATIN" if char.isalpha() else ""
+    name = unicodedata.name(char, "")
+    return next((one for one in ALIKE_SCRIPTS if name.startswith(one)), "")
+
+
+def _skeleton(text: str) -> str:
+    """Return what is left of a text for the eye."""
+    if PLAIN.sub("", text):
+        plain = unicodedata.normalize("NFKC", text).translate(LOOKALIKES)
+        text = plain.translate({ord(char): _seen(char) for char in {*plain}})
+    return " ".join(text.split())
+
+
+def _seen(char: str) -> str:
+    if char in PLAIN_SPACE or unicodedata.category(char)[0] == "Z":
+        return " "
+    is_hidden = ord(char) in TAGS or _is_hidden("", 0, char, strict=True)
+    return "" if is_hidden else char
+
+
+def _piece(kind: str, same: str) -> SafeString:
+    if not kind:
+        return format_html("{}", same)
+    shown, title = _tags(same) if kind == "tag" else _mark(kind, same)
+    return format_html(
+        '<span class="aia-hidden-char" title="{}">{}</span>', title, shown
+    )
+
+
+@lru_cache(maxsize=CACHED)
+def _mark(char: str, same: str) -> Mark:
+    code = f"U+{ord(char):04X}"
+    name = unicodedata.name(char, "")
+    title = f"{code} {name}".strip()
+    if unicodedata.category(char)[0] == "L" and char not in BLANK:
+        return f"{same} {code}", title
+    short = SHORT.get(char, code)
+    times = f" ×{len(same)}" if len(same) > 1 else ""  # noqa: RUF001 - a sign
+    return f"{short}{times}", title + times
+
+
+def _tags(same: str) -> Mark:
+    """Return tag characters as what they spell."""
+    spelt = "".join(chr(ord(char) - TAGS.start) for char in same)
+    spelt = "".join(char for char in spelt if char.isprintable())
+    title = _("%(count)d tag characters, which nobody sees") % {"count": len(same)}
+    return f"TAG {spelt}".strip(), title
+
+
+def _with_edges(text: str, pieces: list[tuple[SafeString]]) -> list[tuple[SafeString]]:
+    """Return the pieces with the plain spaces at both ends of `text` as marks."""
+    inner = text.strip(" ")
+    if not inner:
+        return [(_space(len(text)),)] if text else pieces
+    left, right = len(text) - len(text.lstrip(" ")), len(text) - len(text.rstrip(" "))
+    if not left and not right:
+        return pieces
+    whole = visible(inner, edges=False)
+    return [(mark,) for mark in _around(left, whole, right)]
+
+
+def _around(left: int, whole: SafeString, right: int) -> Iterator[SafeString]:
+    if left:
+        yield _space(left)
+    yield whole
+    if right:
+        yield _space(right)
+
+
+def _space(count: int) -> SafeString:
+    title = _("U+0020 SPACE at the end") + (f" ×{count}" if count > 1 else "")  # noqa: RUF001
+    return format_html(
+        '<span class="aia-hidden-char" title="{}">{}</span>', title, "␣" * min(count, 8)
+    )

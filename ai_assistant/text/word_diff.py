@@ -1,0 +1,270 @@
+"""Two values as one text in which the words that differ are marked."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import takewhile
+from math import sqrt
+from typing import Literal, NamedTuple
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from ai_assistant.text.common_ends import trimmed
+from ai_assistant.text.hidden_characters import visible
+
+PIECES = re.compile(r"\s+|\w+|[^\w\s]")
+WORDS = re.compile(r"\s*\S+\s*")
+LINES = re.compile(r"[^\n]*\n|[^\n]+")
+MOST_PIECES = 400  # that are compared word by word; more, line by line
+FEW_PIECES = 24
+SHORT_WORDS = 3  # a value that has no more is replaced as a whole
+ALIKE = 0.4  # of two texts; less have nothing in common worth a mark
+AROUND = 8  # words kept beside a change
+AROUND_CHARS = 200  # in which they are looked for
+LONG_CHARS = 300  # of a text that is shown in its beginning only
+BRIEF_CHARS = 3_000  # of what is shown of a text that is not there as a whole
+CARD_CHARS = 20_000  # of all whole texts of one card; beyond it they are cut
+LEAST_CHARS = 1_000  # of one of them, however many there are
+
+
+class Piece(NamedTuple):
+    """A stretch of text that is in both values, or in one."""
+
+    kind: Literal["same", "del", "ins"]
+    text: str
+
+
+class Marked(NamedTuple):
+    """
+    A difference as HTML; `whole` only if `brief` leaves something out.
+
+    `more` characters that come or go are in neither: the text is too long.
+    """
+
+    brief: SafeString
+    whole: SafeString
+    more: int = 0
+
+
+def difference(
+    before: str, after: str, *, strict: bool = False, among: int = 1
+) -> Marked:
+    """
+    Return `before` and `after` in one, with what goes and what comes marked.
+
+    `among` so many differences of one card: the more, the less each may cost.
+    """
+    most = max(FEW_PIECES, int(MOST_PIECES / sqrt(max(1, among))))
+    pieces = compared(before, after, most=most)
+    if sum(len(piece.text) for piece in pieces) > room(among):
+        shown, more = _brief(pieces)
+        return Marked(marked(shown, strict=strict), SafeString(""), more)
+    shown = [
+        piece._replace(text=text)
+        for piece, text in zip(pieces, _shortened(pieces), strict=True)
+    ]
+    whole = marked(pieces, strict=strict)
+    if shown == pieces:
+        return Marked(whole, SafeString(""))
+    return Marked(marked(shown, strict=strict), whole)
+
+
+def alone(text: str, *, among: int = 1) -> Marked:
+    """Return a value that has nothing before it."""
+    if len(text) <= LONG_CHARS:
+        return Marked(visible(text), SafeString(""))
+    brief = visible(_beginning(text))
+    if len(text) > room(among):
+        return Marked(brief, SafeString(""), len(text) - _kept(text))
+    return Marked(brief, visible(text))
+
+
+def room(among: int) -> int:
+    """Return how many characters a text may have of which a card holds the whole."""
+    return max(LEAST_CHARS, CARD_CHARS // max(1, among))
+
+
+def marked(pieces: Iterable[Piece], *, strict: bool) -> SafeString:
+    """Return pieces as HTML."""
+    shown = list(pieces)
+    # Spaces at the ends of a value count, those between two changes are seen.
+    is_replaced = all(piece.kind != "same" for piece in shown)
+    drawn = ((_piece(piece, strict=strict, edges=is_replaced),) for piece in shown)
+    return format_html_join(" " if is_replaced else "", "{}", drawn)
+
+
+def compared(before: str, after: str, *, most: int = MOST_PIECES) -> list[Piece]:
+    """Return the pieces of two texts, in order."""
+    if len(before) + len(after) > CARD_CHARS:
+        return _compared_long(before, after, most)
+    old, new = PIECES.findall(before), PIECES.findall(after)
+    few, many = sorted((_words(old), _words(new)))
+    if few <= SHORT_WORDS and many <= 3 * SHORT_WORDS:
+        return _replaced(before, after)
+    left = _common(zip(old, new, strict=False))
+    rest = min(len(old), len(new)) - left
+    right = min(rest, _common(zip(reversed(old), reversed(new), strict=False)))
+    head, tail = "".join(old[:left]), "".join(old[len(old) - right :])
+    middle = _apart(old[left : len(old) - right], new[left : len(new) - right], most)
+    return _settled(before, after, [Piece("same", head), *middle, Piece("same", tail)])
+
+
+def _settled(before: str, after: str, pieces: list[Piece]) -> list[Piece]:
+    same = sum(len(piece.text) for piece in pieces if piece.kind == "same")
+    if same < ALIKE * max(len(before), len(after)):
+        return _replaced(before, after)
+    return _joined(pieces)
+
+
+def _compared_long(before: str, after: str, most: int) -> list[Piece]:
+    """Return the pieces of texts that are too long to be looked at word by word."""
+    head, old, new, tail = trimmed(before, after)
+    if len(old) + len(new) <= CARD_CHARS:
+        middle = compared(old, new, most=most)
+    else:
+        middle = _by_line(old, new, most)
+    return _settled(before, after, [Piece("same", head), *middle, Piece("same", tail)])
+
+
+def _common(pairs: Iterable[tuple[str, str]]) -> int:
+    """Return how many pairs at the beginning are of equals."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _apart(old: Sequence[str], new: Sequence[str], most: int) -> list[Piece]:
+    """Return what differs between two rows of words, and what does not."""
+    if max(len(old), len(new)) <= most:
+        return list(_matched(old, new, _replaced))
+    return _by_line("".join(old), "".join(new), most)
+
+
+def _by_line(old: str, new: str, most: int) -> list[Piece]:
+    """Return what differs between the lines of two texts, if they have not too many."""
+    if max(old.count("\n"), new.count("\n")) >= most:
+        return _replaced(old, new)
+    left = CARD_CHARS
+
+    def by_word(before: str, after: str) -> list[Piece]:
+        nonlocal left
+        left -= len(before) + len(after)
+        if left < 0:
+            return _replaced(before, after)
+        words = PIECES.findall(before), PIECES.findall(after)
+        if max(map(len, words)) > most:
+            return _replaced(before, after)
+        return list(_matched(*words, _replaced))
+
+    return list(_matched(LINES.findall(old), LINES.findall(new), by_word))
+
+
+def _matched(
+    old: Sequence[str],
+    new: Sequence[str],
+    apart: Callable[[str, str], list[Piece]],
+) -> Iterator[Piece]:
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    for kind, start, end, new_start, new_end in codes:
+        if kind == "equal":
+            yield Piece("same", "".join(old[start:end]))
+        else:
+            yield from apart("".join(old[start:end]), "".join(new[new_start:new_end]))
+
+
+def _joined(pieces: Iterable[Piece]) -> list[Piece]:
+    """Return the pieces, with changes that only a space parts as one."""
+    found: list[Piece] = []
+    waiting = [piece for piece in pieces if piece.text]
+    for place, piece in enumerate(waiting):
+        is_between = 0 < place < len(waiting) - 1
+        if piece.kind == "same" and piece.text == " " and is_between:
+            found += [Piece("del", " "), Piece("ins", " ")]
+        else:
+            found.append(piece)
+    return _sorted(found)
+
+
+def _sorted(pieces: list[Piece]) -> list[Piece]:
+    """Return each stretch of changes as one piece that goes and one that comes."""
+    result: list[Piece] = []
+    gone = come = ""
+    for piece in [*pieces, Piece("same", "")]:
+        if piece.kind == "del":
+            gone += piece.text
+        elif piece.kind == "ins":
+            come += piece.text
+        else:
+            result += _replaced(gone, come)
+            gone = come = ""
+            result += [piece] if piece.text else []
+    return result
+
+
+def _replaced(before: str, after: str) -> list[Piece]:
+    if before == after:
+        return [Piece("same", before)] if before else []
+    gone, come = Piece("del", before), Piece("ins", after)
+    return [piece for piece in (gone, come) if piece.text]
+
+
+def _shortened(pieces: Sequence[Piece]) -> Iterator[str]:
+    last = len(pieces) - 1
+    for place, piece in enumerate(pieces):
+        if piece.kind != "same":
+            yield _beginning(piece.text)
+        else:
+            yield _around(piece.text, is_first=place == 0, is_last=place == last)
+
+
+def _brief(pieces: Sequence[Piece]) -> tuple[list[Piece], int]:
+    """Return the first pieces, and how many characters that change are left out."""
+    found: list[Piece] = []
+    more, left = 0, BRIEF_CHARS
+    for piece, text in zip(pieces, _shortened(pieces), strict=True):
+        if left > 0:
+            found.append(piece._replace(text=text))
+        if piece.kind != "same":
+            more += len(piece.text) - (_kept(piece.text) if left > 0 else 0)
+        left -= len(text)
+    return (found if left > 0 else [*found, Piece("same", " …")]), more
+
+
+def _around(text: str, *, is_first: bool, is_last: bool) -> str:
+    """Return what stands beside a change, and "…" for the rest."""
+    if len(text) <= 2 * AROUND_CHARS:
+        begin = end = WORDS.findall(text)
+        if len(begin) <= AROUND * (3 - is_first - is_last):
+            return text
+    else:
+        begin = WORDS.findall(text[:AROUND_CHARS])
+        end = WORDS.findall(text[-AROUND_CHARS:])
+    head = "" if is_first else "".join(begin[:AROUND]).rstrip() + " "
+    tail = "" if is_last else " " + "".join(end[-AROUND:]).lstrip()
+    return f"{head}…{tail}"
+
+
+def _beginning(text: str) -> str:
+    kept = _kept(text)
+    return text if kept == len(text) else f"{text[:kept]} …"
+
+
+def _kept(text: str) -> int:
+    """Return how many characters are shown of a text in its beginning only."""
+    if len(text) <= LONG_CHARS:
+        return len(text)
+    start = text[:LONG_CHARS]
+    return len(start.rpartition(" ")[0].rstrip() or start)
+
+
+def _words(pieces: Sequence[str]) -> int:
+    return sum(not piece.isspace() for piece in pieces)
+
+
+def _piece(piece: Piece, *, strict: bool, edges: bool) -> SafeString:
+    if piece.kind == "same":
+        return visible(piece.text, strict=strict, edges=False)
+    is_blank = piece.text.isspace()
+    text = piece.text.replace("\n", "¶\n") if is_blank else piece.text
+    shown = visible(text, strict=strict, edges=edges or is_blank)
+    tag = "<del>{}</del>" if piece.kind == "del" else "<ins>{}</ins>"
+    return format_html(tag, shown)

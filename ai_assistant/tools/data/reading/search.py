@@ -1,0 +1,68 @@
+"""Find rows of a model: the list of the admin as a tool."""
+
+from math import ceil
+from typing import Annotated
+
+from django.utils.translation import gettext_lazy as _
+from pydantic import Field
+
+from ai_assistant.decorators import tool
+from ai_assistant.exceptions import ModelRetry
+from ai_assistant.tools.data.access.lookups import filtered
+from ai_assistant.tools.data.access.model_admin import find_door
+from ai_assistant.tools.data.access.shown import listed
+from ai_assistant.tools.data.access.values import with_related
+from ai_assistant.tools.data.arguments import Filters, Names, PageNumber, are_enabled
+from ai_assistant.tools.data.errors import wrong_values
+from ai_assistant.tools.data.reading.rows import (
+    chosen_fields,
+    ordered,
+    searched,
+    told_rows,
+)
+from ai_assistant.types import JSON, RunContext
+
+MOST_ROWS = 50  # a page
+PageSize = Annotated[int, Field(ge=1, le=MOST_ROWS)]
+Ordering = Annotated[Names, Field(description="fields, with - for descending")]
+Fields = Annotated[Names, Field(description="to tell; those of the list if empty")]
+
+
+@tool(
+    effect="read",
+    label=_("Search"),
+    label_plural=_("Searches"),
+    icon="search",
+    shared=True,
+    is_enabled=are_enabled,
+)
+def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
+    context: RunContext,
+    model: str,
+    search: str = "",
+    filters: Filters = {},  # noqa: B006 - never changed
+    ordering: Ordering = [],  # noqa: B006 - never changed
+    fields: Fields = [],  # noqa: B006 - never changed
+    page: PageNumber = 1,
+    page_size: PageSize = 20,
+) -> dict[str, JSON]:
+    """List objects of a model, and how many there are; `search` as the admin does."""
+    door = find_door(context, model)
+    told = chosen_fields(door, fields)
+    with wrong_values():
+        found = searched(door, listed(door), search)
+        found = filtered(door, found, filters)
+        total = found.count()
+        pages = max(ceil(total / page_size), 1)
+        if page > pages:
+            raise ModelRetry(f"There is no page {page}: the last is {pages}.")
+        first = (page - 1) * page_size
+        rows = with_related(ordered(door, found, ordering), told)
+        there = list(rows[first : first + page_size])
+    return {
+        "model": door.label,
+        "total": total,
+        "page": page,
+        "pages": pages,
+        "rows": told_rows(door, there, told),
+    }

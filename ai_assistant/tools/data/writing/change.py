@@ -1,0 +1,162 @@
+"""The tool that changes an object, as its page does."""
+
+from typing import Any
+
+from django.db.models import Model
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from ai_assistant.changes.capture.images import versions
+from ai_assistant.changes.values import Changes
+from ai_assistant.decorators import tool
+from ai_assistant.exceptions import ToolFailed
+from ai_assistant.tools.data.access.model_admin import (
+    Door,
+    at_object,
+    check_told,
+    find_door,
+    find_object,
+)
+from ai_assistant.tools.data.access.values import name_of
+from ai_assistant.tools.data.arguments import are_enabled
+from ai_assistant.tools.data.errors import wrong_values
+from ai_assistant.tools.data.reading.version import Freshness
+from ai_assistant.tools.data.writing.cascade import Cascade, check_closed
+from ai_assistant.tools.data.writing.create import Inlines, Values
+from ai_assistant.tools.data.writing.differences import (
+    changed_rows,
+    object_changes,
+    removed_inlines,
+)
+from ai_assistant.tools.data.writing.editing import ValuesEditor
+from ai_assistant.tools.data.writing.results import (
+    change_title,
+    change_verb,
+    nothing_to_change,
+    one_written,
+    refusal,
+)
+from ai_assistant.tools.data.writing.saving import save
+from ai_assistant.tools.data.writing.submission import Submission, submission, with_post
+from ai_assistant.types import RunContext, ToolResult
+
+
+def preview(
+    context: RunContext,
+    model: str,
+    id: str | int,
+    values: Values,
+    inlines: Inlines = None,
+    version: str = "",
+) -> Changes | ToolResult:
+    """Return what the page of the object would change."""
+    submitted, obj = _submitted(context, model, id, values, inlines)
+    door = submitted.door
+    if stale := Freshness(context, door).refuse(obj, version):
+        return stale
+    with wrong_values():
+        if not submitted.is_valid():
+            return refusal(submitted)
+    found = object_changes(submitted)
+    if not found:
+        return nothing_to_change()
+    cascades = _cascades(door, submitted)
+    rows = [*changed_rows(submitted), *(row for one in cascades for row in one.rows())]
+    own = [field.label for one in found if one.kind == "change" for field in one.fields]
+    return Changes(
+        title=change_title(door.options, name_of(obj), own if len(found) == 1 else ()),
+        verb=change_verb(door.options, 1),
+        model=door.label,
+        objects=tuple(found),
+        total=len(found),
+        related=tuple(part for one in cascades for part in one.related()),
+        versions=versions(rows),
+    )
+
+
+def check_change(door: Door, obj: Model) -> None:
+    """Make sure that the user may change `obj`, by a request that posts."""
+    if not door.model_admin.has_change_permission(door.request, obj):
+        raise ToolFailed(
+            _("You may not change %(name)s “%(object)s”.")
+            % {"name": door.options.verbose_name, "object": name_of(obj)}
+        )
+
+
+def _submitted(
+    context: RunContext,
+    model: str,
+    object_id: str | int,
+    values: Values,
+    inlines: Inlines,
+) -> tuple[Submission, Model]:
+    """Return the page as it would be posted, and the object as it is."""
+    door = find_door(context, model)
+    check_told(door.model)
+    obj = find_object(door, object_id)
+    there = at_object(door, obj.pk)
+    check_change(with_post(there, there.request.POST), obj)
+    with wrong_values():
+        return submission(there, obj, values, inlines), obj
+
+
+def _cascades(door: Door, submitted: Submission) -> list[Cascade]:
+    """Return what goes along with the rows of inlines that are removed."""
+    found = [Cascade([row]) for row in removed_inlines(submitted)]
+    for one in found:
+        check_closed(door, one)
+    return found
+
+
+def _editable(context: RunContext, arguments: dict[str, Any]) -> Submission:
+    model, own, values = (arguments[name] for name in ("model", "id", "values"))
+    return _submitted(context, model, own, values, None)[0]
+
+
+def removes(arguments: dict[str, Any]) -> bool:
+    """Tell whether rows of inlines would go with these arguments."""
+    inlines = arguments.get("inlines")
+    listed = inlines.values() if isinstance(inlines, dict) else ()
+    rows = [row for rows in listed if isinstance(rows, list) for row in rows]
+    return any(isinstance(row, dict) and row.get("DELETE") for row in rows)
+
+
+@tool(
+    effect="write",
+    removes=removes,
+    label=gettext_lazy("Change object"),
+    shared=True,
+    is_enabled=are_enabled,
+    preview=preview,
+    editor=ValuesEditor(_editable),
+    icon="edit",
+)
+def change_object(
+    context: RunContext,
+    model: str,
+    id: str | int,
+    values: Values,
+    inlines: Inlines = None,
+    version: str = "",
+) -> ToolResult:
+    """
+    Change fields of one object. Fields that are not given stay.
+
+    values: by field, as in create_object
+    inlines: rows by inline: with an id changed, with "DELETE": true removed, else new
+    version: as it was read
+    """
+    submitted, obj = _submitted(context, model, id, values, inlines)
+    door = submitted.door
+    is_known = context.is_as_shown  # a person has seen what it holds
+    stale = None if is_known else Freshness(context, door).refuse(obj, version)
+    if stale is not None:
+        return stale
+    with wrong_values():
+        if not submitted.is_valid():
+            return refusal(submitted)
+        if not submitted.has_changed():
+            return nothing_to_change()
+        _cascades(door, submitted)
+    saved = save(context, submitted)
+    return one_written(door, saved, _("Changed."))

@@ -1,0 +1,109 @@
+"""The real form in which a person edits the values that a call proposes."""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib.admin.widgets import (
+    AutocompleteSelect,
+    AutocompleteSelectMultiple,
+    FilteredSelectMultiple,
+    ForeignKeyRawIdWidget,
+    ManyToManyRawIdWidget,
+)
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model
+
+from ai_assistant.safety.policy.sensitive import masked
+from ai_assistant.tools.data.writing.posting import inner, parsed
+from ai_assistant.tools.data.writing.submission import Submission
+from ai_assistant.types import JSON, RunContext
+
+PREFIX = "edit"
+MOST_CHOICES = 200  # of a list without a search
+
+Submits = Callable[[RunContext, dict[str, Any]], Submission]
+
+
+@dataclass(frozen=True)
+class ValuesEditor:
+    """
+    Edits the `values` of a call: the fields of the admin's own form, no others.
+
+    Each field is checked by itself; the whole page is checked again when the edited
+    call is shown.
+    """
+
+    submits: Submits
+
+    def form(
+        self,
+        context: RunContext,
+        arguments: dict[str, Any],
+        data: Mapping[str, Any] | None = None,
+    ) -> forms.Form:
+        """Return the form of the values, bound to `data` if it is given."""
+        source = self.submits(context, arguments).form
+        names = [name for name in arguments["values"] if name in source.fields]
+        initial = {name: _said(source, name) for name in names}
+        # Else its names and ids would be those of the page around it.
+        made = forms.Form(data, initial=initial, prefix=PREFIX)
+        for name in names:
+            made.fields[name] = _field(source.fields[name])
+        return made
+
+    def arguments(self, form: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments with the values of a valid form."""
+        values = {
+            name: _json(form.fields[name], value)
+            for name, value in form.cleaned_data.items()
+        }
+        return {**arguments, "values": {**arguments["values"], **values}}
+
+
+def _said(form: Any, name: str) -> Any:
+    """Return what is proposed for a field, as the widget shows it."""
+    widget = inner(form.fields[name].widget)
+    said = widget.value_from_datadict(form.data, form.files, form.add_prefix(name))
+    is_json = isinstance(form.fields[name], forms.JSONField)
+    return masked(parsed(said)) if is_json else said
+
+
+def _field(field: forms.Field) -> forms.Field:
+    own = deepcopy(field)
+    own.show_hidden_initial = False
+    own.widget = _widget(own)
+    if isinstance(own, forms.ModelChoiceField):
+        own.widget.choices = own.choices
+    return own
+
+
+def _widget(field: Any) -> Any:
+    """Return a widget that works without the scripts of the admin's own pages."""
+    widget = inner(field.widget)
+    many = AutocompleteSelectMultiple | FilteredSelectMultiple | ManyToManyRawIdWidget
+    if isinstance(widget, many):
+        return forms.SelectMultiple()
+    if isinstance(widget, AutocompleteSelect | ForeignKeyRawIdWidget):
+        few = field.queryset[: MOST_CHOICES + 1].count() <= MOST_CHOICES
+        return forms.Select() if few else forms.TextInput()
+    return widget
+
+
+def _json(field: forms.Field, value: Any) -> JSON:
+    """Return a cleaned value as an argument of a call."""
+    if isinstance(value, Model):
+        return field.prepare_value(value)
+    if isinstance(field, forms.ModelMultipleChoiceField):
+        return [field.prepare_value(one) for one in value]
+    if value is None or isinstance(value, bool | int | float | str | list | dict):
+        return value
+    try:
+        return DjangoJSONEncoder().default(value)
+    except TypeError:  # a value of the field's own, as an amount of money
+        if not isinstance(field, forms.MultiValueField):
+            return str(value)
+    parts = inner(field.widget).decompress(value)
+    return [_json(*one) for one in zip(field.fields, parts, strict=False)]

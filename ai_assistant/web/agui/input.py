@@ -1,0 +1,224 @@
+"""What a client sends: one RunAgentInput, its context and its own tools."""
+
+import json
+from typing import Any
+
+from ag_ui.core import Context, RunAgentInput, Tool
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from ai_assistant import conf
+from ai_assistant.exceptions import Refused
+from ai_assistant.registry import registry
+from ai_assistant.text.unicode import whole_json
+from ai_assistant.tools.page.browser_tools import MAX_TOOLS, NAME, client_tools
+from ai_assistant.tools.parsing import is_deep
+from ai_assistant.web.panel.fields import MAX_ITEMS, TOOLS_CHARS
+
+JSON_TYPE = "application/json"
+NAME_CHARS = 200
+LINE = "1"  # the major version that is spoken here
+ROLES = ("developer", "system", "user", "assistant", "tool", "reasoning")
+PARTS = ("text", "image", "audio", "video", "document")
+SOURCES = ("data", "url", "file")
+UNREADABLE = (ValueError, RecursionError)
+
+
+def read_input(request: HttpRequest) -> RunAgentInput:
+    """
+    Return the input of a run. Blocks; call it in a thread.
+
+    What a newer protocol may have added is passed over. Raise Refused: too_large,
+    bad_json, bad_input, unsupported_version.
+    """
+    said = _body(request)
+    try:
+        # Without what cannot be stored: of a text that is mended, of a name a fault.
+        found = RunAgentInput.model_validate(_known(whole_json(said)))
+    except ValidationError as error:
+        raise Refused("bad_input", _fault(error)) from error
+    _check_version(found.protocol_version)
+    for what in ("threadId", "runId"):
+        check_name(what, said[what])
+    return found
+
+
+def check_type(request: HttpRequest) -> None:
+    """Raise Refused media_type for what is no JSON: a form is not even looked into."""
+    if request.content_type != JSON_TYPE:
+        raise Refused(
+            "media_type",
+            _("Send the input as %(type)s.") % {"type": JSON_TYPE},
+        )
+
+
+def check_name(what: str, name: str) -> None:
+    """Raise Refused if a client's id is none that could be stored and said."""
+    if not 0 < len(name) <= NAME_CHARS or not name.isprintable():
+        raise Refused(
+            "bad_input",
+            _("“%(what)s” has to be 1 to %(most)d printable characters.")
+            % {"what": what, "most": NAME_CHARS},
+        )
+
+
+def _body(request: HttpRequest) -> dict[str, Any]:
+    most = int(conf.get("AGUI_MAX_BODY_BYTES"))
+    # Not `body`: Django's own limit there is for forms.
+    text = request.read(most + 1)
+    if len(text) > most:
+        raise Refused(
+            "too_large",
+            _("The input is larger than %(most)d bytes. Send fewer messages.")
+            % {"most": most},
+        )
+    try:
+        said = json.loads(text, parse_constant=_no_number)
+    except UNREADABLE as error:
+        raise Refused("bad_json", _("The input is no JSON: %s.") % error) from error
+    if not isinstance(said, dict):
+        raise Refused("bad_input", _("The input has to be a JSON object."))
+    if is_deep(said):
+        raise Refused("bad_input", _("The input is nested too deeply."))
+    return said
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _known(said: dict[str, Any]) -> dict[str, Any]:
+    """Return the input without kinds of messages and parts that nobody knows here."""
+    messages = said.get("messages")
+    if not isinstance(messages, list):
+        return said
+    return {
+        **said,
+        "messages": [_known_parts(one) for one in messages if _is_known(one)],
+    }
+
+
+def _is_known(message: object) -> bool:
+    role = message.get("role") if isinstance(message, dict) else None
+    # Of another type it is a fault, to be told.
+    return not isinstance(role, str) or role in ROLES
+
+
+def _known_parts(message: Any) -> Any:
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(content, list):
+        return message
+    return {**message, "content": [one for one in content if _is_usable(one)]}
+
+
+def _is_usable(part: object) -> bool:
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        return True
+    source = part.get("source")
+    is_source = not isinstance(source, dict) or source.get("type") in SOURCES
+    return part["type"] in PARTS and is_source
+
+
+def _fault(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(map(str, first["loc"])) or "input"
+    return _("“%(where)s” is wrong: %(why)s.") % {"where": where, "why": first["msg"]}
+
+
+def _check_version(version: str | None) -> None:
+    if version is not None and version.split(".")[0] != LINE:
+        raise Refused(
+            "unsupported_version",
+            _("Protocol version “%(version)s” is not spoken here; 1.0 is.")
+            % {"version": version[:20]},
+        )
+
+
+DESCRIPTION_CHARS, LABEL_CHARS = 500, 80
+
+
+def read_client_context(said: RunAgentInput) -> dict[str, Any]:
+    """
+    Return `Run.context` of what the client says.
+
+    Raise Refused: too_large, bad_tool, tool_name_taken. What a client says is data:
+    it can neither stand in for a tool of the site nor be an instruction.
+    """
+    items = _items(said.context or [])
+    tools = _tools(said.tools or [])
+    found = {"browser": items, "tools": tools}
+    return {key: value for key, value in found.items() if value}
+
+
+def _items(context: list[Context]) -> list[dict[str, Any]]:
+    most = int(conf.get("BROWSER_CONTEXT_CHARS"))
+    size = sum(len(one.value) + len(one.description) for one in context)
+    if len(context) > MAX_ITEMS or size > most:
+        raise Refused(
+            "too_large",
+            _("“context” may have %(items)d items and %(most)d characters.")
+            % {"items": MAX_ITEMS, "most": most},
+        )
+    return [
+        {
+            "id": f"client{number}",
+            "label": one.description[:LABEL_CHARS],
+            "description": one.description[:DESCRIPTION_CHARS],
+            "value": one.value,
+            "auto": True,
+        }
+        for number, one in enumerate(context, 1)
+    ]
+
+
+def _tools(declared: list[Tool]) -> list[dict[str, Any]]:
+    if not declared or not conf.get("CLIENT_TOOLS"):
+        return []
+    tools = [_tool(one) for one in declared]
+    if len(tools) > MAX_TOOLS or len(str(tools)) > TOOLS_CHARS * 5:
+        raise Refused(
+            "too_large",
+            _("“tools” may have %(n)d tools and %(most)d characters.")
+            % {"n": MAX_TOOLS, "most": TOOLS_CHARS * 5},
+        )
+    names = [tool["name"] for tool in tools]
+    if twice := next((one for one in names if names.count(one) > 1), ""):
+        raise Refused(
+            "bad_tool", _("The tool “%(name)s” is there twice.") % {"name": twice}
+        )
+    taken = {tool.name for tool in client_tools({"tools": tools})}
+    if bad := [tool["name"] for tool in tools if tool["name"] not in taken]:
+        raise Refused(
+            "bad_tool",
+            _("The tool “%(name)s” has parameters that no model can be told of.")
+            % {"name": bad[0]},
+        )
+    return tools
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    if not NAME.fullmatch(tool.name):
+        raise Refused(
+            "bad_tool",
+            _("“%(name)s” is no name of a tool. Use letters, digits, _ and -.")
+            % {"name": tool.name[:LABEL_CHARS]},
+        )
+    if registry.tool(tool.name) is not None:
+        raise Refused(
+            "tool_name_taken",
+            _("The site has a tool “%(name)s” itself. Choose another name.")
+            % {"name": tool.name},
+        )
+    parameters = tool.parameters or {"type": "object", "properties": {}}
+    if not isinstance(parameters, dict):
+        raise Refused(
+            "bad_tool",
+            _("The parameters of “%(name)s” have to be a JSON schema.")
+            % {"name": tool.name},
+        )
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": parameters,
+    }

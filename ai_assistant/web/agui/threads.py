@@ -1,0 +1,121 @@
+"""Which conversation a client means by its thread, and what it gets back of it."""
+
+import uuid
+from typing import Any
+from uuid import UUID
+
+from ag_ui.core import (
+    BaseEvent,
+    MessagesSnapshotEvent,
+    RunFinishedEvent,
+    StateSnapshotEvent,
+)
+from django.utils.translation import gettext as _
+
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import UNFINISHED, ClientRun, Run
+from ai_assistant.render.agui.interrupts import open_interrupts
+from ai_assistant.render.agui.messages import messages_of
+from ai_assistant.render.agui.segment import Names, before
+
+
+def own_id(thread: str) -> UUID | None:
+    """Return the id of ours that a thread is named by, if it is named by one."""
+    try:
+        found = UUID(thread)
+    except ValueError:
+        return None
+    return found if str(found) == thread else None
+
+
+def find_conversation(user: Any, thread: str) -> Conversation | None:
+    """
+    Return the conversation of `user` behind a thread; None if there is none yet.
+
+    A thread named by an id like ours is that conversation, for everybody: Refused
+    not_found if it is another's. Other names are each user's own.
+    """
+    if not thread:
+        return None  # those that no client has named have no name either
+    own = Conversation.objects.own(user.pk)
+    known = own_id(thread)
+    if known is None:
+        return own.filter(thread_id=thread).first()
+    found = Conversation.objects.filter(pk=known).first()
+    if found is not None and (found.owner_id != user.pk or found.deleted_at):
+        raise no_thread(thread)
+    return found
+
+
+def new_id(thread: str) -> UUID:
+    """Return the id of the conversation that begins with this thread."""
+    return own_id(thread) or uuid.uuid4()
+
+
+def no_thread(thread: str) -> Refused:
+    """Return the refusal of a thread that is not there, or not the caller's."""
+    return Refused(
+        "not_found", _("There is no thread “%(thread)s”.") % {"thread": thread}
+    )
+
+
+STATE_KEY = "aia"
+
+
+def whole_history(conversation: Conversation, *, may_answer: bool) -> dict[str, Any]:
+    """Return the messages, and what is open, as JSON. Asks the database."""
+    run = conversation.runs.filter(state__in=UNFINISHED).first()
+    found: dict[str, Any] = {
+        "messages": [_json(one) for one in messages_of(conversation)],
+        "title": conversation.title,
+    }
+    if run is not None:
+        found["run"] = {"runId": client_name(run), "state": run.state}
+        waits = open_interrupts(run, may_answer=may_answer)
+        found["interrupts"] = [_json(one) for one in waits]
+    return found
+
+
+def history_events(
+    conversation: Conversation,
+    run: Run | None,
+    state: Any,
+) -> list[BaseEvent]:
+    """
+    Return what an input without messages is answered with, after its start.
+
+    With a run under way these are the messages before its answer, which follows.
+    """
+    told = (
+        MessagesSnapshotEvent(messages=messages_of(conversation))
+        if run is None
+        else before(run)
+    )
+    return [_state(conversation, run, state), told]
+
+
+def end_of(names: Names) -> BaseEvent:
+    """Return the end of an answer that needed no run."""
+    return RunFinishedEvent(thread_id=names.thread, run_id=names.run)
+
+
+def client_name(run: Run) -> str:
+    """Return how a client would ask for the stream of `run`: its newest name."""
+    last = ClientRun.objects.filter(run=run).order_by("-pk").first()
+    return last.client_id if last else str(run.pk)
+
+
+def _state(conversation: Conversation, run: Run | None, state: Any) -> BaseEvent:
+    """Return the client's own state, with ours under a key of its own."""
+    own = {
+        "conversation": str(conversation.pk),
+        "title": conversation.title,
+        "run": run.state if run else "",
+    }
+    kept = state if isinstance(state, dict) else {}
+    return StateSnapshotEvent(snapshot={**kept, STATE_KEY: own})
+
+
+def _json(model: Any) -> Any:
+    return model.model_dump(by_alias=True, mode="json")

@@ -1,0 +1,151 @@
+"""Who comes through the door: the same rules for every view."""
+
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.db import DatabaseError, transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.encoding import iri_to_uri
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.engine.storage.units import in_db, refusal_of
+from ai_assistant.exceptions import Limited, Refused
+from ai_assistant.request_context import full_path
+from ai_assistant.safety.budgets.texts import opening
+from ai_assistant.safety.identity.permissions import may_use, may_view
+from ai_assistant.web.own_pages import own_page
+
+View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
+
+OK, UNAUTHORIZED, FORBIDDEN, TOO_MANY = 200, 401, 403, 429
+FETCHED = "HX-Request"  # sent by htmx and by the panel's own scripts
+STATUS = {
+    "not_found": 404,
+    "already_answered": 409,
+    "busy": 409,
+    "locked": 409,
+    "queue_full": 409,
+    "sent": 409,
+    "no_executor": 503,
+    "disk_full": 507,
+}
+
+
+def assistant_view(*, use: bool) -> Callable[[View], View]:
+    """
+    Admit only who may see the assistant, or use it.
+
+    Signed out: 401 for a script, the sign-in page for a person. Not allowed: 403.
+    A Refused becomes its sentence: as a fragment with status 200 for a script,
+    on a page of its own for a person without one. A limit answers 429 to both, with
+    Retry-After.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        async def admitted(request: HttpRequest) -> HttpResponse:
+            if not conf.enabled():
+                raise Http404
+            status = await in_db(_admission, request, may_use if use else may_view)
+            if status == UNAUTHORIZED:
+                return _sign_in(request)
+            if status == FORBIDDEN:
+                return await in_db(sentence, request, _not_allowed(), FORBIDDEN)
+            try:
+                return await view(request)
+            except (Refused, DatabaseError) as error:
+                return await in_db(refusal, request, _as_refused(error))
+
+        # ATOMIC_REQUESTS takes no async views; the engine has units of its own.
+        return transaction.non_atomic_requests(admitted)
+
+    return decorate
+
+
+def _as_refused(error: Refused | DatabaseError) -> Refused:
+    refused = error if isinstance(error, Refused) else refusal_of(error)
+    if refused is None:
+        raise error
+    return refused
+
+
+def _admission(request: HttpRequest, allowed: Callable[[Any], bool]) -> int:
+    """Load the user, once for the whole request, and tell the status to answer."""
+    if not request.user.is_authenticated:
+        return UNAUTHORIZED
+    return OK if allowed(request.user) else FORBIDDEN
+
+
+def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """Return the sentence of `refused`."""
+    if refused.code == "not_found":
+        raise Http404(str(refused))
+    if isinstance(refused, Limited):
+        return _limited(request, refused)
+    if request.headers.get(FETCHED):
+        return sentence(request, str(refused), 200, code=refused.code)
+    return sentence(request, str(refused), STATUS.get(refused.code, 400))
+
+
+def _limited(request: HttpRequest, limited: Limited) -> HttpResponse:
+    """Return the sentence, the time at which it is worth while to try again, 429."""
+    text = f"{limited} {opening(limited.opens_at)}".strip()
+    if not limited.wait_s:
+        return sentence(request, text, TOO_MANY)
+    response = sentence(request, text, TOO_MANY, wait_s=limited.wait_s)
+    response["Retry-After"] = str(limited.wait_s)
+    return response
+
+
+def sentence(
+    request: HttpRequest, text: str, status: int, *, wait_s: int = 0, code: str = ""
+) -> HttpResponse:
+    """
+    Return a sentence: a fragment for a script, a page for a person.
+
+    `wait_s`: in so many seconds the same may be sent again. `code`: of a refusal.
+    """
+    context = {"notice": text, "next": back(request), "wait_s": wait_s, "code": code}
+    if request.headers.get(FETCHED):
+        is_message = full_path(request) == reverse("ai_assistant:send")
+        name = "limited.html" if wait_s and is_message else "notice.html"
+        response = render(request, f"ai_assistant/{name}", context, status=status)
+        # Not in place of what was asked for, as a list.
+        response["HX-Retarget"], response["HX-Reswap"] = "#aia-notice", "innerHTML"
+        return response
+    return own_page(request, "ai_assistant/refused.html", context, status=status)
+
+
+def back(request: HttpRequest) -> str:
+    """Return where a person without JavaScript goes on: the page that was left."""
+    wanted = request.POST.get("next") or request.headers.get("Referer", "")
+    if url_has_allowed_host_and_scheme(
+        wanted, {request.get_host()}, require_https=request.is_secure()
+    ):
+        return wanted
+    return reverse("ai_assistant:full")
+
+
+def done(request: HttpRequest) -> HttpResponse:
+    """Return the answer to an action that was carried out."""
+    if request.headers.get(FETCHED):
+        return HttpResponse(status=204)
+    response = HttpResponse(status=303)
+    response["Location"] = iri_to_uri(f"{back(request).partition('#')[0]}#aia")
+    return response
+
+
+def _not_allowed() -> str:
+    return _("You have no permission for this. Ask whoever runs this site.")
+
+
+def _sign_in(request: HttpRequest) -> HttpResponse:
+    if request.headers.get(FETCHED):
+        return HttpResponse(_("You are signed out."), status=401)
+    return redirect_to_login(full_path(request), reverse("admin:login"))

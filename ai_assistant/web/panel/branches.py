@@ -1,0 +1,119 @@
+"""Versions of a question and its answer: another one, and which of them is shown."""
+
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import urlsplit
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from ai_assistant.engine.intake.retries import (
+    Version,
+    edited_submission,
+    ended_run,
+    regenerate_submission,
+)
+from ai_assistant.engine.intake.submission import Submission
+from ai_assistant.engine.service import send, switch
+from ai_assistant.engine.storage.units import in_db
+from ai_assistant.render.html.transcript.groups import fork_entry
+from ai_assistant.safety.identity.session import stamp
+from ai_assistant.web.own_pages import own_page
+from ai_assistant.web.panel.access import FETCHED, assistant_view, back, done
+from ai_assistant.web.panel.fields import page_path, read_key, read_uuid
+from ai_assistant.web.panel.layout import read_layout
+from ai_assistant.web.panel.panel import bare_panel
+from ai_assistant.web.requests import to_the_end
+
+SAME = "same"
+PAGE = "page"
+PROFILE = "profile:"  # how a wish begins that names who is to answer
+
+
+@require_http_methods(["GET", "POST"])
+@assistant_view(use=True)
+async def regenerate_view(request: HttpRequest) -> HttpResponse:
+    """Show how a question may be answered anew; or have it answered."""
+    if request.method == "GET":
+        return await in_db(_form, request, "regenerate_menu")
+    return await _send(request, partial(_regenerated, request))
+
+
+@require_http_methods(["GET", "POST"])
+@assistant_view(use=True)
+async def edit_message_view(request: HttpRequest) -> HttpResponse:
+    """Show the form in which a question is edited; or have that answered."""
+    if request.method == "GET":
+        return await in_db(_form, request, "message_edit")
+    return await _send(request, partial(_edited, request))
+
+
+@require_POST
+@assistant_view(use=True)
+async def branch_view(request: HttpRequest) -> HttpResponse:
+    """Show another version."""
+    await to_the_end(switch(request.user.pk, read_uuid(request, "run")))
+    return done(request)
+
+
+async def _send(
+    request: HttpRequest, submission_of: Callable[[], Submission]
+) -> HttpResponse:
+    submission = await in_db(submission_of)
+    await to_the_end(send(submission))
+    return done(request)
+
+
+def _form(request: HttpRequest, name: str) -> HttpResponse:
+    """Draw a form: below its message, or on a page of its own."""
+    run = ended_run(request.user.pk, read_uuid(request, "run"))
+    left = back(request)
+    context = {
+        "fork": fork_entry(run, _path_of(left)),
+        "title": request.GET.get("title", ""),
+        "form": f"ai_assistant/{name}.html",
+        "panel": bare_panel(request.user, left),
+    }
+    if request.headers.get(FETCHED):
+        return render(request, f"ai_assistant/{name}.html", context)
+    return own_page(request, "ai_assistant/fork_page.html", context)
+
+
+def _regenerated(request: HttpRequest) -> Submission:
+    how = request.POST.get("how", "")
+    if how == PAGE:
+        path = page_path(request.POST.get("path", ""))
+        title = request.POST.get("title", "")
+        return regenerate_submission(
+            _version(request),
+            wish="" if path else how,  # which is none that is offered
+            page_path=path,
+            page_title=title,
+        )
+    is_profile = how.startswith(PROFILE)
+    return regenerate_submission(
+        _version(request),
+        wish="" if how == SAME or is_profile else how,
+        profile=how.removeprefix(PROFILE) if is_profile else "",
+    )
+
+
+def _path_of(url: str) -> str:
+    """Return the path of a page of this site, with its query."""
+    parts = urlsplit(url)
+    return page_path(parts._replace(scheme="", netloc="", fragment="").geturl())
+
+
+def _edited(request: HttpRequest) -> Submission:
+    return edited_submission(_version(request), request.POST.get("text", ""))
+
+
+def _version(request: HttpRequest) -> Version:
+    return Version(
+        user_id=request.user.pk,
+        run_id=read_uuid(request, "run"),
+        key=read_key(request),
+        stamp=stamp(request),
+        look_only=read_layout(request).look_only,
+    )

@@ -1,0 +1,168 @@
+"""Which theme of the admin the panel takes its colours from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+from uuid import UUID
+
+from django.apps import apps
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from ai_assistant import conf
+
+INSTALLED = ("unfold", "jazzmin")  # apps, and names of their bridge sheets
+SHEETS = (*INSTALLED, "none")
+
+
+def bridge() -> str:
+    """
+    Return the static file that gives the panel the page's colours; empty: none needed.
+
+    The panel's own sheet knows the variables of Django's admin.
+    """
+    named = str(conf.get("THEME"))
+    if named == "auto":
+        named = next(filter(apps.is_installed, INSTALLED), "admin")
+    return f"ai_assistant/themes/{named}.css" if named in SHEETS else ""
+
+
+COOKIE = "aia_ui"
+YEAR_S = 365 * 24 * 3600
+LOOK_COOKIE = "aia_look"  # "1": the assistant is to change nothing
+MAX_CHARS = 200
+MODES = ("dock", "float")
+STEP = 20  # CSS pixels; places are kept in steps, so that rules can draw them
+WIDTHS = range(320, 801, STEP)
+DEFAULT_WIDTH = 400
+CORNERS: Mapping[str, str] = {"e": "end", "s": "start", "n": "none"}
+MAX_UNREAD = 999
+MIN_HEIGHT = 16  # steps
+# The bits that panel.css has rules for: more would be drawn wrong.
+HEIGHTS, XS, YS = range(MIN_HEIGHT, MIN_HEIGHT + 64), range(256), range(64)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Window:
+    """
+    The floating window, in steps of 20 CSS pixels.
+
+    `x` is counted from the inline end of the viewport, `y` from its lower edge: a
+    window in its corner stays there when the viewport changes. The style sheet keeps
+    whatever is stored here inside the viewport.
+    """
+
+    height: int = 32
+    x: int = 1
+    y: int = 1
+
+    @property
+    def tokens(self) -> str:
+        """Return the bits of the three numbers: each has one rule in panel.css."""
+        parts = (("h", self.height - MIN_HEIGHT), ("x", self.x), ("y", self.y))
+        return " ".join(
+            f"{name}{1 << bit}"
+            for name, number in parts
+            for bit in range(number.bit_length())
+            if number >> bit & 1
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layout:
+    """`conversation` is a UUID or empty, `width` in CSS pixels."""
+
+    is_open: bool = False
+    is_busy: bool = False  # a run was under way when the panel was closed
+    mode: str = "dock"
+    width: int = DEFAULT_WIDTH
+    window: Window = Window()
+    conversation: str = ""
+    corner: str = ""  # of the launcher, if the person chose one
+    ctrl_enter: bool = False  # Enter starts a line, Ctrl+Enter sends
+    shortcuts: bool = True  # keys open the panel
+    unread: int = 0  # answers that nobody has seen
+    look_only: bool = False  # the assistant is to change nothing
+
+
+def read_layout(request: HttpRequest) -> Layout:
+    """Return the layout of the cookie; nonsense in it counts as not said."""
+    raw = request.COOKIES.get(COOKIE, "")
+    looks_only = request.COOKIES.get(LOOK_COOKIE) == "1"
+    if len(raw) > MAX_CHARS:
+        return Layout(look_only=looks_only)
+    values = {key: said[0] for key, said in parse_qs(raw).items()}
+    mode = values.get("m", "")
+    return Layout(
+        is_open=values.get("o") == "1",
+        is_busy=values.get("b") == "1",
+        mode=mode if mode in MODES else MODES[0],
+        width=_number(values.get("w", ""), WIDTHS, DEFAULT_WIDTH),
+        window=_window(values.get("p", "")),
+        conversation=_uuid(values.get("c", "")),
+        corner=CORNERS.get(values.get("l", ""), ""),
+        ctrl_enter=values.get("e") == "1",
+        shortcuts=values.get("k") != "0",
+        unread=_number(values.get("n", ""), range(MAX_UNREAD + 1), 0),
+        look_only=looks_only,
+    )
+
+
+def write_layout(response: HttpResponse, layout: Layout) -> None:
+    """Say it for the browser, where no script does."""
+    _set(response, COOKIE, _as_cookie(layout))
+    if layout.look_only:
+        _set(response, LOOK_COOKIE, "1")
+    else:
+        response.delete_cookie(LOOK_COOKIE, samesite="Lax")
+
+
+def _as_cookie(layout: Layout) -> str:
+    window = layout.window
+    corner = next((key for key, name in CORNERS.items() if name == layout.corner), "")
+    said = {
+        "m": layout.mode,
+        "w": f"{layout.width}",
+        "c": layout.conversation,
+        "b": "1" if layout.is_busy else "",
+        "p": f"{window.height}.{window.x}.{window.y}" if window != Window() else "",
+        "l": corner,
+        "e": "1" if layout.ctrl_enter else "",
+        "k": "" if layout.shortcuts else "0",
+        "n": f"{layout.unread or ''}",
+    }
+    given = [f"{key}={value}" for key, value in said.items() if value]
+    return "&".join([f"o={layout.is_open:d}", *given])
+
+
+def _set(response: HttpResponse, name: str, value: str) -> None:
+    response.set_cookie(
+        name,
+        value,
+        max_age=YEAR_S,
+        samesite="Lax",
+        secure=settings.SESSION_COOKIE_SECURE,
+    )
+
+
+def _window(said: str) -> Window:
+    parts = said.split(".")
+    if len(parts) != 3:
+        return Window()
+    height, x, y = (
+        _number(part, allowed, -1)
+        for part, allowed in zip(parts, (HEIGHTS, XS, YS), strict=True)
+    )
+    return Window() if -1 in (height, x, y) else Window(height=height, x=x, y=y)
+
+
+def _number(said: str, allowed: range, other: int) -> int:
+    is_number = said.isascii() and said.isdigit() and len(said) < 5
+    return number if is_number and (number := int(said)) in allowed else other
+
+
+def _uuid(said: str) -> str:
+    try:
+        return str(UUID(said))
+    except ValueError:
+        return ""

@@ -1,0 +1,342 @@
+"""What the panel's templates are given."""
+
+import uuid
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+from zlib import crc32
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.conf import DEFAULT, offered_profiles
+from ai_assistant.engine.accounting.read_state import count_unread
+from ai_assistant.engine.execution.presence import nothing_works
+from ai_assistant.engine.service import cannot_execute
+from ai_assistant.engine.storage.branches import shown_runs
+from ai_assistant.models import clock
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.render.html.transcript.entries import Entry
+from ai_assistant.render.html.transcript.footer import usage_line
+from ai_assistant.render.html.transcript.origin_note import page_of
+from ai_assistant.render.html.transcript.queue import queue_entry, without_begun
+from ai_assistant.render.html.transcript.stale import StaleBar, bar_of, is_stale
+from ai_assistant.render.html.transcript.thread import panel_state, read_thread
+from ai_assistant.request_context import full_path
+from ai_assistant.safety.identity.permissions import may_use
+from ai_assistant.web.panel.banners import Origin, SiteBanner, origin_of, site_banner
+from ai_assistant.web.panel.chips import (
+    Chips,
+    allowed_here,
+    chips_of,
+    page_context,
+    suggestions_of,
+    why_read_only,
+)
+from ai_assistant.web.panel.keyboard import key_signs
+from ai_assistant.web.panel.layout import STEP, Layout, read_layout
+
+COOKIE = "aia_read"
+
+
+def disclaimer() -> str:
+    """Return the line: the site's, or our own; empty if there is to be none."""
+    said = conf.get("DISCLAIMER")
+    if said == "auto":
+        return _("The assistant can be wrong. Check what matters.")
+    return str(said)
+
+
+def mark_of(user: Any) -> str:
+    """Return what the cookie holds once `user` has dismissed the line as it is now."""
+    said = conf.get("DISCLAIMER")  # in any language
+    return f"{crc32(f'{user.pk}:{said}'.encode()):08x}"
+
+
+def is_dismissed(request: HttpRequest) -> bool:
+    """Tell whether the user of `request` has read the line in this browser."""
+    return request.COOKIES.get(COOKIE) == mark_of(request.user)
+
+
+VIEW_USAGE = "ai_assistant.view_usageledger"
+ROUTES = (
+    "send",
+    "stop",
+    "queue",
+    "retry",
+    "regenerate",
+    "edit_message",
+    "branch",
+    "answer",
+    "edit",
+    "whole",
+    "message",
+    "feedback",
+    "raw",
+    "conversations",
+    "new",
+    "frames",
+    "context",
+    "keyboard",
+    "claim",
+    "result",
+    "ws",
+    "page",
+    "full",
+)
+
+
+@dataclass(kw_only=True)
+class Panel:
+    """The panel of one user on one page."""
+
+    user_name: str
+    can_use: bool
+    path: str
+    conversation: str
+    shows_faults: bool = False  # of the site's own templates
+    shows_usage: bool = False
+    shows_tracebacks: bool = False  # of tools that have failed
+    shows_raw: bool = False  # what an answer was made of
+    usage: str = ""  # what the conversation has used
+    open: bool = False
+    mode: str = "dock"
+    width: int = 400
+    layout: Layout = field(default_factory=Layout)
+    title: str = ""
+    run: str = ""
+    profile: str = DEFAULT  # that the person chose for the conversation
+    seq: int = 0
+    state: str = "closed"
+    readonly: str = ""  # why nothing can be changed on the page
+    chips: Chips = field(default_factory=Chips)
+    origin: Origin | None = None  # where the conversation belongs, if not here
+    thread: list[Entry] = field(default_factory=list)
+    pinned: list[Entry] = field(default_factory=list)
+    queue: Entry = field(default_factory=dict)  # what waits for the run under way
+    earlier: str = ""  # the first run in `thread`, if there are some above it
+    notice: str = ""
+    look_only: bool = False  # the assistant is to change nothing
+    suggestions: list[str] = field(default_factory=list)
+    allows: str = ""  # what may be done on the page, in a sentence
+    banner: SiteBanner | None = None
+    trouble: SiteBanner | None = None  # why no message can be sent
+    opened: str = ""  # when the page was, in milliseconds, as it says itself
+    stale: StaleBar | None = None  # of a page that shows one object
+    disclaimer: str = ""
+    disclaimer_mark: str = ""  # what the cookie holds once it has been dismissed
+
+    @cached_property
+    def urls(self) -> dict[str, str]:
+        return {name: reverse(f"ai_assistant:{name}") for name in ROUTES}
+
+    @property
+    def page(self) -> str:
+        """Return the page that is shown, as `asked_on` names that of a question."""
+        return page_of(self.path)
+
+    @cached_property
+    def key(self) -> str:
+        """Return a fresh idempotency key, for the form without JavaScript."""
+        return str(uuid.uuid4())
+
+    @property
+    def now(self) -> int:
+        """Return the moment in milliseconds: the page is as old as its panel."""
+        return int(clock.nearly_now().timestamp() * 1000)
+
+    @property
+    def max_chars(self) -> int:
+        return int(conf.get("MAX_MESSAGE_CHARS"))
+
+    @property
+    def model_label(self) -> str:
+        return offered_profiles()[DEFAULT]
+
+    @cached_property
+    def profiles(self) -> dict[str, str]:
+        """Return the labels of the models to choose from, by profile; none of one."""
+        offered = offered_profiles()
+        return offered if len(offered) > 1 else {}
+
+    @property
+    def height(self) -> int:
+        """Return the height of the floating window, in CSS pixels."""
+        return self.layout.window.height * STEP
+
+    @property
+    def keys(self) -> str:
+        """Return the keys that open the panel, as boot.js compares them."""
+        return key_signs(conf.get("SHORTCUTS")) if self.layout.shortcuts else ""
+
+    @property
+    def shortcuts(self) -> dict[str, str]:
+        """Return the site's keys that open the panel: how to draw, how to say them."""
+        said = [str(one) for one in conf.get("SHORTCUTS")]
+        return {"signs": key_signs(said), "said": ", ".join(said)}
+
+    @property
+    def corner(self) -> str:
+        """Return where the launcher stands: nobody is left without a way in."""
+        wanted = self.layout.corner or str(conf.get("LAUNCHER"))
+        is_lost = self.layout.corner == "none" and not self.keys
+        return "end" if is_lost else wanted
+
+    @property
+    def htmx(self) -> str:
+        return str(conf.get("HTMX"))
+
+
+def bare_panel(user: Any, path: str) -> Panel:
+    """Return what fragments need that are drawn without a page."""
+    return Panel(
+        user_name=user.get_username(),
+        can_use=may_use(user),
+        path=path,
+        conversation="",
+        shows_faults=settings.DEBUG or bool(getattr(user, "is_superuser", False)),
+        shows_usage=user.has_perm(VIEW_USAGE),
+        shows_tracebacks=settings.DEBUG and bool(getattr(user, "is_superuser", False)),
+        shows_raw=bool(getattr(user, "is_superuser", False)),
+    )
+
+
+def closed_panel(request: HttpRequest, layout: Layout) -> Panel:
+    """Return the panel of a page where it is closed: no query but permissions."""
+    panel = bare_panel(request.user, full_path(request))
+    panel.conversation = layout.conversation or str(uuid.uuid4())
+    panel.mode, panel.width = layout.mode, layout.width
+    panel.look_only, panel.layout = layout.look_only, layout
+    return panel
+
+
+def drawn_panel(
+    request: HttpRequest,
+    layout: Layout,
+    *,
+    path: str = "",
+    title: str = "",
+    conversation: str = "",
+) -> Panel:
+    """Return the panel with its conversation, read from the rows."""
+    panel = closed_panel(request, layout)
+    panel.open = True
+    panel.path = path or panel.path
+    _look_at_page(panel, request.user, title)
+    _say_of_site(panel, request)
+    named = conversation or layout.conversation
+    wanted = own_conversation(request.user, named)
+    if wanted is None:
+        # A first message may be on its way to a conversation that has no row yet.
+        panel.conversation = named if is_nobodys(named) else str(uuid.uuid4())
+        panel.state = "idle"
+        context = page_context(request.user, panel.path)
+        panel.suggestions = suggestions_of(context)
+        panel.allows = allowed_here(context, readonly=bool(panel.readonly))
+        return panel
+    queue = queue_entry(wanted.pk)  # first: what was begun meanwhile is in the thread
+    drawn = read_thread(wanted)
+    panel.queue = without_begun(queue, drawn.run)
+    panel.conversation = str(wanted.pk)
+    panel.title = drawn.title
+    panel.usage = usage_line(wanted.pk) if panel.shows_usage else ""
+    panel.thread, panel.pinned = drawn.entries, drawn.pinned
+    panel.earlier = drawn.earlier
+    if drawn.run:
+        panel.run, panel.profile = str(drawn.run.pk), drawn.run.profile
+    panel.seq, panel.state = drawn.seq, drawn.state
+    panel.origin = origin_of(drawn.run, request.user, panel.path)
+    return panel
+
+
+def page_panel(
+    user: Any,
+    path: str,
+    title: str,
+    conversation: str,
+    *,
+    opened: str = "",
+) -> Panel:
+    """Return what the chips and the banner need of a page that is open already."""
+    panel = bare_panel(user, path)
+    panel.opened = opened
+    _look_at_page(panel, user, title)
+    own = own_conversation(user, conversation)
+    last = shown_runs(own.runs.all()).first() if own else None
+    panel.origin = origin_of(last, user, path)
+    return panel
+
+
+def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:
+    if cannot_execute():
+        panel.trouble = SiteBanner(text=nothing_works(), level="danger")
+    context = page_context(user, panel.path, title)
+    panel.chips, panel.readonly = chips_of(context), why_read_only(context)
+    panel.stale = bar_of(panel.path)
+    if panel.stale and is_stale(panel.path, panel.opened, user.pk):
+        panel.stale = replace(panel.stale, is_shown=True)
+
+
+def _say_of_site(panel: Panel, request: HttpRequest) -> None:
+    panel.banner = site_banner(request)
+    if not is_dismissed(request):
+        panel.disclaimer = disclaimer()
+        panel.disclaimer_mark = mark_of(request.user)
+
+
+def own_conversation(user: Any, conversation_id: str) -> Conversation | None:
+    """Return the conversation if it is one of `user`, else None."""
+    try:
+        wanted = UUID(conversation_id)
+    except ValueError:
+        return None
+    return Conversation.objects.own(user.pk).filter(pk=wanted).first()
+
+
+def is_nobodys(conversation_id: str) -> bool:
+    """Tell whether the id is a good one that no conversation has."""
+    try:
+        wanted = UUID(conversation_id)
+    except ValueError:
+        return False
+    is_plain = conversation_id == str(wanted)
+    return is_plain and not Conversation.objects.filter(pk=wanted).exists()
+
+
+def is_anothers(conversation_id: UUID, user: Any) -> bool:
+    """
+    Tell whether the conversation is another user's, or deleted.
+
+    One without a row is not.
+    """
+    rows = Conversation.objects.filter(pk=conversation_id)
+    return rows.exclude(owner_id=user.pk, deleted_at=None).exists()
+
+
+def panel_for(request: HttpRequest) -> Panel:
+    """Return the panel of a page, open or closed as its cookie says."""
+    layout = read_layout(request)
+    if layout.is_open:
+        return drawn_panel(request, layout)
+    panel = closed_panel(request, layout)
+    if layout.is_busy:
+        panel.state = unfinished_state(request.user, layout.conversation)
+        if panel.state == "closed":  # it has ended, and no page was there to say so
+            unread = count_unread(request.user.pk)
+            panel.layout = replace(panel.layout, unread=unread)
+    return panel
+
+
+def unfinished_state(user: Any, conversation_id: str) -> str:
+    """Return what the launcher of a closed panel shows; one query."""
+    if not conversation_id:
+        return "closed"
+    run = Run.objects.filter(
+        user_id=user.pk, conversation_id=conversation_id, state__in=UNFINISHED
+    ).first()
+    return panel_state(run, growing=True) if run else "closed"

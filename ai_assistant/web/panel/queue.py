@@ -1,0 +1,52 @@
+"""What a person does with the messages that wait for the end of a run."""
+
+from collections.abc import Awaitable
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from ai_assistant.engine.execution.dequeue import Wanted
+from ai_assistant.engine.service import drop_queued, move_queued, send_now
+from ai_assistant.exceptions import Refused
+from ai_assistant.safety.identity.session import stamp
+from ai_assistant.web.panel.access import assistant_view, done
+from ai_assistant.web.panel.fields import read_uuid
+from ai_assistant.web.requests import to_the_end
+
+STEPS = {"up": -1, "down": 1}
+DROPS = ("drop", "edit")  # what is edited goes back to the composer, and is sent anew
+
+
+@require_POST
+@assistant_view(use=True)
+async def queue_view(request: HttpRequest) -> HttpResponse:
+    """Send, move or drop a message that waits, or let the queue go on."""
+    await to_the_end(_change(request, request.POST.get("do", "")))
+    return done(request)
+
+
+def _change(request: HttpRequest, how: str) -> Awaitable[object]:
+    conversation = read_uuid(request, "conversation")
+    if how == "resume":
+        return send_now(_wanted(request))
+    place = (request.user.pk, conversation, read_uuid(request, "message"))
+    if how in STEPS:
+        return move_queued(*place, STEPS[how])
+    if how in DROPS:
+        return drop_queued(*place)
+    if how == "now":
+        return send_now(_wanted(request))
+    raise Refused(
+        "bad_request", _("This page is out of date. Reload it and try again.")
+    )
+
+
+def _wanted(request: HttpRequest) -> Wanted:
+    is_one = request.POST.get("do") == "now"
+    return Wanted(
+        user_id=request.user.pk,
+        conversation_id=read_uuid(request, "conversation"),
+        stamp=stamp(request),
+        queued_id=read_uuid(request, "message") if is_one else None,
+    )

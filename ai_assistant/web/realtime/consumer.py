@@ -1,0 +1,332 @@
+"""The panel's websocket: frames down; up only where the page stands."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+from weakref import WeakValueDictionary
+
+from channels.consumer import get_handler_name
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.db import Error as DatabaseFailure
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import activate, get_supported_language_variant
+
+from ai_assistant import conf
+from ai_assistant.engine.execution.executor import executor
+from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.units import in_db
+from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.safety.identity.permissions import fresh_user, may_view
+from ai_assistant.safety.identity.session import session_store
+from ai_assistant.types import UserKey
+from ai_assistant.web.panel.panel import bare_panel, is_anothers
+from ai_assistant.web.realtime.pump import Pump
+
+
+def is_signed_in(session: Any, user: Any) -> bool:
+    """Tell whether the stored session still belongs to `user`, as he is now."""
+    stored = session_store()(session_key=session.session_key).load()
+    if str(stored.get(SESSION_KEY)) != str(user.pk) or not user.is_active:
+        return False
+    if not hasattr(user, "get_session_auth_hash"):
+        return True
+    good = [user.get_session_auth_hash()]
+    # A session from before the site's key was changed: the next request renews it.
+    good += getattr(user, "get_session_auth_fallback_hash", tuple)()
+    found = stored.get(HASH_SESSION_KEY, "")
+    return any(constant_time_compare(found, one) for one in good)
+
+
+# A page acknowledges each frame, up to some 15 a second while text grows, and says
+# hello once for each socket. What it has not acknowledged in a sleep comes at once.
+HELLO = 10  # tokens, as it reads the rows; any other frame takes one
+OF_A_SOCKET = (300, 30.0)  # tokens at once, and a second
+OF_A_USER = (1500, 150.0)
+
+
+@dataclass(kw_only=True, slots=True, weakref_slot=True)
+class Bucket:
+    """Holds `size` tokens at most; `per_s` come back in each second."""
+
+    size: float
+    per_s: float
+    left: float = field(init=False)
+    at: float = field(default_factory=time.monotonic)  # when `left` was true
+
+    def __post_init__(self) -> None:
+        self.left = self.size
+
+    def take(self, tokens: int, now: float) -> bool:
+        """Take tokens out at `now`, a monotonic time; False if there are too few."""
+        self.left = min(self.size, self.left + (now - self.at) * self.per_s)
+        self.at = now
+        if self.left < tokens:
+            return False
+        self.left -= tokens
+        return True
+
+
+_of_users: WeakValueDictionary[UserKey, Bucket] = WeakValueDictionary()
+
+
+class FrameRate:
+    """The rate of one socket, and of all sockets of its user that are open here."""
+
+    def __init__(self, user_id: UserKey) -> None:
+        self._own = _bucket(OF_A_SOCKET)
+        # Held by its sockets: it goes with the last of them.
+        self._of_user = _of_users.setdefault(user_id, _bucket(OF_A_USER))
+
+    def admits(self, *, is_hello: bool = False) -> bool:
+        """Count a frame; False if it is one too many."""
+        tokens, now = HELLO if is_hello else 1, time.monotonic()
+        return self._own.take(tokens, now) and self._of_user.take(tokens, now)
+
+
+def _bucket(rate: tuple[int, float]) -> Bucket:
+    size, per_s = rate
+    return Bucket(size=size, per_s=per_s)
+
+
+logger = logging.getLogger("ai_assistant")
+
+# Daphne sends no code of 1001 to 2999: with one of these the socket would stay open.
+SIGNED_OUT, FORBIDDEN, TOO_LARGE, BAD_FRAME, FAILED = 4401, 4403, 4413, 4400, 4500
+TOO_MANY = 4429  # frames; the page then polls for a while
+CHECK_S = 10.0  # between two looks whether the session is still good
+MAX_BAD_FRAMES = 10
+LAYER_TIMEOUT_S = 2.0
+# An ack needs no deed: a page says where it stands by its next hello.
+OTHER_FRAMES = ("look", "ack")
+NO_FRAME = (
+    *(ValueError, TypeError, KeyError, AttributeError),
+    *(OverflowError, RecursionError),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hello:
+    """What a page says first: which conversation, and up to where it has drawn it."""
+
+    conversation_id: UUID
+    run_id: UUID | None
+    seq: int
+    path: str
+    language: str  # of the page; empty: the site's own
+    opened: str  # when the page was, in milliseconds
+
+
+class PanelConsumer(AsyncWebsocketConsumer):
+    """One tab. It may be cut at any moment; nothing is lost by that."""
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """
+        Handle one message of the page or of the layer.
+
+        Without a look at old database connections before each: the consumer has
+        none, and a hop to a thread for each piece of text is dear.
+        """
+        await getattr(self, get_handler_name(message))(message)
+
+    async def connect(self) -> None:
+        """Admit who may see the assistant; else say why, by the close code."""
+        self.pump: Pump | None = None
+        self.group = ""
+        self.bad_frames = 0
+        self.guard: asyncio.Task[None] | None = None
+        self.is_closed = False
+        user: Any = self.scope["user"]
+        self.rate = FrameRate(user.pk)
+        await self.accept()
+        if not user.is_authenticated:
+            await self.close(SIGNED_OUT)
+        elif code := await in_db(_refusal, user):
+            await self.close(code)
+        else:
+            self.guard = asyncio.get_running_loop().create_task(self._guard())
+
+    async def disconnect(self, code: int) -> None:
+        """Let go of everything. A run never ends by this."""
+        self.is_closed = True
+        if self.guard is not None:
+            self.guard.cancel()
+        await self._leave()
+
+    async def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Close the socket, once. What the page still sends is not read any more."""
+        if not self.is_closed:
+            self.is_closed = True
+            await super().close(code, reason)
+            await self._leave()
+
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None
+    ) -> None:
+        """Read one frame of the page."""
+        if self.is_closed:
+            return
+        if bytes_data is not None or text_data is None:
+            await self._bad_frame()
+        elif _is_too_large(text_data):
+            await self.close(TOO_LARGE)
+        elif not self.rate.admits():
+            await self._too_many()
+        else:
+            await self._read(text_data)
+
+    async def _read(self, text: str) -> None:
+        try:
+            said = json.loads(text)
+            kind = said["type"]
+            hello = _hello_of(said) if kind == "hello" else None
+        except NO_FRAME:
+            kind, hello = "", None
+        if hello is not None and not self.rate.admits(is_hello=True):
+            await self._too_many()
+        elif hello is not None:
+            await self._attach(hello)
+        elif kind == "look" and self.pump is not None:
+            self.pump.wake()
+        elif kind not in OTHER_FRAMES:
+            await self._bad_frame()
+
+    async def _bad_frame(self) -> None:
+        """Pass over what is no frame of ours; too many of them end the socket."""
+        self.bad_frames += 1
+        if self.bad_frames >= MAX_BAD_FRAMES:
+            await self.close(BAD_FRAME)
+
+    async def _too_many(self) -> None:
+        """End a socket that floods the server. Nothing is lost: the page polls."""
+        user: Any = self.scope["user"]
+        logger.warning("a page of user %s sent too many frames", user.pk)
+        await self.close(TOO_MANY, "Too many frames.")
+
+    async def _attach(self, hello: Hello) -> None:
+        """Attach to a conversation: listen first, then look at the rows."""
+        user: Any = self.scope["user"]
+        if await in_db(is_anothers, hello.conversation_id, user):
+            await self.close(FORBIDDEN)
+            return
+        await self._leave()
+        await self._listen(notifications.group_name(user.pk, hello.conversation_id))
+        panel = await in_db(bare_panel, user, hello.path)
+        panel.opened = hello.opened
+        if self.is_closed:  # meanwhile, by the guard
+            return
+        # For this tab's tasks alone; threads get it from them.
+        activate(hello.language or settings.LANGUAGE_CODE)
+        projection = Projection(hello.conversation_id, user.pk, panel)
+        self.pump = Pump(projection, self._down, self._give_up)
+        self.pump.start(hello.run_id, hello.seq)
+
+    async def _listen(self, group: str) -> None:
+        """Ask the layer for news. Without it the page is late, never wrong."""
+        self.group = group
+        await _patiently(lambda: self.channel_layer.group_add(group, self.channel_name))
+
+    async def _leave(self) -> None:
+        pump, self.pump = self.pump, None
+        if pump is not None:
+            await pump.stop()
+        group, self.group = self.group, ""
+        if group:
+            await _patiently(
+                lambda: self.channel_layer.group_discard(group, self.channel_name)
+            )
+
+    def _give_up(self) -> None:
+        """Let the page connect anew: it then starts from the rows."""
+        task = asyncio.get_running_loop().create_task(self.close(FAILED))
+        self._closing = task
+
+    async def _down(self, frame: dict[str, Any]) -> None:
+        await self.send(text_data=json.dumps(frame, ensure_ascii=False))
+
+    async def _guard(self) -> None:
+        """Close the socket when the session or the permission has gone."""
+        while True:
+            await asyncio.sleep(CHECK_S)
+            try:
+                code = await in_db(_close_code, self.scope)
+            except DatabaseFailure:
+                continue  # nothing can be read or done meanwhile
+            if code:
+                await self.close(code)
+                return
+
+    # --- from the channel layer ---
+
+    async def aia_wake(self, _message: dict[str, Any]) -> None:
+        """Rows have changed."""
+        if conf.get("EXECUTOR") == "web":
+            # A worker process may have queued the run: look for it at once.
+            executor().wake()
+        if self.pump is not None:
+            self.pump.wake()
+
+    async def aia_roll_call(self, message: dict[str, Any]) -> None:
+        """Somebody asks who looks on: a run without anybody may be stopped."""
+        if self.pump is not None:
+            here = {"type": "aia.here"}
+            await _patiently(lambda: self.channel_layer.send(message["reply"], here))
+
+    async def aia_live(self, message: dict[str, Any]) -> None:
+        """Text has grown."""
+        if self.pump is not None:
+            self.pump.live(message)
+
+
+def _hello_of(said: dict[str, Any]) -> Hello:
+    """Return what a hello says. Raise one of NO_FRAME if it says nothing of the kind."""
+    return Hello(
+        conversation_id=UUID(said["conversation"]),
+        run_id=UUID(said["run"]) if said.get("run") else None,
+        seq=int(said.get("after") or 0),
+        path=str(said.get("path", ""))[:2000],
+        language=_language(said.get("language")),
+        opened=str(said.get("opened", "")),
+    )
+
+
+def _language(said: object) -> str:
+    """Return a language of the site: what is drawn later looks like the page."""
+    try:
+        return get_supported_language_variant(str(said or ""))
+    except LookupError:
+        return ""
+
+
+async def _patiently(ask: Callable[[], Awaitable[None]]) -> None:
+    try:
+        async with asyncio.timeout(LAYER_TIMEOUT_S):
+            await ask()
+    except Exception as error:  # noqa: BLE001 - any layer, any failure
+        logger.debug("channel layer failed: %s", error)
+
+
+def _is_too_large(text: str) -> bool:
+    most = int(conf.get("MAX_FRAME_BYTES"))
+    return len(text) > most or len(text.encode("utf-8", "surrogatepass")) > most
+
+
+def _close_code(scope: dict[str, Any]) -> int:
+    user = fresh_user(scope["user"].pk)
+    if user is None or not is_signed_in(scope["session"], user):
+        return SIGNED_OUT
+    return _refusal(user)
+
+
+def _refusal(user: Any) -> int:
+    """Return the close code for a signed-in user who may not look; 0 if allowed."""
+    if may_view(user):
+        return 0
+    # Whoever was deleted between two looks has lost more than a permission.
+    return FORBIDDEN if fresh_user(user.pk) else SIGNED_OUT

@@ -1,0 +1,152 @@
+"""
+Keeps one tab up to date: rows and live text in, frames out.
+
+Never trusts the doorbell: it looks at the rows itself, often while a run is
+active and now and then while nothing happens.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID
+
+from django.db import Error as DatabaseFailure
+
+from ai_assistant import conf
+from ai_assistant.engine.lifecycle.writer import Pace
+from ai_assistant.engine.storage.units import in_db
+from ai_assistant.render.html.live.projection import Projection
+
+logger = logging.getLogger("ai_assistant")
+
+TICK_S = 0.1  # between two frames of growing text
+IDLE_POLLS = 4  # a quiet conversation is looked at so many times more seldom
+POOL_CHARS = 4000  # more text than this is rendered off the loop
+MAX_LIVE = 500  # frames that may wait; the rows tell what was dropped
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Pump:
+    """One tab's flow of frames for one conversation."""
+
+    def __init__(
+        self, projection: Projection, send: Send, on_failure: Callable[[], None]
+    ) -> None:
+        self.projection = projection
+        self._send = send
+        self._on_failure = on_failure
+        self._live: list[dict[str, Any]] = []
+        self._look = True
+        self._pace = Pace(TICK_S)
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, run_id: UUID | None, seq: int) -> None:
+        """Begin with what a page that shows event `seq` of `run_id` lacks."""
+        loop = asyncio.get_running_loop()
+        self._task = loop.create_task(self._run(run_id, seq))
+        self._task.add_done_callback(self._ended)
+
+    async def stop(self) -> None:
+        """End, and wait for it."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()):
+            logger.error("a panel could not be kept up to date", exc_info=error)
+            self._on_failure()
+
+    def wake(self) -> None:
+        """Look at the rows soon."""
+        self._look = True
+        self._news.set()
+
+    def live(self, frame: dict[str, Any]) -> None:
+        """Take a piece of live text."""
+        if len(self._live) < MAX_LIVE:
+            self._live.append(frame)
+        self._news.set()
+
+    async def _run(self, run_id: UUID | None, seq: int) -> None:
+        await self._attach(run_id, seq)
+        loop = asyncio.get_running_loop()
+        told_at = 0.0
+        while True:
+            await self._wait()
+            if not self._look and self._live:
+                # The first text at once, then at a steady pace.
+                pause_s = max(self._pace.pause_s, self.projection.texts.pause_s)
+                await self._sleep_until(told_at + pause_s)
+            has_text = bool(self._live)
+            try:
+                ops = await self._collect()
+            except DatabaseFailure:
+                # Nobody knows what the page lacks now: the run is drawn anew.
+                await self._attach(self.projection.run_id, 0)
+                continue
+            if has_text:
+                told_at = loop.time()  # what is drawn does not hold up the text
+            await self._emit(ops)
+
+    async def _sleep_until(self, due: float) -> None:
+        loop = asyncio.get_running_loop()
+        if (left_s := due - loop.time()) > 0:
+            await asyncio.sleep(left_s)
+            self._pace.came(loop.time() - due)
+
+    async def _attach(self, run_id: UUID | None, seq: int) -> None:
+        while True:
+            self._look = False  # before the rows are read: a wake in between counts
+            try:
+                ops = await in_db(self.projection.attach, run_id, seq)
+            except DatabaseFailure as error:
+                logger.warning("a panel waits for the database: %s", error)
+                await asyncio.sleep(float(conf.get("POLL_S")))
+            else:
+                await self._emit(ops)
+                return
+
+    async def _wait(self) -> None:
+        poll_s = float(conf.get("POLL_S"))
+        if not (self.projection.is_active or self.projection.is_waiting):
+            poll_s *= IDLE_POLLS
+        elif self.projection.texts.is_behind:
+            poll_s = float(conf.get("FLUSH_S"))
+        try:
+            async with asyncio.timeout(poll_s):
+                await self._news.wait()
+        except TimeoutError:
+            self._look = True
+        self._news.clear()
+
+    async def _collect(self) -> list[list[Any]]:
+        ops: list[list[Any]] = []
+        frames, self._live = self._live, []
+        if self._look or not all(map(self.projection.knows, frames)):
+            self._look = False
+            ops += await in_db(self.projection.catch_up)
+            if self.projection.is_gone:
+                self._on_failure()  # who connects anew is told why there is nothing
+        for frame in frames:
+            self.projection.live(frame)
+        if self.projection.texts.waiting_chars > POOL_CHARS:
+            ops += await in_db(self.projection.text_ops)
+        else:
+            ops += self.projection.text_ops()
+        if self.projection.drafts.has_news:
+            ops += await in_db(self.projection.draft_ops)
+        return ops
+
+    async def _emit(self, ops: list[list[Any]]) -> None:
+        if ops:
+            run_id = self.projection.run_id
+            frame = {
+                "s": self.projection.seq,
+                "r": str(run_id) if run_id else "",
+                "o": ops,
+            }
+            await self._send(frame)

@@ -1,0 +1,42 @@
+"""A request that was accepted is carried out, also when its browser has left."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any, TypeVar
+
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIHandler
+from django.http import HttpRequest, HttpResponseBase
+
+T = TypeVar("T")
+
+# Work that outlives its request: the reference keeps it from being collected.
+_accepted: set[asyncio.Task[Any]] = set()
+
+
+async def to_the_end(work: Awaitable[T]) -> T:
+    """Do what was accepted, also when its client has left; return what came of it."""
+    task = asyncio.ensure_future(work)
+    _accepted.add(task)
+    task.add_done_callback(_accepted.discard)
+    return await asyncio.shield(task)
+
+
+class OneThreadHandler(ASGIHandler):
+    """
+    Answers a request by the synchronous chain of the site's middleware.
+
+    Under ASGI Django goes to a thread and back for each half of each middleware that
+    knows no async, and most know none: some thirty changes of thread before a message
+    is accepted, each of which waits its turn on a busy server. Here it is one; an
+    async view still runs on the event loop.
+    """
+
+    def load_middleware(self, is_async: bool = False) -> None:  # noqa: FBT001, FBT002 - as Django has it
+        """Load the chain for a thread, whatever is asked for."""
+        super().load_middleware(is_async=False)
+
+    async def get_response_async(self, request: HttpRequest) -> Any:
+        """Return the response, made in the thread of this request."""
+        answer: HttpResponseBase = await sync_to_async(self.get_response)(request)
+        return answer

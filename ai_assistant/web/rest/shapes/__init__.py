@@ -1,1 +1,0 @@
-"""What the API answers, as models: a table of the database is none of them."""
