@@ -55,6 +55,7 @@ class RunAdmin(ReadOnlyAdmin):
     fields = (
         "conversation",
         "user",
+        "kind",
         "continues",
         "page_path",
         "profile",

@@ -97,6 +97,12 @@ class Message(models.Model):
         USER = "user", _("user")
         ASSISTANT = "assistant", _("assistant")
 
+    class Origin(models.TextChoices):
+        """Who wrote a user's message."""
+
+        PERSON = "person", _("the person")
+        APP = "app", _("the assistant's own page")  # the words of a button
+
     class State(models.TextChoices):
         COMPLETE = "complete", _("complete")
         INTERRUPTED = "interrupted", _("stopped")
@@ -111,6 +117,9 @@ class Message(models.Model):
     )
     position = models.PositiveIntegerField()  # 0-based within the conversation
     role = models.CharField(max_length=16, choices=Role)
+    origin = models.CharField(
+        max_length=16, choices=Origin, default=Origin.PERSON, db_default=Origin.PERSON
+    )
     state = models.CharField(max_length=16, choices=State, default=State.COMPLETE)
     parts = models.JSONField(default=list)
     step_index = models.PositiveIntegerField(null=True, blank=True)

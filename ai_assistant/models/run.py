@@ -52,6 +52,15 @@ class Door(models.TextChoices):
     API = "api", _("the API")
 
 
+class RunKind(models.TextChoices):
+    """How a run came to be."""
+
+    MESSAGE = "message", _("a new message")
+    CONTINUE = "continue", _("goes on with an answer")  # nobody typed its question
+    RETRY = "retry", _("another try at a question")
+    VERSION = "version", _("another version of a question or an answer")
+
+
 class Run(models.Model):
     """
     From one message of the user to the final answer.
@@ -66,6 +75,12 @@ class Run(models.Model):
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+    kind = models.CharField(
+        max_length=16,
+        choices=RunKind,
+        default=RunKind.MESSAGE,
+        db_default=RunKind.MESSAGE,
     )
     continues = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

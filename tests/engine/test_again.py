@@ -5,7 +5,7 @@ import uuid
 import pytest
 from django.contrib.auth import get_user_model
 
-from ai_assistant.engine.intake.retries import GO_ON, again_submission, goes_on
+from ai_assistant.engine.intake.retries import again_submission
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import ModelError, Refused
@@ -37,6 +37,8 @@ class TestAgain:
 
         assert (run.state, said(run)) == ("succeeded", "Whole.")
         assert (run.continues_id, run.page_path) == (failed.pk, "/admin/")
+        assert (failed.kind, run.kind) == ("message", "retry")
+        assert run.messages.get(role="user").origin == "person"
         assert run.session_digest == "new"
         # It stands beside the first try, and is told nothing of it.
         assert run.after_id == failed.after_id
@@ -50,7 +52,8 @@ class TestAgain:
         run = carry_on(once_more(limited).hold)
 
         assert (run.state, said(run)) == ("succeeded", "Two.")
-        assert run.messages.get(role="user").text == "Go on."
+        message = run.messages.get(role="user")
+        assert (run.kind, message.text, message.origin) == ("continue", "Go on.", "app")
         assert run.after_id == limited.pk
         roles = [m["role"] for m in script.requests[1].messages[1:]]
         assert roles == ["user", "assistant", "tool", "user"]
@@ -67,8 +70,8 @@ class TestAgain:
         run = carry_on(once_more(failed).hold)
 
         assert (run.state, run.after_id) == ("succeeded", limited.pk)
-        assert run.messages.get(role="user").key.startswith(GO_ON)
-        assert goes_on(run)
+        assert run.messages.get(role="user").origin == "app"
+        assert run.kind == "continue"
 
     def test_twice_is_once(self, play, script, once_more):
         script.add(ModelError("cut"))

@@ -9,13 +9,13 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.conf import labelled_profiles
-from ai_assistant.engine.intake.submission import KEY_CHARS, Submission
+from ai_assistant.engine.intake.submission import Submission
 from ai_assistant.engine.lifecycle.finish import BUDGET
-from ai_assistant.engine.storage.branches import BRANCH, RETRY, tree_of
+from ai_assistant.engine.storage.branches import tree_of
 from ai_assistant.engine.storage.history import question_of
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Message
-from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.run import Run, RunKind, RunState
 from ai_assistant.prompts.system import WISHES
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.types import UserKey
@@ -23,23 +23,12 @@ from ai_assistant.types import UserKey
 MOST_PARTS = 200  # that are looked for above a run
 
 
-def goes_on(run: Run) -> bool:
-    """
-    Tell whether nobody typed the question of a run: it goes on with the one above.
-
-    A client may choose such a key; what the run continues it cannot say.
-    """
-    return run.continues_id is not None and run.idempotency_key.startswith(GO_ON)
-
-
 def beginning(path: Sequence[UUID], place: int) -> int:
     """Return the place in `path` where the answer begins that the run at `place` is of."""
     if not place:
         return 0
     near = path[max(0, place - MOST_PARTS) : place + 1]
-    found = Run.objects.filter(
-        pk__in=near, continues__isnull=False, idempotency_key__startswith=GO_ON
-    )
+    found = Run.objects.filter(pk__in=near, kind=RunKind.CONTINUE)
     later = set(found.values_list("pk", flat=True))
     while place and path[place] in later:
         place -= 1
@@ -48,13 +37,10 @@ def beginning(path: Sequence[UUID], place: int) -> int:
 
 def whole_answer(run: Run) -> list[UUID]:
     """Return the runs of the answer as far as `run`, the first one first."""
-    if not goes_on(run):
+    if run.kind != RunKind.CONTINUE:
         return [run.pk]
     path = tree_of(run.conversation).path_to(run.pk)
     return path[beginning(path, len(path) - 1) :]
-
-
-GO_ON = "again-"  # how the keys begin of messages that nobody typed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,10 +74,10 @@ def again_submission(
     run = ended_run(user_id, run_id)
     retries = is_asked_again(run)
     asked = question_of(run) if retries else None
-    beginning = _beginning(asked, RETRY) if retries else GO_ON
     return replace(
         _like(run, session),
-        key=f"{beginning}{key}"[:KEY_CHARS],
+        kind=_beside_kind(run, RunKind.RETRY) if retries else RunKind.CONTINUE,
+        key=_key("retry" if retries else "continue", key),
         text=_all_said(run) if asked else _("Go on."),
         continues=run.pk,
         beside=run.pk if retries else None,
@@ -127,9 +113,10 @@ def regenerate_submission(
         again = replace(again, page_path=page_path, page_title=page_title, context={})
     return replace(
         again,
-        key=_key(_beginning(asked, BRANCH), version, wish, profile, page_path),
+        kind=_beside_kind(run, RunKind.VERSION),
+        key=_key(str(run.pk), version.key, wish, profile, page_path),
         text=asked.text if asked else "",
-        continues=run.continues_id if _is_go_on(asked) else None,
+        continues=run.continues_id if run.kind == RunKind.CONTINUE else None,
         wish=wish,
         profile=profile or run.profile,
     )
@@ -142,7 +129,8 @@ def edited_submission(version: Version, text: str) -> Submission:
     Raise Refused not_found, or not_ended.
     """
     run = ended_run(version.user_id, version.run_id)
-    return replace(_beside(run, version), key=_key(BRANCH, version), text=text)
+    key = _key(str(run.pk), version.key)
+    return replace(_beside(run, version), key=key, text=text)
 
 
 def ended_run(user_id: UserKey, run_id: UUID) -> Run:
@@ -173,6 +161,7 @@ def _like(run: Run, session: SessionStamp) -> Submission:
 def _beside(run: Run, version: Version) -> Submission:
     return replace(
         _like(run, version.stamp),
+        kind=RunKind.VERSION,
         beside=run.pk,
         profile=run.profile,
         look_only=run.look_only or version.look_only,
@@ -187,17 +176,11 @@ def _all_said(run: Run) -> str:
     return whole if len(whole) <= int(conf.get("MAX_MESSAGE_CHARS")) else texts[0]
 
 
-def _is_go_on(asked: Message | None) -> bool:
-    return asked is not None and asked.key.startswith(GO_ON)
+def _beside_kind(run: Run, kind: RunKind) -> RunKind:
+    """Return the kind of a run beside `run`: a “Go on.” stays one that nobody typed."""
+    return RunKind.CONTINUE if run.kind == RunKind.CONTINUE else kind
 
 
-def _beginning(asked: Message | None, how: str) -> str:
-    """Return how the key begins: a “Go on.” stays one that nobody typed."""
-    return f"{GO_ON}{how}" if _is_go_on(asked) else how
-
-
-def _key(beginning: str, version: Version, *said: str) -> str:
-    """Return a key that is the same for the same wish on the same page."""
-    told = (str(version.run_id), version.key, *said)
-    digest = hashlib.sha256("\0".join(told).encode()).hexdigest()
-    return f"{beginning}{digest}"[:KEY_CHARS]
+def _key(*said: str) -> str:
+    """Return a key that is the same for the same wish, and not that of a message."""
+    return hashlib.sha256("\0".join(said).encode()).hexdigest()

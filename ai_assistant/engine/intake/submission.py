@@ -29,7 +29,7 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
 from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
-from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
+from ai_assistant.models.run import UNFINISHED, Door, Run, RunKind, RunState
 from ai_assistant.request_context import script_prefix
 from ai_assistant.safety.budgets.budgets import has_budgets
 from ai_assistant.safety.identity.permissions import fresh_user
@@ -71,6 +71,7 @@ class Submission:
     steers: bool = False  # a run under way may read it in its next step
     door: str = Door.PANEL
     client: ClientNames | None = None
+    kind: RunKind = RunKind.MESSAGE
     continues: UUID | None = None
     beside: UUID | None = None  # the run of which this is another version
     wish: str = ""  # how to answer, see prompts.wishes
@@ -79,8 +80,7 @@ class Submission:
     @property
     def may_wait(self) -> bool:
         """Whether it may stand in the queue: a client of AG-UI has a rule of its own."""
-        is_another_try = bool(self.continues or self.beside)
-        return not is_another_try and self.door != Door.AGUI
+        return self.kind == RunKind.MESSAGE and self.door != Door.AGUI
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -236,8 +236,8 @@ def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
     message = message_of(active, submission.key, text, submission.client)
     if submission.steers:  # what is asked meanwhile, it does not answer
         return _tell(active, submission, message)
-    is_another_try = bool(submission.continues or submission.beside)
-    if not is_another_try and take_as_answer(active, message, submission.stamp):
+    is_message = submission.kind == RunKind.MESSAGE
+    if is_message and take_as_answer(active, message, submission.stamp):
         return Accepted(
             run_id=active.pk,
             conversation_id=active.conversation_id,
@@ -326,6 +326,7 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         id=uuid.uuid4(),
         conversation=conversation,
         user_id=submission.user_id,
+        kind=submission.kind,
         continues_id=submission.continues,
         wish=submission.wish,
         profile=submission.profile,
@@ -353,7 +354,10 @@ def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
         run.lease_until = database_now() + float(conf.get("LEASE_S"))
     with transaction.atomic():
         run.save(force_insert=True)
-    store_message(message_of(run, submission.key, text, submission.client))
+    message = message_of(run, submission.key, text, submission.client)
+    if run.kind == RunKind.CONTINUE:
+        message.origin = Message.Origin.APP
+    store_message(message)
     append(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
     if submission.client is not None:
         run.client_runs.create(

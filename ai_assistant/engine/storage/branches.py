@@ -14,12 +14,10 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.models.run import UNFINISHED, Run, RunKind
 from ai_assistant.types import WRITING, UserKey
 
 Row = tuple[UUID, UUID | None, datetime]  # a run, the one before it, when it began
-# How the keys begin of runs that stand beside another one.
-RETRY, BRANCH = "retry-", "branch-"
 DONE = (CallStatus.COMPLETE, CallStatus.UNKNOWN)
 
 
@@ -115,10 +113,9 @@ def seen_by(run: Run) -> tuple[list[UUID], list[UUID]]:
     """
     Return the runs up to `run`, the first one first, and those on other branches.
 
-    Of one that begins its conversation nothing is asked: its key says whether another
-    one stands beside it.
+    The first message of a conversation stands beside nothing: there no query is made.
     """
-    if run.after_id is None and not run.idempotency_key.startswith((RETRY, BRANCH)):
+    if run.after_id is None and run.kind == RunKind.MESSAGE:
         return [run.pk], []
     tree = Tree(_rows(run.conversation_id))
     path = tree.path_to(run.pk)

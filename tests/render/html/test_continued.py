@@ -124,6 +124,8 @@ class TestPage:
 
         assert len(messages(page)) == 4
         assert "Delete all" in page.by_id("aia-log").text()
+        texts = [node.classes() for node in page.by_id("aia-log").elements()]
+        assert not any("aia-again" in classes for classes in texts)
 
     def test_begins_with_the_question_of_the_first_part(self, cut, monkeypatch):
         monkeypatch.setattr(thread, "DRAWN_RUNS", 1)

@@ -45,7 +45,7 @@ def user_entry(message: Message) -> Entry:
         "id": str(message.pk),
         "key": message.key,
         "text": message.text,
-        "again": message.key.startswith("again-"),
+        "again": message.origin == Message.Origin.APP,
         "time": message.created_at,
     }
 

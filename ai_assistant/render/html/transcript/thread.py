@@ -10,13 +10,13 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.intake.retries import beginning, goes_on
+from ai_assistant.engine.intake.retries import beginning
 from ai_assistant.engine.storage.branches import Tree, tree_of
 from ai_assistant.engine.storage.eventlog import open_messages, partial_texts
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.models.run import UNFINISHED, Run, RunKind, RunState
 from ai_assistant.render.html.cards.body import load_results
 from ai_assistant.render.html.diffs.changes import changes_of_runs
 from ai_assistant.render.html.transcript.entries import (
@@ -116,8 +116,9 @@ def add_run(entries: list[Entry], new: list[Entry], run: Run) -> None:
     that nobody typed a seam stays, and what stood under that answer goes.
     """
     message = entries[-1] if entries else None
+    goes_on = run.kind == RunKind.CONTINUE
     above = [*answers([message])][-1:] if message else []
-    if not (goes_on(run) and above and above[0]["run_id"] == str(run.after_id)):
+    if not (goes_on and above and above[0]["run_id"] == str(run.after_id)):
         entries += new
         return
     *said, answer = new
