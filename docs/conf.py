@@ -33,6 +33,13 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 
+# Pages of the repository that are part of the site, by the page that includes them.
+INCLUDED = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "how-to-contribute.md",
+    "SECURITY.md": "reporting.md",
+}
+
 
 class Mermaid(Directive):
     """Show a Mermaid block as the file that `make drawings` has made of it."""
@@ -49,12 +56,13 @@ class Mermaid(Directive):
         return [image]
 
 
-def link_to_readme(app: Sphinx, name: str, source: list[str]) -> None:
-    """Let links to the README lead to the start page, which includes it."""
-    source[0] = source[0].replace("](../README.md", "](index.md")
+def link_inside(app: Sphinx, name: str, source: list[str]) -> None:
+    """Let links to pages above this folder lead to the pages that include them."""
+    for outside, inside in INCLUDED.items():
+        source[0] = source[0].replace(f"](../{outside}", f"]({inside}")
 
 
 def setup(app: Sphinx) -> None:
     """Add what this project needs beyond the extensions."""
     app.add_directive("mermaid", Mermaid)
-    app.connect("source-read", link_to_readme)
+    app.connect("source-read", link_inside)

@@ -23,10 +23,13 @@ BLOCK = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DRAW = """async source => {
   mermaid.initialize({
     startOnLoad: false, theme: "neutral", htmlLabels: false, fontSize: 14,
-    flowchart: {htmlLabels: false}, fontFamily: "Arial, Helvetica, sans-serif",
+    fontFamily: "Arial, Helvetica, sans-serif",
+    flowchart: {htmlLabels: false, wrappingWidth: 420, rankSpacing: 36},
     sequence: {actorMargin: 12, width: 110, mirrorActors: false},
   });
-  return (await mermaid.render("drawing", source)).svg;
+  const { svg } = await mermaid.render("drawing", source);
+  const width = svg.match(/viewBox="\\S+ \\S+ ([0-9.]+)/)[1];
+  return svg.replace('width="100%"', `width="${width}"`);  // not as wide as its page
 }"""
 
 

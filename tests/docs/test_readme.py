@@ -44,7 +44,11 @@ class TestSteps:
 
 class TestLinks:
     @pytest.mark.parametrize(
-        "name", ["README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))]
+        "name",
+        [
+            *(file.name for file in ROOT.glob("*.md")),
+            *(f"docs/{file.name}" for file in ROOT.glob("docs/*.md")),
+        ],
     )
     def test_lead_to_files_and_headings(self, name):
         folder = (ROOT / name).parent
