@@ -112,3 +112,24 @@ class TestTrustedTypes:
             panel.page.locator("#host-said").get_by_text("status").wait_for()
 
             assert panel.page.evaluate("htmx.version") == "4.0.1"
+
+    def test_window_is_placed_without_an_inline_style(
+        self, visit: Visit, tmp_path, model: ModelServerProcess
+    ) -> None:
+        policy = TYPED.format(names="ai-assistant")
+        with site(tmp_path, model, "live_settings", TESTS_CSP=policy) as server:
+            visitor = visit(server)
+            panel = visitor.panel()
+            cookie = {"name": "aia_ui", "value": "o=1&m=float&w=400&p=20.10.5"}
+            panel.page.goto("about:blank")
+            panel.page.context.add_cookies([{**cookie, "url": panel.url}])
+            panel.goto()
+
+            assert panel.root.get_attribute("style") is None
+            assert panel.root.bounding_box() == {
+                "x": 1440 - 200 - 400,
+                "y": 900 - 100 - 400,
+                "width": 400,
+                "height": 400,
+            }
+            assert visitor.watch.troubles() == []

@@ -58,7 +58,10 @@ def drag(panel: Panel, query: str, dx: int, dy: int) -> None:
 
     panel.wait(follows, "the panel follows")
     mouse.up()
-    panel.wait(lambda: not panel.root.get_attribute("style"), "it stands on a step")
+    panel.wait(
+        lambda: "--aia-width" not in (panel.root.get_attribute("style") or ""),
+        "it stands on a step",
+    )
 
 
 def is_in_sight(panel: Panel) -> bool:
@@ -96,17 +99,36 @@ class TestWindow:
         floating.goto(LIST)
         assert box(floating) == after
 
-    def test_is_drawn_there_without_a_script(self, server, visit):
+    def test_is_left_in_its_place_when_closed_and_opened(self, panel):
+        leave(panel, "o=0&m=float&w=400&p=20.10.5")
+        panel.goto()
+
+        panel.open()
+
+        where = box(panel)
+        assert (where["left"], where["top"]) == (1440 - 200 - 400, 900 - 100 - 400)
+        assert (where["width"], where["height"]) == (400, 400)
+
+    def test_set_afloat_stands_where_it_stood_last(self, panel):
+        leave(panel, "o=1&m=dock&w=400&p=20.10.5")
+        panel.goto()
+
+        panel.page.locator("#aia-mode").click()
+
+        panel.wait(lambda: box(panel)["height"] == 400, "the place of the cookie")
+        assert box(panel)["left"] == 1440 - 200 - 400
+
+    def test_stands_in_its_corner_without_a_script(self, server, visit):
         visitor = visit(server, java_script_enabled=False)
         tab = visitor.tab()
         leave(tab, f"{FLOATING}&p=20.10.5")
         tab.goto()
 
         assert tab.page.locator("#aia").bounding_box() == {
-            "x": 1440 - 200 - 400,
-            "y": 900 - 100 - 400,
+            "x": 1440 - 20 - 400,
+            "y": 900 - 20 - 640,
             "width": 400,
-            "height": 400,
+            "height": 640,
         }
 
     @pytest.mark.parametrize(

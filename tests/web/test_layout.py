@@ -1,5 +1,3 @@
-import re
-from pathlib import Path
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
@@ -9,7 +7,6 @@ from django.test import RequestFactory
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ai_assistant
 from ai_assistant.web.panel.layout import (
     COOKIE,
     CORNERS,
@@ -125,28 +122,8 @@ class TestReadLayout:
         assert layout.window.height in HEIGHTS
         assert layout.window.x in XS
         assert layout.window.y in YS
-        assert set(layout.window.tokens.split()) <= set(rules_for_places())
         assert layout.corner in ("", *CORNERS.values())
         assert 0 <= layout.unread <= MAX_UNREAD
-
-
-def rules_for_places() -> list[str]:
-    """Return the bits of a window's place that panel.css has rules for."""
-    folder = Path(ai_assistant.__file__).parent / "static" / "ai_assistant"
-    sheet = (folder / "panel.css").read_text()
-    return re.findall(r'\[data-at~="(\w+)"\]', sheet)
-
-
-class TestWindow:
-    def test_names_each_bit_of_its_place(self):
-        window = Window(height=16 + 5, x=0, y=34)
-
-        assert window.tokens == "h1 h4 y2 y32"
-
-    def test_every_place_has_its_rules(self):
-        most = Window(height=HEIGHTS[-1], x=XS[-1], y=YS[-1])
-
-        assert most.tokens.split() == rules_for_places()
 
 
 class TestWriteLayout:

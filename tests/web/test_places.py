@@ -9,23 +9,38 @@ from tests.web.markup import all_with, one_with
 
 
 @pytest.fixture
-def root(client, settings):
-    """Return the panel's root on a page, as cookie and settings have it."""
+def page(client, settings):
+    """Return a page, as cookie and settings have it."""
     user = get_user_model().objects.create_superuser("root", password="root")
     client.force_login(user)
 
     def drawn(cookie="", **own):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **own}
         client.cookies[COOKIE] = cookie
-        return one_with(client.get("/admin/").content.decode(), id="aia")
+        return client.get("/admin/").content.decode()
 
     return drawn
 
 
+@pytest.fixture
+def root(page):
+    """Return the panel's root on a page, as cookie and settings have it."""
+    return lambda cookie="", **own: one_with(page(cookie, **own), id="aia")
+
+
 @pytest.mark.django_db
 class TestRoot:
-    def test_says_where_the_window_stands(self, root):
-        assert root("m=float&p=20.10.5")["data-at"] == "h4 x2 x8 y1 y4"
+    def test_floating_window_waits_for_the_script_that_places_it(self, page):
+        html = page("o=1&m=float&p=20.10.5")
+
+        script, panel = html.index("ai_assistant/place.js"), html.index('id="aia"')
+        (place,) = [one for one in all_with(html) if "place" in (one.get("src") or "")]
+        assert script < panel
+        assert not {"defer", "async"} & {*place}
+
+    @pytest.mark.parametrize("cookie", ["", "o=1&m=dock", "o=0&m=float"])
+    def test_no_other_page_loads_that_script(self, page, cookie):
+        assert "ai_assistant/place.js" not in page(cookie)
 
     def test_says_the_keys_unless_they_are_off(self, root):
         assert root()["data-keys"] == "true,true,false,65 false,true,true,65"

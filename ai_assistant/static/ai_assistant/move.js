@@ -1,14 +1,14 @@
 // The places of the panel: docked or floating, moved and sized by pointer or keys.
+import "./place.js"; // set afloat, the window stands where it stood last
 import { keep, saveLayout } from "./layout.js";
 import { root, tell } from "./root.js";
 
-// As web/layout.py has them: places are kept in steps, each bit has a rule in panel.css.
+// As layout.py on the server has them: places are kept in steps.
 const STEP = 20;
 const DEFAULT = { w: 400, h: 640, x: 20, y: 20 };
 const MIN = 320;
 const MAX_WIDTH = 800;
 const BESIDE = 960; // what a docked panel leaves to the page
-const BITS = { h: 6, x: 8, y: 6 };
 
 const isDocked = () => root.dataset.mode === "dock";
 const bound = (low, value, high) => Math.max(low, Math.min(value, high));
@@ -56,11 +56,6 @@ const placed = (grip, { w, h, x, y }, dx, dy) => {
 
 const steps = (length) => Math.round(length / STEP);
 
-const tokens = (name, number) =>
-  [...Array(BITS[name]).keys()]
-    .filter((bit) => (number >> bit) & 1)
-    .map((bit) => `${name}${1 << bit}`);
-
 const say = () => {
   const now = standing();
   const values = { start: [now.w, widest(now.x)], top: [now.h, view().h - now.y] };
@@ -71,16 +66,24 @@ const say = () => {
   }
 };
 
-// While it is dragged it follows the pointer; let go, it takes the nearest step.
-const draw = ({ w, h, x, y }) => {
-  if (isDocked()) return (root.dataset.w = steps(w) * STEP);
-  const lengths = { "--aia-width": w, "--aia-h": h, "--aia-x": x, "--aia-y": y };
+const setPlace = ({ h, x, y }) => {
+  const lengths = { "--aia-h": h, "--aia-x": x, "--aia-y": y };
   for (const [name, value] of Object.entries(lengths))
     root.style.setProperty(name, `${value}px`);
 };
 
+// While it is dragged it follows the pointer; let go, it takes the nearest step.
+const draw = (box) => {
+  if (isDocked()) {
+    root.dataset.w = steps(box.w) * STEP;
+    return;
+  }
+  root.style.setProperty("--aia-width", `${box.w}px`);
+  setPlace(box);
+};
+
 const settle = ({ w, h, x, y }) => {
-  root.removeAttribute("style");
+  root.style.removeProperty("--aia-width");
   root.dataset.w = bound(MIN, steps(w) * STEP, MAX_WIDTH);
   if (!isDocked()) {
     const low = MIN / STEP;
@@ -89,10 +92,7 @@ const settle = ({ w, h, x, y }) => {
       x: Math.min(steps(x), 255),
       y: Math.min(steps(y), 63)
     };
-    const bits = { ...place, h: place.h - low };
-    root.dataset.at = Object.entries(bits)
-      .flatMap((one) => tokens(...one))
-      .join(" ");
+    setPlace({ h: place.h * STEP, x: place.x * STEP, y: place.y * STEP });
     keep({ p: `${place.h}.${place.x}.${place.y}` });
   }
   saveLayout();

@@ -1,6 +1,7 @@
 // The panel, loaded when it is open or about to open.
-import { arrived, collecting } from "./context.js";
+
 import { prepare, sendText } from "./composer.js";
+import { arrived, collecting } from "./context.js";
 import { saveDraft } from "./field.js";
 import { drawInner, forget, policy } from "./frames.js";
 import { saveLayout } from "./layout.js";
@@ -252,6 +253,8 @@ root.addEventListener("aia:browser", async ({ detail }) =>
 );
 if (read("sessionStorage", "aia.going")) tools();
 
+// It stands in its place before it is seen.
+if (root.dataset.mode === "float") await import("./place.js");
 if (isOpen()) {
   loadHtmx();
   arrive();

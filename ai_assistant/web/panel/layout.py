@@ -32,13 +32,12 @@ YEAR_S = 365 * 24 * 3600
 LOOK_COOKIE = "aia_look"  # "1": the assistant is to change nothing
 MAX_CHARS = 200
 MODES = ("dock", "float")
-STEP = 20  # CSS pixels; places are kept in steps, so that rules can draw them
+STEP = 20  # CSS pixels: places are kept in steps, a width has a rule in panel.css
 WIDTHS = range(320, 801, STEP)
 DEFAULT_WIDTH = 400
 CORNERS: Mapping[str, str] = {"e": "end", "s": "start", "n": "none"}
 MAX_UNREAD = 999
 MIN_HEIGHT = 16  # steps
-# The bits that panel.css has rules for: more would be drawn wrong.
 HEIGHTS, XS, YS = range(MIN_HEIGHT, MIN_HEIGHT + 64), range(256), range(64)
 
 
@@ -48,24 +47,13 @@ class Window:
     The floating window, in steps of 20 CSS pixels.
 
     `x` is counted from the inline end of the viewport, `y` from its lower edge: a
-    window in its corner stays there when the viewport changes. The style sheet keeps
-    whatever is stored here inside the viewport.
+    window in its corner stays there when the viewport changes. `place.js` draws it
+    from the cookie, and the style sheet keeps it inside the viewport.
     """
 
     height: int = 32
     x: int = 1
     y: int = 1
-
-    @property
-    def tokens(self) -> str:
-        """Return the bits of the three numbers: each has one rule in panel.css."""
-        parts = (("h", self.height - MIN_HEIGHT), ("x", self.x), ("y", self.y))
-        return " ".join(
-            f"{name}{1 << bit}"
-            for name, number in parts
-            for bit in range(number.bit_length())
-            if number >> bit & 1
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
