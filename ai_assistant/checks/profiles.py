@@ -22,7 +22,7 @@ def check_profiles() -> list[CheckMessage]:
         return [
             Error(
                 "AI_ASSISTANT['PROFILES'] has no profile 'default'.",
-                hint="Add it: every conversation uses it.",
+                hint="Add it: a conversation uses it unless its user chooses another one.",
                 id="ai_assistant.E010",
             )
         ]

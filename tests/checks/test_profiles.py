@@ -14,7 +14,7 @@ class TestForm:
         assert only() == (
             "ai_assistant.E010",
             "AI_ASSISTANT['PROFILES'] has no profile 'default'. | "
-            "Add it: every conversation uses it.",
+            "Add it: a conversation uses it unless its user chooses another one.",
         )
 
     def test_no_dict(self, assistant, only):

@@ -9,7 +9,7 @@ def readme_site(tmp_path_factory):
     """A site made by the steps of the README, without the sample after them."""
     site = Site.new(tmp_path_factory.mktemp("readme"))
     steps = section(page("README.md"), "Add it to your site")
-    site.follow(steps.partition("A superuser sees")[0])
+    site.follow(steps.partition("Superusers see")[0])
     return site
 
 
