@@ -16,10 +16,14 @@ from typing_extensions import TypeIs
 from ai_assistant import conf
 from ai_assistant.safety.identity.permissions import may_view
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.web.form_digest import with_digest
-from ai_assistant.web.object_lock import answer_if_locked, page_with_locks
 from ai_assistant.web.panel.panel import panel_for
-from ai_assistant.web.stale_form import answer_if_stale, page_with_digest, saves_rows
+from ai_assistant.web.save_guard.digest import with_digest
+from ai_assistant.web.save_guard.object_lock import answer_if_locked, page_with_locks
+from ai_assistant.web.save_guard.page import (
+    answer_if_stale,
+    page_with_digest,
+    saves_rows,
+)
 
 # Quote-aware: an attribute of the body may hold ">". What stands in a comment or in
 # a script is no body.

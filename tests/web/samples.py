@@ -16,7 +16,7 @@ from ai_assistant.changes.values import (
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.diffs.differences import difference_entry
 from ai_assistant.render.html.transcript.stale import StaleBar
-from ai_assistant.web.stale_form import Conflict
+from ai_assistant.web.save_guard.conflicts import Conflict
 
 TIME = datetime(2026, 3, 1, 14, 2, tzinfo=UTC)
 CONVERSATION = "0b8a9f1e-0000-4000-8000-000000000001"

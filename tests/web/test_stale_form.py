@@ -18,9 +18,9 @@ from ai_assistant.changes.staleness import rows_since
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.safety.policy.sensitive import HIDDEN
 from ai_assistant.testing import answer_interrupt, call, run_assistant
-from ai_assistant.web import stale_form
-from ai_assistant.web.form_digest import digest_forms, read_digest
-from ai_assistant.web.stale_form import _theirs, conflicts_of
+from ai_assistant.web.save_guard import page
+from ai_assistant.web.save_guard.conflicts import _theirs, conflicts_of
+from ai_assistant.web.save_guard.digest import digest_forms, read_digest
 from tests.gallery.models import Artist, Painting
 from tests.tools.data.writing import make_stock
 from tests.warehouse.models import Part, Product, Remark, Supplier
@@ -480,7 +480,7 @@ class TestDigest:
             )
         read = []
         monkeypatch.setattr(
-            stale_form, "rows_since", lambda *a, **k: read.append(rows_since(*a, **k))
+            page, "rows_since", lambda *a, **k: read.append(rows_since(*a, **k))
         )
 
         assert tab.save().status_code == 302

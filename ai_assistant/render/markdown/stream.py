@@ -1,12 +1,19 @@
-"""A text that grows: what changes on the screen with each look at it."""
+"""Text that is not parsed as Markdown: escaped, and nothing else."""
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from ai_assistant.render.markdown.blocks import closed_html, cut, tail_html
 from ai_assistant.render.markdown.page import part_end, render
-from ai_assistant.render.markdown.plain import plain_html
-from ai_assistant.text.unicode import readable
+from ai_assistant.render.markdown.parser import sanitise
+from ai_assistant.text.unicode import readable, visible
+
+
+def plain_html(text: str) -> str:
+    """Return `text` as it is written, as safe HTML."""
+    return sanitise(visible(f"<pre>{escape(text, quote=False)}</pre>"))
+
 
 TICK_S = 0.1
 LONG_CHARS = 2048  # above this, an open block is drawn less often
