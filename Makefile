@@ -29,11 +29,15 @@ WORKERS := -n 3 --dist worksteal
 # What each part found, so that `make test` can say at its end what failed.
 RESULTS := build/tests
 NOTED = --junitxml=$(RESULTS)/$@.xml
-# Tests that try very much of a kind. They run without coverage, which would double
-# their time: that each line is reached is for the other tests to show.
-BROAD := tests/attacks tests/tools/data/oracle tests/tools/data/test_corpora.py \
-  $(addprefix tests/render/markdown/test_,safety.py stream.py unfinished.py) \
-  tests/render/html/test_escaping.py
+# Tests that try very much of a kind, or take seconds. They run without coverage, which
+# would double their time: that each line is reached is for the other tests to show.
+# Those that share a site or a database server stay together.
+BROAD := -m "broad and not faults" -n 3 --dist loadgroup \
+  tests/attacks tests/docs tests/tools/data/oracle \
+  $$(grep -rl --include='test_*.py' 'mark\.broad' tests)
+# What starts no process and takes no time: `make check` runs it, of one ROOM or of all.
+QUICK := not servers and not broad and not browser and not faults
+ROOM ?=
 
 # What must be covered whole.
 CORE := ai_assistant/engine/loop/*,ai_assistant/engine/storage/eventlog.py,ai_assistant/registry.py
@@ -55,6 +59,16 @@ run: venv ## serve the demo on http://127.0.0.1:8000/admin/ (HOST, PORT)
 	@exec $(PY) manage.py demo_serve
 
 # --- checks ---
+
+.PHONY: check quick smoke
+check: venv ## before each commit, in 4 minutes: lint, quick tests; ROOM=engine for one room
+	@rm -rf $(RESULTS)
+	@$(MAKE) --no-print-directory --keep-going lint migrations quick $(if $(ROOM),,smoke); \
+	  status=$$?; $(PY) tools/failures.py $(RESULTS); exit $$status
+quick: venv
+	$(BIN)/pytest -m "$(QUICK)" -n $(if $(ROOM),0,2) --dist worksteal $(NOTED) tests/$(ROOM)
+smoke: browser-program
+	$(BIN)/pytest -m smoke $(NOTED) tests/browser
 
 .PHONY: test
 test: venv system ## lint, types, import contracts, migrations and all tests
@@ -81,13 +95,13 @@ migrations: venv
 
 .PHONY: unit broad browser kills
 unit: venv ## unit and integration tests, with coverage
-	$(BIN)/pytest -m "not browser and not faults" $(WORKERS) $(NOTED) --cov --cov-report= \
-	  $(addprefix --ignore=,$(BROAD))
+	$(BIN)/pytest -m "not broad and not browser and not faults" $(WORKERS) $(NOTED) \
+	  --cov --cov-report=
 	$(BIN)/coverage report > build/coverage.txt
 	$(BIN)/coverage report --format=total
 	$(BIN)/coverage report --format=total --include='$(CORE)' --fail-under=100
 broad: venv ## attacks, bad input and odd texts, a part of the longest lists
-	$(BIN)/pytest $(WORKERS) $(NOTED) $(BROAD)
+	$(BIN)/pytest $(NOTED) $(BROAD)
 browser: system ## tests in a real browser
 	$(BIN)/pytest -m browser $(WORKERS) $(NOTED) tests/browser tests/copilotkit
 kills: system
@@ -97,7 +111,7 @@ kills: system
 
 .PHONY: thorough
 thorough: system ## the long suites whole: page by page, attacks, lists of bad input
-	TESTS_THOROUGH=1 $(BIN)/pytest $(WORKERS) $(BROAD)
+	TESTS_THOROUGH=1 $(BIN)/pytest $(BROAD)
 	TESTS_THOROUGH=1 $(BIN)/pytest $(WORKERS) $(addprefix tests/browser/test_,axe.py host_pages.py themes.py)
 
 .PHONY: docs

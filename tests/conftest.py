@@ -17,7 +17,7 @@ examples.register_profile(
 )
 examples.load_profile("tests")
 
-pytest_plugins = ["tests.servers.fixtures", "tests.figures"]
+pytest_plugins = ["tests.servers.fixtures", "tests.figures", "tests.levels"]
 
 
 @receiver(connection_created)

@@ -65,12 +65,16 @@ def site(tmp_path, *, before="", then=""):
     return done.stdout.splitlines()
 
 
+@pytest.mark.servers
+@pytest.mark.broad
 def test_neither_is_imported(tmp_path):
     *_, loaded = site(tmp_path, then=LOADED)
 
     assert json.loads(loaded) == []
 
 
+@pytest.mark.servers
+@pytest.mark.broad
 def test_neither_is_needed(tmp_path):
     *_, agui, schema = site(tmp_path, before=MISSING, then=ASKED)
 

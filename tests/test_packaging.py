@@ -246,11 +246,13 @@ class TestLock:
 
 
 class TestImport:
+    @pytest.mark.servers
     def test_needs_no_django_setup(self):
         done = run("-W", "error", "-c", "import ai_assistant; ai_assistant.tool")
 
         assert done.returncode == 0, done.stderr
 
+    @pytest.mark.servers
     def test_checks_import_no_litellm(self):
         code = (
             "import sys, django; from django.core.management import call_command;"

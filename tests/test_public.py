@@ -48,6 +48,7 @@ class TestNames:
 
 
 class TestImport:
+    @pytest.mark.servers
     @pytest.mark.parametrize("module", ["ai_assistant", "ai_assistant.testing"])
     def test_needs_no_setup_of_django(self, module):
         code = (
@@ -66,6 +67,7 @@ class TestImport:
 
         assert done.returncode == 0, done.stderr
 
+    @pytest.mark.servers
     def test_needs_no_model_library(self):
         code = (
             "import sys, ai_assistant.testing;"

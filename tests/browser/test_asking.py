@@ -53,6 +53,7 @@ class TestApproval:
         assert "a wish" in asked.approval.locator(".aia-diff").inner_text()
         assert statuses(asked.answer()) == ["waiting"]
 
+    @pytest.mark.smoke
     def test_approve_carries_it_out(self, asked: Panel) -> None:
         asked.approve()
 
@@ -75,6 +76,7 @@ class TestApproval:
 
         assert_settled(asked, "complete")
 
+    @pytest.mark.smoke
     def test_denial_reaches_the_model_with_its_reason(
         self, asked: Panel, model: ModelServerProcess
     ) -> None:
@@ -304,6 +306,7 @@ def wait_reloading(panel: Panel, state: str) -> None:
 class TestStop:
     LONG = "[[script:stream tokens=400 rate=20]]"
 
+    @pytest.mark.smoke
     def test_keeps_what_was_said(self, panel: Panel) -> None:
         panel.ask(self.LONG)
         panel.wait_words(8)

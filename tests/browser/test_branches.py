@@ -163,6 +163,7 @@ class TestAnew:
 
 
 class TestEdit:
+    @pytest.mark.smoke
     def test_asks_in_the_place_of_the_old_one(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:

@@ -44,6 +44,7 @@ class TestModels:
 
 
 class TestKeys:
+    @pytest.mark.smoke
     def test_enter_sends(self, panel: Panel) -> None:
         panel.type(HELLO)
         panel.input.press("Enter")

@@ -16,6 +16,7 @@ GREETING = "Hello there, how can this help you?"
 
 
 class TestConversation:
+    @pytest.mark.smoke
     def test_list_opens_an_old_one(self, panel: Panel) -> None:
         panel.ask_and_wait(f"The first matter {HELLO}")
         first = panel.conversation

@@ -52,6 +52,7 @@ def assert_whole(panel: Panel, undisturbed: Entry) -> None:
 
 @pytest.mark.row("D05", "M09")
 class TestAnswer:
+    @pytest.mark.smoke
     @pytest.mark.scenario(3)
     def test_survives_click_to_another_page(
         self, panel: Panel, undisturbed: Entry
@@ -64,6 +65,7 @@ class TestAnswer:
         assert "/questionnaires/" in panel.page.url
         assert_whole(panel, undisturbed)
 
+    @pytest.mark.smoke
     def test_survives_reload(self, panel: Panel, undisturbed: Entry) -> None:
         panel.ask(ASK)
         for words in (3, SOME_WORDS, 2 * SOME_WORDS):

@@ -87,6 +87,7 @@ def floating(panel: Panel) -> Panel:
 @pytest.mark.row("ui 94")
 @pytest.mark.row("N06")
 class TestWindow:
+    @pytest.mark.smoke
     @pytest.mark.row("N08")
     def test_is_dragged_by_its_head_and_stays_there(self, floating):
         before = box(floating)
@@ -451,6 +452,7 @@ class TestSheet:
     def sheet(self, server, visit):
         return visit(server, **PHONE).panel(LIST)
 
+    @pytest.mark.smoke
     def test_fills_the_phone(self, sheet):
         where = box(sheet)
 

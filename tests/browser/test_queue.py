@@ -180,6 +180,7 @@ class TestQueue:
         panel.wait_done(3)
         assert queue(panel).count() == 0
 
+    @pytest.mark.smoke
     def test_can_be_changed(self, panel: Panel, model: ModelServerProcess) -> None:
         wait_for_them(panel, "first", "second", "third", "fourth")
         press(panel, 0, "Drop")

@@ -305,6 +305,7 @@ class TestClosedPanel:
         panel.root.get_by_role("button", name=button).click()
         panel.wait(lambda: panel.root.get_attribute("data-mode") == mode, mode)
 
+    @pytest.mark.smoke
     @pytest.mark.row("N02")
     def test_opens_and_closes(self, visit: Visit, server: DemoServer) -> None:
         tab = visit(server).tab()

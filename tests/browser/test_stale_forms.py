@@ -68,6 +68,7 @@ def save(page: Page) -> None:
 
 
 class TestBar:
+    @pytest.mark.smoke
     def test_appears_at_once_and_loads_the_page_anew(
         self, panel: Panel, section: Section
     ) -> None:

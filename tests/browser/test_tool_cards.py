@@ -69,6 +69,7 @@ def test_custom_tool_template(panel: Panel, server: DemoServer) -> None:
     panel.card("measure").get_by_text("60 in all").wait_for()
 
 
+@pytest.mark.smoke
 @pytest.mark.row("T04")
 def test_card_that_a_tool_shows(panel: Panel) -> None:
     panel.ask_and_wait("[[script:locate]]")

@@ -41,6 +41,7 @@ class TestWithoutJavaScript:
     def log(self, panel: Panel) -> str:
         return panel.log.inner_text()
 
+    @pytest.mark.smoke
     def test_message_is_answered(self, plain: Panel) -> None:
         with plain.page.expect_navigation():
             plain.ask("[[script:hello]]")

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from tests.changes import forms
 from tests.changes.conftest import check_true, gallery, recorded
 
+pytestmark = pytest.mark.broad
+
 STEPS = st.lists(
     st.tuples(st.sampled_from(forms.FORMS), st.sampled_from(["kept", "rolled back"])),
     min_size=1,

@@ -23,6 +23,7 @@ def server(demo_server, model_server):
     return live_server(demo_server, model_server)
 
 
+@pytest.mark.broad
 def test_whole_story(server, model_server, oracle):
     """One server for all of it: each start costs seconds."""
     with client(server, "admin") as assistant:
@@ -178,6 +179,7 @@ def arrived(database) -> int:
     return rows[0]["n"]
 
 
+@pytest.mark.servers
 def test_needs_no_settings():
     code = (
         "import sys, ai_assistant.client; from django.conf import settings; "

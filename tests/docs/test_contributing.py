@@ -91,6 +91,7 @@ class TestWays:
             if not file.is_file() and not file.with_suffix("").is_dir()
         ]
 
+    @pytest.mark.servers
     @pytest.mark.parametrize("way", WAYS)
     def test_shows_every_module_that_it_goes_through(self, gone, way):
         assert sorted(gone[way] - drawn(way)) == []

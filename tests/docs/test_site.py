@@ -8,6 +8,8 @@ import pytest
 from tests.docs.blocks import ROOT
 from tests.servers.process import python
 
+pytestmark = pytest.mark.servers
+
 FROM_ELSEWHERE = re.compile(
     r"<(?:script|img|link|iframe)\b[^>]*(?:src|href)=\"(?:https?:)?//[^\"]+"
 )

@@ -9,6 +9,8 @@ import pytest
 from ai_assistant.engine.storage import notifications
 from ai_assistant.testing import call, reply
 
+pytestmark = pytest.mark.broad
+
 RUNS = 10
 LOOP = asyncio.AbstractEventLoop
 

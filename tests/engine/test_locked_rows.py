@@ -466,6 +466,7 @@ def test_other_errors_are_no_lock():
     assert not units.is_lock_timeout(raised.value)
 
 
+@pytest.mark.broad
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
 def test_on_postgres(postgres_server):

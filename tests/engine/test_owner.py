@@ -31,6 +31,7 @@ class TestIsGone:
     def test_this_process_is_there(self):
         assert not is_gone(this_process())
 
+    @pytest.mark.servers
     def test_another_is_there_until_it_is_dead(self, child):
         owner = child.stdout.readline().strip()
 
@@ -41,6 +42,7 @@ class TestIsGone:
         child.wait()
         assert is_gone(owner)
 
+    @pytest.mark.servers
     def test_unreaped_is_gone(self, child):
         owner = child.stdout.readline().strip()
         child.kill()

@@ -27,7 +27,7 @@ from tests.engine.people import at_once
 RUNS = 30
 LIMIT = 200_000
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.broad]
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from tests.engine.kill import Kill
 from tests.engine.oracle import check_all_runs
 from tests.testapp.models import Effect
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.broad]
 
 PIECES = 3
 TOOLS = ("look", "note", "note_asked", "curious", "mail", "long", "boom", "nothing")

@@ -85,6 +85,7 @@ class TestLimitOfStatements:
             assert statement_timeout() == "90s"
 
 
+@pytest.mark.broad
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
 def test_on_postgres(postgres_server):

@@ -109,6 +109,7 @@ def test_all_have_the_same_texts() -> None:
     }
 
 
+@pytest.mark.servers
 @pytest.mark.skipif(
     shutil.which("xgettext") is None, reason="install gettext to run this"
 )

@@ -289,6 +289,7 @@ class TestExecutor:
 
 
 class TestCommand:
+    @pytest.mark.servers
     def test_imports_no_litellm(self, tmp_path):
         code = (
             "import sys, django; django.setup();"

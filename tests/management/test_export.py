@@ -77,6 +77,7 @@ class TestExport:
         with pytest.raises(CommandError, match="cannot be written: No such file"):
             call_command("assistant_export", user="ada", output=path)
 
+    @pytest.mark.servers
     def test_reader_that_leaves(self, people):
         """As `assistant_export | head` does: nothing is complained of."""
         code = (

@@ -114,6 +114,7 @@ class TestTokens:
 
 
 class TestModelServerProcess:
+    @pytest.mark.servers
     async def test_is_controlled_over_http(self):
         with ModelServerProcess() as server:
             server.script("mine", [{"op": "text", "text": "Mine."}])

@@ -8,6 +8,7 @@ from ai_assistant.models.change import ChangeSet
 BEFORE = [("ai_assistant", "0011_changes_by_time")]
 
 
+@pytest.mark.broad
 @pytest.mark.django_db(transaction=True)
 def test_changes_of_before_name_their_tool_and_user():
     user = get_user_model().objects.create_user("ada")

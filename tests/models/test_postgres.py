@@ -4,6 +4,8 @@ import pytest
 
 from tests.servers.postgres import passed_on
 
+pytestmark = pytest.mark.broad
+
 
 @pytest.mark.postgres
 @pytest.mark.timeout(600)

@@ -12,7 +12,7 @@ from tests.project.benign.many import MANY
 from tests.project.benign.player import Outcome, Task, play
 from tests.project.benign.writing import WRITING
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.broad]
 TASKS = [*LOOKING, *WRITING, *LINKING, *MANY]
 
 

@@ -106,6 +106,7 @@ print("alone and well")
 
 
 class TestLitellm:
+    @pytest.mark.servers
     def test_loads_late_quietly_and_without_network(self, tmp_path, request):
         done = subprocess.run(
             [sys.executable, "-W", "error::ResourceWarning", "-c", ALONE],

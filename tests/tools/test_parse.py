@@ -24,6 +24,7 @@ class TestParsed:
     def test_nothing_is_none(self, text):
         assert parsed("tool", text) == {}
 
+    @pytest.mark.broad
     @given(st.dictionaries(texts, values))
     def test_any_object(self, value):
         assert parsed("tool", json.dumps(value)) == value

@@ -103,6 +103,7 @@ class TestRename:
         matter.refresh_from_db()
         assert (response.status_code, matter.is_renamed) == (200, True)
 
+    @pytest.mark.servers
     def test_naughty_names_are_inert(self, ada, people):
         names = corpus("BLNS")
         rows = [

@@ -142,6 +142,7 @@ class TestBadInput:
 
         assert "Matter" in page.content.decode()
 
+    @pytest.mark.servers
     def test_naughty_strings_are_found_and_inert(self, people, browser):
         answered(people["ada"], "Matter", "Done.")
         client, address = browser("ada"), reverse("ai_assistant:conversations")
@@ -183,6 +184,7 @@ class TestExcerpt:
 
 
 class TestCost:
+    @pytest.mark.broad
     def test_of_many_messages(self, people, record_property):
         """500 conversations of 20 messages: the worst case is a word that none has."""
         user = people["ada"]

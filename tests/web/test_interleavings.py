@@ -19,7 +19,7 @@ from tests.warehouse.models import Part, Product
 from tests.web.markup import all_with
 from tests.web.tabs import Tab, decide
 
-pytestmark = [pytest.mark.django_db, pytest.mark.row("K01")]
+pytestmark = [pytest.mark.django_db, pytest.mark.row("K01"), pytest.mark.broad]
 
 ORDERS, PARTS = 60, 6
 STEPS = 12

@@ -68,6 +68,7 @@ class TestDemoData:
 
         assert list(Question.objects.order_by("uuid").values_list(*fields)) == first
 
+    @pytest.mark.broad
     def test_every_row_is_valid(self):
         load()
 

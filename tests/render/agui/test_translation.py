@@ -1,7 +1,6 @@
 """Whatever the layer does to live frames, a client reads a good stream, and all of it."""
 
-import os
-
+import pytest
 from django.db import transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -10,11 +9,12 @@ from ai_assistant.models import Message
 from ai_assistant.render.agui.messages import messages_of
 from tests.render.agui.following import Client, Follower
 from tests.render.html.story import Story
+from tests.thorough import examples
 
 WORDS = ["a ", "**b", "\n\n", "```\n", "<i>", "é😀 ", "data: x\n\n", "\u2028"]
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map("".join)
 played = settings(
-    max_examples=int(os.environ.get("TESTS_EXAMPLES", "20")),
+    max_examples=examples(20),
     deadline=None,
     phases=[Phase.generate],  # the database makes each example dear: no shrinking
     suppress_health_check=[*HealthCheck],
@@ -59,6 +59,7 @@ def assert_whole(follower: Follower) -> None:
     ]
 
 
+@pytest.mark.broad
 class TestStreams:
     @played
     @given(data=st.data())

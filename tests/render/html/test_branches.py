@@ -1,6 +1,5 @@
 """A tab shows one path through the conversation, and the same as a page load."""
 
-import os
 from types import SimpleNamespace
 
 import pytest
@@ -15,9 +14,10 @@ from ai_assistant.render.html.transcript.thread import read_thread
 from tests.render.html.forking import Forking
 from tests.render.html.tab import Tab, whole_page
 from tests.render.html.test_projection import assert_whole, deliver, texts
+from tests.thorough import examples
 
 played = settings(
-    max_examples=int(os.environ.get("TESTS_EXAMPLES", "20")),
+    max_examples=examples(8),
     deadline=None,
     suppress_health_check=[*HealthCheck],
 )
@@ -144,6 +144,7 @@ class TestSwitching:
         assert not [op for op in ops if op[1] in ("aia-log", "aia-pinned")]
 
 
+@pytest.mark.broad
 class TestFrames:
     @played
     @given(data=st.data())

@@ -14,6 +14,8 @@ from tests.hostile import TEXTS
 from tests.render.html.dom import Page, parse
 from tests.render.html.tab import panel, whole_page
 
+pytestmark = pytest.mark.broad
+
 TAGS = {
     *("article", "aside", "button", "details", "div", "form", "h2", "h3", "h4", "i"),
     *("input", "p", "path", "pre", "progress", "section", "span", "summary", "svg"),

@@ -13,7 +13,7 @@ from ai_assistant.render.markdown import part_end
 HEAD = "| id | name |\n|---|---|\n"
 TABLE = HEAD + "".join(f"| {n} | row-{n}- |\n" for n in range(40_000))
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.broad]
 
 
 @pytest.fixture

@@ -1,4 +1,3 @@
-import os
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from ai_assistant.render.html.transcript import growing
 from tests.render.html.story import Story
 from tests.render.html.tab import Tab, whole_page
+from tests.thorough import examples
 
 WORDS = ["a ", "**b", "** ", "\n\n", "- x\n", "```\n", "<i>", "| a |\n|---|\n", "é😀 "]
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map("".join)
@@ -45,11 +45,12 @@ def follow(draw, tab: Tab) -> None:
         tab.look()
 
 
+@pytest.mark.broad
 class TestFrames:
     @pytest.mark.row("D05")
     @pytest.mark.row("D11")
     @settings(
-        max_examples=int(os.environ.get("TESTS_EXAMPLES", "20")),
+        max_examples=examples(8),
         deadline=None,
         suppress_health_check=[*HealthCheck],
     )

@@ -24,6 +24,7 @@ def streamed(text, size):
     return stream, [drawn[index] for index in sorted(drawn)]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("text", [TABLE, WORDS, CODE, ONE_LINE])
 class TestLong:
     def test_first_part_is_bounded(self, text):

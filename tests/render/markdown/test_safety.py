@@ -5,6 +5,8 @@ from ai_assistant.render.markdown import render, split_blocks
 from tests.render.markdown.judge import Judge, faults
 from tests.render.markdown.texts import HOSTILE, chunked, pieces, states
 
+pytestmark = pytest.mark.broad
+
 
 def links(text: str) -> list[tuple[str, str]]:
     return Judge("\n".join(render(text))).links

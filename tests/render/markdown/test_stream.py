@@ -12,6 +12,8 @@ from tests.render.markdown.texts import (
     pieces,
 )
 
+pytestmark = pytest.mark.broad
+
 
 class TestAnyChunking:
     @given(chunked())

@@ -6,6 +6,8 @@ from ai_assistant.render.markdown import BlockStream, split_blocks
 from tests.render.markdown.judge import Judge, faults
 from tests.render.markdown.texts import ORDINARY
 
+pytestmark = pytest.mark.broad
+
 # Every mark of this text means something, so none may ever be seen in prose.
 MARKS = re.compile(r"\*|`|~~|\]\(|\[|\||(?<!\w)_|_(?!\w)|^#|^>|^\d\.|^-|===|---", re.M)
 WORDS = [

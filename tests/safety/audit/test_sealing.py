@@ -234,6 +234,7 @@ class TestEmptied:
         assert findings() == []
 
 
+@pytest.mark.broad
 def test_entries_of_the_release_before_verify(ada):
     """Sealed by it before the migration, and added by it after the migration."""
     MigrationExecutor(connection).migrate(BEFORE)
@@ -351,6 +352,7 @@ class TestSideBySide:
         assert list(log.values_list("tool", flat=True)) == ["free", "held"]
 
 
+@pytest.mark.broad
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
 def test_on_postgres(postgres_server):

@@ -13,6 +13,8 @@ from tests.figures import FIGURE
 from tests.thorough import part
 from tests.tools.data.reading import READ_TOOLS, try_call
 
+pytestmark = [pytest.mark.broad, pytest.mark.servers]
+
 BOOK = {"model": "library.book"}
 # A table that any of the calls below may read.
 TABLES = re.compile(

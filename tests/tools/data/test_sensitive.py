@@ -155,6 +155,7 @@ def canaries(user: User, text: str) -> list[str]:
     return [one for one in known if one in said]
 
 
+@pytest.mark.broad
 def test_every_attempt_is_refused(boss, secrets, record_property):
     tried = 0
     answered, leaks = [], []

@@ -20,7 +20,7 @@ from ai_assistant.web.rest.routes import FILE
 from tests.thorough import IS_THOROUGH
 from tests.web.rest.live import Owned, fill, live_server, token
 
-pytestmark = pytest.mark.timeout(3600 if IS_THOROUGH else 600)
+pytestmark = [pytest.mark.timeout(3600 if IS_THOROUGH else 600), pytest.mark.broad]
 
 EXAMPLES = 50 if IS_THOROUGH else 5  # of each operation, mode and user
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)

@@ -1,0 +1,70 @@
+"""
+Which tests belong to which level: `make check` before each commit, `make test` for all.
+
+`make check` leaves out what is marked `servers`, `broad`, `browser` or `faults`, but
+takes the browser tests that are marked `smoke`. A test gets `servers` by itself where it
+uses a fixture that starts a process; where it starts one of its own, the mark stands in
+its file. Without the mark it fails, so that `make check` stays free of servers.
+"""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parent
+# Fixtures that start processes. Where starting takes long, the tests are broad and form
+# a group, which one process of a parallel run takes as a whole.
+STARTERS = {
+    "demo_server": "",
+    "model_server": "",
+    "postgres_server": "postgres",
+    "readme_site": "sites",
+    "redis_server": "",
+    "wheel": "",
+}
+# Folders whose tests try very much of a kind.
+BROAD = ("attacks", "tools/data/oracle")
+STARTED = ("servers", "browser", "faults")
+
+_current: list[pytest.Item] = []
+_start = subprocess.Popen.__init__
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what starts a server and what is broad."""
+    broad = [TESTS / path for path in BROAD]
+    for item in items:
+        for name in STARTERS.keys() & getattr(item, "fixturenames", ()):
+            item.add_marker("servers")
+            if STARTERS[name]:
+                item.add_marker("broad")
+                item.add_marker(pytest.mark.xdist_group(STARTERS[name]))
+        if any(item.path.is_relative_to(path) for path in broad):
+            item.add_marker("broad")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Remember the test, for the process that it may start."""
+    _current[:] = [item]
+    try:
+        return (yield)
+    finally:
+        _current.clear()
+
+
+def pytest_configure() -> None:
+    """Let no test start a process that is not marked for it."""
+
+    def start(self: Any, *arguments: Any, **options: Any) -> None:
+        if _current and not any(map(_current[0].get_closest_marker, STARTED)):
+            raise AssertionError(
+                f'The test "{_current[0].nodeid}" starts a process. Mark it "servers".'
+            )
+        _start(self, *arguments, **options)
+
+    subprocess.Popen.__init__ = start  # type: ignore[method-assign]
