@@ -93,6 +93,8 @@ class TestWays:
         ]
 
     @pytest.mark.servers
+    @pytest.mark.broad
+    @pytest.mark.xdist_group("ways")
     @pytest.mark.parametrize("way", WAYS)
     def test_shows_every_module_that_it_goes_through(self, gone, way):
         assert sorted(gone[way] - drawn(way)) == [], REDRAW

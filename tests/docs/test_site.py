@@ -8,7 +8,11 @@ import pytest
 from tests.docs.blocks import ROOT
 from tests.servers.process import python
 
-pytestmark = pytest.mark.servers
+pytestmark = [
+    pytest.mark.servers,
+    pytest.mark.broad,
+    pytest.mark.xdist_group("documentation"),
+]
 
 FROM_ELSEWHERE = re.compile(
     r"<(?:script|img|link|iframe)\b[^>]*(?:src|href)=\"(?:https?:)?//[^\"]+"
