@@ -78,6 +78,7 @@ class Ask(AssistantError):
 
     KINDS = ("text", "confirm", "select", "multi_select")
     MOST_OPTIONS = 100
+    interrupt = "question"  # the kind of interrupt that it opens
 
     def __init__(  # noqa: PLR0913 - each is one word of the vocabulary
         self,

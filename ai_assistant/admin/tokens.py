@@ -19,9 +19,9 @@ from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
 from ai_assistant.admin.base import ReadOnlyAdmin
-from ai_assistant.engine.lifecycle.revocation import WORKING, revoke
+from ai_assistant.engine.lifecycle.revocation import revoke
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.run import Run
+from ai_assistant.models.run import UNATTENDED, Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.tokens import State, end_after, state_of, store_new
@@ -328,7 +328,7 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, tokens: QuerySet[AccessToken]
     ) -> HttpResponse:
         working = Run.objects.filter(
-            token_id__in=tokens.values("pk"), state__in=WORKING
+            token_id__in=tokens.values("pk"), state__in=UNATTENDED
         )
         context = {
             **self.admin_site.each_context(request),

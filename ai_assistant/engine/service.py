@@ -11,12 +11,7 @@ from uuid import UUID
 from django.db import OperationalError
 
 from ai_assistant import conf
-from ai_assistant.engine.calls.client_tools import (
-    FromPage,
-    claim,
-    finish_call,
-    with_page,
-)
+from ai_assistant.engine.calls.editing import edited, in_form_time
 from ai_assistant.engine.execution.dequeue import Wanted
 from ai_assistant.engine.execution.dequeue import send_now as store_send_now
 from ai_assistant.engine.execution.executor import executor
@@ -30,13 +25,14 @@ from ai_assistant.engine.intake.submission import (
     Submission,
     accept,
 )
-from ai_assistant.engine.interrupts.answers import Answer
 from ai_assistant.engine.interrupts.answers import answer as store_answer
-from ai_assistant.engine.interrupts.editing import edited, in_form_time
+from ai_assistant.engine.interrupts.base import Answer
+from ai_assistant.engine.interrupts.browser import FromPage, claim, finish_call
 from ai_assistant.engine.lifecycle import queue
 from ai_assistant.engine.lifecycle.deletion import delete as store_deletion
 from ai_assistant.engine.lifecycle.deletion import deleted_ending
 from ai_assistant.engine.lifecycle.finish import STOPPED, Ending
+from ai_assistant.engine.lifecycle.scope import with_page
 from ai_assistant.engine.lifecycle.stop import stop as store_stop
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.branches import show_branch

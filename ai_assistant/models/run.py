@@ -24,15 +24,17 @@ class RunState(models.TextChoices):
     NEEDS_REVIEW = "needs_review", _("needs review")
 
 
+WAITING_FOR_PERSON = (RunState.WAITING_APPROVAL, RunState.WAITING_ANSWER)
 # The order in which a run that waits for several things names its state.
 WAITING = (
-    RunState.WAITING_APPROVAL,
-    RunState.WAITING_ANSWER,
+    *WAITING_FOR_PERSON,
     RunState.WAITING_BROWSER,
     RunState.WAITING_TASK,
     RunState.WAITING_RETRY,
 )
 UNFINISHED = (RunState.QUEUED, RunState.RUNNING, *WAITING)
+# These need nobody who answers.
+UNATTENDED = tuple(state for state in UNFINISHED if state not in WAITING_FOR_PERSON)
 # It was asked to stop; not every process may have noted it in its row yet.
 STOPPING = models.Q(stop_requested=True) | models.Q(stop_request__isnull=False)
 FINAL = (

@@ -17,13 +17,14 @@ from django.conf import settings
 from django.test import override_settings
 
 from ai_assistant import conf
-from ai_assistant.engine.calls.client_tools import FromPage, finish_call, with_page
-from ai_assistant.engine.calls.client_tools import claim as claim_request
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.execution.sweep import give_out_calls
 from ai_assistant.engine.intake.submission import Submission, accept
-from ai_assistant.engine.interrupts.answers import Answer, answer
-from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.base import Answer
+from ai_assistant.engine.interrupts.browser import FromPage, finish_call
+from ai_assistant.engine.interrupts.browser import claim as claim_request
+from ai_assistant.engine.lifecycle.scope import RunScope, with_page
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage.lease import Hold, claim, this_process
 from ai_assistant.engine.storage.units import unit
@@ -93,7 +94,7 @@ Job = Callable[[], None]
 # Looked up by their paths: some packages have a function named like a module.
 POOLS = {
     "ai_assistant.engine.storage.units": ("_pool", "_tools", "_writes"),
-    "ai_assistant.engine.interrupts.editing": ("_forms",),
+    "ai_assistant.engine.calls.editing": ("_forms",),
     "ai_assistant.engine.calls.preview": ("_previews",),
     "ai_assistant.context.collect": ("_providers",),
 }

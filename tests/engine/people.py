@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 from django.db import connections, transaction
 
-from ai_assistant.engine.interrupts.answers import Answer
+from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.exceptions import Refused
 
 

@@ -20,7 +20,7 @@ from ai_assistant.engine.calls.background import perform
 from ai_assistant.engine.calls.write_limit import within_limit
 from ai_assistant.engine.execution.sweep import claim_runs, overdue_s, sweep_once
 from ai_assistant.engine.intake.submission import accept
-from ai_assistant.engine.interrupts.answers import Answer
+from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.engine.lifecycle.finish import Ending
 from ai_assistant.engine.lifecycle.stop import stop, stop_session
 from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter

@@ -14,7 +14,8 @@ from ai_assistant.engine.calls.background import perform
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.intake.submission import accept
-from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free, target_of
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.engine.lifecycle.writer import Flusher

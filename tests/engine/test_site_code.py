@@ -10,7 +10,8 @@ from django.db import OperationalError, connection
 from ai_assistant import ContextModule, RunContext
 from ai_assistant.engine.calls.attempt import context_for
 from ai_assistant.engine.calls.background import perform
-from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.models.call import ToolCall
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply

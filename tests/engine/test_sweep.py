@@ -10,7 +10,8 @@ from ai_assistant.engine.calls.background.claim import claim
 from ai_assistant.engine.execution import sweep
 from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
 from ai_assistant.engine.intake.submission import accept
-from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt

@@ -4,7 +4,8 @@ import pytest
 
 from ai_assistant.engine.calls import versions
 from ai_assistant.engine.calls.background import perform
-from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.models.call import ToolVersion
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry

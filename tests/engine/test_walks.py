@@ -15,7 +15,8 @@ from ai_assistant import Ask, RunContext
 from ai_assistant.engine.calls.background import perform
 from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
 from ai_assistant.engine.intake.submission import accept
-from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.engine.storage.units import with_connections

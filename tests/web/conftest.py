@@ -103,7 +103,7 @@ def asked_to_approve(user) -> Interrupt:
 
 def asked_a_question(user) -> Interrupt:
     """Return a question for `user` that takes several answers."""
-    from ai_assistant.engine.lifecycle.waits import question
+    from ai_assistant.engine.interrupts.question import QUESTION
     from ai_assistant.exceptions import Ask
     from tests.render.html.story import Story
 
@@ -112,6 +112,6 @@ def asked_a_question(user) -> Interrupt:
     story._reply(("echo",))
     options = ({"id": "r", "label": "Red"}, {"id": "b", "label": "Blue"})
     asked = Ask("Which colours?", kind="multi_select", options=options)
-    story._commit(lambda: question(story.open_calls()[0], asked))
+    story._commit(lambda: QUESTION.ask(story.open_calls()[0], asked))
     story.park()
     return Interrupt.objects.get(run=story.run)

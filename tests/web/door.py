@@ -11,7 +11,8 @@ from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
 from ai_assistant.engine.intake.submission import Submission, accept
-from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.web.principal import Caller, identify

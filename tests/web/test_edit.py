@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, Permission
 from django.urls import reverse
 
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, to_json
-from ai_assistant.engine.interrupts import editing
+from ai_assistant.engine.calls import editing
 from ai_assistant.models import Interrupt, ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.registry import registry

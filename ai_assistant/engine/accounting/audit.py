@@ -36,14 +36,12 @@ def call_ended(call: ToolCall, result: ToolResult, *, status: str, reason: str) 
 
 def approval_asked(interrupt: Interrupt) -> None:
     """Record that a person is asked to approve a call."""
-    if interrupt.kind == Interrupt.Kind.APPROVAL:
-        _approval(interrupt, "asked")
+    _approval(interrupt, "asked")
 
 
 def approval_closed(interrupt: Interrupt, status: str) -> None:
     """Record how an approval ended: approved, denied, expired or cancelled."""
-    if interrupt.kind == Interrupt.Kind.APPROVAL:
-        _approval(interrupt, status)
+    _approval(interrupt, status)
 
 
 def run_started(run: Run, ip: str = "") -> None:
@@ -126,9 +124,7 @@ def _total(rows: Any, found: list[Any]) -> int:
 def _approval_of(call: ToolCall) -> dict[str, str]:
     if not call.approved:
         return {}
-    given = call.interrupts.filter(
-        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED
-    )
+    given = call.interrupts.filter(status=Interrupt.Status.APPROVED)
     last = given.order_by("created_at").values_list("pk", flat=True).last()
     return {"approval": str(last)} if last else {}
 

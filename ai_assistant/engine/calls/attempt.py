@@ -17,6 +17,7 @@ from ai_assistant.engine.calls.nested import Family, Ordinals, call_child, is_of
 from ai_assistant.engine.calls.progress import Report, drained, in_turn, take_partial
 from ai_assistant.engine.calls.recording import result_of
 from ai_assistant.engine.calls.versions import has_changed
+from ai_assistant.engine.interrupts.approval import approved_of
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.storage.units import in_tool_thread, is_transient
 from ai_assistant.exceptions import Ask, Differs, LostLease, Refused
@@ -141,11 +142,7 @@ def check_approved(call: ToolCall) -> None:
     """Raise Refused if other arguments were approved than those of the call."""
     if not call.approved:
         return
-    approved = call.interrupts.filter(
-        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED
-    )
-    digests = approved.order_by("-decided_at", "-created_at")
-    shown = digests.values_list("arguments_digest", flat=True).first()
+    shown = approved_of(call).values_list("arguments_digest", flat=True).last()
     # What a person has allowed for the whole run was not shown by itself.
     if digest(call.name, call.arguments) != (shown or call.arguments_digest):
         raise Refused(

@@ -110,13 +110,6 @@ def _belonging(
     return belongs
 
 
-def tool_of(run: Run, name: str) -> ToolDefinition | None:
-    """Return the tool that a call of `run` names: the site's, or one of its page."""
-    declared = client_tools(run.context) if registry.tool(name) is None else []
-    own = {tool.name: tool for tool in declared}
-    return registry.tool(name) or own.get(name)
-
-
 def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
     """Tell whether the run may call `tool` at all, now."""
     if tool.renders_only or schema_error(tool) or _wants_page(tool, scope.run):

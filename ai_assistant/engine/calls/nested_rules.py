@@ -8,7 +8,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.calls.versions import remember
-from ai_assistant.engine.lifecycle.waits import record_result
+from ai_assistant.engine.interrupts.results import record_result
 from ai_assistant.engine.storage.eventlog import append
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.engine.storage.units import unit

@@ -33,12 +33,8 @@ from ai_assistant.engine.calls.write_limit import (
     taken_back_with,
     within_limit,
 )
-from ai_assistant.engine.lifecycle.waits import (
-    approval,
-    call_moved,
-    let_go_on,
-    record_result,
-)
+from ai_assistant.engine.interrupts.approval import APPROVAL, approved_of, withdrawn_of
+from ai_assistant.engine.interrupts.results import call_moved, record_result
 from ai_assistant.engine.storage.units import with_connections
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs
@@ -108,8 +104,8 @@ def propose(attempt: Attempt, found: Proposed) -> Sequence[Event]:
         return record_result(call, found)
     may_go_on = not _removes(found) and not _was_other_than_shown(call)
     if may_go_on and is_granted(attempt.run, attempt.tool, found.model):
-        return _go_on_by_grant(call, found)
-    return [approval(call, values.to_json(found))]
+        return APPROVAL.approve_by_grant(call, values.to_json(found), granted())
+    return [APPROVAL.open(call, proposal=values.to_json(found))]
 
 
 def _removes(found: Changes) -> bool:
@@ -124,10 +120,7 @@ def _was_other_than_shown(call: ToolCall) -> bool:
 
     What a background tool does is not known before. A grant would let it try for ever.
     """
-    withdrawn = call.interrupts.filter(
-        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.CANCELLED
-    )
-    return call.background and withdrawn.exists()
+    return call.background and withdrawn_of(call).exists()
 
 
 def looked_at(attempt: Attempt, context: RunContext | None = None) -> Proposed:
@@ -145,16 +138,13 @@ def ask_again(call: ToolCall, differs: Differs) -> Sequence[Event]:
     ToolCall.objects.filter(pk=call.pk).update(
         approved=False, asks=True, asks_because=differs.because[:300], owner=""
     )
-    used = call.interrupts.filter(
-        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED
-    )
-    used.update(status=Interrupt.Status.CANCELLED)
+    approved_of(call).update(status=Interrupt.Status.CANCELLED)
     call.approved, call.asks = False, True
     if differs.changes is None:
         # It is looked at anew in the next round.
         ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.PENDING)
         return [call_moved(call, CallStatus.PENDING)]
-    return [approval(call, values.to_json(differs.changes))]
+    return [APPROVAL.open(call, proposal=values.to_json(differs.changes))]
 
 
 def _preview(attempt: Attempt) -> Callable[..., Any]:
@@ -214,19 +204,3 @@ def _checked(attempt: Attempt, work: Callable[[], object]) -> Proposed:
     if isinstance(outcome, Ask):
         return result_of(attempt.call, TypeError("a preview asks nothing"))
     return outcome
-
-
-def _go_on_by_grant(call: ToolCall, found: Changes) -> Sequence[Event]:
-    """Approve the call as the person has said before, bound to what it would do."""
-    Interrupt.objects.create(
-        run_id=call.run_id,
-        call=call,
-        kind=Interrupt.Kind.APPROVAL,
-        status=Interrupt.Status.APPROVED,
-        arguments_digest=call.arguments_digest,
-        proposal=values.to_json(found),
-        decided_by_id=call.run.user_id,
-        answer={"granted": True},
-    )
-    ToolCall.objects.filter(pk=call.pk).update(approved=True, asks_because=granted())
-    return let_go_on(call)

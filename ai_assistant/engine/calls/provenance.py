@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.context.page import Page, find_page
 from ai_assistant.context.provided import providers_of
-from ai_assistant.engine.lifecycle.questions import options_of
+from ai_assistant.engine.interrupts.question import options_of
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
@@ -92,7 +92,6 @@ def typed_by_person(conversation_id: UUID) -> list[str]:
     texts = [message.text for message in messages.order_by("position")]
     answered = Interrupt.objects.filter(
         run__conversation_id=conversation_id,
-        kind=Interrupt.Kind.QUESTION,
         status=Interrupt.Status.ANSWERED,
     )
     for question in answered:

@@ -21,7 +21,6 @@ from ai_assistant.engine.calls.attempt import (
     run_tool,
     stop_if_asked,
 )
-from ai_assistant.engine.calls.availability import tool_of
 from ai_assistant.engine.calls.preview import (
     ask_again,
     needs_proposal,
@@ -42,16 +41,16 @@ from ai_assistant.engine.calls.writes import (
     checked_for_claim,
     made_ready,
 )
-from ai_assistant.engine.lifecycle.finish import finish, outcome_unknown, stopped
-from ai_assistant.engine.lifecycle.object_lock import let_go
-from ai_assistant.engine.lifecycle.waits import (
+from ai_assistant.engine.interrupts.base import kind_named, wait_state
+from ai_assistant.engine.interrupts.browser import BROWSER
+from ai_assistant.engine.interrupts.results import (
     call_moved,
     has_runnable,
-    page,
-    question,
+    outcome_unknown,
     record_result,
-    wait_state,
 )
+from ai_assistant.engine.lifecycle.finish import finish, stopped
+from ai_assistant.engine.lifecycle.object_lock import let_go
 from ai_assistant.engine.lifecycle.writer import RunWriter
 from ai_assistant.engine.loop import CallOutcome
 from ai_assistant.engine.storage.units import in_db, in_tool_thread, in_write_thread
@@ -60,6 +59,7 @@ from ai_assistant.exceptions import Ask, Differs, ToolFailed
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
+from ai_assistant.tools.page.browser_tools import tool_of
 from ai_assistant.tools.result import from_exception
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
 
@@ -194,7 +194,9 @@ class DurableCalls:
             return
         wanted = outcome.data if isinstance(outcome.data, dict) else call.arguments
         request = {"name": call.name, "arguments": wanted}
-        await self.writer.commit(lambda: [page(call, attempt.tool, request)])
+        await self.writer.commit(
+            lambda: [BROWSER.open(call, tool=attempt.tool, request=request)]
+        )
 
     async def _send(self, call: ToolCall) -> None:
         tool = tool_of(self.run_row, call.name)
@@ -287,7 +289,7 @@ def _claim(call: ToolCall) -> list[Event]:
 def _record(attempt: Attempt, outcome: Outcome | Differs) -> Sequence[Event]:
     told = attempt.report.store(attempt.call)
     if isinstance(outcome, Ask):
-        return [*told, *question(attempt.call, outcome)]
+        return [*told, *kind_named(outcome.interrupt).ask(attempt.call, outcome)]
     if isinstance(outcome, Differs):
         return [*told, *ask_again(attempt.call, outcome)]
     return [*told, *record_result(attempt.call, outcome)]

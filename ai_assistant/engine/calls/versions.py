@@ -9,12 +9,9 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.calls.provenance import consent
 from ai_assistant.engine.calls.recording import tell
-from ai_assistant.engine.lifecycle.waits import (
-    approval,
-    close_interrupts,
-    open_interrupt,
-    record_result,
-)
+from ai_assistant.engine.interrupts.approval import APPROVAL
+from ai_assistant.engine.interrupts.results import record_result
+from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.events import Event
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import ToolCall, ToolVersion
@@ -106,8 +103,7 @@ def upgrade(
         return []
     if arguments is None:
         arguments = arguments_now(row, tool)
-    tasks = row.interrupts.filter(kind=Interrupt.Kind.TASK)
-    facts = list(close_interrupts(tasks, Interrupt.Status.CANCELLED))
+    facts = TASK.end(row, Interrupt.Status.CANCELLED)
     if isinstance(arguments, ToolResult):
         return [*facts, *record_result(row, arguments)]
     was_approved = row.approved
@@ -119,12 +115,11 @@ def upgrade(
     )
     remember([tool])
     if asks and tool.preview is None:
-        facts.append(approval(row))
+        facts.append(APPROVAL.open(row))
     elif asks:
         pass  # it is looked at first, in the next round
     elif row.background:
-        wait = Interrupt(run_id=row.run_id, call=row, kind=Interrupt.Kind.TASK)
-        facts.append(open_interrupt(wait))
+        facts.append(TASK.open(row))
     return facts
 
 

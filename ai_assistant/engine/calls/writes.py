@@ -31,11 +31,11 @@ from ai_assistant.engine.calls.write_limit import (
     within_limit,
     written_ones,
 )
+from ai_assistant.engine.interrupts.approval import approved_of
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.storage.units import in_tool_thread, is_transient, read_again
 from ai_assistant.exceptions import Differs, Refused
 from ai_assistant.models.call import ToolCall
-from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import STOPPING, Run
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.identity.session import Revoked, check_may_write, check_user
@@ -171,10 +171,7 @@ def checked_for_claim(attempt: Attempt, ready: RunContext) -> bool:
 
 def shown_before(call: ToolCall) -> Changes | None:
     """Return what the person approved, if that was shown as a difference."""
-    approved = call.interrupts.filter(
-        kind=Interrupt.Kind.APPROVAL, status=Interrupt.Status.APPROVED
-    )
-    last = approved.order_by("decided_at", "created_at").last()
+    last = approved_of(call).last()
     if last is None or last.proposal is None:
         return None
     return values.from_json(last.proposal)

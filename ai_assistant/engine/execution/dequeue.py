@@ -24,9 +24,8 @@ from ai_assistant.engine.intake.submission import (
     busy,
     message_of,
 )
-from ai_assistant.engine.interrupts.answers import take_as_answer
 from ai_assistant.engine.lifecycle import queue
-from ai_assistant.engine.lifecycle.steering import take_along
+from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
 from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage

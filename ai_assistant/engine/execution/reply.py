@@ -5,17 +5,14 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.calls.availability import Offer, not_here, tool_of, use_one_of
+from ai_assistant.engine.calls.availability import Offer, not_here, use_one_of
 from ai_assistant.engine.calls.provenance import consent, granted, is_granted
 from ai_assistant.engine.calls.versions import remember
+from ai_assistant.engine.interrupts.approval import APPROVAL
+from ai_assistant.engine.interrupts.results import record_result
+from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.finish import store_message
 from ai_assistant.engine.lifecycle.steering import told_along
-from ai_assistant.engine.lifecycle.waits import (
-    approval,
-    open_interrupt,
-    record_result,
-    task_interrupt,
-)
 from ai_assistant.events import CallArguments, CallEnd, CallResult, CallStart, Event
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import CallStatus, ToolCall
@@ -26,6 +23,7 @@ from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import rate_limit
 from ai_assistant.safety.policy.policy import judge
 from ai_assistant.tools.manifest import version_of
+from ai_assistant.tools.page.browser_tools import tool_of
 from ai_assistant.tools.parsing import digest, most_characters, parsed
 from ai_assistant.tools.result import REFUSALS, from_exception, rate_limited, refused
 from ai_assistant.tools.schema import schema_error, validated
@@ -174,8 +172,8 @@ def _waits(call: ToolCall, tool: ToolDefinition) -> list[Event]:
     """Let the call wait for a person or a task, if it has to."""
     if call.asks and not call.approved:
         # What has a preview is looked at first, outside of this transaction.
-        return [approval(call)] if tool.preview is None else []
-    return [open_interrupt(task_interrupt(call))] if tool.background else []
+        return [APPROVAL.open(call)] if tool.preview is None else []
+    return [TASK.open(call)] if tool.background else []
 
 
 def _not_carried_out(call: ToolCall, result: ToolResult) -> list[CallResult]:

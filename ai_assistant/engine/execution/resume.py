@@ -7,8 +7,8 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.engine.lifecycle.finish import Ending, outcome_unknown, stopped
-from ai_assistant.engine.lifecycle.waits import record_result
+from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
+from ai_assistant.engine.lifecycle.finish import Ending, stopped
 from ai_assistant.engine.loop import Limits, LoopState
 from ai_assistant.engine.storage.eventlog import open_messages
 from ai_assistant.events import Custom, Event

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID
@@ -11,16 +12,18 @@ from django.db.models import Q
 
 from ai_assistant import conf
 from ai_assistant.engine.calls import background
-from ai_assistant.engine.calls.background.claim import GOING_ON
-from ai_assistant.engine.calls.background.perform import end_task
 from ai_assistant.engine.calls.background.send import resend_s
-from ai_assistant.engine.calls.client_tools import end_late, late_requests
 from ai_assistant.engine.interrupts.answers import expire
+from ai_assistant.engine.interrupts.base import late_interrupts, settle_wait
+from ai_assistant.engine.interrupts.results import (
+    call_moved,
+    outcome_unknown,
+    record_result,
+)
+from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.deletion import let_go_of_deleted
-from ai_assistant.engine.lifecycle.finish import outcome_unknown
 from ai_assistant.engine.lifecycle.object_lock import let_go_of_left
 from ai_assistant.engine.lifecycle.stop import heed
-from ai_assistant.engine.lifecycle.waits import call_moved, record_result, settle_wait
 from ai_assistant.engine.storage.eventlog import append
 from ai_assistant.engine.storage.lease import (
     Hold,
@@ -33,9 +36,8 @@ from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.events import Event
 from ai_assistant.exceptions import LostLease, Refused
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.models.clock import Now, free
-from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import WAITING, Run, RunState, StopRequest
+from ai_assistant.models.clock import free
+from ai_assistant.models.run import UNFINISHED, WAITING, Run, RunState, StopRequest
 from ai_assistant.registry import registry
 from ai_assistant.safety.audit import seal, seal_all
 from ai_assistant.safety.budgets.ledger import settle_left_behind
@@ -116,19 +118,9 @@ def _claimable(owner: str) -> list[tuple[UUID, str]]:
 
 
 def _expire_waits(swept: Swept) -> None:
-    late = Interrupt.objects.filter(
-        status=Interrupt.Status.OPEN, expires_at__lt=Now()
-    ).exclude(kind=Interrupt.Kind.BROWSER)
-    for interrupt in late[:BATCH]:
-        try:
-            swept.moved.append(expire(interrupt).run_id)
-        except Refused:
-            continue
-    for interrupt in late_requests()[:BATCH]:
-        try:
-            swept.moved.append(end_late(interrupt.pk).run_id)
-        except Refused:
-            continue
+    for interrupt_id in late_interrupts().values_list("pk", flat=True)[:BATCH]:
+        with suppress(Refused):
+            swept.moved.append(expire(interrupt_id).run_id)
 
 
 def _end_stopped(swept: Swept) -> None:
@@ -160,7 +152,7 @@ def _take_back(call: ToolCall) -> bool:
     Who holds the run's row is alive, or its connection is: such a run is passed by.
     """
     try:
-        pass_by_state(call.run_id, GOING_ON, waits=False)
+        pass_by_state(call.run_id, UNFINISHED, waits=False)
     except LostLease:
         return False
     still = ToolCall.objects.filter(
@@ -177,9 +169,9 @@ def _take_back(call: ToolCall) -> bool:
         facts: list[Event] = [call_moved(call, CallStatus.PENDING)]
     else:
         facts = [*record_result(call, outcome_unknown(call), status="unknown")]
-        facts += end_task(call)
+        facts += TASK.end(call)
         settle_wait(call.run_id)
-    first = pass_by_state(call.run_id, GOING_ON, events=len(facts))
+    first = pass_by_state(call.run_id, UNFINISHED, events=len(facts))
     append(call.run_id, facts, first_seq=first, epoch=0)
     return True
 
@@ -190,7 +182,7 @@ def give_out_calls() -> None:
     due = ToolCall.objects.filter(
         background=True,
         status=CallStatus.PENDING,
-        run__state__in=GOING_ON,
+        run__state__in=UNFINISHED,
         sent_at__lt=now - resend_s(),
     ).exclude(asks=True, approved=False)  # it waits for a look at what it changes
     for call_id in list(due.values_list("pk", flat=True)[:BATCH]):

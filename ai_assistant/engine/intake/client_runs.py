@@ -6,11 +6,11 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.calls.client_tools import FromPage, finish_now
 from ai_assistant.engine.intake.submission import ClientNames, check_unused, clean_text
-from ai_assistant.engine.interrupts.answers import Answer, answer_now
+from ai_assistant.engine.interrupts.answers import answer_now
+from ai_assistant.engine.interrupts.base import Answer, Decided
+from ai_assistant.engine.interrupts.browser import FromPage, finish_now
 from ai_assistant.engine.lifecycle.finish import store_message
-from ai_assistant.engine.lifecycle.waits import Decided
 from ai_assistant.engine.storage.eventlog import append
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.engine.storage.units import unit

@@ -15,11 +15,10 @@ from ai_assistant import conf
 from ai_assistant.conf import DEFAULT
 from ai_assistant.engine.accounting.audit import run_started
 from ai_assistant.engine.accounting.usage import check_before_start
-from ai_assistant.engine.interrupts.answers import take_as_answer
 from ai_assistant.engine.lifecycle import queue
 from ai_assistant.engine.lifecycle.finish import store_message
 from ai_assistant.engine.lifecycle.scope import module_id_for
-from ai_assistant.engine.lifecycle.steering import take_along
+from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
 from ai_assistant.engine.storage.branches import before_next
 from ai_assistant.engine.storage.eventlog import append
 from ai_assistant.engine.storage.lease import Hold, database_now

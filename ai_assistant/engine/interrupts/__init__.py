@@ -1,0 +1,8 @@
+"""Why calls wait. Each module of a kind registers it when it is imported."""
+
+from ai_assistant.engine.interrupts import (  # noqa: F401
+    approval,
+    browser,
+    question,
+    task,
+)

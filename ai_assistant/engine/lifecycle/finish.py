@@ -11,13 +11,14 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.accounting.audit import run_ended
+from ai_assistant.engine.interrupts.base import close_interrupts
+from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
 from ai_assistant.engine.lifecycle.object_lock import let_go
 from ai_assistant.engine.lifecycle.scope import RunScope
-from ai_assistant.engine.lifecycle.waits import close_interrupts, record_result
 from ai_assistant.engine.storage.eventlog import open_messages, partial_texts
 from ai_assistant.events import CallResult, Event, RunError, RunFinished
 from ai_assistant.models import clock
-from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.call import OPEN_CALL, CallStatus
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
@@ -143,17 +144,6 @@ def store_message(message: Message) -> None:
     )["last"]
     message.position = 0 if last is None else last + 1
     message.save(force_insert=True)
-
-
-def outcome_unknown(call: ToolCall) -> ToolResult:
-    """Return the result of a call of which nobody knows whether it happened."""
-    return ToolResult(
-        ok=False,
-        error=_("“%(name)s” was cut off. It may have happened, or not.")
-        % {"name": call.label or call.name},
-        error_type="unknown",
-        suggestion=_("Check before doing it again."),
-    )
 
 
 def _close_calls(run: Run) -> list[CallResult]:

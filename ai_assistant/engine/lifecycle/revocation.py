@@ -14,13 +14,11 @@ from ai_assistant import conf
 from ai_assistant.engine.lifecycle.finish import Ending
 from ai_assistant.engine.lifecycle.queue import hold_session, hold_token
 from ai_assistant.engine.lifecycle.stop import Stopped, stop, stop_session
-from ai_assistant.models.run import WAITING, Run, RunState
+from ai_assistant.models.run import UNATTENDED, Run, RunState
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import record, request_ip
 from ai_assistant.safety.identity.session import session_digest
 from ai_assistant.safety.identity.tokens import mark_revoked
-
-WORKING = (RunState.QUEUED, RunState.RUNNING, *WAITING[2:])
 
 
 def revoke(token: AccessToken, *, by: Any = None, ip: str = "") -> bool:
@@ -45,7 +43,7 @@ def stop_token(token_id: UUID) -> list[Stopped]:
         text=_("Stopped: the access token was revoked."),
     )
     hold_token(token_id)
-    runs = Run.objects.filter(token_id=token_id, state__in=WORKING)
+    runs = Run.objects.filter(token_id=token_id, state__in=UNATTENDED)
     return [stop(run_id, ending) for run_id in runs.values_list("pk", flat=True)]
 
 

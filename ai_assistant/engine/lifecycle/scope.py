@@ -2,18 +2,21 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from ai_assistant.context.collect import Kept, chosen, from_browser, see
 from ai_assistant.context.page import Page, find_page, page_info
 from ai_assistant.context.viewparts import ViewParts, parts_of
+from ai_assistant.engine.interrupts.browser import FromPage, find_request
 from ai_assistant.models.run import Run
 from ai_assistant.modules.base import PROMPT_CHARS, ContextModule
 from ai_assistant.modules.read_only import ReadOnly, look_only, read_only
 from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id, module_for
+from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.page.navigate import NAVIGATE_TO, landed
 from ai_assistant.types import ContextItem, RunContext
 
 logger = logging.getLogger("ai_assistant")
@@ -111,3 +114,12 @@ def kept_of(stored: Mapping[str, Any]) -> Kept:
         mentioned=frozenset(stored.get("mentioned", ())),
         browser=tuple(map(from_browser, stored.get("browser", ()))),
     )
+
+
+def with_page(said: FromPage) -> FromPage:
+    """Return the report of a navigation with what is on the new page. Blocks."""
+    interrupt = find_request(said)
+    if interrupt.call.name != NAVIGATE_TO or said.code:
+        return said
+    context = RunScope(interrupt.run, fresh_user(said.user_id)).context
+    return replace(said, value=landed(context, said.path, said.value))

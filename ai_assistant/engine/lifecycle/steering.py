@@ -7,6 +7,8 @@ behind its calls. A reply without calls is the answer: then nobody has read it, 
 the next message of the queue (see `engine.queue`), where it has a row till it is read.
 """
 
+from ai_assistant.engine.interrupts.answers import answer_by_message
+from ai_assistant.engine.interrupts.base import store_facts
 from ai_assistant.engine.lifecycle.finish import store_message
 from ai_assistant.engine.lifecycle.queue import read_along
 from ai_assistant.engine.storage.eventlog import append
@@ -16,8 +18,22 @@ from ai_assistant.exceptions import LostLease
 from ai_assistant.models.call import OPEN_CALL
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.safety.identity.session import SessionStamp
 
 MOST = 5  # that wait for one step
+
+
+def take_as_answer(run: Run, message: Message, session: SessionStamp) -> bool:
+    """
+    Take a user's message as the answer to what `run` waits for, and store it.
+
+    False if the run waits for no person. Call it in a transaction.
+    """
+    facts = answer_by_message(run, message.text, session)
+    if facts is None:
+        return False
+    store_facts(run, [*facts, _store(message)])
+    return True
 
 
 def take_along(run: Run, message: Message, *, look_only: bool) -> bool:

@@ -25,7 +25,13 @@ from ai_assistant.events import Custom
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models import clock
 from ai_assistant.models.clock import free
-from ai_assistant.models.run import UNFINISHED, WAITING, Run, RunState, StopRequest
+from ai_assistant.models.run import (
+    UNATTENDED,
+    UNFINISHED,
+    Run,
+    RunState,
+    StopRequest,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,9 +116,8 @@ def stop_session(session_digest: str, ending: Ending) -> list[Stopped]:
     now = clock.now()
     own = Run.objects.filter(session_digest=session_digest, state__in=UNFINISHED)
     _close(own, now)
-    working = Q(state__in=(RunState.QUEUED, RunState.RUNNING, *WAITING[2:]))
     locked = Q(session_expires_at=None) | ~Q(session_expires_at=now)
-    runs = own.filter(working | locked)
+    runs = own.filter(Q(state__in=UNATTENDED) | locked)
     return [stop(run_id, ending) for run_id in runs.values_list("pk", flat=True)]
 
 

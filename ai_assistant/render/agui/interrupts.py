@@ -1,5 +1,6 @@
 """What a run waits for, as AG-UI tells a client: interrupts and pending calls."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ag_ui.core import Interrupt as ClientInterrupt
@@ -7,34 +8,115 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
 from ai_assistant.changes.values import Changes
-from ai_assistant.engine.interrupts.answers import FOR_A_PERSON
+from ai_assistant.engine.interrupts.base import waiting_for_person
+from ai_assistant.engine.interrupts.browser import clients_calls
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
+from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 
-APPROVAL_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "approved": {"type": "boolean"},
-        "reason": {"type": "string", "description": "Why it is refused."},
-    },
-    "required": ["approved"],
-    "additionalProperties": False,
+
+class Form:
+    """How a client sees a kind of interrupt, and what its answer means: a text."""
+
+    reason = "input_required"
+    left = "skip"  # the decision of a client that gives no answer
+
+    def message(self, interrupt: Interrupt) -> str:
+        """Return the sentence for the person."""
+        return interrupt.question
+
+    def schema(self, interrupt: Interrupt) -> dict[str, Any]:
+        """Return the schema of the answer."""
+        return _object({"answer": {"type": "string"}}, "answer")
+
+    def read(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of the engine's Answer that a valid payload gives."""
+        return {"text": payload["answer"]}
+
+
+class ApprovalForm(Form):
+    """Approve or deny a call of a tool."""
+
+    reason = "tool_call"
+    left = "deny"
+
+    def message(self, interrupt: Interrupt) -> str:
+        """Ask for the approval of what would change."""
+        shown = values.readable(interrupt.proposal)
+        name = interrupt.call.label or interrupt.call.name
+        title = shown.title if shown else name
+        return _("Approve “%(title)s”?") % {"title": title}
+
+    def schema(self, interrupt: Interrupt) -> dict[str, Any]:
+        """Return a yes or no, with the reason."""
+        reason = {"type": "string", "description": "Why it is refused."}
+        return _object({"approved": {"type": "boolean"}, "reason": reason}, "approved")
+
+    def read(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the decision and the reason."""
+        decision = "approve" if payload["approved"] else "deny"
+        return {"decision": decision, "text": payload.get("reason", "")}
+
+
+class QuestionForm(Form):
+    """Answer a question by a text, yes or no, or by options."""
+
+    def schema(self, interrupt: Interrupt) -> dict[str, Any]:
+        """Return what may be answered to this question."""
+        kind, kinds = interrupt.question_kind, Interrupt.QuestionKind
+        ids = [option["id"] for option in interrupt.options]
+        answer: dict[str, Any] = {"type": "string"}
+        if kind == kinds.CONFIRM:
+            answer = {"type": "boolean"}
+        elif kind == kinds.SELECT and interrupt.strict:
+            answer = {"type": "string", "enum": ids}
+        elif kind == kinds.MULTI_SELECT:
+            one = {"type": "string", "enum": ids} if interrupt.strict else answer
+            answer = {"type": "array", "items": one, "minItems": 1}
+        return _object({"answer": answer}, "answer")
+
+    def read(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a text, or the ids of options."""
+        answer = payload["answer"]
+        if isinstance(answer, bool):
+            return {"text": "yes" if answer else "no"}
+        if isinstance(answer, list):
+            return {"chosen": tuple(answer)}
+        return {"text": answer}
+
+
+# By the name of the kind; a kind that is not here is answered by a text.
+FORMS: dict[str, Form] = {
+    Interrupt.Kind.APPROVAL: ApprovalForm(),
+    Interrupt.Kind.QUESTION: QuestionForm(),
 }
+PLAIN = Form()
+
+
+def form_of(interrupt: Interrupt) -> Form:
+    """Return the form in which a client answers an interrupt."""
+    return FORMS.get(interrupt.kind, PLAIN)
+
+
+def _object(properties: dict[str, Any], required: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [required],
+        "additionalProperties": False,
+    }
 
 
 def open_interrupts(run: Run, *, may_answer: bool) -> list[ClientInterrupt]:
     """Return what a person has to decide before the run goes on."""
-    waits = _open(run).filter(kind__in=FOR_A_PERSON).select_related("call")
+    waits = waiting_for_person(run=run).select_related("call")
     return [client_interrupt(one, may_answer=may_answer) for one in waits]
 
 
 def pending_calls(run: Run) -> list[str]:
     """Return the ids of calls that the client carries out, in the order made."""
-    waits = _open(run).filter(kind=Interrupt.Kind.BROWSER, tab=CLIENT_TAB)
-    calls = ToolCall.objects.filter(
-        pk__in=waits.values("call"), status=CallStatus.WAITING
-    )
+    waits = clients_calls(run).values("call")
+    calls = ToolCall.objects.filter(pk__in=waits, status=CallStatus.WAITING)
     return [str(call.pk) for call in calls.order_by("step__index", "position")]
 
 
@@ -50,22 +132,17 @@ def interrupt_id(interrupt: Interrupt, *, may_answer: bool) -> str:
 
 def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterrupt:
     """Return one open interrupt as the protocol has it."""
-    is_question = interrupt.kind == Interrupt.Kind.QUESTION
-    expires = interrupt.expires_at
+    form, expires = form_of(interrupt), interrupt.expires_at
     call = _told_call(interrupt.call)
     return ClientInterrupt(
         id=interrupt_id(interrupt, may_answer=may_answer),
-        reason="input_required" if is_question else "tool_call",
-        message=interrupt.question if is_question else _sentence(interrupt),
+        reason=form.reason,
+        message=form.message(interrupt),
         tool_call_id=str(call.pk),
-        response_schema=answer_schema(interrupt),
+        response_schema=form.schema(interrupt),
         expires_at=expires.isoformat() if expires else None,
         metadata={"aia": _details(interrupt)},
     )
-
-
-def _open(run: Run) -> Any:
-    return run.interrupts.filter(status=Interrupt.Status.OPEN).order_by("created_at")
 
 
 def _told_call(call: ToolCall) -> ToolCall:
@@ -73,13 +150,6 @@ def _told_call(call: ToolCall) -> ToolCall:
     while call.parent is not None:
         call = call.parent
     return call
-
-
-def _sentence(interrupt: Interrupt) -> str:
-    shown = values.readable(interrupt.proposal)
-    name = interrupt.call.label or interrupt.call.name
-    title = shown.title if shown else name
-    return _("Approve “%(title)s”?") % {"title": title}
 
 
 def _details(interrupt: Interrupt) -> dict[str, Any]:
@@ -135,26 +205,4 @@ def _shown(changes: Changes) -> dict[str, Any]:
             }
             for one in changes.related
         ],
-    }
-
-
-def answer_schema(interrupt: Interrupt) -> dict[str, Any]:
-    """Return the schema of the answer."""
-    if interrupt.kind != Interrupt.Kind.QUESTION:
-        return APPROVAL_SCHEMA
-    kind = interrupt.question_kind
-    ids = [option["id"] for option in interrupt.options]
-    answer: dict[str, Any] = {"type": "string"}
-    if kind == Interrupt.QuestionKind.CONFIRM:
-        answer = {"type": "boolean"}
-    elif kind == Interrupt.QuestionKind.SELECT and interrupt.strict:
-        answer = {"type": "string", "enum": ids}
-    elif kind == Interrupt.QuestionKind.MULTI_SELECT:
-        one = {"type": "string", "enum": ids} if interrupt.strict else answer
-        answer = {"type": "array", "items": one, "minItems": 1}
-    return {
-        "type": "object",
-        "properties": {"answer": answer},
-        "required": ["answer"],
-        "additionalProperties": False,
     }

@@ -19,17 +19,17 @@ from ag_ui.core import (
 )
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.interrupts.browser import clients_calls
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after, steps_until
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
-from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.run import WAITING_FOR_PERSON, Run, RunState
 from ai_assistant.render.agui.interrupts import open_interrupts, pending_calls
 from ai_assistant.render.agui.messages import messages_of
 from ai_assistant.render.agui.translation import Translator, usage_of
 
-FOR_A_PERSON = (RunState.WAITING_APPROVAL, RunState.WAITING_ANSWER)
-QUIET = (*FOR_A_PERSON, RunState.WAITING_TASK, RunState.WAITING_BROWSER)
+QUIET = (*WAITING_FOR_PERSON, RunState.WAITING_TASK, RunState.WAITING_BROWSER)
 LAST = ("RUN_FINISHED", "RUN_ERROR")
 
 
@@ -169,13 +169,13 @@ class Segment:
     def _pause(self, run: Run) -> list[BaseEvent]:
         """Return how the stream ends if the run waits for whoever reads it."""
         usage = usage_of(run, self._first_step) or None
-        if run.state in FOR_A_PERSON:
+        if run.state in WAITING_FOR_PERSON:
             outcome = RunFinishedInterruptOutcome(
                 type="interrupt",
                 interrupts=open_interrupts(run, may_answer=self.names.may_answer),
             )
             return [self._finished(outcome, usage)]
-        if run.state == RunState.WAITING_BROWSER and _is_the_clients(run):
+        if run.state == RunState.WAITING_BROWSER and clients_calls(run).exists():
             pending = pending_calls(run) if self.names.is_new else None
             success = RunFinishedSuccessOutcome(
                 type="success", pending_tool_call_ids=pending
@@ -244,7 +244,6 @@ def _given(calls: set[str]) -> set[str]:
     """Return those that the client has answered itself: it holds their results."""
     done = Interrupt.objects.filter(
         call__in=[UUID(one) for one in calls],
-        kind=Interrupt.Kind.BROWSER,
         tab=CLIENT_TAB,
         status=Interrupt.Status.DONE,
     )
@@ -257,12 +256,6 @@ def _is_id(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_the_clients(run: Run) -> bool:
-    return run.interrupts.filter(
-        kind=Interrupt.Kind.BROWSER, status=Interrupt.Status.OPEN, tab=CLIENT_TAB
-    ).exists()
 
 
 def _progress(events: Iterable[StoredEvent]) -> Iterator[tuple[int, BaseEvent]]:

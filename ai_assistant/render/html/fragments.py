@@ -28,6 +28,11 @@ def entry_html(entry: dict[str, Any], panel: Any) -> str:
     return fragment(name, entry=entry, panel=panel)
 
 
+def pinned_html(item: dict[str, Any], panel: Any) -> str:
+    """Return the HTML of what waits for the person, by the template of its kind."""
+    return render_to_string(item["template"], {"item": item, "panel": panel}).strip()
+
+
 def part_html(part: dict[str, Any], panel: Any) -> str:
     """Return the HTML of one part of a run."""
     return fragment("part", part=part, panel=panel)

@@ -1,6 +1,6 @@
 """What of a client's input is new, and what it answers to the interrupts of a run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,14 +9,14 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from jsonschema import Draft202012Validator
 
-from ai_assistant.engine.calls.client_tools import VALUE_CHARS, FromPage
-from ai_assistant.engine.interrupts.answers import FOR_A_PERSON, Answer
+from ai_assistant.engine.interrupts.base import Answer, waiting_for_person
+from ai_assistant.engine.interrupts.browser import VALUE_CHARS, FromPage, clients_calls
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.models.token import AccessToken
-from ai_assistant.render.agui.interrupts import answer_schema, interrupt_id
+from ai_assistant.render.agui.interrupts import form_of, interrupt_id
 from ai_assistant.web.agui.input import check_name
 from ai_assistant.web.agui.threads import own_id
 from ai_assistant.web.principal import Caller
@@ -93,11 +93,7 @@ def read_answers(
     Raise Refused: interrupts_open if one is left out, bad_payload, scope.
     """
     given = {entry.interrupt_id: entry for entry in entries}
-    waits = list(
-        run.interrupts.filter(
-            status=Interrupt.Status.OPEN, kind__in=FOR_A_PERSON
-        ).select_related("call")
-    )
+    waits = list(waiting_for_person(run=run).select_related("call"))
     may_answer = caller.has_scope(AccessToken.Scope.APPROVE)
     ids = {one.pk: interrupt_id(one, may_answer=may_answer) for one in waits}
     missing = [one for one in waits if ids[one.pk] not in given]
@@ -116,22 +112,18 @@ def read_results(
     caller: Caller, run: Run, results: dict[str, ToolMessage]
 ) -> list[FromPage]:
     """Return the results of calls that the client carries out, and still owes."""
-    waits = run.interrupts.filter(
-        status=Interrupt.Status.OPEN, kind=Interrupt.Kind.BROWSER, tab=CLIENT_TAB
-    )
     return [
         _result(caller, one, results[str(one.call_id)])
-        for one in waits
+        for one in clients_calls(run)
         if str(one.call_id) in results
     ]
 
 
 def _answer(caller: Caller, interrupt: Interrupt, entry: ResumeEntry) -> Answer:
-    is_question = interrupt.kind == Interrupt.Kind.QUESTION
-    said: dict[str, Any] = {"decision": "skip" if is_question else "deny"}
+    form = form_of(interrupt)
+    said: dict[str, Any] = {"decision": form.left}
     if entry.status == "resolved":
-        payload = _checked(interrupt, entry.payload)
-        said = _of_question(payload) if is_question else _of_approval(payload)
+        said = form.read(_checked(form.schema(interrupt), entry.payload))
     return Answer(
         user_id=caller.user.pk,
         interrupt_id=interrupt.pk,
@@ -141,8 +133,7 @@ def _answer(caller: Caller, interrupt: Interrupt, entry: ResumeEntry) -> Answer:
     )
 
 
-def _checked(interrupt: Interrupt, payload: Any) -> dict[str, Any]:
-    schema = answer_schema(interrupt)
+def _checked(schema: Mapping[str, Any], payload: Any) -> dict[str, Any]:
     for fault in Draft202012Validator(schema).iter_errors(payload):
         where = ".".join(map(str, fault.path)) or "payload"
         raise Refused(
@@ -151,21 +142,6 @@ def _checked(interrupt: Interrupt, payload: Any) -> dict[str, Any]:
             % {"where": where, "why": fault.message[:200]},
         )
     return payload  # type: ignore[no-any-return]
-
-
-def _of_approval(payload: dict[str, Any]) -> dict[str, Any]:
-    is_approved = payload["approved"]
-    reason = payload.get("reason", "")
-    return {"decision": "approve" if is_approved else "deny", "text": reason}
-
-
-def _of_question(payload: dict[str, Any]) -> dict[str, Any]:
-    answer = payload["answer"]
-    if isinstance(answer, bool):
-        return {"text": "yes" if answer else "no"}
-    if isinstance(answer, list):
-        return {"chosen": tuple(answer)}
-    return {"text": answer}
 
 
 def _result(caller: Caller, interrupt: Interrupt, said: ToolMessage) -> FromPage:

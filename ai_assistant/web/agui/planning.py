@@ -12,11 +12,10 @@ from django.utils.translation import gettext as _
 from ai_assistant.engine.intake.client_runs import Given, names_newest
 from ai_assistant.engine.intake.retries import again_submission
 from ai_assistant.engine.intake.submission import ClientNames, Submission, check_unused
-from ai_assistant.engine.interrupts.answers import FOR_A_PERSON
+from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.engine.storage.branches import shown_runs
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
 from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
 from ai_assistant.web.agui.answers import (
     Said,
@@ -143,10 +142,8 @@ def _busy(active: Run) -> Refused:
 
 def _waits_for_client(run: Run) -> bool:
     """Tell whether only calls that the client carries out hold the run up."""
-    waits = run.interrupts.filter(status=Interrupt.Status.OPEN)
     is_its = run.state == RunState.WAITING_BROWSER
-    others = waits.exclude(kind=Interrupt.Kind.BROWSER, tab=CLIENT_TAB)
-    return is_its and not others.filter(kind__in=FOR_A_PERSON).exists()
+    return is_its and not waiting_for_person(run=run).exists()
 
 
 def _submission(

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
+from ai_assistant.models.run import UNFINISHED, WAITING_FOR_PERSON, Door, Run
 from ai_assistant.render.html.conversation_list import (
     excerpt,
     here_today,
@@ -102,7 +102,6 @@ def _is_text(character: str) -> bool:
 LISTED = 25  # conversations at a time
 MOST_LISTED = 10_000  # so far back anybody gets by pressing "Show more"
 TITLE_CHARS = 120  # of a title in which words are marked
-FOR_PERSON = (RunState.WAITING_APPROVAL, RunState.WAITING_ANSWER)
 
 Item = dict[str, Any]
 
@@ -235,7 +234,7 @@ def _at_work(conversations: list[UUID]) -> tuple[dict[UUID, str], set[UUID]]:
     runs = runs.filter(Q(state__in=UNFINISHED) | news)
     rows = list(runs.values_list("conversation_id", "state").distinct())
     busy = {
-        conversation: "wait" if state in FOR_PERSON else "run"
+        conversation: "wait" if state in WAITING_FOR_PERSON else "run"
         for conversation, state in rows
         if state in UNFINISHED
     }

@@ -14,9 +14,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from ai_assistant.engine.calls.editing import WrongValues, edit_form, in_form_time
 from ai_assistant.engine.intake.submission import Submission
-from ai_assistant.engine.interrupts.answers import Answer
-from ai_assistant.engine.interrupts.editing import WrongValues, edit_form, in_form_time
+from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.engine.service import again, answer, send, stop
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.exceptions import Refused

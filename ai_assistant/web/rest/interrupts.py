@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from ai_assistant.changes.values import FieldChange, ObjectChange, readable
 from ai_assistant.engine.intake.submission import clean_text
-from ai_assistant.engine.interrupts.answers import ANSWER_CHARS, FOR_A_PERSON, Answer
-from ai_assistant.engine.lifecycle.questions import kind_of, options_of
+from ai_assistant.engine.interrupts.base import ANSWER_CHARS, Answer, kind_names
+from ai_assistant.engine.interrupts.question import kind_of, options_of
 from ai_assistant.engine.service import answer
 from ai_assistant.exceptions import Ask, Refused
 from ai_assistant.models.interrupt import Interrupt
@@ -133,7 +133,7 @@ def interrupt_shape(row: Interrupt, *, may_answer: bool) -> InterruptShape:
     call = row.call
     tool = registry.tool(call.name)
     is_open = row.status == Interrupt.Status.OPEN
-    is_told = may_answer and is_open and row.kind in FOR_A_PERSON
+    is_told = may_answer and is_open and row.kind in kind_names(for_person=True)
     return InterruptShape(
         id=row.pk,
         run=row.run_id,
@@ -205,7 +205,7 @@ def _proposal(row: Interrupt) -> ProposalShape | None:
 
 
 def _question(row: Interrupt) -> QuestionShape | None:
-    if row.kind != Interrupt.Kind.QUESTION:
+    if not (row.question or row.key):
         return None
     return QuestionShape(
         text=row.question,

@@ -9,12 +9,11 @@ from pydantic import Field
 
 from ai_assistant.engine.intake.retries import again_submission
 from ai_assistant.engine.intake.submission import Submission, clean_text
-from ai_assistant.engine.interrupts.answers import FOR_A_PERSON
+from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.engine.lifecycle.queue import known
 from ai_assistant.engine.service import send
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
-from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Door, Run
 from ai_assistant.text.redaction import redact, redact_values
 from ai_assistant.types import UserKey
@@ -162,11 +161,8 @@ def _check_conversation(user_id: UserKey, conversation_id: UUID) -> None:
     """Raise Refused not_found, or interrupts_open if it waits for a person."""
     if not Conversation.objects.own(user_id).filter(pk=conversation_id).exists():
         raise Refused("not_found", "")
-    waiting = Interrupt.objects.filter(
-        run__conversation_id=conversation_id,
-        run__state__in=UNFINISHED,
-        kind__in=FOR_A_PERSON,
-        status=Interrupt.Status.OPEN,
+    waiting = waiting_for_person(
+        run__conversation_id=conversation_id, run__state__in=UNFINISHED
     )
     if waiting.exists():
         raise Refused(

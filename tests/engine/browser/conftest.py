@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.engine.calls.client_tools import FromPage
+from ai_assistant.engine.interrupts.browser import FromPage
 from ai_assistant.testing import call, reply
 
 

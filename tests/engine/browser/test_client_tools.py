@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.engine.calls.client_tools import claim, finish_call
+from ai_assistant.engine.interrupts.browser import claim, finish_call
 from ai_assistant.testing import call, reply
 from tests.engine.browser.conftest import said
 from tests.engine.conftest import resume

@@ -13,7 +13,8 @@ from django.views import View
 
 from ai_assistant import AssistantMixin, ContextModule
 from ai_assistant.context.viewparts import assistant_view
-from ai_assistant.engine.calls.client_tools import claim, finish_call, with_page
+from ai_assistant.engine.interrupts.browser import claim, finish_call
+from ai_assistant.engine.lifecycle.scope import with_page
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
 from project import urls as project_urls

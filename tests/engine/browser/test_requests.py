@@ -3,8 +3,8 @@
 import pytest
 from django.utils import timezone
 
-from ai_assistant.engine.calls.client_tools import claim, finish_call
 from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.interrupts.browser import claim, finish_call
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.exceptions import Refused
 from ai_assistant.testing import call, reply

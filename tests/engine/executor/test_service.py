@@ -7,7 +7,7 @@ import pytest
 
 from ai_assistant.engine import service
 from ai_assistant.engine.execution.presence import say_present
-from ai_assistant.engine.interrupts.answers import Answer
+from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt

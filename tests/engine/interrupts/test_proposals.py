@@ -9,8 +9,8 @@ from django.utils import timezone
 from ai_assistant import ModelRetry, RunContext, ToolResult
 from ai_assistant.changes.capture import images
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, from_json
+from ai_assistant.engine.calls.editing import edit_form, edited
 from ai_assistant.engine.interrupts.answers import answer
-from ai_assistant.engine.interrupts.editing import edit_form, edited
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.policy import Grant

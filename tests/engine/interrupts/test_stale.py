@@ -6,8 +6,8 @@ from ai_assistant import RunContext
 from ai_assistant.changes.capture import images
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
 from ai_assistant.engine.calls.background import perform
+from ai_assistant.engine.calls.editing import edit_form, edited
 from ai_assistant.engine.interrupts.answers import answer
-from ai_assistant.engine.interrupts.editing import edit_form, edited
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume, statuses

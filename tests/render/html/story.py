@@ -11,15 +11,12 @@ from django.utils import timezone
 from ai_assistant.engine.execution.reply import store_reply
 from ai_assistant.engine.execution.resume import judge_interrupted, load_plan
 from ai_assistant.engine.intake.submission import Submission, accept
-from ai_assistant.engine.interrupts.answers import Answer, answer
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.base import Answer, wait_state
+from ai_assistant.engine.interrupts.question import QUESTION
+from ai_assistant.engine.interrupts.results import call_moved, record_result
 from ai_assistant.engine.lifecycle.finish import SUCCEEDED, Ending, finish
 from ai_assistant.engine.lifecycle.stop import end_unheld, stop
-from ai_assistant.engine.lifecycle.waits import (
-    call_moved,
-    question,
-    record_result,
-    wait_state,
-)
 from ai_assistant.engine.lifecycle.writer import _write
 from ai_assistant.engine.loop.loop import _Parts
 from ai_assistant.engine.storage.lease import Hold, claim
@@ -177,7 +174,7 @@ class Story:
     def ask_back(self, text: str) -> None:
         call = next(call for call in self.open_calls() if call.status != "waiting")
         asked = Ask(f"Which <one>? {text}", options=("a", "<b>"))
-        self._commit(lambda: question(call, asked))
+        self._commit(lambda: QUESTION.ask(call, asked))
 
     def park(self, _text: str = "") -> None:
         run = self.run

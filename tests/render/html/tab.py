@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from ai_assistant.render.html.fragments import entry_html, fragment
+from ai_assistant.render.html.fragments import entry_html, pinned_html
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.render.html.transcript.thread import read_thread
 from ai_assistant.web.panel.panel import Panel
@@ -17,9 +17,7 @@ def whole_page(conversation) -> tuple[Page, str, int]:
     """Draw the conversation as a page load does; with the run and event it shows."""
     drawn, shown = read_thread(conversation), panel()
     log = "".join(entry_html(entry, shown) for entry in drawn.entries)
-    pinned = "".join(
-        fragment(item["kind"], item=item, panel=shown) for item in drawn.pinned
-    )
+    pinned = "".join(pinned_html(item, shown) for item in drawn.pinned)
     return Page(log, pinned), str(drawn.run.pk) if drawn.run else "", drawn.seq
 
 

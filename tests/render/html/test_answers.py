@@ -2,8 +2,9 @@
 
 import pytest
 
-from ai_assistant.engine.interrupts.answers import Answer, answer
-from ai_assistant.engine.lifecycle.waits import question
+from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.base import Answer
+from ai_assistant.engine.interrupts.question import QUESTION
 from ai_assistant.exceptions import Ask
 from ai_assistant.models import Interrupt
 from tests.render.html.tab import Tab, whole_page
@@ -19,7 +20,7 @@ def asked(story):
         tab.connect()
         story._reply(("echo",))
         (call,) = story.open_calls()
-        story._commit(lambda: question(call, asked))
+        story._commit(lambda: QUESTION.ask(call, asked))
         story.park()
         tab.look()
         waits = Interrupt.objects.get(status="open")

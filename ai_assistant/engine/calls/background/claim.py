@@ -18,7 +18,7 @@ from ai_assistant.engine.calls.writes import (
     has_moved,
     shown_before,
 )
-from ai_assistant.engine.lifecycle.waits import call_moved
+from ai_assistant.engine.interrupts.results import call_moved
 from ai_assistant.engine.storage.eventlog import append
 from ai_assistant.engine.storage.lease import (
     db_id,
@@ -33,12 +33,11 @@ from ai_assistant.exceptions import Differs, LostLease
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.clock import Now
-from ai_assistant.models.run import WAITING, RunState
+from ai_assistant.models.run import UNFINISHED
 from ai_assistant.types import ToolResult
 
 TABLE = "ai_assistant_toolcall"
 WISHES = "ai_assistant_stoprequest"  # of people who want a run to stop
-GOING_ON = (RunState.QUEUED, RunState.RUNNING, *WAITING)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +61,7 @@ def claim(call_id: UUID) -> CallHold | None:
     if call is None or not call.is_open:
         return None
     try:
-        pass_by_state(call.run_id, GOING_ON)
+        pass_by_state(call.run_id, UNFINISHED)
     except LostLease:
         return None
     owner = this_process()
@@ -76,7 +75,7 @@ def claim(call_id: UUID) -> CallHold | None:
         cursor.execute(statement, arguments)
         if not cursor.rowcount:
             return None
-    first = pass_by_state(call.run_id, GOING_ON, events=1)
+    first = pass_by_state(call.run_id, UNFINISHED, events=1)
     fact = call_moved(call, CallStatus.EXECUTING)
     append(call.run_id, [fact], first_seq=first, epoch=0)
     if call.started_at is None:
@@ -92,7 +91,7 @@ def pass_call_fence(hold: CallHold, *, events: int = 0) -> int:
     Call it first in a transaction; return the first event number. Raise
     LostLease if the run has ended, was stopped, or another works on the call.
     """
-    first = pass_by_state(hold.run_id, GOING_ON, events=events)
+    first = pass_by_state(hold.run_id, UNFINISHED, events=events)
     if not _renew(hold, "id = %s"):
         raise _lost(hold)
     return first
@@ -112,7 +111,7 @@ def renew(hold: CallHold) -> None:
         owner=hold.owner,
         epoch=hold.epoch,
         status=CallStatus.EXECUTING,
-        run__state__in=GOING_ON,
+        run__state__in=UNFINISHED,
         run__stop_request=None,
     )
     if not still.exists():

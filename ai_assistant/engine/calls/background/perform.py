@@ -19,7 +19,6 @@ from ai_assistant.engine.calls.attempt import (
     guarded,
 )
 from ai_assistant.engine.calls.background.claim import (
-    GOING_ON,
     CallHold,
     Holding,
     claim,
@@ -32,12 +31,12 @@ from ai_assistant.engine.calls.progress import Report
 from ai_assistant.engine.calls.recording import kept_changes, result_of
 from ai_assistant.engine.calls.versions import arguments_now, has_changed, upgrade
 from ai_assistant.engine.calls.writes import rechecked
-from ai_assistant.engine.lifecycle.waits import (
-    close_interrupts,
-    question,
-    record_result,
+from ai_assistant.engine.interrupts.base import (
+    kind_named,
     settle_wait,
 )
+from ai_assistant.engine.interrupts.results import record_result
+from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.eventlog import append
 from ai_assistant.engine.storage.lease import pass_by_state
@@ -54,8 +53,7 @@ from ai_assistant.engine.storage.units import (
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs, LostLease
 from ai_assistant.models.call import ToolCall
-from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import Run
+from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.registry import registry
 from ai_assistant.request_context import below
 from ai_assistant.safety.identity.session import Revoked
@@ -249,7 +247,7 @@ class _Work:
 def _store_report(hold: CallHold, call: ToolCall, report: Report) -> None:
     pass_call_fence(hold)
     facts = report.store(call)
-    first = pass_by_state(hold.run_id, GOING_ON, events=len(facts))
+    first = pass_by_state(hold.run_id, UNFINISHED, events=len(facts))
     append(hold.run_id, facts, first_seq=first, epoch=0)
 
 
@@ -262,7 +260,7 @@ def _finish(
     upgraded: dict[str, Any] | ToolResult | None,
 ) -> None:
     pass_call_fence(hold)
-    facts: list[Event] = [*report.store(call), *end_task(call)]
+    facts: list[Event] = [*report.store(call), *TASK.end(call)]
     tool = registry.tool(call.name)
     if call.approved and tool is not None and has_changed(call, tool):
         # Nothing was done: another tool was approved.
@@ -270,18 +268,12 @@ def _finish(
     elif isinstance(outcome, Differs):
         facts += ask_again(call, outcome)
     elif isinstance(outcome, Ask):
-        facts += question(call, outcome)
+        facts += kind_named(outcome.interrupt).ask(call, outcome)
     else:
         facts += record_result(call, outcome)
         if outcome.ok and outcome.error:
             # The card shows it to the person, who has approved more than was done.
             ToolCall.objects.filter(pk=call.pk).update(error=redact(outcome.error))
     settle_wait(hold.run_id)
-    first = pass_by_state(hold.run_id, GOING_ON, events=len(facts))
+    first = pass_by_state(hold.run_id, UNFINISHED, events=len(facts))
     append(hold.run_id, facts, first_seq=first, epoch=0)
-
-
-def end_task(call: ToolCall) -> list[Event]:
-    """Close the reason why the run waits for this call."""
-    tasks = Interrupt.objects.filter(call=call, kind=Interrupt.Kind.TASK)
-    return [*close_interrupts(tasks, Interrupt.Status.DONE)]

@@ -13,7 +13,12 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers import warmup
 from ai_assistant.render.html.diffs.changes import changes_of_runs
-from ai_assistant.render.html.fragments import entry_html, fragment, part_html
+from ai_assistant.render.html.fragments import (
+    entry_html,
+    fragment,
+    part_html,
+    pinned_html,
+)
 from ai_assistant.render.html.live.texts import Drafts, Texts
 from ai_assistant.render.html.transcript.entries import Entry, run_entry, user_entry
 from ai_assistant.render.html.transcript.footer import end_of, usage_line
@@ -333,9 +338,7 @@ class Projection:
         return [["outer", "aia-usage", html]]
 
     def _pinned(self, entries: list[Entry]) -> list[Op]:
-        html = "".join(
-            fragment(item["kind"], item=item, panel=self.panel) for item in entries
-        )
+        html = "".join(pinned_html(item, self.panel) for item in entries)
         return [["replace", "aia-pinned", html]]
 
     def _root(self, state: str) -> list[Op]:

@@ -9,7 +9,6 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.intake.retries import is_asked_again
-from ai_assistant.engine.lifecycle.questions import kind_of, options_of
 from ai_assistant.models import clock
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
@@ -18,13 +17,11 @@ from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.registry import registry
 from ai_assistant.render.html.cards.approval import (
-    arguments_of,
     done_of,
     plan_of,
-    proposal_entry,
 )
 from ai_assistant.render.html.cards.body import draw_body
-from ai_assistant.render.html.cards.decisions import answers_of, decision_of
+from ai_assistant.render.html.cards.interrupts import answers_of, card_of, decision_of
 from ai_assistant.render.html.fragments import with_buttons
 from ai_assistant.render.markdown import part_end, render
 from ai_assistant.safety.budgets.texts import opening
@@ -232,37 +229,16 @@ def kin_of(calls: Iterable[ToolCall]) -> Kin:
 
 
 def pinned_entry(interrupt: Interrupt) -> Entry:
-    """Return what `approval.html` or `question.html` draws."""
-    call = interrupt.call
-    asked = _question(interrupt) if interrupt.question else {}
-    is_approval = interrupt.kind == Interrupt.Kind.APPROVAL
+    """Return what the template of the interrupt's kind draws."""
+    call, card = interrupt.call, card_of(interrupt)
     return {
-        **asked,
-        **(proposal_entry(interrupt) if is_approval else {}),
-        "kind": str(interrupt.kind),
+        **card.entry(interrupt),
+        "template": card.template,
         "id": str(interrupt.pk),
         "nonce": interrupt.nonce,
         "call": call_entry(call),
         "label": call.label or call.name,
-        "arguments": arguments_of(interrupt) if is_approval else [],
         "destructive": call.effect == "destructive",
-    }
-
-
-def _question(interrupt: Interrupt) -> Entry:
-    """Return what `question.html` draws of the question itself."""
-    default = interrupt.default
-    proposed = default if isinstance(default, list) else [default]
-    if isinstance(default, bool):
-        proposed = ["yes" if default else "no"]
-    options = options_of(interrupt)
-    ids = {option["id"] for option in options}
-    return {
-        "text": interrupt.question,
-        "question": kind_of(interrupt),
-        "options": [{**one, "proposed": one["id"] in proposed} for one in options],
-        "strict": interrupt.strict,
-        "proposed": ", ".join(str(one) for one in proposed if one and one not in ids),
     }
 
 

@@ -15,7 +15,7 @@ from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.render.html.cards.body import load_results, template_name
-from ai_assistant.render.html.cards.decisions import with_closed
+from ai_assistant.render.html.cards.interrupts import with_closed
 from ai_assistant.render.html.transcript.entries import (
     Entry,
     Kin,

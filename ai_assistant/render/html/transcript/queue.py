@@ -11,11 +11,10 @@ from ai_assistant.engine.lifecycle.queue import (
     waiting,
 )
 from ai_assistant.models.conversation import QueuedMessage
-from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.run import WAITING_FOR_PERSON, Run, RunState
 from ai_assistant.render.html.transcript.entries import Entry
 
 EMPTY: Entry = {"messages": [], "why": "", "goes_on": True}
-FOR_A_PERSON = (RunState.WAITING_APPROVAL, RunState.WAITING_ANSWER)
 
 
 def queue_entry(conversation_id: UUID) -> Entry:
@@ -86,6 +85,6 @@ def _after(run: Run) -> str:
 def _while_it_works(rows: list[QueuedMessage], run: Run) -> str:
     if any(row.told_run == run.pk for row in rows):
         return _("The assistant reads it in its next step.")
-    if run.state in FOR_A_PERSON:
+    if run.state in WAITING_FOR_PERSON:
         return _("Paused until you answer.")
     return _("Sent when this answer ends.")

@@ -11,11 +11,12 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.intake.retries import beginning
+from ai_assistant.engine.interrupts.approval import withdrawn_of
+from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.engine.storage.branches import Tree, tree_of
 from ai_assistant.engine.storage.eventlog import open_messages, partial_texts
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run, RunKind, RunState
 from ai_assistant.render.html.cards.body import load_results
 from ai_assistant.render.html.diffs.changes import changes_of_runs
@@ -135,7 +136,6 @@ Rows = tuple[Run, list[Message], Calls]
 DRAWN_RUNS = 12
 MOST_RUNS = 200  # that are drawn at once to reach an early one
 WORKING = (CallStatus.PENDING, CallStatus.EXECUTING)
-SHOWN_KINDS = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -236,18 +236,9 @@ def _time_before(conversation: Conversation, shown: list[Run]) -> datetime | Non
 
 def read_pinned(conversation: Conversation) -> list[Entry]:
     """Return what waits for the person."""
-    rows = Interrupt.objects.filter(
-        run__conversation=conversation,
-        run__state__in=UNFINISHED,
-        status=Interrupt.Status.OPEN,
-        kind__in=SHOWN_KINDS,
-    )
-    taken_back = Interrupt.objects.filter(
-        call=OuterRef("call"),
-        kind=Interrupt.Kind.APPROVAL,
-        status=Interrupt.Status.CANCELLED,
-    )
-    drawn = rows.select_related("call").annotate(is_again=Exists(taken_back))
+    rows = waiting_for_person(run__conversation=conversation, run__state__in=UNFINISHED)
+    is_again = Exists(withdrawn_of(OuterRef("call")))
+    drawn = rows.select_related("call").annotate(is_again=is_again)
     return [
         pinned_entry(row) for row in drawn.defer(*(f"call__{name}" for name in UNDRAWN))
     ]

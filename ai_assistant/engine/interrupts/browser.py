@@ -5,34 +5,35 @@ The request is a row that every open tab of the conversation is told of. The fir
 claim wins and holds a lease; the first result of its holder is the call's result.
 """
 
-import hmac
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.engine.lifecycle.finish import outcome_unknown
-from ai_assistant.engine.lifecycle.scope import RunScope
-from ai_assistant.engine.lifecycle.waits import (
+from ai_assistant.engine.interrupts.base import (
     Decided,
+    InterruptKind,
     close_interrupts,
-    record_result,
-    settle_wait,
+    lock_run,
+    own_interrupt,
+    register,
+    store_facts,
 )
-from ai_assistant.engine.storage.eventlog import append
-from ai_assistant.engine.storage.lease import database_now, pass_by_state
+from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
+from ai_assistant.engine.storage.lease import database_now
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import Event
-from ai_assistant.exceptions import LostLease, Refused
-from ai_assistant.models.call import ToolCall
+from ai_assistant.exceptions import Refused
+from ai_assistant.models import clock
+from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.clock import Now
-from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import UNFINISHED, Run
-from ai_assistant.safety.identity.permissions import fresh_user
-from ai_assistant.tools.page.navigate import NAVIGATE_TO, landed
-from ai_assistant.types import JSON, ToolResult, UserKey
+from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
+from ai_assistant.models.run import Door, Run, RunState
+from ai_assistant.types import JSON, ToolDefinition, ToolResult, UserKey
 
 VALUE_CHARS = 32_000  # of what a page returns
 ERROR_CHARS = 500
@@ -57,6 +58,49 @@ class FromPage:
     path: str = ""  # of the page that says it
 
 
+class Browser(InterruptKind):
+    """Waits until a page, or a client of AG-UI, has carried a request out."""
+
+    name = Interrupt.Kind.BROWSER
+    run_state = RunState.WAITING_BROWSER
+
+    def open(self, call: ToolCall, *, tool: ToolDefinition, request: JSON) -> Event:
+        """Let the call wait until a page has carried `request` out."""
+        waits_s = tool.timeout_browser_s
+        held: dict[str, Any] = {}
+        if call.run.door == Door.AGUI:
+            # No page can take it: it is the client's from the beginning.
+            waits_s = float(conf.get("CLIENT_TOOL_TTL_S"))
+            held = {"tab": CLIENT_TAB, "lease_until": database_now() + waits_s}
+        expires_at = clock.now() + timedelta(seconds=waits_s)
+        return super().open(call, request=request, expires_at=expires_at, **held)
+
+    def late(self) -> Q:
+        """Return what nobody took in time, or whose tab has gone silent."""
+        claimed_and_silent = ~Q(tab="") & Q(lease_until__lt=database_now())
+        return Q(expires_at__lt=Now()) | claimed_and_silent
+
+    def expire(self, interrupt: Interrupt) -> list[Event]:
+        """End a late request: unknown if a tab had begun with it, else failed."""
+        # Asked again behind the lock: a tab may have renewed its lease since.
+        own = Interrupt.objects.filter(self.late(), pk=interrupt.pk)
+        interrupt.refresh_from_db(fields=["tab"])
+        call, expired = interrupt.call, Interrupt.Status.EXPIRED
+        if interrupt.tab:
+            unknown = outcome_unknown(call)
+            return _close(own, call, expired, unknown, call_status=CallStatus.UNKNOWN)
+        result = ToolResult(
+            ok=False,
+            error=_("No page was open that could do this."),
+            error_type="no_page",
+            suggestion=_("Tell the person to open the page, then try again."),
+        )
+        return _close(own, call, expired, result)
+
+
+BROWSER = register(Browser())
+
+
 @unit
 def claim(said: FromPage) -> bool:
     """
@@ -64,9 +108,9 @@ def claim(said: FromPage) -> bool:
 
     Raise Refused: not_found as below, no_tab if the page does not say which it is.
     """
-    interrupt = _found(said)
+    interrupt = find_request(said)
     _check_tab(said)
-    _lock(interrupt.run)
+    lock_run(interrupt.run)
     mine = Interrupt.objects.filter(
         pk=interrupt.pk,
         status=Interrupt.Status.OPEN,
@@ -77,15 +121,6 @@ def claim(said: FromPage) -> bool:
     return bool(mine.update(tab=said.tab, lease_until=lease_until))
 
 
-def with_page(said: FromPage) -> FromPage:
-    """Return the report of a navigation with what is on the new page. Blocks."""
-    interrupt = _found(said)
-    if interrupt.call.name != NAVIGATE_TO or said.code:
-        return said
-    context = RunScope(interrupt.run, fresh_user(said.user_id)).context
-    return replace(said, value=landed(context, said.path, said.value))
-
-
 def finish_now(said: FromPage) -> Decided:
     """
     Store what the page reports as the result of its call, once. Call it in a unit.
@@ -93,64 +128,32 @@ def finish_now(said: FromPage) -> Decided:
     Raise Refused: not_found for another user's or a wrong nonce, already_answered
     if there is a result, or if another tab has the request, no_tab without one.
     """
-    interrupt = _found(said)
+    interrupt = find_request(said)
     if said.code != "missing":
         _check_tab(said)
-    _lock(interrupt.run)
+    lock_run(interrupt.run)
     # Nobody has claimed what a page says that it does not know.
     holder = "" if said.code == "missing" else said.tab
     own = Interrupt.objects.filter(pk=interrupt.pk, tab=holder)
     result = _result(interrupt.call, said)
-    return _store(interrupt, own, Interrupt.Status.DONE, result)
+    facts = _close(own, interrupt.call, Interrupt.Status.DONE, result)
+    return store_facts(interrupt.run, facts)
 
 
 finish_call = unit(finish_now)
 
 
-def late_requests() -> QuerySet[Interrupt]:
-    """Return the requests that nobody took in time, or whose tab has gone silent."""
-    claimed_and_silent = ~Q(tab="") & Q(lease_until__lt=database_now())
-    return Interrupt.objects.filter(
-        Q(expires_at__lt=Now()) | claimed_and_silent,
-        kind=Interrupt.Kind.BROWSER,
-        status=Interrupt.Status.OPEN,
+def clients_calls(run: Run) -> QuerySet[Interrupt]:
+    """Return the open requests of a run that a client of AG-UI carries out."""
+    return run.interrupts.filter(
+        kind=BROWSER.name, status=Interrupt.Status.OPEN, tab=CLIENT_TAB
     )
 
 
-@unit
-def end_late(interrupt_id: UUID) -> Decided:
-    """End a late request: unknown if a tab had begun with it, else failed."""
-    interrupt = Interrupt.objects.select_related("run", "call").get(pk=interrupt_id)
-    _lock(interrupt.run, waits=False)  # else the next sweep does it
-    own = late_requests().filter(pk=interrupt.pk)
-    interrupt.refresh_from_db(fields=["tab"])
-    if interrupt.tab:
-        result = outcome_unknown(interrupt.call)
-        return _store(
-            interrupt, own, Interrupt.Status.EXPIRED, result, call_status="unknown"
-        )
-    result = ToolResult(
-        ok=False,
-        error=_("No page was open that could do this."),
-        error_type="no_page",
-        suggestion=_("Tell the person to open the page, then try again."),
-    )
-    return _store(interrupt, own, Interrupt.Status.EXPIRED, result)
-
-
-def _found(said: FromPage) -> Interrupt:
-    interrupt = (
-        Interrupt.objects.select_related("run", "call")
-        .filter(
-            pk=said.interrupt_id,
-            run__user_id=said.user_id,
-            kind=Interrupt.Kind.BROWSER,
-        )
-        .first()
-    )
-    if interrupt is None or not hmac.compare_digest(
-        interrupt.nonce.encode(), said.nonce.encode()
-    ):
+def find_request(said: FromPage) -> Interrupt:
+    """Return the request that a page names. Raise Refused not_found."""
+    interrupt = own_interrupt(said, [BROWSER.name])
+    if interrupt is None:
         raise Refused("not_found", _("This request does not exist."))
     return interrupt
 
@@ -161,34 +164,21 @@ def _check_tab(said: FromPage) -> None:
         raise Refused("no_tab", _("The page did not say which tab it is."))
 
 
-def _lock(run: Run, *, waits: bool = True) -> None:
-    try:
-        pass_by_state(run.pk, tuple(UNFINISHED), waits=waits)
-    except LostLease as error:
-        raise _too_late() from error
-
-
-def _store(
-    interrupt: Interrupt,
+def _close(
     own: QuerySet[Interrupt],
+    call: ToolCall,
     status: str,
     result: ToolResult,
     *,
     call_status: str = "",
-) -> Decided:
-    facts: list[Event] = [*close_interrupts(own, status)]
+) -> list[Event]:
+    """Close a request with the result of its call. Raise Refused if it is not open."""
+    facts = close_interrupts(own, status)
     if not facts:
-        raise _too_late()
-    run = interrupt.run
-    facts += record_result(interrupt.call, result, status=call_status)
-    queued = settle_wait(run.pk)
-    first = pass_by_state(run.pk, tuple(UNFINISHED), events=len(facts))
-    append(run.pk, facts, first_seq=first, epoch=run.epoch)
-    return Decided(run_id=run.pk, conversation_id=run.conversation_id, queued=queued)
-
-
-def _too_late() -> Refused:
-    return Refused("already_answered", _("This was done already, or in another tab."))
+        raise Refused(
+            "already_answered", _("This was done already, or in another tab.")
+        )
+    return facts + record_result(call, result, status=call_status)
 
 
 def _result(call: ToolCall, said: FromPage) -> ToolResult:

@@ -14,14 +14,15 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.context.bulkhead import Bulkhead, StillHanging, TookTooLong
 from ai_assistant.engine.calls.attempt import TIMEOUT, Attempt, context_for
-from ai_assistant.engine.calls.availability import tool_of
 from ai_assistant.engine.calls.preview import looked_at
 from ai_assistant.engine.calls.recording import tell
-from ai_assistant.engine.interrupts.approvals import Edited
+from ai_assistant.engine.interrupts.approval import APPROVAL
+from ai_assistant.engine.interrupts.base import Edited
 from ai_assistant.engine.storage.units import in_db, with_connections
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.tools.page.browser_tools import tool_of
 from ai_assistant.tools.result import from_exception
 from ai_assistant.types import Editor, RunContext, ToolResult, UserKey
 
@@ -109,7 +110,7 @@ def _limit(user_id: UserKey, interrupt_id: UUID) -> _Limit:
 
 def _open(user_id: UserKey, interrupt_id: UUID) -> tuple[Attempt, Editor]:
     waiting = Interrupt.objects.select_related("run", "call").filter(
-        pk=interrupt_id, run__user_id=user_id, kind=Interrupt.Kind.APPROVAL
+        pk=interrupt_id, run__user_id=user_id, kind=APPROVAL.name
     )
     found = waiting.first()
     if found is None:

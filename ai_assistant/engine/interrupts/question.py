@@ -1,26 +1,90 @@
-"""What may be answered to a question, and what an answer means."""
+"""Questions: a tool asks, and is called again with what the person answers."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.exceptions import Refused
-from ai_assistant.models.call import CallStatus
+from ai_assistant import conf
+from ai_assistant.engine.interrupts.base import (
+    ENDED_AS,
+    PersonKind,
+    register,
+    unanswered,
+)
+from ai_assistant.engine.interrupts.results import record_result
+from ai_assistant.events import Event
+from ai_assistant.exceptions import Ask, Refused
+from ai_assistant.models import clock
+from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.text.unicode import whole_json
-from ai_assistant.types import JSON, ToolResult
+from ai_assistant.text.unicode import whole, whole_json
+from ai_assistant.types import JSON
 
 Option = Mapping[str, str]  # id, label, description
 
 QUESTIONS = Interrupt.QuestionKind
 SHOWN_CHARS = 80  # of a wrong answer, in the sentence about it
 
-# How the call of a question ends that was left without an answer.
-ENDED_AS: Mapping[str, tuple[str, str]] = {
-    Interrupt.Status.DECLINED: (CallStatus.CANCELLED, "skipped"),
-    Interrupt.Status.EXPIRED: (CallStatus.DENIED, "expired"),
-}
+
+class Question(PersonKind):
+    """Waits for a text, yes or no, or one or several options."""
+
+    name = Interrupt.Kind.QUESTION
+
+    def ask(self, call: ToolCall, asked: Ask) -> Sequence[Event]:
+        """
+        Let the call wait for an answer.
+
+        One that was left without an answer is not asked again for the same call.
+        """
+        text = whole(_again(call, asked) + str(asked.question))
+        if left := self._left_before(call, text):
+            status, reason = ENDED_AS[left.status]
+            return record_result(call, unanswered(left), status=status, reason=reason)
+        ttl_s = conf.get("QUESTION_TTL_S")
+        fact = self.open(
+            call,
+            question=text,
+            question_kind=asked.kind,
+            options=whole_json(asked.choices),
+            strict=asked.strict,
+            default=_storable_default(asked.default),
+            key=asked.key,
+            expires_at=clock.now() + timedelta(seconds=ttl_s) if ttl_s else None,
+        )
+        return [fact]
+
+    def validate(
+        self, interrupt: Interrupt, texts: Sequence[str], *, typed: bool = False
+    ) -> JSON:
+        """Return what `texts` mean: a text, a bool, an id or a list of ids."""
+        return _meant(interrupt, texts, typed=typed)
+
+    def _left_before(self, call: ToolCall, text: str) -> Interrupt | None:
+        left = Interrupt.objects.filter(
+            run_id=call.run_id,
+            kind=self.name,
+            status__in=ENDED_AS,
+            call__name=call.name,
+            arguments_digest=call.arguments_digest,
+            question=text,
+        )
+        return left.first()
+
+
+QUESTION = register(Question())
+
+
+def _again(call: ToolCall, asked: Ask) -> str:
+    """Return why a question that was answered is asked again, if that is known."""
+    answered = call.interrupts.filter(
+        key=asked.key, status=Interrupt.Status.ANSWERED
+    ).last()
+    if answered is None or not asked.has_lost(answered.answer):
+        return ""
+    return _("What was chosen is not there any more.") + " "
 
 
 def kind_of(question: Interrupt) -> str:
@@ -41,7 +105,7 @@ def options_of(question: Interrupt) -> list[Option]:
     return [{**one, "label": one["label"] or words[one["id"]]} for one in options]
 
 
-def storable_default(default: object) -> JSON:
+def _storable_default(default: object) -> JSON:
     """Return the answer that is proposed, as JSON: ids are texts."""
     if default is None or isinstance(default, bool):
         return default
@@ -50,9 +114,9 @@ def storable_default(default: object) -> JSON:
     return whole_json(str(default))
 
 
-def meant(question: Interrupt, said: Sequence[str], *, typed: bool = False) -> JSON:
+def _meant(question: Interrupt, said: Sequence[str], *, typed: bool = False) -> JSON:
     """
-    Return what the answer `said` means: a text, a bool, an id or a list of ids.
+    Return what the answer `said` means.
 
     `typed` is a message: it names options by what the person sees, not by ids.
     Raise Refused if it is no answer to this question.
@@ -118,24 +182,3 @@ def _option(question: Interrupt, text: str, *, typed: bool) -> Option | None:
     alike = [one for one in options if one["label"].strip().casefold() == wanted]
     labelled = exact or alike
     return labelled[0] if len(labelled) == 1 else None
-
-
-def unanswered(question: Interrupt, instead: str = "") -> ToolResult:
-    """
-    Return the result of the call of a question that was left without an answer.
-
-    `instead` is what the person said that is no answer.
-    """
-    if question.status == Interrupt.Status.EXPIRED:
-        error, error_type = _("Nobody answered “%(question)s” in time."), "expired"
-    elif instead:
-        error = _("“%(question)s” was not answered; said was: “%(instead)s”.")
-        error_type = "declined"
-    else:
-        error, error_type = _("“%(question)s” was skipped, unanswered."), "declined"
-    return ToolResult(
-        ok=False,
-        error=error % {"question": question.question, "instead": instead},
-        error_type=error_type,
-        suggestion=_("This must not be asked again. Go on without an answer, or end."),
-    )

@@ -1,0 +1,262 @@
+"""Approvals: a person allows the exact call, as shown, in part or edited, or denies it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import OuterRef, QuerySet
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.changes import values
+from ai_assistant.changes.values import Changes, label, model_of_label
+from ai_assistant.changes.verify.description import with_total
+from ai_assistant.engine.accounting.audit import approval_asked, approval_closed
+from ai_assistant.engine.interrupts.base import (
+    Answer,
+    Edited,
+    PersonKind,
+    close,
+    let_go_on,
+    register,
+)
+from ai_assistant.engine.interrupts.results import record_result
+from ai_assistant.events import Event
+from ai_assistant.exceptions import Refused
+from ai_assistant.models import clock
+from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.policy import Grant
+from ai_assistant.models.run import RunState
+from ai_assistant.safety.identity.permissions import fresh_user, may_call
+from ai_assistant.safety.policy.policy import judge
+from ai_assistant.text.redaction import redact_values_json
+from ai_assistant.tools.page.browser_tools import tool_of
+from ai_assistant.tools.parsing import digest
+from ai_assistant.types import JSON, ToolDefinition, ToolResult, UserKey
+
+APPROVED = Interrupt.Status.APPROVED
+
+
+class Approval(PersonKind):
+    """
+    Waits until a person approves the exact arguments of a call.
+
+    `proposal` is what it would change, as it is shown: changes.values.Changes.
+    """
+
+    name = Interrupt.Kind.APPROVAL
+    run_state = RunState.WAITING_APPROVAL
+
+    def open(self, call: ToolCall, *, proposal: JSON = None) -> Event:
+        """Let the call wait, for APPROVAL_TTL_S at most."""
+        lasts = timedelta(seconds=conf.get("APPROVAL_TTL_S"))
+        return super().open(call, proposal=proposal, expires_at=clock.now() + lasts)
+
+    def opened(self, interrupt: Interrupt) -> None:
+        """Record in the audit log that a person is asked."""
+        approval_asked(interrupt)
+
+    def closed(self, interrupt: Interrupt, status: str) -> None:
+        """Record in the audit log how it ended."""
+        approval_closed(interrupt, status)
+
+    def answer(self, interrupt: Interrupt, given: Answer) -> list[Event]:
+        """Approve or deny the call. Raise Refused: bad_decision, and what `approve` does."""
+        if given.decision == "edit" and given.edited is None:
+            raise Refused("bad_decision", _("Fill in the form, then approve it."))
+        if given.decision in ("approve", "approve_for_run", "edit"):
+            return self.approve(interrupt, given)
+        if given.decision == "deny":
+            return self.deny(interrupt, given.user_id, given.text)
+        raise Refused("bad_decision", _("Choose Approve or Deny."))
+
+    def take_message(
+        self, waits: Sequence[Interrupt], user_id: UserKey, text: str
+    ) -> list[Event]:
+        """Deny all of them with the message as the reason."""
+        return [fact for one in waits for fact in self.deny(one, user_id, text)]
+
+    def expire(self, interrupt: Interrupt) -> list[Event]:
+        """Deny the call: nobody has decided in time."""
+        facts = close(interrupt, Interrupt.Status.EXPIRED, None, None)
+        result = ToolResult(
+            ok=False,
+            error=_("Nobody approved this in time. It was not carried out."),
+            error_type="expired",
+        )
+        return facts + record_result(
+            interrupt.call, result, status=CallStatus.DENIED, reason="expired"
+        )
+
+    def approve(self, interrupt: Interrupt, given: Answer) -> list[Event]:
+        """
+        Approve the call: all of it, the chosen rows, or what the person wrote.
+
+        With `approve_for_run` the same tool need not ask again on the same model. Raise
+        Refused: stale, permission, policy, no_rows, not_for_run, already_answered.
+        """
+        call, rows = interrupt.call, given.rows
+        tool = tool_of(interrupt.run, call.name)
+        shown = interrupt.arguments_digest
+        if tool is None or shown != digest(call.name, call.arguments):
+            raise Refused("stale", _("This has changed since it was shown."))
+        if interrupt.proposal and values.readable(interrupt.proposal) is None:
+            raise Refused("stale", _("This was shown by another release. Deny it."))
+        _check_allowed(interrupt, tool, given.user_id)
+        if given.edited is not None:
+            _take_edited(interrupt, tool, given.edited)
+        elif rows is not None:
+            _take_rows(interrupt, tool, rows)
+        if given.decision == "approve_for_run":
+            _grant(interrupt, tool, given.user_id)
+        said = {"edited": given.edited is not None, "rows": rows and list(rows)}
+        facts = close(interrupt, APPROVED, given.user_id, said)
+        ToolCall.objects.filter(pk=call.pk).update(approved=True)
+        return facts + let_go_on(call)
+
+    def approve_by_grant(
+        self, call: ToolCall, proposal: JSON, because: str
+    ) -> list[Event]:
+        """Approve as the person has said before, bound to what the call would do."""
+        Interrupt.objects.create(
+            run_id=call.run_id,
+            call=call,
+            kind=self.name,
+            status=APPROVED,
+            arguments_digest=call.arguments_digest,
+            proposal=proposal,
+            decided_by_id=call.run.user_id,
+            answer={"granted": True},
+        )
+        ToolCall.objects.filter(pk=call.pk).update(approved=True, asks_because=because)
+        return let_go_on(call)
+
+    def deny(self, interrupt: Interrupt, user_id: UserKey, reason: str) -> list[Event]:
+        """Deny the call; the model is told the reason."""
+        facts = close(interrupt, Interrupt.Status.DENIED, user_id, reason)
+        result = ToolResult(
+            ok=False,
+            error=_denial(reason),
+            error_type="denied",
+            suggestion=_("Do not try it again unless you are asked to."),
+        )
+        return facts + record_result(
+            interrupt.call, result, status=CallStatus.DENIED, reason="person"
+        )
+
+
+APPROVAL = register(Approval())
+
+
+def approved_of(call: ToolCall) -> QuerySet[Interrupt]:
+    """Return the approvals of a call that still count, the last one last."""
+    rows = Interrupt.objects.filter(call=call, kind=APPROVAL.name, status=APPROVED)
+    return rows.order_by("decided_at", "created_at")
+
+
+def withdrawn_of(call: ToolCall | OuterRef) -> QuerySet[Interrupt]:
+    """Return the approvals of a call that were taken back."""
+    return Interrupt.objects.filter(
+        call=call, kind=APPROVAL.name, status=Interrupt.Status.CANCELLED
+    )
+
+
+def _denial(reason: str) -> str:
+    if not reason:
+        return _("The person denied this. It was not carried out.")
+    told = _("The person denied this: “%(reason)s”. It was not carried out.")
+    return told % {"reason": reason}
+
+
+def _check_allowed(
+    interrupt: Interrupt, tool: ToolDefinition, user_id: UserKey
+) -> None:
+    user = fresh_user(user_id)
+    if not may_call(user, tool):
+        raise Refused("permission", _("You have no permission for this any more."))
+    verdict = judge(tool, user=user, module=interrupt.run.module)
+    if verdict.decision == "deny":
+        raise Refused("policy", _("This site does not allow this any more."))
+
+
+def _take_edited(interrupt: Interrupt, tool: ToolDefinition, edited: Edited) -> None:
+    """Let the call be one of what the person wrote, which nobody need show again."""
+    if tool.editor is None or edited.of_digest != interrupt.arguments_digest:
+        raise Refused("stale", _("This has changed since it was shown."))
+    _rewrite(interrupt, edited.arguments, edited.changes)
+
+
+def _take_rows(
+    interrupt: Interrupt, tool: ToolDefinition, rows: tuple[str, ...]
+) -> None:
+    """Leave out the rows that were not chosen. Those beyond the shown ones stay."""
+    name = tool.rows_argument
+    if not name or interrupt.proposal is None:
+        raise Refused("bad_decision", _("There are no rows to choose from."))
+    shown = values.from_json(interrupt.proposal)
+    own = [one for one in shown.objects if one.model == shown.model]
+    listed = {one.object_id for one in own}
+    given = interrupt.call.arguments.get(name, [])
+    if not listed.intersection(rows):
+        raise Refused("no_rows", _("Choose at least one row, or deny it."))
+    dropped = listed - set(rows)
+    if not dropped:
+        return
+    model = model_of_label(shown.model)
+    table = shown.model if model is None else label(model)  # behind a proxy
+    # An id that is written in another way would bring back what was left out.
+    beyond = _ids_beyond(shown, given) - listed
+    left = [one for one in given if str(one) in beyond.union(rows)]
+    if not left:
+        raise Refused("no_rows", _("Choose at least one row, or deny it."))
+    changes = replace(
+        with_total(shown, len({str(one) for one in left})),
+        objects=tuple(
+            one
+            for one in shown.objects
+            if one.model != shown.model or one.object_id not in dropped
+        ),
+        related=tuple(replace(one, at_most=True) for one in shown.related),
+        versions={
+            key: digest_
+            for key, digest_ in shown.versions.items()
+            if key not in {f"{table}:{left_out}" for left_out in dropped}
+        },
+    )
+    _rewrite(interrupt, {**interrupt.call.arguments, name: left}, changes)
+
+
+def _ids_beyond(shown: Changes, given: list[Any]) -> set[str]:
+    """Return the ids, as they are written in the proposal, of rows not shown too."""
+    if shown.versions:
+        return {key.partition(":")[2] for key in shown.versions}
+    is_whole = shown.total <= len(shown.objects)
+    return set() if is_whole else {str(one) for one in given}
+
+
+def _rewrite(interrupt: Interrupt, arguments: dict[str, Any], changes: Changes) -> None:
+    """Bind call and interrupt to other arguments, decided by the person."""
+    call = interrupt.call
+    call.arguments = arguments
+    call.arguments_digest = digest(call.name, arguments)
+    call.save(update_fields=["arguments", "arguments_digest"])
+    interrupt.arguments_digest = call.arguments_digest
+    interrupt.proposal = redact_values_json(values.to_json(changes))
+    interrupt.save(update_fields=["arguments_digest", "proposal"])
+
+
+def _grant(interrupt: Interrupt, tool: ToolDefinition, user_id: UserKey) -> None:
+    if tool.effect != "write" or tool.external:
+        raise Refused(
+            "not_for_run",
+            _("This has to be approved each time: it may not be undone."),
+        )
+    model = values.from_json(interrupt.proposal).model if interrupt.proposal else ""
+    Grant.objects.get_or_create(
+        run_id=interrupt.run_id,
+        tool=tool.name,
+        model=model,
+        defaults={"user_id": user_id},
+    )

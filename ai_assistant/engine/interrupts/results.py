@@ -1,0 +1,64 @@
+"""The status of a call, and its one result."""
+
+from dataclasses import asdict
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from ai_assistant.engine.accounting.audit import call_ended
+from ai_assistant.events import CallResult, Custom, Event
+from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.clock import Now
+from ai_assistant.tools.result import preview, storable, text_for_model
+from ai_assistant.types import ToolResult
+
+
+def record_result(
+    call: ToolCall, result: ToolResult, *, status: str = "", reason: str = ""
+) -> list[CallResult]:
+    """
+    Give an open call its one result; return the facts, none if it had one.
+
+    `status` is complete or failed by the result, unless it is given.
+    """
+    result = storable(result)
+    status = status or (CallStatus.COMPLETE if result.ok else CallStatus.FAILED)
+    text = text_for_model(result)
+    changed = ToolCall.objects.filter(pk=call.pk, status__in=OPEN_CALL).update(
+        status=status,
+        reason=reason,
+        result=asdict(result),
+        result_text=text,
+        preview=preview(result),
+        error="" if result.ok else result.error,
+        traceback="" if result.ok else call.traceback,
+        finished_at=Now(),
+        owner="",
+    )
+    if not changed:
+        return []
+    call_ended(call, result, status=status, reason=reason)
+    return [CallResult(call_id=str(call.pk), status=status, content=text)]
+
+
+def call_moved(call: ToolCall, status: str) -> Event:
+    """Return the fact that a call has a new status."""
+    return Custom(name="aia.call", value={"call_id": str(call.pk), "status": status})
+
+
+def has_runnable(run_id: UUID) -> bool:
+    """Tell whether a call of the run can be carried out now, by its executor."""
+    return ToolCall.objects.filter(
+        run_id=run_id, status=CallStatus.PENDING, background=False
+    ).exists()
+
+
+def outcome_unknown(call: ToolCall) -> ToolResult:
+    """Return the result of a call of which nobody knows whether it happened."""
+    return ToolResult(
+        ok=False,
+        error=_("“%(name)s” was cut off. It may have happened, or not.")
+        % {"name": call.label or call.name},
+        error_type="unknown",
+        suggestion=_("Check before doing it again."),
+    )

@@ -1,0 +1,34 @@
+"""Calls that are carried out in the background: the run waits until they end."""
+
+from typing import Any
+
+from ai_assistant.engine.interrupts.base import (
+    InterruptKind,
+    close_interrupts,
+    register,
+)
+from ai_assistant.events import Event
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import RunState
+
+
+class Task(InterruptKind):
+    """Waits for a background call, which its worker claims and ends."""
+
+    name = Interrupt.Kind.TASK
+    run_state = RunState.WAITING_TASK
+
+    def open(self, call: ToolCall, **columns: Any) -> Event:
+        """Let the run wait; the call itself can be carried out."""
+        return self.store(call, **columns)
+
+    def end(self, call: ToolCall, status: str = Interrupt.Status.DONE) -> list[Event]:
+        """Close the reason why the run waits for this call."""
+        return close_interrupts(call.interrupts.filter(kind=self.name), status)
+
+    def late(self) -> None:
+        """Let no row expire: the lease of the call does."""
+
+
+TASK = register(Task())

@@ -1,0 +1,162 @@
+"""How each kind of interrupt is drawn: while it waits, and on its call's card later."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db.models import Prefetch, Q, QuerySet
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes.values import readable
+from ai_assistant.engine.interrupts.question import kind_of, options_of
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.render.html.cards.approval import arguments_of, proposal_entry
+from ai_assistant.render.html.diffs.differences import Entry, difference_entry
+
+STATUS = Interrupt.Status
+
+
+class Card:
+    """
+    How one kind of interrupt is drawn: a question that is answered by a text.
+
+    `template` gets what `entry` returns as `item`, with the id, nonce and call.
+    """
+
+    template = "ai_assistant/question.html"
+    closed_as: tuple[str, ...] = (STATUS.ANSWERED,)  # shown on the card of the call
+
+    def entry(self, interrupt: Interrupt) -> Entry:
+        """Return what the template draws besides id, nonce and call."""
+        return {"text": interrupt.question, "question": "text"}
+
+    def labels(self, interrupt: Interrupt) -> list[str]:
+        """Return the answer as the person saw it."""
+        return [str(interrupt.answer)]
+
+
+class QuestionCard(Card):
+    """A question with its options."""
+
+    def entry(self, interrupt: Interrupt) -> Entry:
+        """Return the question, and which of its answers are proposed."""
+        default = interrupt.default
+        proposed = default if isinstance(default, list) else [default]
+        if isinstance(default, bool):
+            proposed = ["yes" if default else "no"]
+        options = options_of(interrupt)
+        ids = {option["id"] for option in options}
+        free = (str(one) for one in proposed if one and one not in ids)
+        return {
+            "text": interrupt.question,
+            "question": kind_of(interrupt),
+            "options": [{**one, "proposed": one["id"] in proposed} for one in options],
+            "strict": interrupt.strict,
+            "proposed": ", ".join(free),
+        }
+
+    def labels(self, interrupt: Interrupt) -> list[str]:
+        """Return the labels of the options that were chosen, or what was written."""
+        answer = interrupt.answer
+        if isinstance(answer, bool):
+            answer = "yes" if answer else "no"
+        labels = {one["id"]: one["label"] for one in options_of(interrupt)}
+        given = answer if isinstance(answer, list) else [answer]
+        return [labels.get(one, one) for one in map(str, given)]
+
+
+class ApprovalCard(Card):
+    """What a call would change, with the ways to decide."""
+
+    template = "ai_assistant/approval.html"
+    closed_as = (STATUS.APPROVED, STATUS.DENIED, STATUS.EXPIRED)
+
+    def entry(self, interrupt: Interrupt) -> Entry:
+        """Return the difference and the arguments."""
+        return {**proposal_entry(interrupt), "arguments": arguments_of(interrupt)}
+
+
+# By the name of the kind; one that is not here is drawn as a question.
+CARDS: dict[str, Card] = {
+    Interrupt.Kind.APPROVAL: ApprovalCard(),
+    Interrupt.Kind.QUESTION: QuestionCard(),
+}
+PLAIN = Card()
+
+
+def card_of(interrupt: Interrupt) -> Card:
+    """Return how an interrupt is drawn."""
+    return CARDS.get(interrupt.kind, PLAIN)
+
+
+def answers_of(call: ToolCall) -> list[dict[str, Any]]:
+    """Return the questions of a call in order, with the answers in words."""
+    return [
+        {"question": one.question, "labels": card_of(one).labels(one)}
+        for one in _closed(call)
+        if one.status == STATUS.ANSWERED
+    ]
+
+
+def decision_of(call: ToolCall) -> Entry | None:
+    """Return what `approval_done.html` draws of the last decision, None without."""
+    decided = [one for one in _closed(call) if one.status in ApprovalCard.closed_as]
+    if not decided:
+        return None
+    last = max(decided, key=lambda one: one.decided_at or one.created_at)
+    changes = readable(last.proposal)
+    return {
+        "id": str(call.pk),
+        "sentence": _sentence(last),
+        "reason": last.answer if _has_reason(last) else "",
+        "diff": difference_entry(changes, f"interrupt={last.pk}") if changes else None,
+    }
+
+
+def _has_reason(decided: Interrupt) -> bool:
+    return decided.status == STATUS.DENIED and isinstance(decided.answer, str)
+
+
+def _sentence(decided: Interrupt) -> str:
+    named = {"name": decided.decided_by.get_username() if decided.decided_by else ""}
+    if decided.status == STATUS.EXPIRED:
+        return _("Nobody decided in time")
+    if decided.status == STATUS.DENIED:
+        return _("Denied by %(name)s") % named if named["name"] else _("Denied")
+    return _approved(decided.answer) % named if named["name"] else _("Approved")
+
+
+def _approved(said: Any) -> str:
+    said = said if isinstance(said, dict) else {}
+    if said.get("granted"):
+        return _("Allowed by %(name)s for this answer")
+    if said.get("edited"):
+        return _("Edited and approved by %(name)s")
+    if said.get("rows") is not None:
+        return _("Approved by %(name)s, for chosen rows")
+    return _("Approved by %(name)s")
+
+
+ATTRIBUTE = "closed"  # of a call; in none that was read for another purpose
+DRAWN = (
+    *("call", "kind", "status", "question", "question_kind", "options", "answer"),
+    *("proposal", "decided_at", "created_at"),
+)
+
+
+def with_closed(calls: QuerySet[ToolCall]) -> QuerySet[ToolCall]:
+    """Let answers and decisions be read with many calls, in one query."""
+    closed = Q(status__in=PLAIN.closed_as)
+    for kind, card in CARDS.items():
+        closed |= Q(kind=kind, status__in=card.closed_as)
+    found = Interrupt.objects.filter(closed).select_related("decided_by")
+    name = f"decided_by__{get_user_model().USERNAME_FIELD}"
+    drawn = found.order_by("created_at").only(*DRAWN, name)
+    return calls.prefetch_related(
+        Prefetch("interrupts", queryset=drawn, to_attr=ATTRIBUTE)
+    )
+
+
+def _closed(call: ToolCall) -> Sequence[Interrupt]:
+    return getattr(call, ATTRIBUTE, ())
