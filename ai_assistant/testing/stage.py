@@ -21,9 +21,10 @@ from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.execution.sweep import give_out_calls
 from ai_assistant.engine.intake.submission import Submission, accept
 from ai_assistant.engine.interrupts.answers import answer
-from ai_assistant.engine.interrupts.base import Answer
+from ai_assistant.engine.interrupts.base import Answer, kind_named
 from ai_assistant.engine.interrupts.browser import FromPage, finish_call
 from ai_assistant.engine.interrupts.browser import claim as claim_request
+from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.scope import RunScope, with_page
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage.lease import Hold, claim, this_process
@@ -225,10 +226,10 @@ def go_on(played: Played, said: Said) -> Played:
         )
     asked = played.interrupts[0]
     with _stage(played.recording) as stage:
-        if asked.kind == Interrupt.Kind.BROWSER:
-            _as_the_page(asked, said)
-        else:
+        if kind_named(asked.kind).is_for_person:
             _as_the_person(asked, said)
+        else:
+            _as_the_page(asked, said)
         stage.execute(played.run.pk, None)
     return _told(played.run.pk, played.recording)
 
@@ -340,7 +341,7 @@ def _told(run_id: UUID, recording: Recording) -> Played:
         text="\n\n".join(said),
         messages=tuple((one.role, one.text) for one in messages),
         calls=tuple(map(_call, calls)),
-        interrupts=tuple(waits.exclude(kind=Interrupt.Kind.TASK)),
+        interrupts=tuple(waits.exclude(kind=TASK.name)),
         recording=recording,
         error=" ".join(filter(None, [run.error_text, run.error_detail])),
     )

@@ -195,7 +195,7 @@ class DurableCalls:
         wanted = outcome.data if isinstance(outcome.data, dict) else call.arguments
         request = {"name": call.name, "arguments": wanted}
         await self.writer.commit(
-            lambda: [BROWSER.open(call, tool=attempt.tool, request=request)]
+            lambda: [BROWSER.ask_page(call, attempt.tool, request)]
         )
 
     async def _send(self, call: ToolCall) -> None:

@@ -49,10 +49,10 @@ class Approval(PersonKind):
     name = Interrupt.Kind.APPROVAL
     run_state = RunState.WAITING_APPROVAL
 
-    def open(self, call: ToolCall, *, proposal: JSON = None) -> Event:
+    def open(self, call: ToolCall, **columns: Any) -> Event:
         """Let the call wait, for APPROVAL_TTL_S at most."""
         lasts = timedelta(seconds=conf.get("APPROVAL_TTL_S"))
-        return super().open(call, proposal=proposal, expires_at=clock.now() + lasts)
+        return super().open(call, expires_at=clock.now() + lasts, **columns)
 
     def opened(self, interrupt: Interrupt) -> None:
         """Record in the audit log that a person is asked."""

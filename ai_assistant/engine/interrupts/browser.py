@@ -64,7 +64,7 @@ class Browser(InterruptKind):
     name = Interrupt.Kind.BROWSER
     run_state = RunState.WAITING_BROWSER
 
-    def open(self, call: ToolCall, *, tool: ToolDefinition, request: JSON) -> Event:
+    def ask_page(self, call: ToolCall, tool: ToolDefinition, request: JSON) -> Event:
         """Let the call wait until a page has carried `request` out."""
         waits_s = tool.timeout_browser_s
         held: dict[str, Any] = {}
@@ -73,7 +73,7 @@ class Browser(InterruptKind):
             waits_s = float(conf.get("CLIENT_TOOL_TTL_S"))
             held = {"tab": CLIENT_TAB, "lease_until": database_now() + waits_s}
         expires_at = clock.now() + timedelta(seconds=waits_s)
-        return super().open(call, request=request, expires_at=expires_at, **held)
+        return self.open(call, request=request, expires_at=expires_at, **held)
 
     def late(self) -> Q:
         """Return what nobody took in time, or whose tab has gone silent."""
@@ -143,11 +143,10 @@ def finish_now(said: FromPage) -> Decided:
 finish_call = unit(finish_now)
 
 
-def clients_calls(run: Run) -> QuerySet[Interrupt]:
-    """Return the open requests of a run that a client of AG-UI carries out."""
-    return run.interrupts.filter(
-        kind=BROWSER.name, status=Interrupt.Status.OPEN, tab=CLIENT_TAB
-    )
+def open_requests(run: Run, *, tab: str = "") -> QuerySet[Interrupt]:
+    """Return the open requests of a run that `tab` holds, or that nobody has taken."""
+    is_open = Interrupt.Status.OPEN
+    return run.interrupts.filter(kind=BROWSER.name, status=is_open, tab=tab)
 
 
 def find_request(said: FromPage) -> Interrupt:

@@ -19,7 +19,7 @@ from ag_ui.core import (
 )
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.interrupts.browser import clients_calls
+from ai_assistant.engine.interrupts.browser import open_requests
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after, steps_until
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Message
@@ -175,7 +175,10 @@ class Segment:
                 interrupts=open_interrupts(run, may_answer=self.names.may_answer),
             )
             return [self._finished(outcome, usage)]
-        if run.state == RunState.WAITING_BROWSER and clients_calls(run).exists():
+        if (
+            run.state == RunState.WAITING_BROWSER
+            and open_requests(run, tab=CLIENT_TAB).exists()
+        ):
             pending = pending_calls(run) if self.names.is_new else None
             success = RunFinishedSuccessOutcome(
                 type="success", pending_tool_call_ids=pending

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from jsonschema import Draft202012Validator
 
 from ai_assistant.engine.interrupts.base import Answer, waiting_for_person
-from ai_assistant.engine.interrupts.browser import VALUE_CHARS, FromPage, clients_calls
+from ai_assistant.engine.interrupts.browser import VALUE_CHARS, FromPage, open_requests
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
@@ -114,7 +114,7 @@ def read_results(
     """Return the results of calls that the client carries out, and still owes."""
     return [
         _result(caller, one, results[str(one.call_id)])
-        for one in clients_calls(run)
+        for one in open_requests(run, tab=CLIENT_TAB)
         if str(one.call_id) in results
     ]
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.utils.html import escape
 
 from ai_assistant.engine.accounting.read_state import is_news
+from ai_assistant.engine.interrupts.browser import open_requests
 from ai_assistant.engine.storage.branches import shown_runs
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.models.conversation import Conversation, Message
@@ -63,10 +64,7 @@ def requests_to_page(run: Run) -> list[Op]:
     """Return an operation for each request of `run`; a page takes each once."""
     if run.is_final:
         return []
-    waiting = Interrupt.objects.filter(
-        run=run, kind=Interrupt.Kind.BROWSER, status=Interrupt.Status.OPEN, tab=""
-    )
-    return [["event", "browser", _said(interrupt)] for interrupt in waiting]
+    return [["event", "browser", _said(interrupt)] for interrupt in open_requests(run)]
 
 
 def _said(interrupt: Interrupt) -> dict[str, object]:
