@@ -18,11 +18,11 @@ from ai_assistant.engine.calls.preview import looked_at
 from ai_assistant.engine.calls.recording import tell
 from ai_assistant.engine.interrupts.approval import APPROVAL
 from ai_assistant.engine.interrupts.base import Edited
+from ai_assistant.engine.interrupts.results import tool_of
 from ai_assistant.engine.storage.units import in_db, with_connections
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.tools.page.browser_tools import tool_of
 from ai_assistant.tools.result import from_exception
 from ai_assistant.types import Editor, RunContext, ToolResult, UserKey
 

@@ -48,6 +48,7 @@ from ai_assistant.engine.interrupts.results import (
     has_runnable,
     outcome_unknown,
     record_result,
+    tool_of,
 )
 from ai_assistant.engine.lifecycle.finish import finish, stopped
 from ai_assistant.engine.lifecycle.object_lock import let_go
@@ -59,7 +60,6 @@ from ai_assistant.exceptions import Ask, Differs, ToolFailed
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
-from ai_assistant.tools.page.browser_tools import tool_of
 from ai_assistant.tools.result import from_exception
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
 

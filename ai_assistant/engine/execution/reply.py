@@ -9,7 +9,7 @@ from ai_assistant.engine.calls.availability import Offer, not_here, use_one_of
 from ai_assistant.engine.calls.provenance import consent, granted, is_granted
 from ai_assistant.engine.calls.versions import remember
 from ai_assistant.engine.interrupts.approval import APPROVAL
-from ai_assistant.engine.interrupts.results import record_result
+from ai_assistant.engine.interrupts.results import record_result, tool_of
 from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.finish import store_message
 from ai_assistant.engine.lifecycle.steering import told_along
@@ -23,7 +23,6 @@ from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import rate_limit
 from ai_assistant.safety.policy.policy import judge
 from ai_assistant.tools.manifest import version_of
-from ai_assistant.tools.page.browser_tools import tool_of
 from ai_assistant.tools.parsing import digest, most_characters, parsed
 from ai_assistant.tools.result import REFUSALS, from_exception, rate_limited, refused
 from ai_assistant.tools.schema import schema_error, validated

@@ -21,7 +21,7 @@ from ai_assistant.engine.interrupts.base import (
     let_go_on,
     register,
 )
-from ai_assistant.engine.interrupts.results import record_result
+from ai_assistant.engine.interrupts.results import record_result, tool_of
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
@@ -32,7 +32,6 @@ from ai_assistant.models.run import RunState
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.policy.policy import judge
 from ai_assistant.text.redaction import redact_values_json
-from ai_assistant.tools.page.browser_tools import tool_of
 from ai_assistant.tools.parsing import digest
 from ai_assistant.types import JSON, ToolDefinition, ToolResult, UserKey
 

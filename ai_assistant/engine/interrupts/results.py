@@ -1,4 +1,4 @@
-"""The status of a call, and its one result."""
+"""The tool of a call, its status, and its one result."""
 
 from dataclasses import asdict
 from uuid import UUID
@@ -9,8 +9,18 @@ from ai_assistant.engine.accounting.audit import call_ended
 from ai_assistant.events import CallResult, Custom, Event
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.clock import Now
+from ai_assistant.models.run import Run
+from ai_assistant.registry import registry
+from ai_assistant.tools.page.browser_tools import client_tools
 from ai_assistant.tools.result import preview, storable, text_for_model
-from ai_assistant.types import ToolResult
+from ai_assistant.types import ToolDefinition, ToolResult
+
+
+def tool_of(run: Run, name: str) -> ToolDefinition | None:
+    """Return the tool that a call of `run` names: the site's, or one of its page."""
+    declared = client_tools(run.context) if registry.tool(name) is None else []
+    own = {tool.name: tool for tool in declared}
+    return registry.tool(name) or own.get(name)
 
 
 def record_result(

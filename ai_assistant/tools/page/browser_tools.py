@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 from ai_assistant import conf
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
-from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.tools.parsing import is_deep
 from ai_assistant.tools.schema import given_parameters
@@ -37,13 +36,6 @@ def client_tools(context: Mapping[str, Any]) -> list[ToolDefinition]:
     if not conf.get("CLIENT_TOOLS"):
         return []
     return list(_good(context.get("tools") or ()))
-
-
-def tool_of(run: Run, name: str) -> ToolDefinition | None:
-    """Return the tool that a call of `run` names: the site's, or one of its page."""
-    declared = client_tools(run.context) if registry.tool(name) is None else []
-    own = {tool.name: tool for tool in declared}
-    return registry.tool(name) or own.get(name)
 
 
 def _good(declared: Any) -> Iterator[ToolDefinition]:
