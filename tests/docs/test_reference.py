@@ -7,6 +7,7 @@ import re
 import pytest
 from django.apps import apps
 
+from ai_assistant import __version__
 from ai_assistant.conf import DEFAULTS
 from ai_assistant.decorators import ToolOptions, tool
 from ai_assistant.models.call import CallStatus
@@ -230,3 +231,17 @@ class TestArchitecture:
         tables = [model.__name__ for model in apps.get_app_config(APP).get_models()]
 
         assert sorted(names_of_section("Tables")) == sorted(tables)
+
+
+class TestChangelog:
+    def test_first_version_is_that_of_the_package(self):
+        versions = re.findall(r"^## (\d+\.\d+\.\d+)", page("docs/changelog.md"), re.M)
+
+        assert versions[0] == __version__
+        assert versions == sorted(versions, reverse=True)
+
+    def test_says_what_is_public_and_when_it_may_go(self):
+        rule = section(page("docs/changelog.md"), "How versions work")
+
+        assert "**deprecated**" in rule
+        assert "api.md" in rule
