@@ -5,137 +5,286 @@ Read when used, so that `override_settings` works. Times are in seconds.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.core.signals import setting_changed
+from django.utils.functional import Promise
 from django.utils.module_loading import import_string
 
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 
-DEFAULTS: Mapping[str, Any] = {
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A default, and which other values are right: else those of its type above 0."""
+
+    default: Any
+    also: tuple[type, ...] = ()  # types besides that of the default
+    items: type = str  # of a list
+    choices: tuple[str, ...] = ()
+    may_be_zero: bool = False
+    wanted: str = ""  # in words, where the type alone does not tell
+
+
+def one_of(*choices: str) -> Setting:
+    """Return a setting whose default is the first choice."""
+    return Setting(choices[0], choices=choices)
+
+
+OPTIONAL = Setting(None, (int, float), wanted="a number or None")
+
+# A plain dict is a group, whose settings have defaults one by one.
+SETTINGS: Mapping[str, Any] = {
     "ENABLED": False,  # off means no URL, no panel, no socket route
     "STAFF_ONLY": True,
     # --- the model ---
     # name -> {PROVIDER, MODEL, API_BASE, API_KEY_ENV, API_KEY, LABEL, ...}
-    "PROFILES": {"default": {}},
+    "PROFILES": Setting({"default": {}}),
     "SYSTEM_PROMPT": "",  # added to the built-in prompt
-    "FIRST_BYTE_TIMEOUT_S": 30.0,
-    "IDLE_TIMEOUT_S": 60.0,
-    "TOTAL_TIMEOUT_S": 600.0,
-    "MODEL_RETRIES": 2,  # before the first token only
-    "MODEL_RETRY_DELAY_S": 0.5,  # doubled at each retry
-    "MODEL_RETRY_MAX_DELAY_S": 20.0,  # a longer wait ends the run instead
+    "TITLES": True,  # the model is asked once for the title of a conversation
     # --- the run ---
-    "EXECUTOR": "web",  # or "worker": `manage.py runworker` executes
+    "EXECUTOR": one_of("web", "worker"),  # worker: `manage.py runworker` executes
+    "BACKGROUND": one_of("auto", "celery", "threads"),  # auto: Celery with a broker
     "LEASE_S": 10.0,  # heartbeat, sweep and resend scale with it
     "POLL_S": 1.0,  # executors look for queued runs, panels for missed events
-    "FLUSH_S": 0.25,
-    "FLUSH_BYTES": 2048,
-    "RUNS_PER_PROCESS": 50,
-    "RUNS_PER_USER": 5,
-    "MAX_ATTEMPTS": 5,  # interrupted attempts, after which a run is given up
-    "APPROVAL_TTL_S": 24 * 3600.0,
-    "QUESTION_TTL_S": None,  # questions wait for ever
-    # --- limits ---
-    "MAX_STEPS": 10,
-    "MAX_CALLS_PER_STEP": 25,
-    "MAX_SAME_FAILURES": 3,
-    "MAX_RUN_S": 30 * 60.0,
-    "MAX_MESSAGE_CHARS": 100_000,
-    "MAX_RESULT_CHARS": 32_000,
-    "MAX_FRAME_BYTES": 64 * 1024,
-    "HISTORY_MESSAGES": 50,  # sent to the model
-    "MAX_ARGUMENTS_CHARS": 1_000_000,  # of one call
-    "HISTORY_CHARS": 400_000,  # sent to the model, with the results of tools
-    "RATE_USER": "60/m",  # messages of one user; "": any number
-    "RATE_SITE": "",  # of all users together
+    "LIMITS": {
+        # of one run
+        "STEPS": 10,
+        "CALLS_PER_STEP": 25,
+        "SAME_FAILURES": 3,
+        "RUN_S": 30 * 60.0,
+        "ATTEMPTS": Setting(
+            5, may_be_zero=True
+        ),  # interrupted ones, then the run is given up
+        "MODEL_RETRIES": Setting(2, may_be_zero=True),  # before the first token only
+        # side by side
+        "RUNS_PER_PROCESS": 50,
+        "RUNS_PER_USER": 5,
+        "BACKGROUND_THREADS": 4,
+        # sizes
+        "MESSAGE_CHARS": 100_000,
+        "RESULT_CHARS": 32_000,
+        "HISTORY_MESSAGES": 50,  # sent to the model
+        "HISTORY_CHARS": 400_000,  # sent to the model, with the results of tools
+        "CONTEXT_CHARS": 12_000,  # of the page's items in the prompt
+        "TOOL_SCHEMA_CHARS": 12_000,  # more than this is found by find_tools
+        "CHANGED_ROWS": 10_000,  # of one call; more cannot be undone
+        "CHANGED_BYTES": 50 * 1024**2,  # of one call, with its files
+        "AGUI_BODY_BYTES": 10 * 1024**2,  # clients send the whole history each time
+    },
+    "TIMEOUTS": {
+        "FIRST_BYTE_S": 30.0,  # of the model
+        "IDLE_S": 60.0,
+        "MODEL_CALL_S": 600.0,
+        "MODEL_RETRY_S": Setting(0.5, may_be_zero=True),  # doubled at each retry
+        "TOOL_S": 30.0,
+        "WRITE_S": OPTIONAL,  # of the write phase; None: 1 on SQLite, else 5
+        "PIECE_S": 120.0,  # for which a piece of a long tool may do nothing
+        "CONTEXT_S": 2.0,  # of all providers of a page together
+        "APPROVAL_S": 24 * 3600.0,
+        "QUESTION_S": OPTIONAL,  # None: questions wait for ever
+        "CLIENT_TOOL_S": 24 * 3600.0,  # an AG-UI client's own tools wait so long
+        "AGUI_KEEPALIVE_S": 10.0,  # between two comments in a quiet stream
+    },
+    "RATES": {  # "": any number
+        "USER": "60/m",  # messages of one user
+        "SITE": "",  # of all users together
+        "API": "600/m",  # requests of one user
+        "API_WRITE": "120/m",  # those of them that do not only read
+        "UNKNOWN_TOKENS": "30/m",  # of one address
+    },
     # dicts: scope (site, group, user, run), window (minute, day, month, run), tokens
     # and usd; group and user by name
-    "BUDGETS": [],
-    "RESERVE_OUTPUT_TOKENS": 1000,  # of a reply, where no option limits it
+    "BUDGETS": Setting([], items=dict, wanted="a list of dicts"),
     # --- tools ---
-    "POLICY": {},  # tool name or pattern -> "allow" | "ask" | "deny"
-    "POLICY_TTL_S": 5.0,  # how long rules that are rows are kept in a process
+    "POLICY": Setting({}),  # tool name or pattern -> "allow" | "ask" | "deny"
     "TOOL_MANIFEST": "",  # a committed file, with which the tools are compared
-    "PARALLEL_READS": 4,
-    "TOOL_TIMEOUT_S": 30.0,
-    "WRITE_TIMEOUT_S": None,  # of the write phase; None: 1 on SQLite, else 5
-    "PIECE_TIMEOUT_S": 120.0,  # for which a piece of a long tool may do nothing
-    "BACKGROUND": "auto",  # "celery", "threads"; auto: Celery if a broker is set
-    "BACKGROUND_THREADS": 4,
-    "TASK_RESEND_S": 60.0,
-    # --- the rows of the site ---
     "DATA_TOOLS": True,  # tools for every model in the admin
     "DATA_MODELS_EXCLUDED": [],  # models they leave alone: "shop.order"
-    # --- what the assistant does unasked ---
-    "TITLES": True,  # the model is asked once for the title of a conversation
-    "TITLE_TIMEOUT_S": 30.0,
-    # --- what the assistant sees ---
-    "CONTEXT_CHARS": 12_000,  # of the page's items in the prompt
-    "CONTEXT_TIMEOUT_S": 2.0,  # of all providers of a page together
-    "BROWSER_CONTEXT_CHARS": 20_000,  # what a page may add
-    "TOOL_SCHEMA_CHARS": 12_000,  # more than this is found by find_tools
+    "CLIENT_TOOLS": True,  # pages may register browser tools
+    "NAVIGATE_TO": ["admin"],  # namespaces to which the page may be moved
     "SENSITIVE": [],  # more fields and models: "shop.order.note", "shop.note"
     "NOT_SENSITIVE": [],  # those of ours that may be seen after all
-    "NAVIGATE_TO": ["admin"],  # namespaces to which the page may be moved
-    "CLIENT_TOOLS": True,  # pages may register browser tools
-    "CLIENT_TOOL_TTL_S": 24 * 3600.0,  # an AG-UI client's own tools wait so long
-    "BROWSER_LEASE_S": 20.0,  # of the tab that carries a call out, renewed by it
     # --- images of changes ---
-    "CHANGES_MAX_ROWS": 10_000,  # of one call; more cannot be undone
-    "CHANGES_MAX_BYTES": 50 * 1024**2,  # of one call, with its files
     "STASH_STORAGE": "",  # of old files: alias or dotted class; "": beside MEDIA_ROOT
     "SIDE_FIELDS": [],  # set by the site's code at a save: "shop.order.changed_by"
     "SIDE_MODELS": [],  # written along with others, as a history: "shop.pricelog"
     # --- audit, secrets, retention ---
-    "AUDIT_STARTS": False,  # the start of each run is in the audit log too
-    "AUDIT_READS": False,  # calls that only read are in the audit log too
-    "AUDIT_IP": False,  # and the address of the request
-    "AUDIT_KEY": "",  # signs the audit log; empty: SECRET_KEY does
+    "AUDIT": {
+        "STARTS": False,  # the start of each run is in the audit log too
+        "READS": False,  # calls that only read are in the audit log too
+        "IP": False,  # and the address of the request
+        "KEY": "",  # signs the audit log; empty: SECRET_KEY does
+    },
     "REDACT": [],  # more patterns of secrets: regular expressions
-    "RETENTION_DAYS": None,  # older conversations go with `assistant_purge`
-    "AUDIT_RETENTION_DAYS": None,  # older audit entries, ditto
-    # --- AG-UI ---
-    "AGUI_MAX_BODY_BYTES": 10 * 1024**2,  # clients send the whole history each time
-    "AGUI_KEEPALIVE_S": 10.0,  # between two comments in a quiet stream
-    # --- the REST API ---
-    "API_RATE": "600/m",  # requests of one user; "": any number
-    "API_WRITE_RATE": "120/m",  # those of them that do not only read
+    "RETENTION": {  # what is older goes with `assistant_purge`
+        "CONVERSATION_DAYS": OPTIONAL,
+        "AUDIT_DAYS": OPTIONAL,
+        "TOKEN_DAYS": OPTIONAL,  # after they have ended
+    },
     # --- programs ---
     "CORS_ORIGINS": [],  # of pages elsewhere that may call with an access token
-    "TOKEN_DAYS": 90,  # for how long a new token is good, if nobody says otherwise
-    "TOKEN_MAX_DAYS": 365,  # None: a token may be good for ever
-    "TOKEN_FAILURES": "30/m",  # unknown tokens of one address; "": any number
-    "TOKEN_RETENTION_DAYS": None,  # dead tokens go with `assistant_purge`
+    "TOKENS": {
+        "DAYS": 90,  # for how long a new token is good, if nobody says otherwise
+        "MAX_DAYS": Setting(365, (float, type(None)), wanted="a number or None"),
+    },
     # --- the site ---
     "SQLITE_IMMEDIATE": True,
-    "HTMX": "auto",  # "vendored", "none"
-    "LAUNCHER": "end",  # the button's corner: "start", "none"
+    "HTMX": one_of("auto", "vendored", "none"),
+    "LAUNCHER": one_of("end", "start", "none"),  # the button's corner
     "SHORTCUTS": ["Ctrl+Shift+A", "Alt+Shift+A"],  # open the panel; Ctrl is Cmd too
-    "THEME": "auto",  # whose colours: "admin", "unfold", "jazzmin", "none"
-    "BANNER": {},  # above every conversation: {"text", "level"}, or a callable's path
-    "DISCLAIMER": "auto",  # under the composer; auto: a sentence of our own, "": none
+    "THEME": one_of("auto", "admin", "unfold", "jazzmin", "none"),  # whose colours
+    # above every conversation: {"text", "level"}, or a callable's path
+    "BANNER": Setting({}, (str,), wanted="a dict or the dotted path of a callable"),
+    # under the composer; auto: a sentence of our own, "": none
+    "DISCLAIMER": Setting("auto", (Promise,)),
     "ALLOWED_ORIGINS": [],  # of the socket, besides the request's own host
 }
+GROUPS = {name for name, own in SETTINGS.items() if isinstance(own, dict)}
+
+# Where a setting of before is now; those without a new place are fixed.
+RETIRED: Mapping[str, tuple[str, ...]] = {
+    "MAX_STEPS": ("LIMITS", "STEPS"),
+    "MAX_CALLS_PER_STEP": ("LIMITS", "CALLS_PER_STEP"),
+    "MAX_SAME_FAILURES": ("LIMITS", "SAME_FAILURES"),
+    "MAX_RUN_S": ("LIMITS", "RUN_S"),
+    "MAX_ATTEMPTS": ("LIMITS", "ATTEMPTS"),
+    "MODEL_RETRIES": ("LIMITS", "MODEL_RETRIES"),
+    "RUNS_PER_PROCESS": ("LIMITS", "RUNS_PER_PROCESS"),
+    "RUNS_PER_USER": ("LIMITS", "RUNS_PER_USER"),
+    "BACKGROUND_THREADS": ("LIMITS", "BACKGROUND_THREADS"),
+    "MAX_MESSAGE_CHARS": ("LIMITS", "MESSAGE_CHARS"),
+    "MAX_RESULT_CHARS": ("LIMITS", "RESULT_CHARS"),
+    "HISTORY_MESSAGES": ("LIMITS", "HISTORY_MESSAGES"),
+    "HISTORY_CHARS": ("LIMITS", "HISTORY_CHARS"),
+    "CONTEXT_CHARS": ("LIMITS", "CONTEXT_CHARS"),
+    "TOOL_SCHEMA_CHARS": ("LIMITS", "TOOL_SCHEMA_CHARS"),
+    "CHANGES_MAX_ROWS": ("LIMITS", "CHANGED_ROWS"),
+    "CHANGES_MAX_BYTES": ("LIMITS", "CHANGED_BYTES"),
+    "AGUI_MAX_BODY_BYTES": ("LIMITS", "AGUI_BODY_BYTES"),
+    "FIRST_BYTE_TIMEOUT_S": ("TIMEOUTS", "FIRST_BYTE_S"),
+    "IDLE_TIMEOUT_S": ("TIMEOUTS", "IDLE_S"),
+    "TOTAL_TIMEOUT_S": ("TIMEOUTS", "MODEL_CALL_S"),
+    "MODEL_RETRY_DELAY_S": ("TIMEOUTS", "MODEL_RETRY_S"),
+    "TOOL_TIMEOUT_S": ("TIMEOUTS", "TOOL_S"),
+    "WRITE_TIMEOUT_S": ("TIMEOUTS", "WRITE_S"),
+    "PIECE_TIMEOUT_S": ("TIMEOUTS", "PIECE_S"),
+    "CONTEXT_TIMEOUT_S": ("TIMEOUTS", "CONTEXT_S"),
+    "APPROVAL_TTL_S": ("TIMEOUTS", "APPROVAL_S"),
+    "QUESTION_TTL_S": ("TIMEOUTS", "QUESTION_S"),
+    "CLIENT_TOOL_TTL_S": ("TIMEOUTS", "CLIENT_TOOL_S"),
+    "AGUI_KEEPALIVE_S": ("TIMEOUTS", "AGUI_KEEPALIVE_S"),
+    "RATE_USER": ("RATES", "USER"),
+    "RATE_SITE": ("RATES", "SITE"),
+    "API_RATE": ("RATES", "API"),
+    "API_WRITE_RATE": ("RATES", "API_WRITE"),
+    "TOKEN_FAILURES": ("RATES", "UNKNOWN_TOKENS"),
+    "AUDIT_STARTS": ("AUDIT", "STARTS"),
+    "AUDIT_READS": ("AUDIT", "READS"),
+    "AUDIT_IP": ("AUDIT", "IP"),
+    "AUDIT_KEY": ("AUDIT", "KEY"),
+    "RETENTION_DAYS": ("RETENTION", "CONVERSATION_DAYS"),
+    "AUDIT_RETENTION_DAYS": ("RETENTION", "AUDIT_DAYS"),
+    "TOKEN_RETENTION_DAYS": ("RETENTION", "TOKEN_DAYS"),
+    "TOKEN_DAYS": ("TOKENS", "DAYS"),
+    "TOKEN_MAX_DAYS": ("TOKENS", "MAX_DAYS"),
+    **dict.fromkeys(
+        (
+            "FLUSH_S",
+            "BROWSER_CONTEXT_CHARS",
+            "BROWSER_LEASE_S",
+            "FLUSH_BYTES",
+            "MODEL_RETRY_MAX_DELAY_S",
+            "MAX_FRAME_BYTES",
+            "MAX_ARGUMENTS_CHARS",
+            "RESERVE_OUTPUT_TOKENS",
+            "POLICY_TTL_S",
+            "PARALLEL_READS",
+            "TASK_RESEND_S",
+            "TITLE_TIMEOUT_S",
+        ),
+        (),
+    ),
+}
+
+# What no site sets.
+FLUSH_S = 0.25  # between two commits of growing text
+BROWSER_CONTEXT_CHARS = 20_000  # what a page may add to a message
+BROWSER_LEASE_S = 20.0  # of the tab that carries a call out, renewed by it
+POLICY_TTL_S = 5.0  # how long rules that are rows are kept in a process
+
+
+def _default(own: Any) -> Any:
+    if isinstance(own, dict):
+        return {name: _default(one) for name, one in own.items()}
+    return own.default if isinstance(own, Setting) else own
+
+
+DEFAULTS: Mapping[str, Any] = _default(SETTINGS)
+
+
+def setting_at(path: tuple[str, ...]) -> Setting | None:
+    """Return the setting of a path that `flat` yields; None if there is none."""
+    own: Any = SETTINGS
+    for name in path:
+        own = own.get(name) if isinstance(own, dict) else None
+    if own is None or isinstance(own, Setting):
+        return own
+    return Setting(own)
+
+
+def typed(*path: str) -> str:
+    """Return a setting as it is typed: AI_ASSISTANT['LIMITS']['STEPS']."""
+    return "AI_ASSISTANT" + "".join(f"[{name!r}]" for name in path)
+
+
+def flat(own: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each setting by its path; a group that is none stands for itself."""
+    for name, value in own.items():
+        if name in GROUPS and isinstance(value, Mapping):
+            yield from (((name, key), one) for key, one in value.items())
+        else:
+            yield (name,), value
+
+
+def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `base` with `own` over it, each group key by key."""
+    groups = {name: {**base.get(name, {}), **own[name]} for name in GROUPS & {*own}}
+    return {**base, **own, **groups}
+
+
+def unknown_names(own: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with each unknown name, and what to do about it."""
+    for path, _ in flat(own):
+        new = RETIRED.get(path[0]) if len(path) == 1 else None
+        if new:
+            yield f"{typed(*path)} is now {typed(*new)}.", "Rename it."
+        elif new == ():
+            yield f"{typed(*path)} is no longer a setting.", "Remove it."
+        elif setting_at(path) is None:
+            yield f"{typed(*path)} is not a setting.", "Remove it, or correct its name."
 
 
 @cache
 def _config() -> dict[str, Any]:
     own = getattr(settings, "AI_ASSISTANT", {})
-    if unknown := sorted(set(own) - set(DEFAULTS)):
+    for problem, advice in unknown_names(own):
         raise ImproperlyConfiguredAssistant(
-            f"AI_ASSISTANT has no setting {unknown[0]!r}. "
-            "Remove it, or see docs/settings.md for the names."
+            f"{problem} {advice} docs/settings.md lists the names."
         )
-    return {**DEFAULTS, **own}
+    return merged(DEFAULTS, own)
 
 
-def get(name: str) -> Any:
-    """Return the value of AI_ASSISTANT[`name`], or its default."""
-    return _config()[name]
+def get(*path: str) -> Any:
+    """Return a setting, or its default: `get("ENABLED")`, `get("LIMITS", "STEPS")`."""
+    value: Any = _config()
+    for name in path:
+        value = value[name]
+    return value
 
 
 def enabled() -> bool:
@@ -151,6 +300,11 @@ def heartbeat_s() -> float:
 def sweep_s() -> float:
     """Seconds between two looks for runs without an owner."""
     return float(get("LEASE_S")) * 0.2
+
+
+def resend_s() -> float:
+    """Seconds after which a long tool that no worker has taken is sent again."""
+    return float(get("LEASE_S")) * 6
 
 
 def profile(name: str = "default") -> dict[str, Any]:

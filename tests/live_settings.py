@@ -10,6 +10,7 @@ that goes over AI_ASSISTANT. TESTS_SCRIPT_NAME is the path below which the site 
 import json
 import os
 
+from ai_assistant import conf
 from project.settings import *  # noqa: F403 - a settings module is its names
 from project.settings import (
     AI_ASSISTANT,
@@ -29,23 +30,26 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 FORCE_SCRIPT_NAME = os.environ.get("TESTS_SCRIPT_NAME")
 DEMO_TASK_DELAY_S = 0.02
 
-AI_ASSISTANT = {
-    **AI_ASSISTANT,
-    "RUNS_PER_USER": 1000,
-    "RATE_USER": "",
-    "RUNS_PER_PROCESS": 200,
-    "MAX_ATTEMPTS": int(os.environ.get("TESTS_MAX_ATTEMPTS", "5")),
-    "TITLES": False,  # tests count the calls of the model
-    "WRITE_TIMEOUT_S": 30.0,  # no write is undone because the machine is busy
-    "TASK_RESEND_S": 3 * AI_ASSISTANT["LEASE_S"],
-    "POLICY": {
-        "write_effect": "allow",
-        "slow_write": "allow",
-        "write_external": "allow",
-        "background_steps": "allow",
-        "needs_approval": "ask",
+AI_ASSISTANT = conf.merged(
+    AI_ASSISTANT,
+    {
+        "LIMITS": {
+            "RUNS_PER_USER": 1000,
+            "RUNS_PER_PROCESS": 200,
+            "ATTEMPTS": int(os.environ.get("TESTS_MAX_ATTEMPTS", "5")),
+        },
+        "RATES": {"USER": ""},
+        "TITLES": False,  # tests count the calls of the model
+        "TIMEOUTS": {"WRITE_S": 30.0},  # no write is undone because the machine is busy
+        "POLICY": {
+            "write_effect": "allow",
+            "slow_write": "allow",
+            "write_external": "allow",
+            "background_steps": "allow",
+            "needs_approval": "ask",
+        },
     },
-}
+)
 if os.environ.get("TESTS_NO_PANEL"):
     MIDDLEWARE = [name for name in MIDDLEWARE if "ai_assistant" not in name]
 if os.environ.get("TESTS_PROVIDER") == "plain":
@@ -59,4 +63,6 @@ if os.environ.get("TESTS_LAYER") == "deaf":
     CHANNEL_LAYERS = {"default": {"BACKEND": "tests.servers.deaf_layer.DeafLayer"}}
 if os.environ.get("TESTS_CSP"):
     MIDDLEWARE = ["tests.servers.csp.content_security_policy", *MIDDLEWARE]
-AI_ASSISTANT |= json.loads(os.environ.get("TESTS_SETTINGS", "{}"))
+AI_ASSISTANT = conf.merged(
+    AI_ASSISTANT, json.loads(os.environ.get("TESTS_SETTINGS", "{}"))
+)

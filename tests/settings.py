@@ -2,6 +2,7 @@
 
 import os
 
+from ai_assistant import conf
 from project.settings import *  # noqa: F403 - a settings module is its names
 from project.settings import AI_ASSISTANT, BASE_DIR, DATABASES, INSTALLED_APPS
 
@@ -19,12 +20,14 @@ INSTALLED_APPS = [
         ]
     )
 ]
-AI_ASSISTANT = {
-    **AI_ASSISTANT,
-    "RATE_USER": "",  # tests send many at once
-    "TITLES": False,  # and count the calls of the model
-    "WRITE_TIMEOUT_S": 30.0,  # no write is undone because the machine is busy
-}
+AI_ASSISTANT = conf.merged(
+    AI_ASSISTANT,
+    {
+        "RATES": {"USER": ""},  # tests send many at once
+        "TITLES": False,  # and count the calls of the model
+        "TIMEOUTS": {"WRITE_S": 30.0},  # no write is undone as the machine is busy
+    },
+)
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 # A file, since the engine's threads share it, and one for each test process.

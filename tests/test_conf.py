@@ -20,33 +20,65 @@ class TestGet:
     def test_default(self, site):
         site()
 
-        assert conf.get("MAX_STEPS") == 10
+        assert conf.get("LIMITS", "STEPS") == 10
 
     def test_own(self, site):
-        site(MAX_STEPS=3)
+        site(LIMITS={"STEPS": 3})
 
-        assert conf.get("MAX_STEPS") == 3
+        assert conf.get("LIMITS", "STEPS") == 3
 
     def test_without_the_setting(self, settings):
         del settings.AI_ASSISTANT
 
-        assert conf.get("MAX_STEPS") == 10
+        assert conf.get("LIMITS", "STEPS") == 10
 
-    def test_unknown_name_in_the_settings(self, site):
-        site(MAX_STEP=3)
+    def test_others_of_the_group_keep_their_defaults(self, site):
+        site(LIMITS={"STEPS": 3})
 
-        expected = (
-            "AI_ASSISTANT has no setting 'MAX_STEP'. Remove it, or see "
-            "docs/settings.md for the names."
-        )
+        assert conf.get("LIMITS", "RUNS_PER_USER") == 5
+
+    @pytest.mark.parametrize(
+        ("options", "sentence"),
+        [
+            (
+                {"MAX_STEP": 3},
+                "AI_ASSISTANT['MAX_STEP'] is not a setting. "
+                "Remove it, or correct its name.",
+            ),
+            (
+                {"LIMITS": {"STEP": 3}},
+                "AI_ASSISTANT['LIMITS']['STEP'] is not a setting. "
+                "Remove it, or correct its name.",
+            ),
+            (
+                {"MAX_STEPS": 3},
+                "AI_ASSISTANT['MAX_STEPS'] is now AI_ASSISTANT['LIMITS']['STEPS']. "
+                "Rename it.",
+            ),
+            (
+                {"FLUSH_S": 3},
+                "AI_ASSISTANT['FLUSH_S'] is no longer a setting. Remove it.",
+            ),
+        ],
+    )
+    def test_unknown_name(self, site, options, sentence):
+        site(**options)
+
+        expected = f"{sentence} docs/settings.md lists the names."
         with pytest.raises(ImproperlyConfiguredAssistant, match=re.escape(expected)):
-            conf.get("MAX_STEPS")
+            conf.get("ENABLED")
+
+    def test_every_new_name_of_a_retired_one_is_a_setting(self):
+        new = {path for path in conf.RETIRED.values() if path}
+
+        assert new <= {path for path, _ in conf.flat(conf.DEFAULTS)}
+        assert not {*conf.RETIRED} & {*conf.DEFAULTS}
 
     def test_other_settings_change_nothing(self, site, settings):
-        site(MAX_STEPS=3)
+        site(LIMITS={"STEPS": 3})
         settings.DEBUG = True
 
-        assert conf.get("MAX_STEPS") == 3
+        assert conf.get("LIMITS", "STEPS") == 3
 
 
 @pytest.mark.row("M13")
@@ -66,7 +98,7 @@ class TestTimes:
     def test_scale_with_the_lease(self, site):
         site(LEASE_S=10)
 
-        assert (conf.heartbeat_s(), conf.sweep_s()) == (3.0, 2.0)
+        assert (conf.heartbeat_s(), conf.sweep_s(), conf.resend_s()) == (3.0, 2.0, 60.0)
 
 
 class TestProfile:

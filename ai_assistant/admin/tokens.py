@@ -60,8 +60,8 @@ class TokenForm(Base):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        days, most = self.fields["days"], conf.get("TOKEN_MAX_DAYS")
-        days.initial = conf.get("TOKEN_DAYS")
+        days, most = self.fields["days"], conf.get("TOKENS", "MAX_DAYS")
+        days.initial = conf.get("TOKENS", "DAYS")
         days.required = most is not None
         days.help_text = (
             _("Leave it empty for a token that never expires.")

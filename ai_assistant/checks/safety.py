@@ -89,9 +89,9 @@ def _wrong_budgets() -> Iterator[CheckMessage]:
 
 
 def _wrong_rates() -> Iterator[CheckMessage]:
-    for name in ("RATE_USER", "RATE_SITE", "API_RATE", "API_WRITE_RATE"):
+    for name, rate in conf.get("RATES").items():
         try:
-            if conf.get(name):
+            if rate:
                 message_rate(name)
         except ImproperlyConfiguredAssistant as error:
             yield Error(
@@ -197,20 +197,11 @@ def _parts(origin: str) -> SplitResult | None:
 
 
 def _tokens() -> Iterator[CheckMessage]:
-    most = conf.get("TOKEN_MAX_DAYS")
-    if most is not None and conf.get("TOKEN_DAYS") > most:
+    days, most = conf.get("TOKENS", "DAYS"), conf.get("TOKENS", "MAX_DAYS")
+    if most is not None and days > most:
         yield Error(
-            f"AI_ASSISTANT['TOKEN_DAYS'] is {conf.get('TOKEN_DAYS')}, more than "
-            f"TOKEN_MAX_DAYS, which is {most:g}.",
+            f"{conf.typed('TOKENS', 'DAYS')} is {days}, more than "
+            f"MAX_DAYS, which is {most:g}.",
             hint="Make the one smaller, or the other greater.",
             id="ai_assistant.E182",
         )
-    if conf.get("TOKEN_FAILURES"):
-        try:
-            message_rate("TOKEN_FAILURES")
-        except ImproperlyConfiguredAssistant as error:
-            yield Error(
-                str(error),
-                hint="Write it like '30/m'; '' is for any number.",
-                id="ai_assistant.E183",
-            )

@@ -1,17 +1,16 @@
 """The names, types and values of AI_ASSISTANT."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from re import _parser  # type: ignore[attr-defined] # nothing else tells how it repeats
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 from django.core.checks import Warning as CheckWarning
-from django.utils.functional import Promise
 
 from ai_assistant import conf
-from ai_assistant.conf import DEFAULTS
+from ai_assistant.conf import Setting
 from ai_assistant.web.panel.keyboard import key_signs
 
 LEAST_KEY_CHARS = 32
@@ -20,7 +19,7 @@ FORM = "Give a regular expression such as r'CUST-[0-9]{6}'."
 
 
 def check_redaction() -> list[CheckMessage]:
-    """Return what is wrong with REDACT and AUDIT_KEY."""
+    """Return what is wrong with REDACT and the key of the audit log."""
     return [*_patterns(), *_key()]
 
 
@@ -52,10 +51,10 @@ def _patterns() -> Iterator[CheckMessage]:
 
 
 def _key() -> Iterator[CheckMessage]:
-    key = conf.get("AUDIT_KEY")
+    key = conf.get("AUDIT", "KEY")
     if key and len(key) < LEAST_KEY_CHARS:
         yield CheckWarning(
-            f"AI_ASSISTANT['AUDIT_KEY'] has {len(key)} characters, fewer than "
+            f"{conf.typed('AUDIT', 'KEY')} has {len(key)} characters, fewer than "
             f"{LEAST_KEY_CHARS}.",
             hint="Take a random one: python -c 'import secrets; "
             "print(secrets.token_hex(32))'.",
@@ -100,26 +99,15 @@ def _inside(operation: str, arguments: Any) -> Iterator[tuple[Any, bool]]:
         yield arguments, False
 
 
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "EXECUTOR": ("web", "worker"),
-    "BACKGROUND": ("auto", "celery", "threads"),
-    "HTMX": ("auto", "vendored", "none"),
-    "LAUNCHER": ("end", "start", "none"),
-    "THEME": ("auto", "admin", "unfold", "jazzmin", "none"),
-}
-MAY_BE_NONE = (
-    "WRITE_TIMEOUT_S",
-    "QUESTION_TTL_S",
-    "RETENTION_DAYS",
-    "AUDIT_RETENTION_DAYS",
-    "TOKEN_MAX_DAYS",
-    "TOKEN_RETENTION_DAYS",
-)
-MAY_BE_ZERO = ("MODEL_RETRIES", "MODEL_RETRY_DELAY_S", "MAX_ATTEMPTS")
-OF_DICTS = ("BUDGETS",)
-# What else a setting may be, besides the type of its default.
-ALSO: Mapping[str, type] = {"BANNER": str, "DISCLAIMER": Promise}
 NAMES = "docs/settings.md lists every name with its type and default."
+KINDS: tuple[tuple[type, str], ...] = (
+    (bool, "True or False"),
+    (int, "a whole number"),
+    (float, "a number"),
+    (str, "a text"),
+    (dict, "a dict"),
+    (list, "a list of texts"),
+)
 
 
 def check_settings() -> list[CheckMessage]:
@@ -133,97 +121,69 @@ def check_settings() -> list[CheckMessage]:
                 id="ai_assistant.E001",
             )
         ]
-    return [*_unknown(own), *_wrong_types(own), *_wrong_values(own)]
+    unknown = [
+        Error(problem, hint=f"{advice} {NAMES}", id="ai_assistant.E002")
+        for problem, advice in conf.unknown_names(own)
+    ]
+    wrong = (_wrong(path, value) for path, value in conf.flat(own))
+    return [*unknown, *(error for errors in wrong for error in errors)]
 
 
-def _unknown(own: Mapping[str, Any]) -> Iterator[CheckMessage]:
-    for name in sorted(set(own) - set(DEFAULTS), key=str):
+def _wrong(path: tuple[str, ...], value: object) -> Iterator[CheckMessage]:
+    setting = conf.setting_at(path)
+    if setting is None:
+        return  # its name is unknown
+    if not _has_right_type(setting, value):
+        wanted = setting.wanted or _kind(setting.default)
         yield Error(
-            f"AI_ASSISTANT has no setting {name!r}.",
-            hint=f"Remove it, or correct its name. {NAMES}",
-            id="ai_assistant.E002",
+            f"{conf.typed(*path)} is {value!r}, not {wanted}.",
+            hint=f"Give {wanted}, or leave it out. {NAMES}",
+            id="ai_assistant.E003",
         )
+    elif path == ("SHORTCUTS",):
+        yield from _wrong_shortcuts(value)
+    elif wanted := _right_values(setting, value):
+        yield _wrong_value(path, value, wanted)
 
 
-def _wrong_types(own: Mapping[str, Any]) -> Iterator[CheckMessage]:
-    for name, value in own.items():
-        wanted = expected_type(name)
-        if name in DEFAULTS and not _fits(name, value):
-            yield Error(
-                f"AI_ASSISTANT[{name!r}] is {value!r}, not {wanted}.",
-                hint=f"Give {wanted}, or leave it out. {NAMES}",
-                id="ai_assistant.E003",
-            )
+def _kind(default: object) -> str:
+    return next(words for kind, words in KINDS if isinstance(default, kind))
 
 
-def expected_type(name: str) -> str:
-    """Return what a setting must be, in words."""
-    if name in MAY_BE_NONE:
-        return "a number or None"
-    if name in OF_DICTS:
-        return "a list of dicts"
-    if name == "BANNER":
-        return "a dict or the dotted path of a callable"
-    default = DEFAULTS.get(name)
-    words: tuple[tuple[type, str], ...] = (
-        (bool, "True or False"),
-        (int, "a whole number"),
-        (float, "a number"),
-        (str, "a text"),
-        (dict, "a dict"),
-        (list, "a list of texts"),
-    )
-    return next((word for kind, word in words if isinstance(default, kind)), "known")
-
-
-def _fits(name: str, value: object) -> bool:
-    if value is None:
-        return name in MAY_BE_NONE
-    if isinstance(value, ALSO.get(name, ())):
-        return True
-    default = 0.0 if name in MAY_BE_NONE else DEFAULTS[name]
-    if isinstance(default, bool) or isinstance(value, bool):
-        return isinstance(default, bool) and isinstance(value, bool)
-    if isinstance(default, float):
-        return isinstance(value, int | float)
-    if isinstance(default, list):
-        kind = dict if name in OF_DICTS else str
+def _has_right_type(setting: Setting, value: object) -> bool:
+    kinds = (type(setting.default), *setting.also)
+    if isinstance(value, bool):
+        return bool in kinds
+    if isinstance(setting.default, list):
         listed = isinstance(value, list | tuple)
-        return listed and all(isinstance(item, kind) for item in value)  # type: ignore[attr-defined]
-    return isinstance(value, type(default))
+        return listed and all(isinstance(item, setting.items) for item in value)  # type: ignore[attr-defined]
+    return isinstance(value, (*kinds, int) if float in kinds else kinds)
 
 
-def _wrong_values(own: Mapping[str, Any]) -> Iterator[CheckMessage]:
-    for name, value in own.items():
-        if name not in DEFAULTS or not _fits(name, value):
-            continue
-        if name in CHOICES and value not in CHOICES[name]:
-            allowed = ", ".join(map(repr, CHOICES[name]))
-            yield _wrong(name, value, f"one of {allowed}")
-        elif name == "SHORTCUTS":
-            yield from _wrong_shortcuts(value)
-        elif _is_number(value) and value < 0 and name in MAY_BE_ZERO:
-            yield _wrong(name, value, "0 or more")
-        elif _is_number(value) and value <= 0 and name not in MAY_BE_ZERO:
-            yield _wrong(name, value, "more than 0")
+def _right_values(setting: Setting, value: object) -> str:
+    """Return which values are right, if `value` is none of them."""
+    if setting.choices:
+        right = f"one of {', '.join(map(repr, setting.choices))}"
+        return "" if value in setting.choices else right
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return ""
+    if setting.may_be_zero:
+        return "" if value >= 0 else "0 or more"
+    return "" if value > 0 else "more than 0"
 
 
-def _wrong_shortcuts(shortcuts: Iterable[str]) -> Iterator[CheckMessage]:
+def _wrong_shortcuts(shortcuts: Any) -> Iterator[CheckMessage]:
     for shortcut in shortcuts:
         try:
             key_signs([shortcut])
         except ValueError:
             wanted = "letters, digits or F keys with Ctrl or Alt, as 'Ctrl+Shift+A'"
-            yield _wrong("SHORTCUTS", shortcut, wanted)
+            yield _wrong_value(("SHORTCUTS",), shortcut, wanted)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _wrong(name: str, value: object, wanted: str) -> Error:
+def _wrong_value(path: tuple[str, ...], value: object, wanted: str) -> Error:
     return Error(
-        f"AI_ASSISTANT[{name!r}] is {value!r}, not {wanted}.",
+        f"{conf.typed(*path)} is {value!r}, not {wanted}.",
         hint=f"Give {wanted}.",
         id="ai_assistant.E004",
     )

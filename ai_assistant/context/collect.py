@@ -70,7 +70,7 @@ def see(context: RunContext, browser: Iterable[ContextItem] = ()) -> Seen:
     """
     Return all items of the page of `context`, the most important first.
 
-    A provider that raises or takes longer than CONTEXT_TIMEOUT_S leaves an item
+    A provider that raises or takes longer than CONTEXT_S leaves an item
     with its `error`. Blocks, and asks the database.
     """
     page = find_page(context.page.path, context.page.title)
@@ -145,7 +145,7 @@ def _asked_in_turn(
     opened: Any,
 ) -> list[ContextItem]:
     """Ask all providers of the page; one that hangs cannot take the others' time."""
-    until = time.monotonic() + float(conf.get("CONTEXT_TIMEOUT_S"))
+    until = time.monotonic() + float(conf.get("TIMEOUTS", "CONTEXT_S"))
     providers = list(providers_of(page))
     in_turn = sorted(providers, key=lambda one: _bulkhead.hangs(_key(one)))
     items = {id(one): _asked(one, context, opened, until) for one in in_turn}

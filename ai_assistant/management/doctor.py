@@ -228,7 +228,8 @@ async def _send_and_receive(layer: Any) -> None:
 
 def _background() -> str:
     if not uses_celery():
-        return f"threads, {conf.get('BACKGROUND_THREADS')} in each process"
+        threads = conf.get("LIMITS", "BACKGROUND_THREADS")
+        return f"threads, {threads} in each process"
     from celery import current_app  # noqa: PLC0415 - Celery is optional
 
     try:

@@ -77,22 +77,23 @@ def check_message_rate(user_id: UserKey) -> None:
 
     Call it in the transaction that begins the next one.
     """
-    if conf.get("RATE_USER"):
+    if conf.get("RATES", "USER"):
         in_single_file(f"rate:{user_id}")
         own = Run.objects.filter(user_id=user_id)
-        _check("RATE_USER", own, _("You have sent many messages in a short time."))
-    if conf.get("RATE_SITE"):
+        _check("USER", own, _("You have sent many messages in a short time."))
+    if conf.get("RATES", "SITE"):
         in_single_file("rate")
         everyone = Run.objects.all()
-        _check("RATE_SITE", everyone, _("Many people are using the assistant now."))
+        _check("SITE", everyone, _("Many people are using the assistant now."))
 
 
 def message_rate(name: str) -> tuple[int, timedelta]:
-    """Return how many in what time. Raise if the setting is not like "20/m"."""
-    found = RATE.fullmatch(conf.get(name))
+    """Return how many in what time. Raise if the rate is not like "20/m"."""
+    rate = conf.get("RATES", name)
+    found = RATE.fullmatch(rate)
     if found is None:
         raise ImproperlyConfiguredAssistant(
-            f"AI_ASSISTANT[{name!r}] is {conf.get(name)!r}. Give messages by second, "
+            f"{conf.typed('RATES', name)} is {rate!r}. Give how many by second, "
             "minute, hour or day: '20/m'."
         )
     return int(found[1]), timedelta(seconds=SECONDS[found[2]])
@@ -118,9 +119,9 @@ def check_unknown(address: str) -> None:
     Whoever has a token that is known is never held up by it, behind the same proxy
     either. It is counted in Django's cache: one in memory counts for its process.
     """
-    if not conf.get("TOKEN_FAILURES"):
+    if not conf.get("RATES", "UNKNOWN_TOKENS"):
         return
-    most, window = message_rate("TOKEN_FAILURES")
+    most, window = message_rate("UNKNOWN_TOKENS")
     window_s = int(window.total_seconds())
     now = clock.now()
     number = int(now.timestamp()) // window_s

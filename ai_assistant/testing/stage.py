@@ -297,14 +297,14 @@ class _Stage:
 @contextmanager
 def _stage(recording: Recording) -> Iterator[_Stage]:
     profile = {"PROVIDER": PROVIDER, "MODEL": "played", "RECORDING": recording}
-    options = {
-        **getattr(settings, "AI_ASSISTANT", {}),
+    own = {
         "PROFILES": dict.fromkeys({*conf.get("PROFILES"), "default"}, profile),
         "BACKGROUND": "threads",
         "EXECUTOR": "web",
         "LEASE_S": QUIET_S,
-        "MODEL_RETRY_DELAY_S": 0.001,
+        "TIMEOUTS": {"MODEL_RETRY_S": 0.001},
     }
+    options = conf.merged(getattr(settings, "AI_ASSISTANT", {}), own)
     layers = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     long_tools = import_module("ai_assistant.engine.calls.background.send")
     with (

@@ -5,11 +5,11 @@ import json
 import math
 from typing import Any
 
-from ai_assistant import conf
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.text.unicode import whole_json
 
 MAX_DEPTH = 32
+MAX_ARGUMENTS_CHARS = 1_000_000  # of one call
 
 
 def is_deep(value: Any) -> bool:
@@ -32,10 +32,10 @@ def parsed(name: str, text: str) -> dict[str, Any]:
 
     Raise ModelRetry if the text is no JSON object: it is never guessed at.
     """
-    if len(text) > (most := most_characters()):
+    if len(text) > MAX_ARGUMENTS_CHARS:
         raise ModelRetry(
             f"The arguments of {name!r} have {len(text)} characters (at most "
-            f"{most}). Send less at once."
+            f"{MAX_ARGUMENTS_CHARS}). Send less at once."
         )
     if not text.strip():
         return {}
@@ -62,11 +62,6 @@ def parsed(name: str, text: str) -> dict[str, Any]:
             "characters."
         )
     return value
-
-
-def most_characters() -> int:
-    """Return how many characters the arguments of one call may have."""
-    return int(conf.get("MAX_ARGUMENTS_CHARS"))
 
 
 def digest(name: str, arguments: dict[str, Any]) -> str:

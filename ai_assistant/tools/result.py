@@ -169,8 +169,8 @@ def text_for_model(result: ToolResult) -> str:
 
 
 def cut(text: str) -> str:
-    """Return `text` within AI_ASSISTANT['MAX_RESULT_CHARS'], with a note if cut."""
-    most = int(conf.get("MAX_RESULT_CHARS"))
+    """Return `text` within the limit RESULT_CHARS, with a note if cut."""
+    most = int(conf.get("LIMITS", "RESULT_CHARS"))
     if len(text) <= most:
         return text
     return f"{text[:most]}\n[cut: {most} of {len(text)} characters. Ask for less.]"

@@ -43,7 +43,7 @@ class ToolDefinition:
     resumable: bool = False
     prepare: Callable[..., Any] | None = None
     timeout_s: float | None = None
-    write_timeout_s: float | None = None  # of its transaction; else WRITE_TIMEOUT_S
+    write_timeout_s: float | None = None  # of its transaction; else TIMEOUTS
     policy: Decision | None = None
     importance: Importance | None = None  # said on the card that asks for approval
     # Called like the tool; returns Changes. "transaction": the tool is tried out.

@@ -17,6 +17,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from ai_assistant import conf
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.identity.tokens import find, issue, mark_revoked
@@ -154,7 +155,9 @@ class TestAdd:
         assert not AccessToken.objects.exists()
 
     def test_for_ever_where_the_site_lets(self, sign_in, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "TOKEN_MAX_DAYS": None}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"TOKENS": {"MAX_DAYS": None}}
+        )
         client = sign_in("add")
 
         assert client.post(ADD, posted(days="")).status_code == 200

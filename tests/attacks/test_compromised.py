@@ -69,7 +69,10 @@ CANARIES = ("canary-key", "canary-pin", "canary-secret", "md5$")
 @pytest.fixture
 def site(user, options, offer, script, play, monkeypatch, given_out):
     """A site that lets every tool write without asking, as far as a site can."""
-    options(POLICY={".*": "allow"}, TOOL_SCHEMA_CHARS=10**6, RUNS_PER_USER=10**4)
+    options(
+        POLICY={".*": "allow"},
+        LIMITS={"TOOL_SCHEMA_CHARS": 10**6, "RUNS_PER_USER": 10**4},
+    )
     site = SimpleNamespace(user=user, script=script, play=play, said="")
     site.given_out, site.set = given_out, monkeypatch.setattr
     site.other = get_user_model().objects.create_user("otto", password="x")

@@ -25,7 +25,7 @@ def stock():
 @pytest.fixture
 def nora(staff, options):
     """Staff who may do everything in the warehouse; who is no superuser."""
-    options(TOOL_SCHEMA_CHARS=10**6)
+    options(LIMITS={"TOOL_SCHEMA_CHARS": 10**6})
     own = Permission.objects.filter(content_type__app_label="warehouse")
     staff.user_permissions.add(*own)
     return Person(staff)

@@ -8,6 +8,9 @@ ENV = {
     "TESTS_PAGES": "1",  # groups have a module and items
     # a model that is silent or fails is given up soon
     "TESTS_SETTINGS": json.dumps(
-        {"FIRST_BYTE_TIMEOUT_S": 4, "MODEL_RETRIES": 1, "MODEL_RETRY_DELAY_S": 0.1}
+        {
+            "TIMEOUTS": {"FIRST_BYTE_S": 4, "MODEL_RETRY_S": 0.1},
+            "LIMITS": {"MODEL_RETRIES": 1},
+        }
     ),
 }

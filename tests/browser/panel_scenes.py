@@ -250,6 +250,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     "models": {"PROFILES": {"large": {"MODEL": "openai/large", "LABEL": "Large one"}}},
-    "rate-limit": {"RATE_USER": "1/m"},
+    "rate-limit": {"RATES": {"USER": "1/m"}},
     "banner-production": {"BANNER": {"text": "PRODUCTION", "level": "danger"}},
 }

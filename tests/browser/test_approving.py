@@ -504,7 +504,7 @@ class TestOtherPlaces:
     def test_expired_one_says_so(
         self, own_server: OwnServer, visit: Visit, model: ModelServerProcess, says: Says
     ) -> None:
-        server = own_server(env={"TESTS_SETTINGS": '{"APPROVAL_TTL_S": 1}'})
+        server = own_server(env={"TESTS_SETTINGS": '{"TIMEOUTS": {"APPROVAL_S": 1}}'})
         panel = visit(server).panel()
         says([change(3, "Too late")])
         panel.ask("Change it. [[script:approving]]")

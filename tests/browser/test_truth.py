@@ -59,7 +59,7 @@ def strict(own_server: OwnServer) -> DemoServer:
     own = {
         "BANNER": {"text": "PRODUCTION", "level": "danger"},
         "DISCLAIMER": "Ask Ada if in doubt.",
-        "RATE_USER": "2/m",
+        "RATES": {"USER": "2/m"},
     }
     return own_server(env={"TESTS_SETTINGS": json.dumps(own)})
 

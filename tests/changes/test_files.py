@@ -5,6 +5,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage
 from django.db import transaction
 
+from ai_assistant import conf
 from ai_assistant.changes.capture.files import stash, stash_storage
 from ai_assistant.changes.capture.recorder import recording
 from tests.changes import forms
@@ -94,7 +95,9 @@ class TestGap:
     def test_is_a_file_that_is_too_large(self, settings):
         scanned().scan.save("large.txt", ContentFile(bytes(10_000)))
         forms.make_files_old()
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "CHANGES_MAX_BYTES": 5000}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"LIMITS": {"CHANGED_BYTES": 5000}}
+        )
 
         recorder, _, _ = recorded(forms.file_replaced)
 

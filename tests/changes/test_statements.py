@@ -4,6 +4,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Sum
 
+from ai_assistant import conf
 from ai_assistant.changes.capture.recorder import recording
 from tests.changes import forms
 from tests.changes.conftest import check_true, recorded
@@ -95,7 +96,9 @@ class TestGaps:
         check_true(recorder, before, after)
 
     def test_are_rows_above_the_limit(self, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "CHANGES_MAX_ROWS": 3}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"LIMITS": {"CHANGED_ROWS": 3}}
+        )
 
         recorder, before, after = recorded(forms.update_expression)
 
@@ -104,7 +107,9 @@ class TestGaps:
         check_true(recorder, before, after)
 
     def test_are_bytes_above_the_limit(self, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "CHANGES_MAX_BYTES": 200}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"LIMITS": {"CHANGED_BYTES": 200}}
+        )
 
         recorder, _, _ = recorded(forms.update_expression)
 

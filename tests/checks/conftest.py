@@ -3,6 +3,7 @@
 import pytest
 from django.conf import settings
 
+from ai_assistant import conf
 from ai_assistant.checks import check_assistant
 from ai_assistant.registry import registry
 from ai_assistant.types import ToolDefinition
@@ -13,7 +14,7 @@ def assistant(settings):
     """Change AI_ASSISTANT: `assistant(EXECUTOR="worker")`."""
 
     def change(**values):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **values}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, values)
 
     return change
 

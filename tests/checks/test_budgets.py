@@ -76,13 +76,13 @@ class TestBudgets:
 
 
 class TestRates:
-    @pytest.mark.parametrize("name", ["RATE_USER", "RATE_SITE"])
+    @pytest.mark.parametrize("name", ["USER", "SITE", "API", "UNKNOWN_TOKENS"])
     def test_wrong_form(self, assistant, only, name):
-        assistant(**{name: "20 a minute"})
+        assistant(RATES={name: "20 a minute"})
 
         assert only() == (
             "ai_assistant.E151",
-            f"AI_ASSISTANT[{name!r}] is '20 a minute'. Give messages by second, "
+            f"AI_ASSISTANT['RATES'][{name!r}] is '20 a minute'. Give how many by second, "
             "minute, hour or day: '20/m'. | Leave it empty for no limit.",
         )
 

@@ -47,21 +47,16 @@ class TestOrigins:
 
 class TestTokens:
     def test_more_days_than_allowed(self, assistant, only):
-        assistant(TOKEN_DAYS=91, TOKEN_MAX_DAYS=90)
+        assistant(TOKENS={"DAYS": 91, "MAX_DAYS": 90})
 
         found, text = only()
         assert found == "ai_assistant.E182"
-        assert "TOKEN_MAX_DAYS, which is 90" in text
+        assert "MAX_DAYS, which is 90" in text
 
-    @pytest.mark.parametrize("options", [{"TOKEN_MAX_DAYS": None, "TOKEN_DAYS": 9999}])
+    @pytest.mark.parametrize("options", [{"TOKENS": {"MAX_DAYS": None, "DAYS": 9999}}])
     def test_no_bound(self, assistant, options):
         from ai_assistant.checks.safety import check_doors
 
         assistant(**options)
 
         assert check_doors() == []
-
-    def test_no_rate(self, assistant, only):
-        assistant(TOKEN_FAILURES="many")
-
-        assert only()[0] == "ai_assistant.E183"

@@ -1,12 +1,13 @@
 import pytest
 
+from ai_assistant import conf
 from ai_assistant.checks.settings import check_redaction
 
 
 @pytest.fixture
 def found(settings):
     def check(**options):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **options}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, options)
         return [message.id for message in check_redaction()]
 
     return check
@@ -34,5 +35,5 @@ class TestRedaction:
         assert found(REDACT=[pattern]) == ["ai_assistant.E162"]
 
     def test_short_key(self, found):
-        assert found(AUDIT_KEY="k" * 31) == ["ai_assistant.W163"]
-        assert found(AUDIT_KEY="k" * 32) == []
+        assert found(AUDIT={"KEY": "k" * 31}) == ["ai_assistant.W163"]
+        assert found(AUDIT={"KEY": "k" * 32}) == []

@@ -1,9 +1,18 @@
 import pytest
 from django.core.checks import run_checks
 
+from ai_assistant import conf
 from ai_assistant.checks import check_assistant
 
+CORRECT = "Remove it, or correct its name."
 NAMES = "docs/settings.md lists every name with its type and default."
+
+
+def given(name, value):
+    """Return the setting: `given("LIMITS.STEPS", 3)` is that of a group."""
+    for part in reversed(name.split(".")):
+        value = {part: value}
+    return value
 
 
 class TestSite:
@@ -33,13 +42,35 @@ class TestForm:
             'Write AI_ASSISTANT = {"ENABLED": True, ...}.',
         )
 
-    def test_unknown_name(self, assistant, only):
-        assistant(MODEL="x")
+    @pytest.mark.parametrize(
+        ("options", "problem", "advice"),
+        [
+            ({"MODEL": "x"}, "['MODEL'] is not a setting.", CORRECT),
+            ({"LIMITS": {"STEP": 3}}, "['LIMITS']['STEP'] is not a setting.", CORRECT),
+            (
+                {"RETENTION_DAYS": 3},
+                "['RETENTION_DAYS'] is now "
+                "AI_ASSISTANT['RETENTION']['CONVERSATION_DAYS'].",
+                "Rename it.",
+            ),
+            ({"FLUSH_S": 1}, "['FLUSH_S'] is no longer a setting.", "Remove it."),
+        ],
+    )
+    def test_unknown_name(self, assistant, only, options, problem, advice):
+        assistant(**options)
 
         assert only() == (
             "ai_assistant.E002",
-            "AI_ASSISTANT has no setting 'MODEL'. | "
-            f"Remove it, or correct its name. {NAMES}",
+            f"AI_ASSISTANT{problem} | {advice} {NAMES}",
+        )
+
+    def test_group_that_is_no_dict(self, settings, only):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "LIMITS": 3}
+
+        assert only() == (
+            "ai_assistant.E003",
+            "AI_ASSISTANT['LIMITS'] is 3, not a dict. | "
+            f"Give a dict, or leave it out. {NAMES}",
         )
 
     def test_unknown_name_is_told_though_off(self, settings):
@@ -53,22 +84,22 @@ class TestType:
         ("name", "value", "wanted"),
         [
             ("ENABLED", 1, "True or False"),
-            ("MAX_STEPS", 2.5, "a whole number"),
-            ("MAX_STEPS", True, "a whole number"),
+            ("LIMITS.STEPS", 2.5, "a whole number"),
+            ("LIMITS.STEPS", True, "a whole number"),
             ("LEASE_S", "10", "a number"),
             ("EXECUTOR", None, "a text"),
             ("PROFILES", [], "a dict"),
             ("ALLOWED_ORIGINS", "https://a.example", "a list of texts"),
             ("ALLOWED_ORIGINS", [1], "a list of texts"),
-            ("WRITE_TIMEOUT_S", "5", "a number or None"),
+            ("TIMEOUTS.WRITE_S", "5", "a number or None"),
         ],
     )
     def test_wrong(self, assistant, only, name, value, wanted):
-        assistant(**{name: value})
+        assistant(**given(name, value))
 
         assert only() == (
             "ai_assistant.E003",
-            f"AI_ASSISTANT[{name!r}] is {value!r}, not {wanted}. | "
+            f"{conf.typed(*name.split('.'))} is {value!r}, not {wanted}. | "
             f"Give {wanted}, or leave it out. {NAMES}",
         )
 
@@ -76,13 +107,13 @@ class TestType:
         ("name", "value"),
         [
             ("LEASE_S", 3),
-            ("WRITE_TIMEOUT_S", None),
-            ("WRITE_TIMEOUT_S", 2),
+            ("TIMEOUTS.WRITE_S", None),
+            ("TIMEOUTS.WRITE_S", 2),
             ("ALLOWED_ORIGINS", ("https://a.example",)),
         ],
     )
     def test_right(self, assistant, name, value):
-        assistant(**{name: value})
+        assistant(**given(name, value))
 
         assert check_assistant() == []
 
@@ -95,17 +126,17 @@ class TestValue:
             ("BACKGROUND", "no", "one of 'auto', 'celery', 'threads'"),
             ("HTMX", "2", "one of 'auto', 'vendored', 'none'"),
             ("LAUNCHER", "right", "one of 'end', 'start', 'none'"),
-            ("MAX_STEPS", 0, "more than 0"),
-            ("WRITE_TIMEOUT_S", -1, "more than 0"),
-            ("MODEL_RETRIES", -1, "0 or more"),
+            ("LIMITS.STEPS", 0, "more than 0"),
+            ("TIMEOUTS.WRITE_S", -1, "more than 0"),
+            ("LIMITS.MODEL_RETRIES", -1, "0 or more"),
         ],
     )
     def test_wrong(self, assistant, only, name, value, wanted):
-        assistant(**{name: value})
+        assistant(**given(name, value))
 
         assert only() == (
             "ai_assistant.E004",
-            f"AI_ASSISTANT[{name!r}] is {value!r}, not {wanted}. | Give {wanted}.",
+            f"{conf.typed(*name.split('.'))} is {value!r}, not {wanted}. | Give {wanted}.",
         )
 
     def test_a_shortcut_that_is_none(self, assistant, only):
@@ -118,6 +149,6 @@ class TestValue:
         )
 
     def test_no_retries_is_a_choice(self, assistant):
-        assistant(MODEL_RETRIES=0)
+        assistant(LIMITS={"MODEL_RETRIES": 0})
 
         assert check_assistant() == []

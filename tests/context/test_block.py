@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ai_assistant import conf
 from ai_assistant.context.block import INTRODUCTION, context_block
 from ai_assistant.types import ContextItem
 
@@ -13,7 +14,9 @@ pytestmark = [pytest.mark.row("C08"), pytest.mark.row("C16")]
 @pytest.fixture
 def chars(settings):
     def change(number):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "CONTEXT_CHARS": number}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"LIMITS": {"CONTEXT_CHARS": number}}
+        )
 
     return change
 

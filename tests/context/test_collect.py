@@ -10,7 +10,7 @@ from django.utils import translation
 from django.views import View
 
 import ai_assistant
-from ai_assistant import ContextItem, PageInfo
+from ai_assistant import ContextItem, PageInfo, conf
 from ai_assistant.context import collect
 from ai_assistant.context.bulkhead import HANGING
 from ai_assistant.context.collect import Kept, chosen, from_browser, see
@@ -32,7 +32,7 @@ def questionnaire(user):
 @pytest.fixture
 def options(settings):
     def change(**changed):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **changed}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, changed)
 
     return change
 
@@ -254,7 +254,7 @@ class TestProviders:
     def test_one_that_takes_too_long(self, user, settings, monkeypatch):
         from concurrent.futures import ThreadPoolExecutor
 
-        options = {**settings.AI_ASSISTANT, "CONTEXT_TIMEOUT_S": 0.05}
+        options = conf.merged(settings.AI_ASSISTANT, {"TIMEOUTS": {"CONTEXT_S": 0.05}})
         settings.AI_ASSISTANT = options
         go_on = threading.Event()
         ai_assistant.context(name="slow")(lambda context: go_on.wait(10) and None)
@@ -270,10 +270,10 @@ class TestProviders:
         asked = hanging("a", "b", "c", "d")
         ai_assistant.context(name="well")(lambda context: 1)
 
-        options(CONTEXT_TIMEOUT_S=0.05)
+        options(TIMEOUTS={"CONTEXT_S": 0.05})
         while min(asked.values()) < HANGING:
             assert seen(user, LIST)["d"].error
-        options(CONTEXT_TIMEOUT_S=5.0)
+        options(TIMEOUTS={"CONTEXT_S": 5.0})
         found = seen(user, LIST)
 
         assert found["well"].value == 1
@@ -285,7 +285,7 @@ class TestProviders:
         self, user, hanging, options, caplog
     ):
         asked = hanging("slow")
-        options(CONTEXT_TIMEOUT_S=0.05)
+        options(TIMEOUTS={"CONTEXT_S": 0.05})
         while asked["slow"] < HANGING:
             seen(user, LIST)
         assert "'slow' took too long" in caplog.text
@@ -293,7 +293,7 @@ class TestProviders:
         assert "'slow' hangs, and is not asked" in caplog.text
 
         hanging.go_on.set()
-        options(CONTEXT_TIMEOUT_S=5.0)
+        options(TIMEOUTS={"CONTEXT_S": 5.0})
         while (found := seen(user, LIST)["slow"]).error:
             assert found.error.startswith("It hangs")
 

@@ -66,6 +66,7 @@ from django.db import connection  # noqa: E402
 from django.test.utils import override_settings, setup_test_environment  # noqa: E402
 
 import ai_assistant  # noqa: E402
+from ai_assistant import conf  # noqa: E402
 from ai_assistant.engine.execution.executor import executor  # noqa: E402
 from ai_assistant.engine.storage.lease import Hold  # noqa: E402
 from ai_assistant.engine.storage.units import in_db  # noqa: E402
@@ -87,7 +88,7 @@ SCRIPT = [
     ],
     [{"op": "hold", "name": "end"}, text("It is over.")],
 ]
-UNHURRIED = {"FLUSH_S": 60.0, "POLL_S": 60.0, "LEASE_S": 3000.0}  # nothing in between
+UNHURRIED = {"POLL_S": 60.0, "LEASE_S": 3000.0}  # nothing in between
 done = threading.Event()  # the last call of the step may end
 
 
@@ -188,6 +189,7 @@ async def go(model: ModelServer) -> None:
 
 def main() -> None:
     """Print the ways."""
+    conf.FLUSH_S = 60.0
     setup_test_environment()
     connection.creation.create_test_db(verbosity=0, serialize=False)
     with ModelServer() as model:

@@ -16,6 +16,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.db import connection, transaction
 
+from ai_assistant import conf
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.execution.sweep import claim_runs
 from ai_assistant.engine.intake.submission import Submission, accept
@@ -110,10 +111,10 @@ def script():
 
 @pytest.fixture(autouse=True)
 def options(settings, script):
-    """Set options of AI_ASSISTANT: `options(MAX_STEPS=3)`."""
+    """Set options of AI_ASSISTANT: `options(LIMITS={"STEPS": 3})`."""
 
     def change(**changed):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **changed}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, changed)
 
     profile = {
         "PROVIDER": "ai_assistant.testing.ScriptedProvider",
@@ -124,7 +125,7 @@ def options(settings, script):
     change(
         PROFILES={"default": profile},
         POLICY={**policy, "background_steps": "allow"},
-        MODEL_RETRY_DELAY_S=0.001,
+        TIMEOUTS={"MODEL_RETRY_S": 0.001},
         EXECUTOR="web",
         LEASE_S=10.0,
     )

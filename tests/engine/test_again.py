@@ -45,7 +45,7 @@ class TestAgain:
         assert [m["content"] for m in script.requests[1].messages[1:]] == ["What?"]
 
     def test_continue_goes_on(self, play, script, options, once_more):
-        options(MAX_STEPS=1)
+        options(LIMITS={"STEPS": 1})
         script.add(reply("One.", call("echo", {"text": "a"})), "Two.")
         limited = play("Count")
 
@@ -61,7 +61,7 @@ class TestAgain:
     def test_retry_of_going_on_is_one_that_nobody_typed(
         self, play, script, options, once_more
     ):
-        options(MAX_STEPS=1)
+        options(LIMITS={"STEPS": 1})
         script.add(reply("One.", call("echo", {"text": "a"})), ModelError("cut"))
         limited = play("Count")
         failed = carry_on(once_more(limited).hold)

@@ -46,7 +46,7 @@ def asks(options):
 @pytest.fixture(autouse=True)
 def starts_too(options):
     """Let each run begin with an entry."""
-    options(AUDIT_STARTS=True)
+    options(AUDIT={"STARTS": True})
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ class TestCalls:
 
         play()
         assert actions() == ["run.started"]
-        options(AUDIT_READS=True)
+        options(AUDIT={"READS": True})
         play()
 
         assert actions()[-1] == "call.complete"
@@ -228,7 +228,7 @@ class TestApprovals:
 @pytest.mark.row("X03")
 class TestRuns:
     def test_limited(self, play, script, options):
-        options(MAX_STEPS=1)
+        options(LIMITS={"STEPS": 1})
         script.add(reply("", call("echo", {"text": "a"})), "Never.")
 
         play()
@@ -259,7 +259,7 @@ class TestRuns:
         request = rf.get("/", REMOTE_ADDR="192.0.2.1")
         request.user, request.session = user, SessionStore()
         accept(submission(stamp=stamp(request)))
-        options(AUDIT_IP=True)
+        options(AUDIT={"IP": True})
         accept(submission(stamp=stamp(request)))
 
         ips = AuditEntry.objects.order_by("id").values_list("ip", flat=True)
@@ -275,7 +275,7 @@ class TestRuns:
 
 class TestStarts:
     def test_only_where_wanted(self, play, script, options):
-        options(AUDIT_STARTS=False)
+        options(AUDIT={"STARTS": False})
         script.add("Hello.")
 
         play()

@@ -7,6 +7,7 @@ import pytest
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
 
 from ai_assistant import ModelRetry, ToolFailed
+from ai_assistant.engine.calls import schedule
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import statuses
 
@@ -37,8 +38,8 @@ class TestReads:
 
         assert statuses(play()) == ["complete"] * 4
 
-    def test_but_not_too_many(self, play, script, offer, options):
-        options(PARALLEL_READS=2)
+    def test_but_not_too_many(self, play, script, offer, monkeypatch):
+        monkeypatch.setattr(schedule, "PARALLEL_READS", 2)
         now, most, begun = [], [], []
 
         async def count() -> int:
@@ -100,7 +101,7 @@ class TestReads:
     def test_have_thirty_seconds(self):
         from ai_assistant.conf import DEFAULTS
 
-        assert DEFAULTS["TOOL_TIMEOUT_S"] == 30
+        assert DEFAULTS["TIMEOUTS"]["TOOL_S"] == 30
 
     def test_own_timeout_of_a_tool_is_an_error_of_its_own(self, play, script, offer):
         async def impatient() -> None:

@@ -187,7 +187,7 @@ class TestWrites:
         assert (run.state, statuses(run), rows()) == ("succeeded", ["complete"], ["a"])
 
     def test_too_long_a_write_is_undone(self, play, script, offer, options):
-        options(WRITE_TIMEOUT_S=0.01)
+        options(TIMEOUTS={"WRITE_S": 0.01})
 
         def slow(context: RunContext) -> None:
             Effect.objects.create(key="a", run=context.run_id)

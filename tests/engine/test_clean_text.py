@@ -40,12 +40,12 @@ class TestCleanText:
         assert refused.value.code == code
 
     def test_says_how_long_it_was(self, options):
-        options(MAX_MESSAGE_CHARS=5)
+        options(LIMITS={"MESSAGE_CHARS": 5})
 
         with pytest.raises(Refused, match="6 characters; at most 5"):
             clean_text("123456")
 
     def test_longest(self, options):
-        options(MAX_MESSAGE_CHARS=5)
+        options(LIMITS={"MESSAGE_CHARS": 5})
 
         assert clean_text("12345") == "12345"

@@ -70,7 +70,7 @@ def test_run_that_failed(play, script, ended):
 
 
 def test_run_that_reached_a_limit(play, script, options, ended):
-    options(MAX_STEPS=1)
+    options(LIMITS={"STEPS": 1})
     script.add(reply("", call("echo", {"text": "a"})))
 
     run = play(page_path=PAGE)
@@ -80,7 +80,7 @@ def test_run_that_reached_a_limit(play, script, options, ended):
 
 
 def test_run_whose_processes_died(submission, options, ended):
-    options(MAX_ATTEMPTS=1)
+    options(LIMITS={"ATTEMPTS": 1})
     run = Run.objects.get(
         pk=accept(submission(page_path=PAGE), owner=dead_owner()).run_id
     )

@@ -40,7 +40,7 @@ def elsewhere(request):
 class TestWaits:
     @pytest.fixture
     def waiting(self, options, play, script):
-        options(POLICY={}, APPROVAL_TTL_S=1800)
+        options(POLICY={}, TIMEOUTS={"APPROVAL_S": 1800})
         script.add(reply("May I?", call("write_effect", {"key": "a"})), "Done.")
         return play()
 
@@ -55,7 +55,7 @@ class TestWaits:
         self, options, play, script, process, elsewhere
     ):
         process(elsewhere)
-        options(POLICY={}, APPROVAL_TTL_S=0)
+        options(POLICY={}, TIMEOUTS={"APPROVAL_S": 0})
         script.add(reply("May I?", call("write_effect", {"key": "a"})), "I see.")
         run = play()
         process(timedelta(0))

@@ -9,6 +9,7 @@ from django.db import DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
+from ai_assistant import conf
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.lifecycle import writer as flush_module
@@ -77,8 +78,11 @@ class TestCommits:
         # Of the 40 that 6 s may take, 20 are for the other 5 s.
         assert len(commits) <= 20 + 4 * late_s
 
-    def test_at_most_six_a_second(self, submission, function_model, commits, options):
-        options(FLUSH_S=0.0, FLUSH_BYTES=1)
+    def test_at_most_six_a_second(
+        self, submission, function_model, commits, monkeypatch
+    ):
+        monkeypatch.setattr(conf, "FLUSH_S", 0.0)
+        monkeypatch.setattr(flush_module, "FLUSH_BYTES", 1)
 
         async def model(_request):
             for _ in range(100):
@@ -227,8 +231,9 @@ class TestFlusher:
 
         assert writer.pending == []
 
-    def test_much_text_is_flushed_at_once(self, hold, options, monkeypatch):
-        options(FLUSH_S=60.0, FLUSH_BYTES=10)
+    def test_much_text_is_flushed_at_once(self, hold, monkeypatch):
+        monkeypatch.setattr(conf, "FLUSH_S", 60.0)
+        monkeypatch.setattr(flush_module, "FLUSH_BYTES", 10)
         monkeypatch.setattr(flush_module, "SPACING_S", 0.0)
         writer = writing(hold, Flusher())
 

@@ -80,7 +80,7 @@ class TestProperty:
     @given(told=runs, window=st.integers(1, 12))
     @pytest.mark.row("D08")
     def test_calls_and_results_are_never_parted(self, options, told, window):
-        options(HISTORY_MESSAGES=window)
+        options(LIMITS={"HISTORY_MESSAGES": window})
 
         with transaction.atomic():
             chat = chat_messages(build(told))
@@ -183,7 +183,7 @@ class TestHistory:
 
     @pytest.mark.row("B04")
     def test_long_run_keeps_its_question(self, play, script, options):
-        options(HISTORY_MESSAGES=2)
+        options(LIMITS={"HISTORY_MESSAGES": 2})
         script.add(
             *[reply(f"Step {n}.", call("echo", {"text": "a"})) for n in (1, 2, 3)]
         )
@@ -200,7 +200,7 @@ class TestHistory:
     def test_old_messages_stay_and_only_the_model_gets_fewer(
         self, play, script, options
     ):
-        options(HISTORY_MESSAGES=2)
+        options(LIMITS={"HISTORY_MESSAGES": 2})
         script.add("First.", "Second.")
         first = play("One?")
 
@@ -212,7 +212,7 @@ class TestHistory:
 
     @pytest.mark.row("D03")
     def test_fifty_messages_by_default(self):
-        assert conf.DEFAULTS["HISTORY_MESSAGES"] == 50
+        assert conf.DEFAULTS["LIMITS"]["HISTORY_MESSAGES"] == 50
 
     def test_unfinished_call_has_a_result(self):
         run = build([[("Text.", [("a", "echo")])]])

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.mark.row("H13")
 class TestLimits:
     def test_steps(self, play, script, options):
-        options(MAX_STEPS=3, MAX_SAME_FAILURES=9)
+        options(LIMITS={"STEPS": 3, "SAME_FAILURES": 9})
         script.add(*[reply("", call("echo", {"text": "a"}))] * 3)
 
         run = play()
@@ -26,10 +26,10 @@ class TestLimits:
     def test_ten_steps_by_default(self):
         from ai_assistant.conf import DEFAULTS
 
-        assert DEFAULTS["MAX_STEPS"] == 10
+        assert DEFAULTS["LIMITS"]["STEPS"] == 10
 
     def test_calls_of_a_step(self, play, script, options):
-        options(MAX_CALLS_PER_STEP=2, POLICY={})
+        options(LIMITS={"CALLS_PER_STEP": 2}, POLICY={})
         script.add(reply("", *[call("write_effect", {"key": "a"})] * 200))
 
         run = play()
@@ -76,7 +76,7 @@ class TestLimits:
         assert run.error_code == "limit_same_failures"
 
     def test_running_time(self, play, script, options):
-        options(MAX_RUN_S=0.0)
+        options(LIMITS={"RUN_S": 0.0})
         script.add(reply("", call("echo", {"text": "a"})))
 
         run = play()

@@ -120,7 +120,7 @@ class TestLimits:
             assert limits() == before
 
     def test_of_a_tool_are_the_sites_and_its_own(self, options):
-        options(WRITE_TIMEOUT_S=7)
+        options(TIMEOUTS={"WRITE_S": 7})
         found = []
 
         @unit
@@ -305,7 +305,7 @@ class TestTool:
     def test_write_that_hangs_is_told_and_not_repeated(
         self, play, script, offer, options
     ):
-        options(WRITE_TIMEOUT_S=0.2)
+        options(TIMEOUTS={"WRITE_S": 0.2})
         begun = []
 
         def hangs(context: RunContext) -> None:
@@ -324,7 +324,7 @@ class TestTool:
         assert not Effect.objects.exists()
 
     def test_piece_that_hangs_is_lost(self, play, script, offer, options, given_out):
-        options(PIECE_TIMEOUT_S=0.2)
+        options(TIMEOUTS={"PIECE_S": 0.2})
 
         def hangs(context: RunContext) -> None:
             with context.transaction():

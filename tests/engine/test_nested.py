@@ -445,7 +445,7 @@ class TestAsyncChild:
             Effect.objects.create(key="a", run=context.run_id)
             told.append(context.call_tool("child"))
 
-        options(WRITE_TIMEOUT_S=0.05)
+        options(TIMEOUTS={"WRITE_S": 0.05})
         offer(child, name="child")
         offer(parent, effect="write", policy="allow")
         script.add(reply("", call("parent")), "I see.")
@@ -465,7 +465,7 @@ class TestAsyncChild:
         async def child(n: int) -> str:
             return await (waiting() if n == 0 else pausing())
 
-        options(WRITE_TIMEOUT_S=0.05)
+        options(TIMEOUTS={"WRITE_S": 0.05})
         offer(child, name="child")
         offer(parent, effect="write", policy="allow")
         script.add(reply("", call("parent")), "I see.")
@@ -481,7 +481,7 @@ class TestAsyncChild:
         def ask(context: RunContext) -> None:
             told.append(context.call_tool("pausing"))
 
-        options(WRITE_TIMEOUT_S=1e-9)
+        options(TIMEOUTS={"WRITE_S": 1e-9})
         offer(pausing)
         if where == "read":
             offer(ask, name="parent")

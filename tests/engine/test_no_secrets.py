@@ -68,7 +68,7 @@ def planted(settings, options, monkeypatch):
     monkeypatch.setenv("CANARY_ENV", SETTINGS["API_KEY_ENV"])
     profiles = settings.AI_ASSISTANT["PROFILES"]
     profile = {**profiles["default"], "API_KEY": SETTINGS["API_KEY"]}
-    options(PROFILES={"default": profile, "other": OTHER}, AUDIT_READS=True)
+    options(PROFILES={"default": profile, "other": OTHER}, AUDIT={"READS": True})
     assert len(PARTS) == len(set(PARTS)) >= 25
 
 

@@ -23,7 +23,7 @@ def names(request):
 class TestIsEnabled:
     @pytest.fixture(autouse=True)
     def _all_are_told(self, options):
-        options(TOOL_SCHEMA_CHARS=1_000_000)
+        options(LIMITS={"TOOL_SCHEMA_CHARS": 1_000_000})
 
     def test_is_asked_before_each_step(self, play, script, offer):
         on = []
@@ -96,7 +96,7 @@ class TestWithoutSchema:
 class TestFindTools:
     @pytest.fixture
     def many(self, offer, options):
-        options(TOOL_SCHEMA_CHARS=2000)
+        options(LIMITS={"TOOL_SCHEMA_CHARS": 2000})
 
         def plain(text: str = "") -> str:
             return text
@@ -179,7 +179,7 @@ class TestFindTools:
         assert run.loaded_tools == found[-MOST_LOADED:]
 
     def test_is_not_told_where_all_are(self, play, script, options):
-        options(TOOL_SCHEMA_CHARS=1_000_000)
+        options(LIMITS={"TOOL_SCHEMA_CHARS": 1_000_000})
         script.add("Hello.")
 
         play()
@@ -199,7 +199,7 @@ class TestScarceRoom:
                     registry.remove_tool(tool.name)
             for number in range(3):
                 offer(lambda: 1, name=f"own_{number}")
-            yield lambda room: options(TOOL_SCHEMA_CHARS=room)
+            yield lambda room: options(LIMITS={"TOOL_SCHEMA_CHARS": room})
 
     def told(self, user):
         scope = RunScope(Run(page_path="/nowhere/", module="default"), user)
@@ -244,4 +244,4 @@ class TestSize:
         told = told_tools(scope)
 
         assert len(tools_of(scope)) >= len(told) > 0
-        assert sum(map(schema_chars, told)) <= conf.get("TOOL_SCHEMA_CHARS")
+        assert sum(map(schema_chars, told)) <= conf.get("LIMITS", "TOOL_SCHEMA_CHARS")

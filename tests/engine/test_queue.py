@@ -59,7 +59,7 @@ def say(submission, working):
 @pytest.fixture
 def waits(options):
     """Make a conversation of a user in which it is a message's turn: `waits(user)`."""
-    options(RUNS_PER_USER=99)
+    options(LIMITS={"RUNS_PER_USER": 99})
 
     def make(user):
         conversation = Conversation.objects.create(owner=user, title="Waits")
@@ -297,7 +297,7 @@ class TestStart:
     def test_waits_while_too_many_others_work(
         self, say, working, script, submission, options
     ):
-        options(RUNS_PER_USER=1)
+        options(LIMITS={"RUNS_PER_USER": 1})
         say("Second")
         script.add("An answer.")
         carry_on(working.hold)
@@ -330,7 +330,7 @@ class TestStart:
         monkeypatch.setattr(dequeue, "BATCH", 2)
         full = [waits(user) for _ in range(5)]
         other = waits(staff)
-        options(RUNS_PER_USER=1)
+        options(LIMITS={"RUNS_PER_USER": 1})
         started = []
 
         for _look in range(8):
@@ -346,13 +346,13 @@ class TestStart:
         say("Second")
         script.add("An answer.")
         carry_on(working.hold)
-        options(RATE_USER="1/m")
+        options(RATES={"USER": "1/m"})
 
         assert start_waiting() == []
         assert QueuedMessage.objects.get().held == "limited"
         with pytest.raises(Limited):
             send_now(wanted())
-        options(RATE_USER="9/m")
+        options(RATES={"USER": "9/m"})
         assert start_waiting() == []  # not unasked
         assert send_now(wanted()).is_new
         stop(Run.objects.latest("created_at").pk)

@@ -240,7 +240,7 @@ class TestDurablePoints:
     def test_too_many_calls_are_not_carried_out(
         self, submission, script, options, monkeypatch
     ):
-        options(MAX_CALLS_PER_STEP=2)
+        options(LIMITS={"CALLS_PER_STEP": 2})
         script.add(reply("", *[call("write_effect", {"key": "a"})] * 3))
         hold = begin(submission)
         Kill(monkeypatch, at=0, after=True).execute(hold)

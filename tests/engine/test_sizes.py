@@ -4,10 +4,12 @@ import json
 
 import pytest
 
+from ai_assistant.engine.execution import reply as engine_reply
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.storage.history import LEFT_OUT, chat_messages, newest_that_fit
 from ai_assistant.exceptions import Refused
 from ai_assistant.testing import call, reply
+from ai_assistant.tools import parsing
 from tests.engine.conftest import statuses
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("U02")]
@@ -52,7 +54,7 @@ class TestHistory:
         for text in ("Two?", "Three?"):
             last = play(text, conversation_id=first.conversation_id)
 
-        options(HISTORY_CHARS=5100)
+        options(LIMITS={"HISTORY_CHARS": 5100})
         chat = chat_messages(last)
 
         assert [entry["role"] for entry in chat] == ["user", "assistant"] * 2
@@ -61,7 +63,7 @@ class TestHistory:
 
     def test_of_one_long_run_begins_with_its_question(self, play, script, options):
         script.add(*[reply("", call("echo", {"text": "x" * 3000}))] * 3, "Done.")
-        options(HISTORY_CHARS=7000)
+        options(LIMITS={"HISTORY_CHARS": 7000})
 
         run = play("What?")
 
@@ -82,13 +84,14 @@ class TestHistory:
 @pytest.mark.row("X07")
 class TestOthers:
     def test_message(self, submission, options):
-        options(MAX_MESSAGE_CHARS=5)
+        options(LIMITS={"MESSAGE_CHARS": 5})
 
         with pytest.raises(Refused, match="has 6 characters; at most 5 can be sent"):
             accept(submission("123456"))
 
-    def test_arguments(self, play, script, options):
-        options(MAX_ARGUMENTS_CHARS=40)
+    def test_arguments(self, play, script, monkeypatch):
+        monkeypatch.setattr(parsing, "MAX_ARGUMENTS_CHARS", 40)
+        monkeypatch.setattr(engine_reply, "MAX_ARGUMENTS_CHARS", 40)
         script.add(reply("", call("echo", {"text": "x" * 50})), "I see.")
 
         run = play()
@@ -99,7 +102,7 @@ class TestOthers:
         assert len(stored.arguments_text) == 40
 
     def test_result(self, play, script, options):
-        options(MAX_RESULT_CHARS=100)
+        options(LIMITS={"RESULT_CHARS": 100})
         script.add(reply("", call("echo", {"text": "x" * 500})), "I see.")
 
         run = play()

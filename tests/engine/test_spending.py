@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.contrib.auth.models import Group
@@ -13,6 +14,7 @@ from ai_assistant.engine.intake.submission import accept
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import Budget, UsageLedger
+from ai_assistant.safety.budgets import gate
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
 from ai_assistant.types import ReplyEnd, TextDelta, Usage
@@ -28,6 +30,12 @@ def took(input_tokens=100, output_tokens=10, cost_usd=None, text="Done.", *calls
         input_tokens=input_tokens, output_tokens=output_tokens, cost_usd=cost_usd
     )
     return reply(text, *calls, usage=usage)
+
+
+@pytest.fixture
+def reserve(monkeypatch):
+    """Reserve so many tokens for a reply: `reserve(10)`."""
+    return partial(monkeypatch.setattr, gate, "RESERVE_OUTPUT_TOKENS")
 
 
 def ledger():
@@ -86,7 +94,9 @@ class TestLedger:
 
 
 class TestReservation:
-    def test_is_there_while_the_model_is_asked(self, play, function_model, options):
+    def test_is_there_while_the_model_is_asked(
+        self, play, function_model, options, reserve
+    ):
         seen = []
 
         async def model(_request):
@@ -96,7 +106,8 @@ class TestReservation:
             return took()
 
         function_model(model)
-        options(BUDGETS=[{**DAY, "tokens": 1_000_000}], RESERVE_OUTPUT_TOKENS=500)
+        options(BUDGETS=[{**DAY, "tokens": 1_000_000}])
+        reserve(500)
 
         play()
 
@@ -256,9 +267,12 @@ class TestBudget:
 
         assert play().state == "succeeded"
 
-    def test_question_that_did_not_fit_is_asked_again(self, play, options, script):
+    def test_question_that_did_not_fit_is_asked_again(
+        self, play, options, script, reserve
+    ):
         """Its message would have fitted; the prompt around it does not."""
-        options(BUDGETS=[{**DAY, "tokens": 60}], RESERVE_OUTPUT_TOKENS=10)
+        options(BUDGETS=[{**DAY, "tokens": 60}])
+        reserve(10)
 
         run = play("Who am I?")
 
@@ -267,11 +281,13 @@ class TestBudget:
         again = again_submission(run.user_id, run.pk, "k", SessionStamp())
         assert again.text == "Who am I?"
 
-    def test_what_was_said_may_be_too_much_for_the_whole_budget(self, play, options):
+    def test_what_was_said_may_be_too_much_for_the_whole_budget(
+        self, play, options, reserve
+    ):
+        reserve(10)
         options(
             BUDGETS=[{**DAY, "tokens": 20_000}],
-            RESERVE_OUTPUT_TOKENS=10,
-            MAX_MESSAGE_CHARS=100_000,
+            LIMITS={"MESSAGE_CHARS": 100_000},
         )
 
         run = play("x" * 57_000)
@@ -279,8 +295,8 @@ class TestBudget:
         assert "more than the whole budget of 20,000 tokens" in run.error_text
         assert "begin a new conversation" in run.error_text
 
-    def test_row_that_is_too_small_is_raised_by_its_keepers(self, play, options):
-        options(RESERVE_OUTPUT_TOKENS=10)
+    def test_row_that_is_too_small_is_raised_by_its_keepers(self, play, reserve):
+        reserve(10)
         Budget.objects.create(scope="site", window="day", tokens=60)
 
         run = play()
@@ -368,7 +384,7 @@ class TestScopes:
 @pytest.mark.row("U02")
 class TestRate:
     def test_of_a_user(self, submission, options, staff):
-        options(RATE_USER="2/m", RUNS_PER_USER=100)
+        options(RATES={"USER": "2/m"}, LIMITS={"RUNS_PER_USER": 100})
         for _ in range(2):
             accept(submission())
 
@@ -379,28 +395,28 @@ class TestRate:
         accept(submission(user_id=staff.pk))
 
     def test_of_the_site(self, submission, options, staff):
-        options(RATE_SITE="1/m")
+        options(RATES={"SITE": "1/m"})
         accept(submission(user_id=staff.pk))
 
         with pytest.raises(Limited, match="Many people"):
             accept(submission())
 
     def test_opens(self, submission, options):
-        options(RATE_USER="1/m", RUNS_PER_USER=100)
+        options(RATES={"USER": "1/m"}, LIMITS={"RUNS_PER_USER": 100})
         accept(submission())
         Run.objects.update(created_at=timezone.now() - timedelta(seconds=61))
 
         assert accept(submission()).is_new
 
     def test_repeat_of_a_message_is_none(self, submission, options):
-        options(RATE_USER="1/m")
+        options(RATES={"USER": "1/m"})
         sent = submission()
         accept(sent)
 
         assert not accept(sent).is_new
 
     def test_refused_message_leaves_nothing(self, submission, options):
-        options(RATE_USER="1/m", RUNS_PER_USER=100)
+        options(RATES={"USER": "1/m"}, LIMITS={"RUNS_PER_USER": 100})
         accept(submission())
 
         with pytest.raises(Limited):

@@ -46,8 +46,7 @@ def race(options, function_model, submission):
         function_model(model)
         options(
             BUDGETS=[{"scope": "site", "window": "month", "tokens": LIMIT}],
-            RUNS_PER_USER=1000,
-            MAX_STEPS=100,
+            LIMITS={"RUNS_PER_USER": 1000, "STEPS": 100},
         )
         holds = [accept(submission(), owner=this_process()).hold for _ in range(RUNS)]
         at_once(*[lambda hold=hold: asyncio.run(_execute(hold)) for hold in holds])
@@ -88,7 +87,7 @@ class TestThirtyRuns:
 @pytest.mark.row("U02")
 def test_as_many_are_reserved_as_fit(submission, options):
     """Thirty ask at the same moment, and the budget has room for ten."""
-    options(RUNS_PER_USER=1000)
+    options(LIMITS={"RUNS_PER_USER": 1000})
     run = Run.objects.get(pk=accept(submission()).run_id)
     budget = allowance_of({"scope": "site", "window": "day", "tokens": 10_000})
     cost = CallCost(

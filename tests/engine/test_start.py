@@ -141,7 +141,7 @@ class TestOneActiveRun:
         assert Run.objects.count() == 1
 
     def test_load_of_one_user_is_bounded(self, submission, options):
-        options(RUNS_PER_USER=2)
+        options(LIMITS={"RUNS_PER_USER": 2})
         accept(submission())
         accept(submission())
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from ai_assistant.engine.accounting import titles
 from ai_assistant.engine.accounting.titles import (
     TITLE_CHARS,
     TITLE_PROMPT,
@@ -125,13 +126,13 @@ class TestTitle:
 
         assert f"no title after run {run.pk}" in caplog.text
 
-    def test_has_a_time_limit(self, play, function_model, options):
+    def test_has_a_time_limit(self, play, function_model, monkeypatch):
         async def hanging(request):
             if request.messages[0]["content"] == TITLE_PROMPT:
                 await asyncio.Event().wait()
             return "Twelve are."
 
-        options(TITLE_TIMEOUT_S=0.05)
+        monkeypatch.setattr(titles, "TIMEOUT_S", 0.05)
         function_model(hanging)
 
         assert title(play(QUESTION)) == QUESTION

@@ -46,7 +46,7 @@ def new(key: str, value: str = "new") -> dict:
 
 class TestStored:
     def test_with_the_call_and_the_run(self, play, script, options):
-        options(TOOL_SCHEMA_CHARS=1_000_000)
+        options(LIMITS={"TOOL_SCHEMA_CHARS": 1_000_000})
         script.add(reply("", call("read_big", {"chars": 1})), "Done.")
 
         run = play()

@@ -175,7 +175,7 @@ class TestWalks:
         self, seed, submission, function_model, offer, options, monkeypatch, given_out
     ):
         walk = Walk(seed, submission, monkeypatch, given_out)
-        options(MAX_STEPS=4, RUNS_PER_USER=9, POLICY={"note_asked": "ask"})
+        options(LIMITS={"STEPS": 4, "RUNS_PER_USER": 9}, POLICY={"note_asked": "ask"})
         writes = {"effect": "write", "policy": "allow"}
         offer(lambda: "seen", name="look")
         offer(walk.note, **writes)

@@ -22,17 +22,17 @@ def statement_timeout():
 
 class TestLimit:
     def test_is_that_of_the_database(self, options):
-        options(WRITE_TIMEOUT_S=None)
+        options(TIMEOUTS={"WRITE_S": None})
 
         assert limit_s() == (1.0 if connection.vendor == "sqlite" else 5.0)
 
     def test_tool_may_have_more_and_never_less(self, options):
-        options(WRITE_TIMEOUT_S=2)
+        options(TIMEOUTS={"WRITE_S": 2})
 
         assert (limit_s(), limit_s(3), limit_s(1)) == (2, 3, 2)
 
     def test_what_is_left_ends_with_the_phase(self, options):
-        options(WRITE_TIMEOUT_S=100)
+        options(TIMEOUTS={"WRITE_S": 100})
 
         with within_limit(200):
             assert 100 < left_s() <= 200
@@ -40,7 +40,7 @@ class TestLimit:
         assert left_s() == 100
 
     def test_phase_that_took_longer_fails(self, options):
-        options(WRITE_TIMEOUT_S=1e-9)
+        options(TIMEOUTS={"WRITE_S": 1e-9})
 
         with pytest.raises(ToolFailed, match="was undone"), within_limit():
             pass
@@ -49,7 +49,7 @@ class TestLimit:
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="of PostgreSQL only")
 class TestLimitOfStatements:
     def test_ends_one_that_waits_for_too_long(self, options):
-        options(WRITE_TIMEOUT_S=0.05)
+        options(TIMEOUTS={"WRITE_S": 0.05})
 
         with (
             pytest.raises(OperationalError, match="statement timeout"),

@@ -48,7 +48,7 @@ DEAF = {
 # write whose process was frozen in its middle, which would be undone and told as failed.
 PATIENT = {
     "TESTS_MAX_ATTEMPTS": "1000",
-    "TESTS_SETTINGS": '{"WRITE_TIMEOUT_S": 30}',
+    "TESTS_SETTINGS": '{"TIMEOUTS": {"WRITE_S": 30}}',
 }
 
 

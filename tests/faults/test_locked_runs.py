@@ -47,7 +47,7 @@ def pair(postgres_server, demo_server, model_server, oracle):
         "database_url": postgres_server.new_database(),
         "env": {
             "ASSISTANT_LEASE_S": "1",
-            "TESTS_SETTINGS": '{"WRITE_TIMEOUT_S": 60}',
+            "TESTS_SETTINGS": '{"TIMEOUTS": {"WRITE_S": 60}}',
         },
     }
     server = demo_server(**options).start()

@@ -27,7 +27,7 @@ def test_is_complete_and_was_begun_once(
         database_url=postgres_server.new_database(),
         env={
             "ASSISTANT_LEASE_S": str(LEASE_S),
-            "TESTS_SETTINGS": f'{{"BACKGROUND_THREADS": {PIECES}}}',
+            "TESTS_SETTINGS": f'{{"LIMITS": {{"BACKGROUND_THREADS": {PIECES}}}}}',
         },
     ).start()
     server.worker().start()  # the second process that sweeps

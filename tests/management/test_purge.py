@@ -6,6 +6,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
+from ai_assistant import conf
 from ai_assistant.changes.capture.files import stash, stash_storage
 from ai_assistant.models import (
     AuditEntry,
@@ -36,7 +37,7 @@ def owners():
 @pytest.fixture
 def setting(settings):
     def change(**changed):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **changed}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, changed)
 
     return change
 
@@ -103,7 +104,7 @@ class TestConversations:
 
     @pytest.mark.row("D03")
     def test_days_of_the_setting(self, told, capsys, setting):
-        setting(RETENTION_DAYS=10)
+        setting(RETENTION={"CONVERSATION_DAYS": 10})
         told("ada", days=20)
 
         purge(capsys)
@@ -111,7 +112,7 @@ class TestConversations:
         assert owners() == []
 
     def test_no_days_at_all(self):
-        with pytest.raises(CommandError, match="RETENTION_DAYS.*is not set"):
+        with pytest.raises(CommandError, match="CONVERSATION_DAYS.*is not set"):
             call_command("assistant_purge")
 
     def test_unknown_user(self):
@@ -193,7 +194,7 @@ class TestAudit:
         seal_all()
 
     def test_old_entries_go_and_the_rest_is_whole(self, old_log, capsys, setting):
-        setting(AUDIT_RETENTION_DAYS=30)
+        setting(RETENTION={"AUDIT_DAYS": 30})
 
         assert purge(capsys) == ["2 audit entries deleted."]
         seal_all()
@@ -202,13 +203,13 @@ class TestAudit:
         assert verify().findings == ()
 
     def test_dry_run(self, old_log, capsys, setting):
-        setting(AUDIT_RETENTION_DAYS=30)
+        setting(RETENTION={"AUDIT_DAYS": 30})
 
         assert purge(capsys, dry_run=True) == ["2 audit entries would be deleted."]
         assert AuditEntry.objects.count() == 4
 
     def test_log_that_is_not_whole_is_kept(self, old_log, setting):
-        setting(AUDIT_RETENTION_DAYS=30)
+        setting(RETENTION={"AUDIT_DAYS": 30})
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM ai_assistant_auditentry WHERE n = 1")
 

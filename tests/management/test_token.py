@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from ai_assistant import conf
 from ai_assistant.management.doctor_parts import count_of_tokens, who_may_call
 from ai_assistant.models import AccessToken, AuditEntry
 from ai_assistant.safety.identity.tokens import find, issue, mark_revoked
@@ -125,7 +126,9 @@ class TestKept:
     @pytest.fixture
     def old(self, people, settings):
         """Of each user one long revoked, one long expired, one just so, one good."""
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "TOKEN_RETENTION_DAYS": 30}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"RETENTION": {"TOKEN_DAYS": 30}}
+        )
         ago = timezone.now() - timedelta(days=40)
         for user in people.values():
             made = [issue(user, name, ["read"])[0] for name in "abcd"]
@@ -153,7 +156,9 @@ class TestKept:
         assert self.names() == "cdabcd"
 
     def test_none_go_without_the_setting(self, people, settings, old, capsys):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "TOKEN_RETENTION_DAYS": None}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"RETENTION": {"TOKEN_DAYS": None}}
+        )
 
         call_command("assistant_purge", days=1)
 
@@ -173,7 +178,7 @@ class TestDoctor:
         from ai_assistant.management.doctor import examine
 
         origins = {"CORS_ORIGINS": ["https://app.example"]}
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **origins}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, origins)
         found = [one for one in examine().problems if one.id == "doctor.cors"]
         assert [one.blocks for one in found] == [False]
         issue(people["ada"], "b", ["read"])

@@ -6,7 +6,7 @@ from django.contrib.auth.models import Permission
 from django.template.loader import render_to_string
 
 import ai_assistant
-from ai_assistant import ContextModule
+from ai_assistant import ContextModule, conf
 from ai_assistant.engine.calls.availability import tools_of
 from ai_assistant.engine.execution.presence import say_present
 from ai_assistant.engine.lifecycle.scope import RunScope, module_id_for
@@ -30,11 +30,9 @@ DENIED = "The user may view but not change Questionnaires on this page."
 
 @pytest.fixture(autouse=True)
 def _tools(settings):
-    settings.AI_ASSISTANT = {
-        **settings.AI_ASSISTANT,
-        "TOOL_SCHEMA_CHARS": 10**6,
-        "POLICY": {},
-    }
+    settings.AI_ASSISTANT = conf.merged(
+        settings.AI_ASSISTANT, {"LIMITS": {"TOOL_SCHEMA_CHARS": 10**6}, "POLICY": {}}
+    )
     with registry.restored():
         for kind, name in list(registry._registry):
             registry._remove(kind, name)

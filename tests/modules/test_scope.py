@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth import get_user_model
 
 import ai_assistant
-from ai_assistant import ContextModule
+from ai_assistant import ContextModule, conf
 from ai_assistant.engine.calls.availability import told_tools, tools_of
 from ai_assistant.engine.lifecycle.scope import (
     RunScope,
@@ -40,11 +40,9 @@ def user():
 
 @pytest.fixture(autouse=True)
 def _registry(settings):
-    settings.AI_ASSISTANT = {
-        **settings.AI_ASSISTANT,
-        "TOOL_SCHEMA_CHARS": 10**6,
-        "POLICY": {},
-    }
+    settings.AI_ASSISTANT = conf.merged(
+        settings.AI_ASSISTANT, {"LIMITS": {"TOOL_SCHEMA_CHARS": 10**6}, "POLICY": {}}
+    )
     with registry.restored():
         for kind, name in list(registry._registry):
             registry._remove(kind, name)
@@ -167,7 +165,9 @@ class TestToolsOf:
         assert tools_of(scope(django_user_model.objects.create_user("bo"))) == []
 
     def test_many_are_not_all_told(self, user, look, change, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "TOOL_SCHEMA_CHARS": 10}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"LIMITS": {"TOOL_SCHEMA_CHARS": 10}}
+        )
         register(tools=[change])
 
         assert names(told_tools(scope(user))) == ["change"]

@@ -5,6 +5,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import transaction
 
+from ai_assistant import conf
 from tests.figures import FIGURE
 from tests.project.benign.linking import INLINES_ONLY, LINKING
 from tests.project.benign.looking import LOOKING
@@ -19,7 +20,9 @@ TASKS = [*LOOKING, *WRITING, *LINKING, *MANY]
 @pytest.fixture
 def people(demo_data, settings):
     # What is tried here is not how fast a loaded machine saves 36 forms.
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "WRITE_TIMEOUT_S": 60.0}
+    settings.AI_ASSISTANT = conf.merged(
+        settings.AI_ASSISTANT, {"TIMEOUTS": {"WRITE_S": 60.0}}
+    )
     call_command("demo_users", verbosity=0)
     return {user.username: user for user in get_user_model().objects.all()}
 

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from ai_assistant.models.usage import Budget
+from ai_assistant.safety.budgets import gate
 from ai_assistant.safety.budgets.budgets import allowance_of, window
 from ai_assistant.safety.budgets.gate import input_tokens, output_tokens
 from ai_assistant.safety.budgets.texts import amount_words, opening, too_small
@@ -128,8 +129,8 @@ class TestEstimate:
         assert output_tokens({"max_tokens": 77}) == 77
         assert output_tokens({"max_completion_tokens": 88, "max_tokens": 1}) == 88
 
-    def test_of_a_reply_without_one(self, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "RESERVE_OUTPUT_TOKENS": 5}
+    def test_of_a_reply_without_one(self, monkeypatch):
+        monkeypatch.setattr(gate, "RESERVE_OUTPUT_TOKENS", 5)
 
         assert output_tokens({"max_tokens": None}) == 5
 

@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 
 import ai_assistant
-from ai_assistant import Ask, RunContext
+from ai_assistant import Ask, RunContext, conf
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run
@@ -31,11 +31,9 @@ def user():
 
 @pytest.fixture(autouse=True)
 def _tools(settings):
-    settings.AI_ASSISTANT = {
-        **settings.AI_ASSISTANT,
-        "TOOL_SCHEMA_CHARS": 10**6,
-        "POLICY": {},
-    }
+    settings.AI_ASSISTANT = conf.merged(
+        settings.AI_ASSISTANT, {"LIMITS": {"TOOL_SCHEMA_CHARS": 10**6}, "POLICY": {}}
+    )
     with registry.restored():
         for kind, name in list(registry._registry):
             if name != "ask_user":

@@ -6,6 +6,7 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.safety.policy import rules
@@ -272,10 +273,10 @@ class TestKept:
 
         assert decided("read") == "allow"
 
-    def test_change_behind_our_back_counts_after_its_time(self, settings):
+    def test_change_behind_our_back_counts_after_its_time(self, monkeypatch):
         row = rule("tool", "deny")
         PolicyRule.objects.update(decision="ask")
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "POLICY_TTL_S": 0.0}
+        monkeypatch.setattr(conf, "POLICY_TTL_S", 0.0)
 
         assert decided("read") == "ask"
         assert row.pk

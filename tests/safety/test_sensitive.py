@@ -5,6 +5,7 @@ from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.db import models
 
+from ai_assistant import conf
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, is_sensitive_model
 from project.questionnaires.models import Questionnaire
 
@@ -70,5 +71,5 @@ def test_proxy_is_as_secret_as_its_table(proxy, settings):
     assert is_sensitive_model(proxy)
 
     opened = {"NOT_SENSITIVE": ["auth.permission"]}
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **opened}
+    settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, opened)
     assert not is_sensitive_model(proxy)

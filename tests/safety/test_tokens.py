@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from ai_assistant import conf
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import AccessToken, AuditEntry
 from ai_assistant.safety.identity.tokens import (
@@ -69,7 +70,9 @@ class TestEnd:
         assert "365" in str(refused.value)
 
     def test_none_where_the_site_lets(self, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "TOKEN_MAX_DAYS": None}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"TOKENS": {"MAX_DAYS": None}}
+        )
 
         assert end_after(None) is None
         assert end_after(9999) > timezone.now() + timedelta(9998)

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
-from ai_assistant import RunContext, ToolFailed, tool
+from ai_assistant import RunContext, ToolFailed, conf, tool
 from ai_assistant.models import ToolCall
 from ai_assistant.testing import (
     answer_interrupt,
@@ -81,11 +81,10 @@ def user():
 
 @pytest.fixture(autouse=True)
 def _tools(settings):
-    settings.AI_ASSISTANT = {
-        **settings.AI_ASSISTANT,
-        "TOOL_SCHEMA_CHARS": 10**6,
-        "POLICY": {"writes": "allow"},
-    }
+    settings.AI_ASSISTANT = conf.merged(
+        settings.AI_ASSISTANT,
+        {"LIMITS": {"TOOL_SCHEMA_CHARS": 10**6}, "POLICY": {"writes": "allow"}},
+    )
     with temporary_registration():
         for one in (reads, awaits, goes_on, generates, calls, says, leaks):
             tool(effect="read")(one)

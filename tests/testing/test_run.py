@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group, Permission
 from django.test import TestCase
 
 import ai_assistant
-from ai_assistant import Ask, ModelRetry, RunContext
+from ai_assistant import Ask, ModelRetry, RunContext, conf
 from ai_assistant.exceptions import ModelError, NotRegistered, Refused
 from ai_assistant.models import Run
 from ai_assistant.registry import registry
@@ -56,7 +56,9 @@ class TestRunAssistant:
         assert played.interrupts == ()
 
     def test_keeps_what_the_model_was_asked(self, user, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "TOOL_SCHEMA_CHARS": 10**6}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"LIMITS": {"TOOL_SCHEMA_CHARS": 10**6}}
+        )
         played = run_assistant(
             user,
             "/admin/",

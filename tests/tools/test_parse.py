@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_assistant import ModelRetry
-from ai_assistant.conf import DEFAULTS
+from ai_assistant.tools import parsing
 from ai_assistant.tools.parsing import digest, parsed
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -90,14 +90,14 @@ class TestParsed:
             parsed("tool", text)
 
     def test_as_much_as_allowed(self):
-        most = DEFAULTS["MAX_ARGUMENTS_CHARS"]
+        most = parsing.MAX_ARGUMENTS_CHARS
         text = json.dumps({"a": "x" * (most - 9)})
 
         assert len(text) == most
         assert len(parsed("tool", text)["a"]) == most - 9
 
-    def test_no_more_than_the_site_allows(self, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "MAX_ARGUMENTS_CHARS": 10}
+    def test_no_more_than_allowed(self, monkeypatch):
+        monkeypatch.setattr(parsing, "MAX_ARGUMENTS_CHARS", 10)
 
         assert parsed("tool", '{"a": "b"}') == {"a": "b"}
         with pytest.raises(ModelRetry, match=r"have 11 characters \(at most 10\)"):

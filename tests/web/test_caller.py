@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from ai_assistant import conf
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.identity.tokens import issue, mark_revoked
@@ -191,7 +192,9 @@ class TestEnds:
 class TestManyUnknown:
     @pytest.fixture(autouse=True)
     def _few(self, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "TOKEN_FAILURES": "2/h"}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"RATES": {"UNKNOWN_TOKENS": "2/h"}}
+        )
 
     def test_are_told_to_wait(self, nora):
         answers = [call(f"aia_{number}") for number in range(4)]
@@ -223,7 +226,9 @@ class TestManyUnknown:
         assert [call("aia_x").status_code for _ in range(4)] == [401] * 4
 
     def test_may_be_turned_off(self, nora, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "TOKEN_FAILURES": ""}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"RATES": {"UNKNOWN_TOKENS": ""}}
+        )
 
         assert [call("aia_x").status_code for _ in range(4)] == [401] * 4
 

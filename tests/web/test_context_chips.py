@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 import ai_assistant
+from ai_assistant import conf
 from ai_assistant.context.block import line_of
 from ai_assistant.models.run import RunState
 from ai_assistant.registry import registry
@@ -130,7 +131,9 @@ class TestChips:
         assert "<i>" not in html
 
     def test_room_is_what_is_left_for_the_browser(self, client, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "CONTEXT_CHARS": 2000}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"LIMITS": {"CONTEXT_CHARS": 2000}}
+        )
 
         room = one_with(look(client), id="aia-context")["data-room"]
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.test import RequestFactory
 
+from ai_assistant import conf
 from ai_assistant.engine.lifecycle.scope import kept_of
 from ai_assistant.models import Run
 from ai_assistant.web.panel.fields import read_context
@@ -44,8 +45,8 @@ class TestItems:
         assert second["value"] == 1
         assert len(json.dumps(stored)) < 1000
 
-    def test_all_together_have_a_bound(self, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "BROWSER_CONTEXT_CHARS": 1000}
+    def test_all_together_have_a_bound(self, monkeypatch):
+        monkeypatch.setattr(conf, "BROWSER_CONTEXT_CHARS", 1000)
         said = [{"id": str(n), "value": "x" * 200} for n in range(40)]
 
         stored = read({"browser": said})

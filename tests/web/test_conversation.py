@@ -40,7 +40,6 @@ def model(settings):
     settings.AI_ASSISTANT = {
         **settings.AI_ASSISTANT,
         "POLL_S": 0.05,
-        "FLUSH_S": 0.02,
         "PROFILES": {"default": profile},
     }
     return script

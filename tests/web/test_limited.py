@@ -7,6 +7,7 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 from django.utils import timezone
 
+from ai_assistant import conf
 from ai_assistant.models import Run, UsageLedger
 from ai_assistant.render.html.fragments import fragment
 from ai_assistant.render.html.transcript.entries import run_entry
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("quiet")
 @pytest.fixture
 def options(settings):
     def change(**changed):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **changed}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, changed)
 
     return change
 
@@ -30,7 +31,7 @@ def options(settings):
 @pytest.mark.row("X07")
 class TestRefusedMessage:
     def test_is_told_to_a_script_with_its_time(self, browser, options):
-        options(RATE_USER="1/h")
+        options(RATES={"USER": "1/h"})
         client = browser("ada")
         send(client, form(), script=True)
         before = count()
@@ -45,7 +46,7 @@ class TestRefusedMessage:
         assert count() == before  # the draft stays in the composer
 
     def test_is_told_on_a_page_without_a_script(self, browser, options):
-        options(RATE_USER="1/m")
+        options(RATES={"USER": "1/m"})
         client = browser("ada")
         send(client, form())
 
@@ -80,7 +81,7 @@ class TestRefusedMessage:
     def test_of_another_try(self, browser, options, people):
         run = ask(people["ada"])
         Run.objects.filter(pk=run.pk).update(state="failed", finished_at=timezone.now())
-        options(RATE_USER="1/h")
+        options(RATES={"USER": "1/h"})
 
         response = browser("ada").post(
             reverse("ai_assistant:retry"),

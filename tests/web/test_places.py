@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.auth import get_user_model
 
+from ai_assistant import conf
 from ai_assistant.web.panel.keyboard import keyboard_map
 from ai_assistant.web.panel.layout import COOKIE, Layout
 from tests.web.markup import all_with, one_with
@@ -15,7 +16,7 @@ def page(client, settings):
     client.force_login(user)
 
     def drawn(cookie="", **own):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **own}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, own)
         client.cookies[COOKIE] = cookie
         return client.get("/admin/").content.decode()
 

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import AsyncClient
 from django.urls import reverse
 
+from ai_assistant import conf
 from ai_assistant.engine import service
 from ai_assistant.engine.execution.dequeue import Wanted
 from ai_assistant.engine.execution.presence import say_present
@@ -174,7 +175,9 @@ class TestRefusal:
         assert run.messages.last().text == "Only 2025"
 
     def test_of_too_many_at_once(self, browser, people, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "RUNS_PER_USER": 1}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"LIMITS": {"RUNS_PER_USER": 1}}
+        )
         ask(people["ada"])
 
         notice = send(browser("ada"), form(), script=True)

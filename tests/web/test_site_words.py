@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from ai_assistant import conf
 from tests.web.markup import one_with
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -14,7 +15,7 @@ LIST = "/admin/questionnaires/questionnaire/"
 @pytest.fixture
 def options(settings):
     def change(**changed):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **changed}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, changed)
 
     return change
 

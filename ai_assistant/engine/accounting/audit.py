@@ -45,8 +45,8 @@ def approval_closed(interrupt: Interrupt, status: str) -> None:
 
 
 def run_started(run: Run, ip: str = "") -> None:
-    """Record that a person has started a run, if the site wants that: AUDIT_STARTS."""
-    if not conf.get("AUDIT_STARTS"):
+    """Record that a person has started a run, if the site wants that: STARTS."""
+    if not conf.get("AUDIT", "STARTS"):
         return
     record(
         "run.started",
@@ -77,7 +77,7 @@ def run_ended(run: Run) -> None:
 def _matters(call: ToolCall, status: str, reason: str) -> bool:
     if status == CallStatus.DENIED:
         return reason not in OF_APPROVAL
-    if call.effect not in ("", "read") or conf.get("AUDIT_READS"):
+    if call.effect not in ("", "read") or conf.get("AUDIT", "READS"):
         return status != CallStatus.CANCELLED or call.started_at is not None
     tool = registry.tool(call.name)
     return tool is not None and tool.external

@@ -55,6 +55,7 @@ LABEL = re.compile(r"^title\s*:\s*", re.IGNORECASE)
 TURNS = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # of the writing direction
 # Errors after which the provider may still want money.
 UNUSED = ("bad_key", "rate_limited", "no_model", "bad_request", "not_configured")
+TIMEOUT_S = 30.0
 SAID_CHARS = 4000  # of a model that does not stop
 
 
@@ -73,7 +74,7 @@ class Wanted:
 async def give_title(run_id: UUID) -> None:
     """Give the conversation of a run that has just succeeded its title, if it wants."""
     try:
-        async with asyncio.timeout(float(conf.get("TITLE_TIMEOUT_S"))):
+        async with asyncio.timeout(TIMEOUT_S):
             wanted = await in_db(_wanted, run_id)
             if wanted is not None:
                 await _title(wanted)

@@ -155,7 +155,7 @@ def told_tools(
     others as there is room for, then of those that are built in. The rest is found.
     """
     tools = tools_of(scope) if tools is None else tools
-    most = int(conf.get("TOOL_SCHEMA_CHARS"))
+    most = int(conf.get("LIMITS", "TOOL_SCHEMA_CHARS"))
     if _size(tools) <= most:
         # It tells why the tools on rows are missing, if they are.
         needs_it = bool(why_missing(scope.user))

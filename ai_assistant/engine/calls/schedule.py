@@ -11,7 +11,6 @@ from typing import Any
 from django.db import DatabaseError
 from django.utils.translation import gettext as _
 
-from ai_assistant import conf
 from ai_assistant.engine.calls import background
 from ai_assistant.engine.calls.attempt import (
     TIMEOUT,
@@ -95,6 +94,7 @@ def _park(writer: RunWriter) -> list[Event]:
 
 logger = logging.getLogger("ai_assistant")
 
+PARALLEL_READS = 4
 SHOWN_AFTER_S = 0.3  # only a call that lasts is shown as working
 
 
@@ -104,7 +104,7 @@ class DurableCalls:
     def __init__(self, run: Run, writer: RunWriter) -> None:
         self.run_row = run
         self.writer = writer
-        self._side_by_side = asyncio.Semaphore(int(conf.get("PARALLEL_READS")))
+        self._side_by_side = asyncio.Semaphore(PARALLEL_READS)
 
     async def run(self, step_index: int) -> list[CallOutcome] | None:
         """Carry out what is open; None if the run was parked to wait."""

@@ -68,9 +68,9 @@ _thread = threading.local()
 
 
 def limit_s(own_s: float | None = None) -> float:
-    """Return the seconds of a write phase: WRITE_TIMEOUT_S, or more if it says so."""
+    """Return the seconds of a write phase: WRITE_S, or more if it says so."""
     default_s = 1.0 if connection.vendor == "sqlite" else 5.0
-    usual_s = float(conf.get("WRITE_TIMEOUT_S") or default_s)
+    usual_s = float(conf.get("TIMEOUTS", "WRITE_S") or default_s)
     return max(own_s or 0.0, usual_s)
 
 

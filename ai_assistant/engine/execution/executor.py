@@ -73,7 +73,7 @@ class Executor:
     @property
     def has_room(self) -> bool:
         """Whether this process takes another run now."""
-        return len(self._tasks) < int(conf.get("RUNS_PER_PROCESS"))
+        return len(self._tasks) < int(conf.get("LIMITS", "RUNS_PER_PROCESS"))
 
     @property
     def unswept_s(self) -> float:
@@ -170,7 +170,7 @@ class Executor:
         started = [one.run_id for one in await in_db(start_waiting)]
         for run_id, group in await in_db(_groups, started) if started else ():
             notifications.ring(group, run_id)
-        room = int(conf.get("RUNS_PER_PROCESS")) - len(self._tasks)
+        room = int(conf.get("LIMITS", "RUNS_PER_PROCESS")) - len(self._tasks)
         for hold in await in_db(claim_runs, self.owner, max(room, 0)):
             self._restart(hold)
         if self._tasks:

@@ -28,6 +28,7 @@ from ai_assistant.tools.manifest import versions
 from ai_assistant.types import ModelChunk, ModelRequest, Provider, ReplyEnd
 
 # Errors before the first word, after which the provider may still want money.
+MAX_RETRY_DELAY_S = 20.0  # a longer wait ends the run instead
 MAY_HAVE_USED = ("first_byte_timeout", "total_timeout", "cut", "empty", "malformed")
 
 
@@ -62,9 +63,9 @@ class ProfileModel:
         self._prepared = None
         retried = with_retries(
             lambda: self._patient(provider, request),
-            retries=int(conf.get("MODEL_RETRIES")),
-            delay_s=float(conf.get("MODEL_RETRY_DELAY_S")),
-            max_delay_s=float(conf.get("MODEL_RETRY_MAX_DELAY_S")),
+            retries=int(conf.get("LIMITS", "MODEL_RETRIES")),
+            delay_s=float(conf.get("TIMEOUTS", "MODEL_RETRY_S")),
+            max_delay_s=MAX_RETRY_DELAY_S,
         )
         spoke = False
         try:
@@ -82,9 +83,9 @@ class ProfileModel:
     ) -> AsyncGenerator[ModelChunk, None]:
         return with_timeouts(
             provider.stream(request),
-            first_byte_s=float(conf.get("FIRST_BYTE_TIMEOUT_S")),
-            idle_s=float(conf.get("IDLE_TIMEOUT_S")),
-            total_s=float(conf.get("TOTAL_TIMEOUT_S")),
+            first_byte_s=float(conf.get("TIMEOUTS", "FIRST_BYTE_S")),
+            idle_s=float(conf.get("TIMEOUTS", "IDLE_S")),
+            total_s=float(conf.get("TIMEOUTS", "MODEL_CALL_S")),
         )
 
     def prepare(self, user: Any) -> None:

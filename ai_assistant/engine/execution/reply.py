@@ -23,7 +23,7 @@ from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import rate_limit
 from ai_assistant.safety.policy.policy import judge
 from ai_assistant.tools.manifest import version_of
-from ai_assistant.tools.parsing import digest, most_characters, parsed
+from ai_assistant.tools.parsing import MAX_ARGUMENTS_CHARS, digest, parsed
 from ai_assistant.tools.result import REFUSALS, from_exception, rate_limited, refused
 from ai_assistant.tools.schema import schema_error, validated
 from ai_assistant.types import (
@@ -136,7 +136,7 @@ def _store_call(
     facts: list[Event] = [
         CallStart(call_id=call_id, name=call.name, message_id=message_id),
         CallArguments(
-            call_id=call_id, delta=requested.arguments_text[: most_characters()]
+            call_id=call_id, delta=requested.arguments_text[:MAX_ARGUMENTS_CHARS]
         ),
         CallEnd(call_id=call_id),
     ]
@@ -144,7 +144,7 @@ def _store_call(
         call.arguments = parsed(call.name, requested.arguments_text)
         problem = None
     except ModelRetry as error:
-        call.arguments_text = requested.arguments_text[: most_characters()]
+        call.arguments_text = requested.arguments_text[:MAX_ARGUMENTS_CHARS]
         problem = from_exception(call.name, error)
     call.arguments_digest = digest(call.name, call.arguments)
     tool = _tool(call.run, call.name)

@@ -33,10 +33,10 @@ class Plan:
 def limits() -> Limits:
     """Return the limits of a run, as the site has set them."""
     return Limits(
-        steps=int(conf.get("MAX_STEPS")),
-        calls=int(conf.get("MAX_CALLS_PER_STEP")),
-        same_failures=int(conf.get("MAX_SAME_FAILURES")),
-        running_s=float(conf.get("MAX_RUN_S")),
+        steps=int(conf.get("LIMITS", "STEPS")),
+        calls=int(conf.get("LIMITS", "CALLS_PER_STEP")),
+        same_failures=int(conf.get("LIMITS", "SAME_FAILURES")),
+        running_s=float(conf.get("LIMITS", "RUN_S")),
     )
 
 
@@ -109,7 +109,7 @@ def judge_interrupted(run: Run) -> list[Event]:
 def _ending(run: Run, user: Any) -> Ending | None:
     if run.is_stopping:
         return stopped(run)
-    if run.attempts > int(conf.get("MAX_ATTEMPTS")):
+    if run.attempts > int(conf.get("LIMITS", "ATTEMPTS")):
         return Ending(
             state=RunState.FAILED,
             code="interrupted",

@@ -173,7 +173,7 @@ def _all_said(run: Run) -> str:
     said = Message.objects.filter(run=run, role=Message.Role.USER)
     texts = [message.text for message in said.order_by("position")]
     whole = "\n\n".join(texts)
-    return whole if len(whole) <= int(conf.get("MAX_MESSAGE_CHARS")) else texts[0]
+    return whole if len(whole) <= int(conf.get("LIMITS", "MESSAGE_CHARS")) else texts[0]
 
 
 def _beside_kind(run: Run, kind: RunKind) -> RunKind:

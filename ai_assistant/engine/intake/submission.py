@@ -101,7 +101,7 @@ def clean_text(text: str, most: int = 0) -> str:
     Raise Refused if it is empty, too long, or holds control characters.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    most = most or int(conf.get("MAX_MESSAGE_CHARS"))
+    most = most or int(conf.get("LIMITS", "MESSAGE_CHARS"))
     if not text:
         raise Refused("empty", _("Write a message first."))
     if len(text) > most:
@@ -304,7 +304,7 @@ def _check_load(submission: Submission) -> None:
     active = Run.objects.filter(
         user_id=submission.user_id, state__in=(RunState.QUEUED, RunState.RUNNING)
     ).count()
-    if active >= int(conf.get("RUNS_PER_USER")):
+    if active >= int(conf.get("LIMITS", "RUNS_PER_USER")):
         raise Refused(
             "too_many_runs",
             _("%(n)d answers are being written for you already. Wait for one.")

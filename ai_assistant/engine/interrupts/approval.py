@@ -49,8 +49,8 @@ class Approval(PersonKind):
     run_state = RunState.WAITING_APPROVAL
 
     def open(self, call: ToolCall, **columns: Any) -> Event:
-        """Let the call wait, for APPROVAL_TTL_S at most."""
-        lasts = timedelta(seconds=conf.get("APPROVAL_TTL_S"))
+        """Let the call wait, for at most APPROVAL_S."""
+        lasts = timedelta(seconds=conf.get("TIMEOUTS", "APPROVAL_S"))
         return super().open(call, expires_at=clock.now() + lasts, **columns)
 
     def opened(self, interrupt: Interrupt) -> None:

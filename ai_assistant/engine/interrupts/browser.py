@@ -70,7 +70,7 @@ class Browser(InterruptKind):
         held: dict[str, Any] = {}
         if call.run.door == Door.AGUI:
             # No page can take it: it is the client's from the beginning.
-            waits_s = float(conf.get("CLIENT_TOOL_TTL_S"))
+            waits_s = float(conf.get("TIMEOUTS", "CLIENT_TOOL_S"))
             held = {"tab": CLIENT_TAB, "lease_until": database_now() + waits_s}
         expires_at = clock.now() + timedelta(seconds=waits_s)
         return self.open(call, request=request, expires_at=expires_at, **held)
@@ -117,7 +117,7 @@ def claim(said: FromPage) -> bool:
         tab__in=("", said.tab),
         expires_at__gt=Now(),
     )
-    lease_until = database_now() + float(conf.get("BROWSER_LEASE_S"))
+    lease_until = database_now() + conf.BROWSER_LEASE_S
     return bool(mine.update(tab=said.tab, lease_until=lease_until))
 
 

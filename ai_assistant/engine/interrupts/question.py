@@ -43,7 +43,7 @@ class Question(PersonKind):
         if left := self._left_before(call, text):
             status, reason = ENDED_AS[left.status]
             return record_result(call, unanswered(left), status=status, reason=reason)
-        ttl_s = conf.get("QUESTION_TTL_S")
+        ttl_s = conf.get("TIMEOUTS", "QUESTION_S")
         fact = self.open(
             call,
             question=text,

@@ -45,6 +45,7 @@ class Pace:
 
 logger = logging.getLogger("ai_assistant")
 
+FLUSH_BYTES = 2048
 SPACING_S = 0.17  # between two commits, so that there are at most six a second
 
 STORED, LOST, LOCKED = "stored", "lost", "locked"
@@ -65,7 +66,7 @@ class Flusher:
         """Flush `writer` with the next commit."""
         self._dirty[writer] = None
         self._wanted.set()
-        if writer.pending_chars >= conf.get("FLUSH_BYTES"):
+        if writer.pending_chars >= FLUSH_BYTES:
             self._soon.set()
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(
@@ -77,7 +78,7 @@ class Flusher:
             await self._wanted.wait()
             await asyncio.sleep(SPACING_S)
             try:
-                rest_s = max(float(conf.get("FLUSH_S")) - SPACING_S, 0)
+                rest_s = max(conf.FLUSH_S - SPACING_S, 0)
                 async with asyncio.timeout(rest_s):
                     await self._soon.wait()
             except TimeoutError:

@@ -84,11 +84,11 @@ def chat_messages(run: Run, path: Sequence[UUID] | None = None) -> list[dict[str
     Return the conversation up to now in the OpenAI chat form.
 
     Of its branches only `path`, the runs up to this one; without it they are looked up.
-    The last AI_ASSISTANT['HISTORY_MESSAGES'] messages, and of these the newest that
+    The last HISTORY_MESSAGES messages, and of these the newest that
     fit into HISTORY_CHARS, beginning with the question of a run; a call and its result
     are never parted.
     """
-    most = int(conf.get("HISTORY_MESSAGES"))
+    most = int(conf.get("LIMITS", "HISTORY_MESSAGES"))
     seen = seen_by(run)[0] if path is None else path
     # Each run has a message at least: no more of them are needed than messages.
     told = Message.objects.filter(
@@ -123,7 +123,7 @@ def _fitting(groups: list[Group], begins: list[bool], run: Run) -> list[Group]:
 
     `begins` tells of each group whether it is one.
     """
-    kept = newest_that_fit(groups, int(conf.get("HISTORY_CHARS")))
+    kept = newest_that_fit(groups, int(conf.get("LIMITS", "HISTORY_CHARS")))
     if len(kept) == len(groups):
         return kept
     for index, begins_run in enumerate(begins[len(groups) - len(kept) :]):

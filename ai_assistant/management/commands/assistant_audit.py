@@ -13,7 +13,7 @@ from ai_assistant.safety.audit.seal import anchor_later
 
 EMPTY = (
     "The log is empty, but there are runs. It was emptied, unless all of them ended well "
-    "and none called a tool that changes anything. With AUDIT_STARTS each has an entry."
+    "and none called a tool that changes anything. With AUDIT['STARTS'] each has an entry."
 )
 
 

@@ -27,13 +27,13 @@ class Command(BaseCommand):
     """For cron: delete conversations, tokens and audit entries that are old enough."""
 
     help = (
-        "Delete conversations unused for RETENTION_DAYS, with their runs and changes, "
-        "access tokens that ended TOKEN_RETENTION_DAYS ago, and audit entries older "
-        "than AUDIT_RETENTION_DAYS."
+        "Delete conversations unused for CONVERSATION_DAYS, with their runs and changes, "
+        "access tokens that ended TOKEN_DAYS ago, and audit entries older "
+        "than AUDIT_DAYS, all of AI_ASSISTANT['RETENTION']."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--days", type=int, help="instead of RETENTION_DAYS")
+        parser.add_argument("--days", type=int, help="instead of CONVERSATION_DAYS")
         parser.add_argument("--user", help="only the conversations of this user")
         parser.add_argument(
             "--dry-run", action="store_true", help="delete nothing, tell how many"
@@ -42,12 +42,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["dry_run"]:
             self._deleted()
-        days, of_audit = options["days"], conf.get("AUDIT_RETENTION_DAYS")
-        of_tokens = conf.get("TOKEN_RETENTION_DAYS")
-        days = conf.get("RETENTION_DAYS") if days is None else days
+        days, of_audit = options["days"], conf.get("RETENTION", "AUDIT_DAYS")
+        of_tokens = conf.get("RETENTION", "TOKEN_DAYS")
+        days = conf.get("RETENTION", "CONVERSATION_DAYS") if days is None else days
         if days is None and of_audit is None and of_tokens is None:
             raise CommandError(
-                "AI_ASSISTANT['RETENTION_DAYS'] is not set. Set it, or give --days."
+                f"{conf.typed('RETENTION', 'CONVERSATION_DAYS')} is not set. "
+                "Set it, or give --days."
             )
         if days is not None and days < 0:
             raise CommandError(f"--days is {days}. Give 0 or more.")

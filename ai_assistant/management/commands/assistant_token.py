@@ -33,10 +33,10 @@ class Command(BaseCommand):
         scopes = ",".join(AccessToken.Scope.values)
         creates.add_argument("--scopes", default="read", help=f"some of {scopes}")
         creates.add_argument(
-            "--days", type=int, help="how long it is good; else TOKEN_DAYS"
+            "--days", type=int, help="how long it is good; else TOKENS['DAYS']"
         )
         creates.add_argument(
-            "--forever", action="store_true", help="if TOKEN_MAX_DAYS is None"
+            "--forever", action="store_true", help="if TOKENS['MAX_DAYS'] is None"
         )
         lists = does.add_parser("list", help="one a line, newest first")
         lists.add_argument("--user", help="only those of this user")
@@ -60,7 +60,9 @@ class Command(BaseCommand):
             )
         if options["forever"] and options["days"] is not None:
             raise CommandError("--days and --forever do not go together. Give one.")
-        given = conf.get("TOKEN_DAYS") if options["days"] is None else options["days"]
+        given = (
+            conf.get("TOKENS", "DAYS") if options["days"] is None else options["days"]
+        )
         token = AccessToken(user=user, name=name, scopes=_scopes(options["scopes"]))
         try:
             token.expires_at = end_after(None if options["forever"] else given)

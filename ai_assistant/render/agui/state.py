@@ -54,8 +54,8 @@ def capabilities() -> dict[str, Any]:
             "reasoning": {"supported": True, "streaming": True, "encrypted": False},
             "execution": {
                 "codeExecution": False,
-                "maxIterations": int(conf.get("MAX_STEPS")),
-                "maxExecutionTime": int(conf.get("MAX_RUN_S") * MS),
+                "maxIterations": int(conf.get("LIMITS", "STEPS")),
+                "maxExecutionTime": int(conf.get("LIMITS", "RUN_S") * MS),
             },
             "humanInTheLoop": {
                 "supported": True,

@@ -116,7 +116,7 @@ def is_own_head(head: AuditHead) -> bool:
 
 def keys() -> list[str]:
     """Return the key that signs now, and those that signed before."""
-    own = [conf.get("AUDIT_KEY")] if conf.get("AUDIT_KEY") else []
+    own = [conf.get("AUDIT", "KEY")] if conf.get("AUDIT", "KEY") else []
     return [*own, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
 
 

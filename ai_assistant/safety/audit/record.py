@@ -144,7 +144,7 @@ def came_from(ip: str) -> None:
 
 def request_ip(remote: str) -> str:
     """Return the address for the log: nothing, unless the site wants it."""
-    return remote[:45] if conf.get("AUDIT_IP") else ""
+    return remote[:45] if conf.get("AUDIT", "IP") else ""
 
 
 def _write(entries: Sequence[Entry]) -> None:

@@ -68,7 +68,7 @@ def has_budget_rows() -> bool:
     waiting = transaction.get_connection(router.db_for_read(Budget)).run_on_commit
     # What this transaction has removed may come back.
     if not any(entry[1] is forget for entry in waiting):
-        _kept["none_until"] = now + float(conf.get("POLICY_TTL_S"))
+        _kept["none_until"] = now + conf.POLICY_TTL_S
     return False
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from ai_assistant import conf
 from ai_assistant.exceptions import Limited
 from ai_assistant.models import clock
 from ai_assistant.models.usage import Budget
@@ -17,6 +16,7 @@ from ai_assistant.safety.budgets.texts import too_large, too_small, used_up
 from ai_assistant.types import ModelRequest
 
 CHARS_PER_TOKEN = 3  # English has 4; code, JSON and other languages fewer
+RESERVE_OUTPUT_TOKENS = 1000  # of a reply, where no option limits it
 OUTPUT_OPTIONS = ("max_completion_tokens", "max_tokens")
 
 
@@ -37,7 +37,7 @@ def output_tokens(options: Mapping[str, Any]) -> int:
         most = options.get(name)
         if isinstance(most, int) and most > 0:
             return most
-    return int(conf.get("RESERVE_OUTPUT_TOKENS"))
+    return RESERVE_OUTPUT_TOKENS
 
 
 def check_budgets(

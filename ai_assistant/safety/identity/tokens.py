@@ -87,7 +87,7 @@ def end_after(days: int | None) -> datetime | None:
 
     Raise Refused wrong_days if the site does not allow it.
     """
-    own = conf.get("TOKEN_MAX_DAYS")
+    own = conf.get("TOKENS", "MAX_DAYS")
     if days is None and own is None:
         return None
     most = MOST_DAYS if own is None else own

@@ -80,7 +80,7 @@ def _rows() -> list[Rule]:
     now = time.monotonic()
     kept = _kept.get("rows")
     is_changing = _is_changing()
-    if kept and not is_changing and now - kept[0] < float(conf.get("POLICY_TTL_S")):
+    if kept and not is_changing and now - kept[0] < conf.POLICY_TTL_S:
         return kept[1]
     rules = _read()
     if not is_changing:

@@ -47,7 +47,7 @@ def _secrets() -> Iterator[str]:
 
 
 def _of_profiles() -> Iterator[Any]:
-    yield conf.get("AUDIT_KEY")
+    yield conf.get("AUDIT", "KEY")
     for profile in conf.get("PROFILES").values():
         yield profile.get("API_KEY")
         yield os.environ.get(profile.get("API_KEY_ENV") or "")

@@ -64,7 +64,7 @@ def check_name(what: str, name: str) -> None:
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:
-    most = int(conf.get("AGUI_MAX_BODY_BYTES"))
+    most = int(conf.get("LIMITS", "AGUI_BODY_BYTES"))
     # Not `body`: Django's own limit there is for forms.
     text = request.read(most + 1)
     if len(text) > most:
@@ -152,7 +152,7 @@ def read_client_context(said: RunAgentInput) -> dict[str, Any]:
 
 
 def _items(context: list[Context]) -> list[dict[str, Any]]:
-    most = int(conf.get("BROWSER_CONTEXT_CHARS"))
+    most = conf.BROWSER_CONTEXT_CHARS
     size = sum(len(one.value) + len(one.description) for one in context)
     if len(context) > MAX_ITEMS or size > most:
         raise Refused(

@@ -147,7 +147,7 @@ class Stream:
             if self.segment.is_over:
                 return
             silent_s += await self._wait()
-            if silent_s >= float(conf.get("AGUI_KEEPALIVE_S")):
+            if silent_s >= float(conf.get("TIMEOUTS", "AGUI_KEEPALIVE_S")):
                 silent_s = 0.0
                 yield KEEPALIVE
 
@@ -194,7 +194,9 @@ class Stream:
         loop = asyncio.get_running_loop()
         since = loop.time()
         try:
-            async with asyncio.timeout(min(poll_s, conf.get("AGUI_KEEPALIVE_S"))):
+            async with asyncio.timeout(
+                min(poll_s, conf.get("TIMEOUTS", "AGUI_KEEPALIVE_S"))
+            ):
                 await self._listener.news.wait()
         except TimeoutError:
             self._listener.look = True

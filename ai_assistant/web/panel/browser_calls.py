@@ -27,7 +27,7 @@ async def claim_view(request: HttpRequest) -> HttpResponse:
         is_its_own = await claim_for_page(_said(request))
     except Refused:
         is_its_own = False
-    return JsonResponse({"go": is_its_own, "lease": float(conf.get("BROWSER_LEASE_S"))})
+    return JsonResponse({"go": is_its_own, "lease": conf.BROWSER_LEASE_S})
 
 
 @require_POST

@@ -126,7 +126,7 @@ def chips_of(context: RunContext) -> Chips:
     except Exception as error:  # code of the site: its ModelAdmin, its __str__
         logger.exception("the page %r could not be described", context.page_path)
         items = [_unknown_page(error)]
-    left = int(conf.get("CONTEXT_CHARS"))
+    left = int(conf.get("LIMITS", "CONTEXT_CHARS"))
     chips = []
     for item in items:
         size = 0 if item.error else len(line_of(item))
@@ -136,7 +136,7 @@ def chips_of(context: RunContext) -> Chips:
     page = find_page(context.page_path)
     return Chips(
         items=chips,
-        room=min(left, int(conf.get("BROWSER_CONTEXT_CHARS"))),
+        room=min(left, conf.BROWSER_CONTEXT_CHARS),
         withheld=page is not None and is_withheld(page),
     )
 

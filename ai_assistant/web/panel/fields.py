@@ -51,7 +51,7 @@ def _kept(said: dict[str, Any]) -> dict[str, Any]:
 
 def _items(said: object) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the items within the bound, and the ids of those beyond it."""
-    left = int(conf.get("BROWSER_CONTEXT_CHARS"))
+    left = conf.BROWSER_CONTEXT_CHARS
     items: dict[str, dict[str, Any]] = {}
     refused = []
     for one in (said if isinstance(said, list) else [])[:MAX_ITEMS]:

@@ -152,7 +152,7 @@ class Panel:
 
     @property
     def max_chars(self) -> int:
-        return int(conf.get("MAX_MESSAGE_CHARS"))
+        return int(conf.get("LIMITS", "MESSAGE_CHARS"))
 
     @property
     def model_label(self) -> str:

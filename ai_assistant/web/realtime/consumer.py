@@ -99,6 +99,7 @@ logger = logging.getLogger("ai_assistant")
 
 # Daphne sends no code of 1001 to 2999: with one of these the socket would stay open.
 SIGNED_OUT, FORBIDDEN, TOO_LARGE, BAD_FRAME, FAILED = 4401, 4403, 4413, 4400, 4500
+MAX_FRAME_BYTES = 64 * 1024
 TOO_MANY = 4429  # frames; the page then polls for a while
 CHECK_S = 10.0  # between two looks whether the session is still good
 MAX_BAD_FRAMES = 10
@@ -313,8 +314,9 @@ async def _patiently(ask: Callable[[], Awaitable[None]]) -> None:
 
 
 def _is_too_large(text: str) -> bool:
-    most = int(conf.get("MAX_FRAME_BYTES"))
-    return len(text) > most or len(text.encode("utf-8", "surrogatepass")) > most
+    if len(text) > MAX_FRAME_BYTES:
+        return True
+    return len(text.encode("utf-8", "surrogatepass")) > MAX_FRAME_BYTES
 
 
 def _close_code(scope: dict[str, Any]) -> int:

@@ -115,7 +115,7 @@ class Pump:
         if not (self.projection.is_active or self.projection.is_waiting):
             poll_s *= IDLE_POLLS
         elif self.projection.texts.is_behind:
-            poll_s = float(conf.get("FLUSH_S"))
+            poll_s = conf.FLUSH_S
         try:
             async with asyncio.timeout(poll_s):
                 await self._news.wait()

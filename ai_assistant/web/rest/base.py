@@ -34,12 +34,12 @@ from ai_assistant.web.rest.reading import Query, read_query
 class CallerThrottle(SimpleRateThrottle):
     """`setting` names the rate; one that is empty limits nothing."""
 
-    setting = "API_RATE"
+    setting = "API"
     scope = "all"
 
     def get_rate(self) -> str | None:
         """Return the rate, as the site has it now."""
-        return conf.get(self.setting) or None
+        return conf.get("RATES", self.setting) or None
 
     def get_cache_key(self, request: Request, view: APIView) -> str | None:
         """Return the key of this user's count."""
@@ -49,7 +49,7 @@ class CallerThrottle(SimpleRateThrottle):
 class WriteThrottle(CallerThrottle):
     """Counts only what starts, stops, answers, changes or deletes."""
 
-    setting = "API_WRITE_RATE"
+    setting = "API_WRITE"
     scope = "write"
 
     def get_cache_key(self, request: Request, view: APIView) -> str | None:
@@ -99,7 +99,9 @@ class JSONBody(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> bytes:
         """Return the bytes. Raise Refused too_large."""
-        most = BYTES_A_CHARACTER * int(conf.get("MAX_MESSAGE_CHARS")) + BYTES_BESIDE
+        most = (
+            BYTES_A_CHARACTER * int(conf.get("LIMITS", "MESSAGE_CHARS")) + BYTES_BESIDE
+        )
         body: bytes = stream.read(most + 1)
         if len(body) > most:
             sentence = _("A request may have %(most)d bytes.") % {"most": most}

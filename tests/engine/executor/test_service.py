@@ -58,14 +58,14 @@ class TestSend:
         assert seen == ["nothing"]
 
     def test_without_room_is_queued_and_taken_later(self, submission, script, options):
-        options(RUNS_PER_PROCESS=0)
+        options(LIMITS={"RUNS_PER_PROCESS": 0})
         script.add(reply("Hello."))
 
         async def scenario():
             async with booted() as own:
                 accepted = await service.send(submission())
                 assert accepted.hold is None
-                await in_db(lambda: options(RUNS_PER_PROCESS=5))
+                await in_db(lambda: options(LIMITS={"RUNS_PER_PROCESS": 5}))
                 own.wake()
                 await until(is_final, accepted.run_id)
 

@@ -205,7 +205,8 @@ class TestHistory:
     """What was said within a run does not take the place of its question."""
 
     @pytest.mark.parametrize(
-        "short", [{"HISTORY_MESSAGES": 4}, {"HISTORY_CHARS": 1000}]
+        "short",
+        [{"LIMITS": {"HISTORY_MESSAGES": 4}}, {"LIMITS": {"HISTORY_CHARS": 1000}}],
     )
     def test_keeps_the_question(self, play, script, offer, options, steer, short):
         def big(number: int) -> str:
@@ -231,7 +232,7 @@ class TestHistory:
         script.add(reply("", call("slow")), "Done.", "Again.")
         first = play()
         # Of the first run its question, its call and what was said fall out.
-        options(HISTORY_MESSAGES=3)
+        options(LIMITS={"HISTORY_MESSAGES": 3})
 
         play("And now?", conversation_id=first.conversation_id)
 

@@ -96,7 +96,7 @@ class TestExpired:
         assert refusal(answer, given(late, text="red")) == "expired"
 
     def test_setting_says_when(self, options, play, script, offer):
-        options(QUESTION_TTL_S=60)
+        options(TIMEOUTS={"QUESTION_S": 60})
         offer(asker_tool())
         script.add(reply("", call("asker")))
 

@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
+from ai_assistant import conf
 from ai_assistant.engine.storage.units import read_again
 from ai_assistant.exceptions import AppendOnly
 from ai_assistant.models.audit import AuditEntry, AuditHead
@@ -285,7 +286,9 @@ class TestVerify:
         assert findings() == []
 
     def test_key_of_its_own_outlives_the_secret_key(self, settings, ada):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "AUDIT_KEY": "k" * 40}
+        settings.AI_ASSISTANT = conf.merged(
+            settings.AI_ASSISTANT, {"AUDIT": {"KEY": "k" * 40}}
+        )
         record("call.complete", user=ada)
         seal_all()
         settings.SECRET_KEY = "another"

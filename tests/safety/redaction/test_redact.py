@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.hashers import make_password
 from django.core import signing
 
+from ai_assistant import conf
 from ai_assistant.text.redaction import MARK, Mask, redact, redact_json, redact_values
 from ai_assistant.text.redaction.patterns import patterns
 from tests.safety.redaction.canaries import LOOKS
@@ -41,14 +42,16 @@ def configured(settings, monkeypatch):
         }
     }
     monkeypatch.setitem(settings.DATABASES["default"], "PASSWORD", values["database"])
-    settings.AI_ASSISTANT = {
-        **settings.AI_ASSISTANT,
-        "AUDIT_KEY": values["audit"],
-        "PROFILES": {
-            "default": {"MODEL": "m", "API_KEY": values["key of a profile"]},
-            "other": {"MODEL": "m", "API_KEY_ENV": "CANARY_KEY"},
+    settings.AI_ASSISTANT = conf.merged(
+        settings.AI_ASSISTANT,
+        {
+            "AUDIT": {"KEY": values["audit"]},
+            "PROFILES": {
+                "default": {"MODEL": "m", "API_KEY": values["key of a profile"]},
+                "other": {"MODEL": "m", "API_KEY_ENV": "CANARY_KEY"},
+            },
         },
-    }
+    )
     return values
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.db import transaction
 
-from ai_assistant import ModelRetry
+from ai_assistant import ModelRetry, conf
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.registry import registry
 from tests.tools.data.reading import call, context_of, text_of, try_call
@@ -45,7 +45,7 @@ class TestTold:
 
     def test_may_be_opened_by_the_site(self, boss, lamp, settings):
         opened = {"NOT_SENSITIVE": [f"{MODEL}.data"]}
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **opened}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, opened)
 
         told = call("get_object", boss, model=MODEL, id=lamp.pk)
 

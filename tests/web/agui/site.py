@@ -18,13 +18,17 @@ from tests.servers.oracle import Oracle, Row
 
 MODEL_RETRY_S = 0.05
 SETTINGS = {
-    "AGUI_KEEPALIVE_S": 0.4,
-    "AGUI_MAX_BODY_BYTES": 300_000,
-    "MODEL_RETRIES": 1,
-    "MODEL_RETRY_DELAY_S": MODEL_RETRY_S,
-    "FIRST_BYTE_TIMEOUT_S": 20,
-    "MAX_STEPS": 4,
-    "RUNS_PER_USER": 1000,
+    "TIMEOUTS": {
+        "AGUI_KEEPALIVE_S": 0.4,
+        "MODEL_RETRY_S": MODEL_RETRY_S,
+        "FIRST_BYTE_S": 20,
+    },
+    "LIMITS": {
+        "AGUI_BODY_BYTES": 300_000,
+        "MODEL_RETRIES": 1,
+        "STEPS": 4,
+        "RUNS_PER_USER": 1000,
+    },
     "BUDGETS": [{"scope": "user", "user": "viewer", "window": "day", "tokens": 1}],
 }
 ENV = {"TESTS_SETTINGS": json.dumps(SETTINGS), "TESTS_PAGES": "1"}

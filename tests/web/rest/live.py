@@ -17,7 +17,7 @@ SCRIPTS = {
     ],
     "api-asks": [[call("needs_approval", {"text": "an effect"})], [text("Done.")]],
 }
-NO_LIMITS = {"API_RATE": "", "API_WRITE_RATE": "", "TOKEN_FAILURES": ""}
+NO_LIMITS = {"RATES": {"API": "", "API_WRITE": "", "UNKNOWN_TOKENS": ""}}
 
 
 def live_server(demo_server, model_server, **options):

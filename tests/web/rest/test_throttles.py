@@ -1,14 +1,15 @@
+from ai_assistant import conf
 from tests.web.rest.program import code
 
 
 def limited(settings, **rates):
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, **rates}
+    settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, rates)
 
 
 class TestRate:
     def test_of_all_requests(self, program, settings):
         ada = program()
-        limited(settings, API_RATE="2/m")
+        limited(settings, RATES={"API": "2/m"})
 
         answers = [ada.get("runs/") for _ in range(3)]
 
@@ -19,7 +20,7 @@ class TestRate:
 
     def test_of_what_writes(self, program, settings):
         ada = program()
-        limited(settings, API_WRITE_RATE="1/h")
+        limited(settings, RATES={"API_WRITE": "1/h"})
         ada.start()
 
         assert code(ada.start()) == "throttled"
@@ -27,13 +28,13 @@ class TestRate:
 
     def test_that_is_empty(self, program, settings):
         ada = program()
-        limited(settings, API_RATE="", API_WRITE_RATE="")
+        limited(settings, RATES={"API": "", "API_WRITE": ""})
 
         assert ada.get("runs/").status_code == 200
 
     def test_of_messages_is_the_engines_own(self, program, settings):
         ada = program()
-        limited(settings, RATE_USER="1/h")
+        limited(settings, RATES={"USER": "1/h"})
         ada.start()
 
         response = ada.start()

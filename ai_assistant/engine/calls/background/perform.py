@@ -146,7 +146,7 @@ class _Work:
             self.run.refresh_from_db(fields=SESSION)
             rechecked(attempt, ready)
             self.holding.check_begin()
-            set_local(limits_for_tool(float(conf.get("PIECE_TIMEOUT_S"))))
+            set_local(limits_for_tool(float(conf.get("TIMEOUTS", "PIECE_S"))))
 
         try:
             with ExitStack() as stack:

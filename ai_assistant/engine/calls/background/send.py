@@ -55,7 +55,7 @@ def give_out(call_id: UUID) -> None:
 
 def resend_s() -> float:
     """Seconds after which a call that nobody has taken is given out again."""
-    return float(conf.get("TASK_RESEND_S")) if uses_celery() else conf.sweep_s()
+    return conf.resend_s() if uses_celery() else conf.sweep_s()
 
 
 @unit
@@ -67,7 +67,7 @@ def _is_due(call_id: UUID) -> bool:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    threads = int(conf.get("BACKGROUND_THREADS"))
+    threads = int(conf.get("LIMITS", "BACKGROUND_THREADS"))
     return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="aia-task")
 
 
