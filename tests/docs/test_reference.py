@@ -243,7 +243,8 @@ class TestChangelog:
         versions = re.findall(r"^## (\d+\.\d+\.\d+)", page("docs/changelog.md"), re.M)
 
         assert versions[0] == __version__
-        assert versions == sorted(versions, reverse=True)
+        numbers = [[int(part) for part in one.split(".")] for one in versions]
+        assert numbers == sorted(numbers, reverse=True)
 
     def test_says_what_is_public_and_when_it_may_go(self):
         rule = section(page("docs/changelog.md"), "How versions work")
