@@ -1,117 +1,57 @@
-"""A tool that calls another tool: the child is a call of its own."""
+"""A tool that calls another tool: which it may call, how, and how that is stored."""
 
 import asyncio
 import hashlib
-import inspect
+import json
 import re
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import aclosing
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
+from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.calls.nested_rules import (
-    Family,
-    child_call,
-    child_tool,
-    keep,
-    refusal,
-)
 from ai_assistant.engine.calls.progress import Report
 from ai_assistant.engine.calls.recording import kept_changes
-from ai_assistant.engine.calls.write_limit import left_s
-from ai_assistant.exceptions import Ask, ToolFailed
-from ai_assistant.models.call import ToolCall
-from ai_assistant.tools.schema import CACHED
-from ai_assistant.types import JSON, WRITING, RunContext, ToolDefinition, ToolResult
+from ai_assistant.engine.calls.versions import remember
+from ai_assistant.engine.calls.write_limit import in_time
+from ai_assistant.engine.interrupts.results import record_result
+from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.lease import pass_by_state
+from ai_assistant.engine.storage.units import unit
+from ai_assistant.events import CallArguments, CallEnd, CallStart, Event
+from ai_assistant.exceptions import Ask, LostLease, ToolFailed
+from ai_assistant.models import clock
+from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.run import UNFINISHED
+from ai_assistant.registry import registry
+from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.safety.limits import rate_limit
+from ai_assistant.safety.policy.policy import judge
+from ai_assistant.tools.manifest import version_of
+from ai_assistant.tools.parsing import digest
+from ai_assistant.tools.result import REFUSALS, from_value, rate_limited
+from ai_assistant.types import (
+    EFFECTS,
+    JSON,
+    WRITING,
+    RunContext,
+    ToolDefinition,
+    ToolResult,
+)
 
 if TYPE_CHECKING:
     from ai_assistant.engine.calls.attempt import Attempt
 
-__all__ = [
-    "KEY_CHARS",
-    "OF_CHILD",
-    "CarryOut",
-    "Family",
-    "Ordinals",
-    "call_child",
-    "in_time",
-    "is_of_child",
-]
-
-
-@lru_cache(maxsize=CACHED)
-def in_time(tool: ToolDefinition) -> ToolDefinition:
-    """Return the tool as a child: bounded where it is async, else as it is."""
-    handler = tool.handler
-    if inspect.iscoroutinefunction(handler):
-        return replace(tool, handler=_bounded(handler, _awaited, tool.label))
-    if inspect.isasyncgenfunction(handler):
-        return replace(tool, handler=_bounded(handler, _drawn, tool.label))
-    return tool
-
-
-def _bounded(
-    handler: Callable[..., Any], bound: Callable[..., Any], label: str
-) -> Callable[..., Any]:
-    @wraps(handler)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        work = handler(*args, **kwargs)
-        if not connection.in_atomic_block:
-            return work
-        return bound(work, left_s(), label)
-
-    return called
-
-
-async def _awaited(work: Coroutine[Any, Any, Any], limit_s: float, label: str) -> Any:
-    try:
-        async with asyncio.timeout(limit_s) as limit:
-            return await work
-    except TimeoutError:
-        if limit.expired():
-            raise _too_long(label, limit_s) from None
-        raise
-
-
-async def _drawn(
-    values: AsyncGenerator[Any, Any], limit_s: float, label: str
-) -> AsyncGenerator[Any, None]:
-    """Yield what a generator does; its pauses count together."""
-    loop = asyncio.get_running_loop()
-    ends_at, end = loop.time() + limit_s, object()
-    async with aclosing(values):
-        while True:
-            try:
-                async with asyncio.timeout_at(ends_at) as limit:
-                    value = await anext(values, end)
-            except TimeoutError:
-                if limit.expired():
-                    raise _too_long(label, limit_s) from None
-                raise
-            if value is end:
-                return
-            yield value
-
-
-def _too_long(label: str, limit_s: float) -> ToolFailed:
-    return ToolFailed(
-        _(
-            "“%(name)s” took longer than the %(limit).1f s that were left of a change "
-            "that waits for it, and was given up."
-        )
-        % {"name": label, "limit": limit_s},
-        suggestion=_("Change less at once."),
-    )
-
-
+MAX_DEPTH = 3
+FIRST_POSITION = 1000  # of children, after those that the model asked for
+FACTS = 4  # of one child: start, arguments, end, result
 KEY_CHARS = 100  # of an answer, as it is stored
 OF_CHILD = re.compile(r"@[0-9a-f]{12}/")  # before the key of a child's answer
 
+Family = list[tuple[ToolCall, ToolResult]]
 CarryOut = Callable[["Attempt", RunContext, str], "ToolResult | Ask"]
 
 
@@ -148,8 +88,8 @@ def call_child(
     asks: then the parent is called again, with the answer.
     """
     _off_the_loop()
-    tool = child_tool(parent, name)
-    call = child_call(parent, tool, arguments)
+    tool = _child_tool(parent, name)
+    call = _child_call(parent, tool, arguments)
     ordinal = parent.ordinals.take()
     asked_by = _asked_by(call, ordinal)
     child = replace(
@@ -165,11 +105,11 @@ def call_child(
     key = f"{context.idempotency_key}/{ordinal}"
 
     def work() -> ToolResult | Ask:
-        outcome = refusal(parent, tool) or _undone_if_failed(
+        outcome = _refusal(parent, tool) or _undone_if_failed(
             tool, lambda: carry_out(child, context, key)
         )
         if isinstance(outcome, ToolResult):
-            keep(parent, child, outcome)
+            _keep(parent, child, outcome)
         return outcome
 
     writes = tool.effect in WRITING and not tool.external
@@ -260,3 +200,154 @@ def _in_transaction(
         )
     with transaction.atomic(), kept_changes(parent.run, parent.call, context.user):
         return work()
+
+
+# --- which tools it may call ---
+
+
+def _child_tool(parent: "Attempt", name: str) -> ToolDefinition:
+    """Return the tool of that name. Raise ToolFailed if it is not for this parent."""
+    tool = registry.tool(name)
+    above = parent.tool.name
+    if tool is None:
+        raise ToolFailed(f"Tool {above!r} calls {name!r}, which is not registered.")
+    if parent.call.depth >= MAX_DEPTH:
+        raise ToolFailed(
+            f"Tool {above!r} calls {name!r} too deeply: {MAX_DEPTH} calls may stand "
+            "below each other."
+        )
+    if name in _names_above(parent):
+        raise ToolFailed(f"Tool {above!r} calls {name!r}, which has called it.")
+    if EFFECTS.index(tool.effect) > EFFECTS.index(parent.tool.effect):
+        raise ToolFailed(
+            f"Tool {above!r} has the effect {parent.tool.effect!r} and calls {name!r} "
+            f"with {tool.effect!r}. Give it at least that effect."
+        )
+    if tool.background or tool.browser or (tool.external and not parent.tool.external):
+        raise ToolFailed(
+            f"Tool {above!r} calls {name!r}, which cannot be part of another call. "
+            "Let the model call it."
+        )
+    return tool
+
+
+def _names_above(attempt: "Attempt | None") -> set[str]:
+    names = set()
+    while attempt is not None:
+        names.add(attempt.tool.name)
+        attempt = attempt.above
+    return names
+
+
+def _refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
+    """Return why the site does not let it be a part of its parent, if so."""
+    user_id, name = parent.run.user_id, tool.name
+    decision = judge(tool, user=fresh_user(user_id), module=parent.run.module).decision
+    # What is tried out shows what an approval would be for.
+    is_covered = parent.call.approved or parent.is_trial
+    error = ""
+    if decision == "deny":
+        error = _("This site does not allow “%(name)s”.")
+    elif parent.is_proposal and not parent.is_trial and tool.effect in WRITING:
+        error = _("“%(name)s” writes, and a preview must not.")
+    elif decision == "ask" and not is_covered:
+        error = _(
+            "“%(name)s” asks for an approval of its own, and “%(above)s” had none."
+        )
+    if error:
+        named = {"name": name, "above": parent.tool.name}
+        return ToolResult(ok=False, error=error % named, error_type="policy")
+    opens_at = rate_limit(user_id, tool)
+    return rate_limited(name, opens_at) if opens_at else None
+
+
+# --- how such calls are stored ---
+
+
+def _child_call(
+    parent: "Attempt", tool: ToolDefinition, arguments: dict[str, Any]
+) -> ToolCall:
+    """Return the row of a call of `tool` by `parent`, which is not stored yet."""
+    plain = from_value(tool.name, arguments)
+    if not plain.ok:
+        raise ToolFailed(
+            f"Tool {parent.tool.name!r} calls {tool.name!r} with arguments that have "
+            "no JSON form."
+        )
+    above = parent.call
+    return ToolCall(
+        run_id=above.run_id,
+        step_id=above.step_id,
+        parent=above,
+        depth=above.depth + 1,
+        version=version_of(tool),
+        name=tool.name,
+        label=str(tool.label)[:200],
+        effect=tool.effect,
+        arguments=plain.data,
+        arguments_digest=digest(tool.name, plain.data),
+        approved=above.approved,
+        status=CallStatus.EXECUTING,
+        started_at=clock.now(),
+    )
+
+
+def _keep(parent: "Attempt", child: "Attempt", result: ToolResult) -> None:
+    """Store an ended child and its own; below another child that is done later."""
+    is_undone = not result.ok and child.tool.effect in WRITING
+    family = [(child.call, result), *([] if is_undone else child.family)]
+    parent.family.extend(family)
+    if parent.above is not None:
+        return
+    if parent.is_trial:
+        return  # tried out, and taken back: neither run nor audit log is held for it
+    if connection.in_atomic_block:
+        _store(parent, family)
+    else:
+        unit(_store)(parent, family)
+
+
+def _store(parent: "Attempt", family: Family) -> None:
+    run = parent.run
+    events = FACTS * len(family)
+    first = pass_by_state(run.pk, tuple(UNFINISHED), events=events)
+    message_id = str(_still_open(parent).step.message_id)
+    siblings = ToolCall.objects.filter(run_id=run.pk, step_id=parent.call.step_id)
+    last = siblings.aggregate(last=Max("position"))["last"] or 0
+    facts: list[Event] = []
+    for position, (call, result) in enumerate(family, max(last + 1, FIRST_POSITION)):
+        call.position = position
+        call.save(force_insert=True)
+        facts += _facts(call, message_id)
+        is_refused = result.error_type in REFUSALS
+        facts += record_result(
+            call,
+            result,
+            status=CallStatus.DENIED if is_refused else "",
+            reason=result.error_type if is_refused else "",
+        )
+    remember(registry.tool(call.name) for call, _result in family)
+    append(run.pk, facts, first_seq=first, epoch=run.epoch)
+
+
+def _still_open(parent: "Attempt") -> ToolCall:
+    """Return the row of the parent. Raise LostLease if it is not ours any more."""
+    own = ToolCall.objects.filter(pk=parent.call.pk, status__in=OPEN_CALL)
+    if parent.call.background:
+        own = own.filter(epoch=parent.call.epoch)
+    else:
+        own = own.filter(run__epoch=parent.run.epoch)
+    found = own.select_related("step").first()
+    if found is None:
+        raise LostLease(f"Call {parent.call.pk} is no longer carried out by us.")
+    return found
+
+
+def _facts(call: ToolCall, message_id: str) -> list[Event]:
+    call_id = str(call.pk)
+    said = json.dumps(call.arguments, ensure_ascii=False)
+    return [
+        CallStart(call_id=call_id, name=call.name, message_id=message_id),
+        CallArguments(call_id=call_id, delta=said),
+        CallEnd(call_id=call_id),
+    ]

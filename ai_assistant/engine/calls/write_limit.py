@@ -1,9 +1,14 @@
 """How long a write may take, and which databases it may touch."""
 
+import asyncio
+import inspect
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
+from contextlib import ExitStack, aclosing, contextmanager
+from dataclasses import replace
+from functools import lru_cache, wraps
+from typing import Any
 
 from django.apps import apps
 from django.db import DEFAULT_DB_ALIAS, connection, connections, router, transaction
@@ -12,6 +17,8 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.engine.storage.units import in_ms, limits_for_tool, set_local
 from ai_assistant.exceptions import LostLease, ToolFailed
+from ai_assistant.tools.schema import CACHED
+from ai_assistant.types import ToolDefinition
 
 
 def every_other() -> list[str]:
@@ -139,3 +146,68 @@ def _was_ended() -> bool:
         return False
     # After a failed statement it is not usable either, and still there.
     return bool(own.closed)
+
+
+@lru_cache(maxsize=CACHED)
+def in_time(tool: ToolDefinition) -> ToolDefinition:
+    """Return the tool as a child: bounded where it is async, else as it is."""
+    handler = tool.handler
+    if inspect.iscoroutinefunction(handler):
+        return replace(tool, handler=_bounded(handler, _awaited, tool.label))
+    if inspect.isasyncgenfunction(handler):
+        return replace(tool, handler=_bounded(handler, _drawn, tool.label))
+    return tool
+
+
+def _bounded(
+    handler: Callable[..., Any], bound: Callable[..., Any], label: str
+) -> Callable[..., Any]:
+    @wraps(handler)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        work = handler(*args, **kwargs)
+        if not connection.in_atomic_block:
+            return work
+        return bound(work, left_s(), label)
+
+    return called
+
+
+async def _awaited(work: Coroutine[Any, Any, Any], limit_s: float, label: str) -> Any:
+    try:
+        async with asyncio.timeout(limit_s) as limit:
+            return await work
+    except TimeoutError:
+        if limit.expired():
+            raise _too_long(label, limit_s) from None
+        raise
+
+
+async def _drawn(
+    values: AsyncGenerator[Any, Any], limit_s: float, label: str
+) -> AsyncGenerator[Any, None]:
+    """Yield what a generator does; its pauses count together."""
+    loop = asyncio.get_running_loop()
+    ends_at, end = loop.time() + limit_s, object()
+    async with aclosing(values):
+        while True:
+            try:
+                async with asyncio.timeout_at(ends_at) as limit:
+                    value = await anext(values, end)
+            except TimeoutError:
+                if limit.expired():
+                    raise _too_long(label, limit_s) from None
+                raise
+            if value is end:
+                return
+            yield value
+
+
+def _too_long(label: str, limit_s: float) -> ToolFailed:
+    return ToolFailed(
+        _(
+            "“%(name)s” took longer than the %(limit).1f s that were left of a change "
+            "that waits for it, and was given up."
+        )
+        % {"name": label, "limit": limit_s},
+        suggestion=_("Change less at once."),
+    )
