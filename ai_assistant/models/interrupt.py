@@ -23,6 +23,8 @@ class Interrupt(models.Model):
     """
 
     class Kind(models.TextChoices):
+        """The built-in ones; `engine.interrupts.base` has all that are registered."""
+
         APPROVAL = "approval", _("approval")
         QUESTION = "question", _("question")
         TASK = "task", _("long task")
@@ -51,7 +53,7 @@ class Interrupt(models.Model):
     call = models.ForeignKey(
         "ai_assistant.ToolCall", on_delete=models.CASCADE, related_name="interrupts"
     )
-    kind = models.CharField(max_length=16, choices=Kind)
+    kind = models.CharField(max_length=16)
     status = models.CharField(max_length=16, choices=Status, default=Status.OPEN)
     nonce = models.CharField(max_length=64, default=new_nonce)
     arguments_digest = models.CharField(max_length=64, blank=True)
