@@ -1,6 +1,11 @@
-"""`{% load aia %}`: what the panel's own templates ask of the page around them."""
+"""`{% load aia %}`: the tags of the panel's own templates."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import cast
 
 from django import template
+from django.template.base import Parser, TextNode, Token, TokenType
 from django.template.context import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -8,6 +13,10 @@ from django.utils.safestring import SafeString
 from ai_assistant.web.panel.layout import bridge
 
 register = template.Library()
+
+AS_WRITTEN = ("blocktranslate", "blocktrans", "verbatim", "comment")
+# The start of a tag, its end, a quote, or a line break with the white space around it.
+PIECES = re.compile(r"</?(?P<kept>(?:pre|textarea)\b)?|[>\"']|\s*\n\s*")
 
 
 @register.simple_tag
@@ -24,3 +33,70 @@ def aia_nonce(context: Context) -> SafeString | str:
     nonce = getattr(request, "csp_nonce", "") or getattr(request, "_csp_nonce", None)
     said = "" if nonce is None else str(nonce)
     return format_html(' nonce="{}"', said) if said else ""
+
+
+@register.tag
+def trimmed(parser: Parser, token: Token) -> TextNode:
+    """
+    Leave line breaks and indentation out of the rest of the template.
+
+    Like `{% extends %}` it stands first, outside of other tags, and has no end. The
+    text of the template is trimmed once, when it is compiled; values, translated texts
+    and what is in `<pre>` and `<textarea>` stay as they are. A line break between two
+    words or two attributes becomes a space; write `{{ " " }}` for any other.
+    """
+    if len(token.split_contents()) > 1:
+        raise template.TemplateSyntaxError("{% trimmed %} takes no arguments.")
+    # The parser takes from the end of its list.
+    parser.tokens = [
+        *_Whitespace().trimmed(reversed(cast("list[Token]", parser.tokens)))
+    ][::-1]
+    return TextNode("")
+
+
+class _Whitespace:
+    """Knows where in the HTML the texts of a template stand, one after the other."""
+
+    def __init__(self) -> None:
+        self._in_tag = False
+        self._quote = ""  # that of the attribute's value
+        self._is_kept = False
+
+    def trimmed(self, tokens: Iterable[Token]) -> Iterator[Token]:
+        end = ""  # of a tag whose text stays as it is written
+        for token in tokens:
+            if token.token_type == TokenType.BLOCK:
+                name = token.contents.split(maxsplit=1)[0]
+                if name in AS_WRITTEN and not end:
+                    end = f"end{name}"
+                elif name == end:
+                    end = ""
+            elif token.token_type == TokenType.TEXT and not end:
+                token.contents = PIECES.sub(self._replaced, token.contents)
+            if token.contents:
+                yield token
+
+    def _replaced(self, piece: re.Match[str]) -> str:
+        found = piece[0]
+        if found.isspace():
+            return self._space(piece)
+        if self._quote:
+            self._quote = "" if found == self._quote else self._quote
+        elif found == ">":
+            self._in_tag = False
+        elif found[0] == "<":
+            self._in_tag = True
+            if piece["kept"]:
+                self._is_kept = found[1] != "/"
+        elif self._in_tag:
+            self._quote = found
+        return found
+
+    def _space(self, piece: re.Match[str]) -> str:
+        before = piece.string[: piece.start()][-1:]
+        after = piece.string[piece.end() :][:1]
+        if self._in_tag and not self._quote:
+            return "" if after == ">" else " "
+        if self._is_kept and not self._in_tag:
+            return piece[0]
+        return " " if before not in ("", ">") and after not in ("", "<") else ""
