@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
@@ -17,8 +16,8 @@ from ai_assistant.registry import registry
 from ai_assistant.tools.manifest import differences, read_manifest
 from ai_assistant.types import IMPORTANCES, ToolDefinition
 
-ICONS = "ai_assistant/icon.html"
-DRAWN = re.compile(r'name == "([\w-]+)"')
+ICONS = "ai_assistant/icons.html"
+DRAWN = re.compile(r'<symbol id="aia-i-([\w-]+)"')
 
 
 def check_cards() -> list[CheckMessage]:
@@ -45,13 +44,12 @@ def _icon(tool: ToolDefinition) -> Iterator[CheckMessage]:
 
 
 def _icons() -> list[str]:
-    """Return what the site's icon template draws; none if it cannot be told."""
+    """Return the names of the site's icons; none if its templates cannot be loaded."""
     try:
-        template: Any = get_template(ICONS)
+        html = get_template(ICONS).render()
     except (TemplateDoesNotExist, TemplateSyntaxError, ImproperlyConfigured):
         return []  # E032 tells
-    source = getattr(template.template, "source", "")
-    return list(dict.fromkeys(DRAWN.findall(source)))
+    return list(dict.fromkeys(DRAWN.findall(html)))
 
 
 def _template(tool: ToolDefinition) -> Iterator[CheckMessage]:

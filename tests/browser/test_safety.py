@@ -50,8 +50,8 @@ A [plain link](https://example.org/page) at the end.
 """
 # The one picture in an answer that is ours: the icon of the button that copies code.
 COPY_ICON = (
-    '<svg class="aia-i" viewBox="0 0 16 16" aria-hidden="true" focusable="false">'
-    '<path d="M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3"></path></svg>'
+    '<svg class="aia-i" aria-hidden="true" focusable="false">'
+    '<use href="#aia-i-copy"></use></svg>'
 )
 ODD = f"""() => {{
   const odd = [];

@@ -12,7 +12,9 @@ from tests.web import samples
 from tests.web.markup import all_with, elements, one_with
 
 FOLDER = Path(ai_assistant.__file__).parent / "templates" / "ai_assistant"
+ROOT = FOLDER.parents[2]
 NAMES = sorted(file.stem for file in FOLDER.glob("*.html"))
+LINE_CHARS = 120
 PAGES = {
     "edit_page",
     "fullpage",
@@ -24,6 +26,11 @@ PAGES = {
 }  # extend a template of the admin
 FIELDS = {"csrf", "answer_fields"}  # the inside of a form
 FRAGMENTS = [name for name in NAMES if name not in PAGES]
+PARTS_OF_A_PAGE = [
+    name
+    for name in NAMES
+    if not (FOLDER / f"{name}.html").read_text().startswith("{% extends")
+]
 HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
 STATUSES = [
     "pending",
@@ -108,10 +115,67 @@ class TestEveryTemplate:
 
         assert not all_with(html, name="csrfmiddlewaretoken")
 
+    @pytest.mark.parametrize("folder", ["ai_assistant", "project"])
+    def test_has_no_line_that_is_too_long_to_read(self, folder):
+        files = list((ROOT / folder).rglob("*.html"))
+        long = [
+            f"{file.relative_to(ROOT)}:{number}"
+            for file in files
+            for number, line in enumerate(file.read_text().splitlines(), 1)
+            if len(line) > LINE_CHARS
+        ]
+
+        assert files
+        assert long == []
+
+    @pytest.mark.parametrize("name", PARTS_OF_A_PAGE)
+    def test_draws_no_line_break_of_its_own(self, name):
+        html = draw(name, **samples.context()).strip()
+
+        # Those of values, and of the browser's own: the first of a <textarea>.
+        shown = r"(?s)<(pre|textarea)\b.*?</\1>"
+        assert "\n" not in re.sub(shown, "", html)
+
     def test_never_uses_safe_or_autoescape_off(self):
         for name in NAMES:
             source = (FOLDER / f"{name}.html").read_text()
             assert not re.search(r"\|\s*safe|autoescape off", source), name
+
+
+class TestIcons:
+    NAMED = re.compile(r'include "ai_assistant/icon.html" with name="([\w-]+)"')
+
+    def drawn(self) -> set[str]:
+        symbols = elements(draw("icons"))
+        return {attrs["id"] for tag, attrs in symbols if tag == "symbol"}
+
+    def test_each_that_a_template_names_is_drawn(self):
+        sources = [file.read_text() for file in FOLDER.rglob("*.html")]
+        named = {name for source in sources for name in self.NAMED.findall(source)}
+
+        assert {f"aia-i-{name}" for name in named} <= self.drawn()
+
+    @pytest.mark.parametrize("status", STATUSES)
+    def test_each_status_has_one(self, status):
+        html = draw("tool_card", call=samples.call(status=status))
+
+        used = {attrs["href"] for tag, attrs in elements(html) if tag == "use"}
+        assert f"#aia-i-{status}" in used
+        assert {name.removeprefix("#") for name in used} <= self.drawn()
+
+    def test_open_panel_has_them_once(self):
+        assert draw_panel().count('id="aia-icons"') == 1
+
+    def test_closed_panel_neither_has_nor_uses_them(self):
+        html = draw_panel(open=False)
+
+        assert "aia-icons" not in html
+        assert "<use" not in html
+        assert html.count("<svg") == 1
+
+    @pytest.mark.parametrize("page", ["history_page"])
+    def test_page_that_uses_them_without_the_panel_has_them(self, page):
+        assert 'id="aia-icons"' in draw(page, **samples.context())
 
 
 class TestClosedPanel:
