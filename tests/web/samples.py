@@ -149,7 +149,8 @@ def source(said: str = "x") -> dict:
 
 
 def approval(said: str = "x", **changes) -> dict:
-    sample = {"kind": "approval", "id": "i1", "nonce": said, "call": call(said)}
+    sample = {"id": "i1", "nonce": said, "call": call(said)}
+    sample["template"] = "ai_assistant/approval.html"
     argument = {"label": said, "text": said, "more": "", "at": ""}
     shown = {"label": said, "arguments": [argument], "destructive": True}
     more = {
@@ -187,7 +188,8 @@ class Edited(forms.Form):
 
 
 def question(said: str = "x", **changes) -> dict:
-    sample = {"kind": "question", "id": "i2", "nonce": said, "call": call(said)}
+    sample = {"id": "i2", "nonce": said, "call": call(said)}
+    sample["template"] = "ai_assistant/question.html"
     option = {"id": said, "label": said, "description": said, "proposed": True}
     asked = {"question": "select", "strict": False, "proposed": said}
     return {**sample, **asked, "text": said, "options": [option], **changes}
