@@ -50,11 +50,10 @@ const loadMore = () => {
 
 // --- drawing a conversation ---
 
-const COPIED = ["conversation", "run", "seq"];
-
 const arrive = () => {
   const inner = byId("aia-inner");
-  for (const name of COPIED) root.dataset[name] = inner.dataset[name];
+  for (const name of ["conversation", "run", "seq"])
+    root.dataset[name] = inner.dataset[name];
   loadMore();
   drawn(inner.dataset.state);
   watch();
