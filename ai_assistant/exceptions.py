@@ -78,6 +78,7 @@ class Ask(AssistantError):
 
     KINDS = ("text", "confirm", "select", "multi_select")
     MOST_OPTIONS = 100
+    KEY_CHARS = 100
     interrupt = "question"  # the kind of interrupt that it opens
 
     def __init__(  # noqa: PLR0913 - each is one word of the vocabulary
@@ -101,6 +102,7 @@ class Ask(AssistantError):
         self.default = default
         self.strict = strict and self.kind != "text"
         self.key = key
+        self.asked_by = ""  # the nested call that asks; set by the engine
         self.choices = [_choice(option) for option in self.options]
         if kind == "confirm":
             labels = {"yes": confirm_label, "no": cancel_label}
@@ -138,6 +140,8 @@ class Ask(AssistantError):
             )
         elif self.kind != "text" and not ids and self.strict:
             wrong = "there are no options. Give some, or leave out strict"
+        elif len(self.key) > self.KEY_CHARS:
+            wrong = f"its key is too long. Give {self.KEY_CHARS} characters at most"
         elif len(ids) > self.MOST_OPTIONS:
             wrong = f"{len(ids)} options are too many. Give {self.MOST_OPTIONS} at most"
         elif len(set(ids)) < len(ids):

@@ -65,7 +65,6 @@ class ToolCall(models.Model):
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
     )
-    depth = models.PositiveSmallIntegerField(default=0, db_default=0)  # of nested calls
     # Of the tool, by its schema.
     version = models.CharField(max_length=64, blank=True, default="", db_default="")
 

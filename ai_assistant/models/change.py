@@ -82,7 +82,6 @@ class RowChange(models.Model):
     before = models.JSONField(null=True, blank=True)
     after = models.JSONField(null=True, blank=True)
     fields = models.JSONField(default=list, blank=True)  # attnames that differ
-    after_digest = models.CharField(max_length=64, blank=True)
 
     class Meta:
         verbose_name = _("changed row")

@@ -8,7 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models.clock import DatabaseTimeField
-from ai_assistant.models.run import Door
+from ai_assistant.models.run import SentFields
 from ai_assistant.types import UserKey
 
 
@@ -122,7 +122,6 @@ class Message(models.Model):
     )
     state = models.CharField(max_length=16, choices=State, default=State.COMPLETE)
     parts = models.JSONField(default=list)
-    step_index = models.PositiveIntegerField(null=True, blank=True)
     key = models.CharField(max_length=64, blank=True)  # of a send; makes it idempotent
     # A client's own id of the message, where that is not ours.
     client_id = models.CharField(max_length=200, blank=True, default="", db_default="")
@@ -190,7 +189,7 @@ class Feedback(models.Model):
         return f"{self.value} of {self.run_id}"
 
 
-class QueuedMessage(models.Model):
+class QueuedMessage(SentFields):
     """
     A message that waits for the end of a run; see `ai_assistant.engine.lifecycle.queue`.
 
@@ -209,25 +208,11 @@ class QueuedMessage(models.Model):
     key = models.CharField(max_length=64)  # of the send; makes it idempotent
     position = models.PositiveIntegerField()  # within the conversation, with gaps
     text = models.TextField()
-    page_path = models.CharField(max_length=2000, blank=True)
-    page_title = models.CharField(max_length=300, blank=True)
-    script_prefix = models.CharField(max_length=300, blank=True)  # see Run
-    context = models.JSONField(default=dict, blank=True)  # see Run.context
-    look_only = models.BooleanField(default=False)
-    profile = models.CharField(max_length=100, default="default")
-    door = models.CharField(max_length=8, choices=Door, default=Door.PANEL)
 
     # The run that is to read it in its next step; see `ai_assistant.engine.lifecycle.steering`.
     told_run = models.UUIDField(null=True, blank=True)
     held = models.CharField(max_length=64, blank=True)  # the code of why it was refused
     dropped_at = models.DateTimeField(null=True, blank=True)
-
-    session_digest = models.CharField(max_length=64, blank=True)
-    session_sealed = models.TextField(blank=True)  # its key, encrypted
-    password_digest = models.CharField(max_length=64, blank=True)
-    session_expires_at = models.DateTimeField(null=True, blank=True)
-    token_id = models.UUIDField(null=True, blank=True)  # of a program, not a session
-
     created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:

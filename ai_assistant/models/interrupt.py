@@ -70,7 +70,10 @@ class Interrupt(models.Model):
     # One of the options, no free text.
     strict = models.BooleanField(default=False, db_default=False)
     default = models.JSONField(null=True, blank=True)
-    key = models.CharField(max_length=100, blank=True)  # in context.answers
+    # In the answers of the call, or of the nested call that has asked.
+    key = models.CharField(max_length=100, blank=True)
+    # Empty: the call itself.
+    asked_by = models.CharField(max_length=64, blank=True, default="", db_default="")
     answer = models.JSONField(null=True, blank=True)
     # That carries it out.
     tab = models.CharField(max_length=64, blank=True, default="", db_default="")

@@ -1,6 +1,7 @@
 """Runs, their steps, and the wish that one stops."""
 
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -46,12 +47,56 @@ FINAL = (
 )
 
 
-class Door(models.TextChoices):
-    """Through which door a message came."""
+class Channel(models.TextChoices):
+    """By which way a message came."""
 
     PANEL = "panel", _("the panel")
     AGUI = "agui", _("AG-UI")
     API = "api", _("the API")
+
+
+class SessionFields(models.Model):
+    """The session, or the token, in which something was sent."""
+
+    session_digest = models.CharField(max_length=64, blank=True)
+    # Its key, encrypted.
+    session_sealed = models.TextField(blank=True, default="", db_default="")
+    password_digest = models.CharField(max_length=64, blank=True)
+    session_expires_at = models.DateTimeField(null=True, blank=True)
+    token_id = models.UUIDField(null=True, blank=True)  # of a program, not a session
+
+    class Meta:
+        abstract = True
+
+
+class SentFields(SessionFields):
+    """How a message was sent, be it read at once or later: see `QueuedMessage`."""
+
+    page_path = models.CharField(max_length=2000, blank=True)
+    page_title = models.CharField(max_length=300, blank=True)
+    # Of the request: its addresses are made below it. Empty: that of the site.
+    script_prefix = models.CharField(
+        max_length=300, blank=True, default="", db_default=""
+    )
+    # What the page added and the person kept: browser, mentioned, dropped.
+    context = models.JSONField(default=dict, db_default={}, blank=True)
+    # The person wants no changes.
+    look_only = models.BooleanField(default=False, db_default=False)
+    profile = models.CharField(max_length=100, default="default")
+    channel = models.CharField(
+        max_length=8, choices=Channel, default=Channel.PANEL, db_default=Channel.PANEL
+    )
+
+    class Meta:
+        abstract = True
+
+    def sent_fields(self) -> dict[str, Any]:
+        """Return how it was sent, for another row of the same message."""
+        return {name: getattr(self, name) for name in SENT}
+
+
+SESSION = tuple(field.name for field in SessionFields._meta.fields)
+SENT = tuple(field.name for field in SentFields._meta.fields)
 
 
 class RunKind(models.TextChoices):
@@ -63,7 +108,7 @@ class RunKind(models.TextChoices):
     VERSION = "version", _("another version of a question or an answer")
 
 
-class Run(models.Model):
+class Run(SentFields):
     """
     From one message of the user to the final answer.
 
@@ -94,28 +139,12 @@ class Run(models.Model):
     # How to answer, this time.
     wish = models.CharField(max_length=20, blank=True, default="", db_default="")
     idempotency_key = models.CharField(max_length=64)
-    page_path = models.CharField(max_length=2000, blank=True)
-    page_title = models.CharField(max_length=300, blank=True)
-    # Of the request: its addresses are made below it. Empty: that of the site.
-    script_prefix = models.CharField(
-        max_length=300, blank=True, default="", db_default=""
-    )
-    door = models.CharField(
-        max_length=8, choices=Door, default=Door.PANEL, db_default=Door.PANEL
-    )
-    profile = models.CharField(max_length=100, default="default")
     # Id of its ContextModule.
     module = models.CharField(max_length=100, blank=True, default="", db_default="")
-    # What the page added and the person kept: browser, mentioned, dropped.
-    context = models.JSONField(default=dict, db_default={}, blank=True)
     # By find_tools.
     loaded_tools = models.JSONField(default=list, db_default=[], blank=True)
     # Name -> hash.
     tool_versions = models.JSONField(default=dict, db_default={}, blank=True)
-    # The person wants no changes.
-    look_only = models.BooleanField(default=False, db_default=False)
-    # Said while the model writes: its next step reads it; see engine.steering.
-    steering = models.JSONField(default=list, db_default=[], blank=True, editable=False)
 
     state = models.CharField(
         _("state"), max_length=20, choices=RunState, default=RunState.QUEUED
@@ -132,13 +161,6 @@ class Run(models.Model):
     attempts = models.PositiveIntegerField(default=0)  # interrupted ones
     stop_requested = models.BooleanField(default=False)
     running_s = models.FloatField(default=0)  # of finished stretches
-
-    session_digest = models.CharField(max_length=64, blank=True)
-    # Its key, encrypted.
-    session_sealed = models.TextField(blank=True, default="", db_default="")
-    password_digest = models.CharField(max_length=64, blank=True)
-    session_expires_at = models.DateTimeField(null=True, blank=True)
-    token_id = models.UUIDField(null=True, blank=True)  # of a program, not a session
 
     created_at = DatabaseTimeField(_("created"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
@@ -220,7 +242,7 @@ class Step(models.Model):
     One model call and the tool calls it asked for.
 
     The row is written when the whole reply is there, so a step that has a row is
-    never asked again.
+    never asked again. What the call took is in the `UsageLedger`.
     """
 
     run = models.ForeignKey(
@@ -233,13 +255,6 @@ class Step(models.Model):
     finish_reason = models.CharField(max_length=40)
     provider_fields = models.JSONField(default=dict)  # echoed verbatim
     model = models.CharField(max_length=200)
-    input_tokens = models.PositiveIntegerField(default=0)
-    output_tokens = models.PositiveIntegerField(default=0)
-    cached_tokens = models.PositiveIntegerField(default=0)
-    reasoning_tokens = models.PositiveIntegerField(default=0)
-    cost_usd = models.DecimalField(
-        max_digits=14, decimal_places=8, null=True, blank=True
-    )
     created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:

@@ -465,24 +465,3 @@ class TestSwitch:
             show_branch(eve.pk, talk("a")[0].pk)
 
         assert refused.value.code == "not_found"
-
-
-@database
-class TestRowsOfBefore:
-    def test_stand_in_line(self, talk, script):
-        """The migration gives each run of before its place."""
-        from importlib import import_module
-
-        from django.apps import apps
-        from django.db import connection
-
-        script.add(*"123456")
-        one, other = talk("a", "b", "c"), talk("d", "e")
-        Run.objects.update(after=None)
-        migration = import_module("ai_assistant.migrations.0005_panel_to_keep")
-
-        with connection.schema_editor() as editor:
-            migration.stand_in_line(apps, editor)
-
-        assert shown(one[0]) == [run.pk for run in one]
-        assert shown(other[0]) == [run.pk for run in other]

@@ -53,10 +53,11 @@ class TestAnswer:
         )
         script.add(reply("Hello.", usage=usage))
 
-        step = play().steps.get()
+        run = play()
 
-        assert (step.input_tokens, step.output_tokens) == (7, 5)
-        assert (step.cached_tokens, step.cost_usd) == (3, Decimal("0.01"))
+        step, took = run.steps.get(), run.usage.get()
+        assert (took.input_tokens, took.output_tokens) == (7, 5)
+        assert (took.cached_tokens, took.cost_usd) == (3, Decimal("0.01"))
         assert (step.index, step.model, step.finish_reason) == (0, "scripted", "stop")
 
 

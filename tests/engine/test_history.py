@@ -42,7 +42,7 @@ def build(told):
         )
         _message(run, "user", "Question?")
         for index, (text, asked) in enumerate(run_steps):
-            message = _message(run, "assistant", text, step_index=index)
+            message = _message(run, "assistant", text)
             step = Step.objects.create(
                 run=run, index=index, message=message, finish_reason="stop"
             )

@@ -47,7 +47,7 @@ class TestChild:
             "complete",
             "complete",
         )
-        assert (child.parent_id, child.depth, child.position) == (parent.pk, 1, 1000)
+        assert (child.parent_id, child.position) == (parent.pk, 1000)
         assert (child.arguments, child.result["data"]) == (
             {"chars": 3},
             {"text": "xxx"},
@@ -99,10 +99,10 @@ class TestChild:
 
         run = play()
 
-        assert [(c.name, c.depth) for c in children(run)] == [
-            ("b", 1),
-            ("c", 2),
-            ("read_big", 3),
+        assert [(c.parent.name, c.name) for c in children(run)] == [
+            ("a", "b"),
+            ("b", "c"),
+            ("c", "read_big"),
         ]
 
     def test_needs_its_own_permission(self, play, script, offer, staff):

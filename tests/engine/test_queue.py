@@ -23,7 +23,7 @@ from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models import AccessToken, Conversation, Message, QueuedMessage, Run
-from ai_assistant.models.run import Door, StopRequest
+from ai_assistant.models.run import Channel, StopRequest
 from ai_assistant.render.html.transcript.queue import queue_entry
 from ai_assistant.safety.identity.session import (
     SessionStamp,
@@ -189,7 +189,7 @@ class TestAccept:
         accepted = say("Second", steers=True)
 
         assert accepted.queued == QueuedMessage.objects.get().pk
-        assert Run.objects.get(pk=working.run_id).steering == []
+        assert QueuedMessage.objects.get().told_run is None
 
     def test_holds_no_key_of_the_site(self, say, settings):
         settings.SECRET_KEY = "the-secret-key-of-this-site"
@@ -206,7 +206,7 @@ class TestAccept:
         assert refusal(lambda: say("Fourth")) == "queue_full"
 
     def test_of_a_client_of_agui_is_refused(self, say):
-        assert refusal(lambda: say("Second", door=Door.AGUI)) == "busy"
+        assert refusal(lambda: say("Second", channel=Channel.AGUI)) == "busy"
         assert texts() == []
 
     def test_between_two_answers_stands_behind_those_that_wait(

@@ -289,8 +289,8 @@ class TestShown:
             {"place": "Rome"},
             {"place": "Oslo"},
         ]
-        assert {(row.status, row.label, row.depth) for row in shown} == {
-            ("complete", "Map of the place", 1)
+        assert {(row.status, row.label) for row in shown} == {
+            ("complete", "Map of the place")
         }
         assert one.run.state == "succeeded"
 

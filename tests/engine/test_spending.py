@@ -79,10 +79,9 @@ class TestLedger:
         options(PROFILES={"default": {**conf.get("PROFILES")["default"], **prices}})
         script.add(took(1_000_000, 100_000, Decimal("99")))
 
-        run = play()
+        play()
 
         assert UsageLedger.objects.get().cost_usd == Decimal(3)
-        assert run.steps.get().cost_usd == Decimal(3)
 
     def test_price_that_nobody_knows(self, play, script):
         script.add(took())

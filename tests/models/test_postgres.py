@@ -10,7 +10,7 @@ pytestmark = pytest.mark.broad
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
 def test_rows_and_clocks_are_the_same_there(postgres_server):
-    names = ("upgrade", "changes_that_stay", "clock")
+    names = ("upgrade", "clock")
     paths = [f"tests/models/test_{name}.py" for name in names]
     paths.append("tests/engine/test_clocks.py")
 

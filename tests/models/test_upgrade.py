@@ -1,18 +1,21 @@
 """A process of an earlier release works on while the tables are those of this one."""
 
 import uuid
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from django.apps import apps
-from django.db import models
+from django.db import IntegrityError, connection, models
+from django.db.migrations import AddField, Migration
 from django.db.migrations.loader import MigrationLoader
 
 LABEL = "ai_assistant"
 LOADER = MigrationLoader(None)
 NAMES = sorted(name for app, name in LOADER.graph.nodes if app == LABEL)
-NOW = LOADER.project_state((LABEL, NAMES[-1]))
-STATES = {name: LOADER.project_state((LABEL, name)) for name in NAMES[:-1]}
+STATES = {name: LOADER.project_state((LABEL, name)) for name in NAMES}
+NOW = STATES[NAMES[-1]]
 VALUES = {
     "CharField": "x",
     "TextField": "x",
@@ -53,17 +56,16 @@ def _fills_itself(field):
     return field.null or field.has_db_default() or isinstance(field, models.AutoField)
 
 
-def added_columns():
-    """Yield each column that a table has got after its first migration."""
-    earlier = STATES[NAMES[0]]
-    for name in NAMES[1:]:
-        state = STATES.get(name, NOW)
+def demanded_columns(states):
+    """Yield each column that a table has got later, and that an INSERT has to name."""
+    for earlier, state in pairwise(states):
         for key in earlier.models.keys() & state.models.keys():
             if key[0] == LABEL:
-                before = earlier.models[key].fields
-                for column in state.models[key].fields.keys() - before.keys():
-                    yield name, key, column
-        earlier = state
+                before, now = earlier.models[key].fields, state.models[key].fields
+                for column in now.keys() - before.keys():
+                    last = states[-1].models[key].fields.get(column)
+                    if last is not None and not _fills_itself(last):
+                        yield f"{key[1]}.{column}"
 
 
 @pytest.mark.django_db
@@ -75,20 +77,53 @@ class TestEarlierRelease:
         for model in earlier.get_app_config(LABEL).get_models():
             insert(model)
 
-        conversation = apps.get_model(LABEL, "Conversation").objects.get()
-        run = apps.get_model(LABEL, "Run").objects.get(conversation=conversation)
-        assert (run.steering, run.context, run.look_only) == ([], {}, False)
+        run = apps.get_model(LABEL, "Run").objects.first()
+        assert (run.kind, run.context, run.look_only) == ("message", {}, False)
 
 
 def test_column_that_was_added_may_be_left_out():
     """Put `db_default` on it: the release before inserts rows without it."""
-    found = list(added_columns())
-    demanded = [
-        f"{name}: {key[1]}.{column}"
-        for name, key, column in found
-        for field in [NOW.models[key].fields.get(column)]
-        if field is not None and not _fills_itself(field)
-    ]
+    assert list(demanded_columns([*STATES.values()])) == []
 
-    assert ("0006_steering", (LABEL, "run"), "steering") in found
-    assert demanded == []
+
+@contextmanager
+def migrated(migration):
+    """The tables as a migration after the last one makes them."""
+    try:
+        with connection.schema_editor() as editor:
+            migration.apply(NOW.clone(), editor)
+        yield
+    finally:
+        with connection.schema_editor() as editor:
+            migration.unapply(NOW.clone(), editor)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestNextRelease:
+    """What is asked of the migrations is seen at one that there could be."""
+
+    @pytest.fixture
+    def add(self):
+        def migration(**options):
+            column = models.CharField(max_length=9, **options)
+            made = Migration("9999_next", LABEL)
+            made.operations = [AddField("run", "next", column)]
+            return made
+
+        return migration
+
+    @pytest.mark.parametrize("options", [{"db_default": "x"}, {"null": True}], ids=str)
+    def test_column_that_may_be_left_out(self, add, options):
+        migration = add(**options)
+
+        assert list(demanded_columns([NOW, migration.mutate_state(NOW)])) == []
+        with migrated(migration):
+            insert(NOW.apps.get_model(LABEL, "Run"))
+
+    def test_column_that_is_demanded(self, add):
+        migration = add(default="x")
+
+        states = [NOW, migration.mutate_state(NOW)]
+        assert list(demanded_columns(states)) == ["run.next"]
+        with migrated(migration), pytest.raises(IntegrityError):
+            insert(NOW.apps.get_model(LABEL, "Run"))

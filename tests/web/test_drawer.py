@@ -295,7 +295,7 @@ class TestSeen:
         assert self.say(ada, matter, "")["unread"] == 1
 
     def test_of_a_program_does_not_count(self, ada, matter):
-        matter.runs.update(door="api")
+        matter.runs.update(channel="api")
 
         assert self.say(ada, matter, "")["unread"] == 0
 

@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from ai_assistant.changes.capture.files import stash
-from ai_assistant.changes.capture.images import FileImage, RowImage, digest
+from ai_assistant.changes.capture.images import FileImage, RowImage
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange
@@ -54,7 +54,6 @@ def _row(change_set: ChangeSet, place: int, row: RowImage) -> RowChange:
         before=row.before,
         after=row.after,
         fields=row.fields,
-        after_digest=digest(row.after) if row.after is not None else "",
     )
 
 

@@ -6,7 +6,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 
 from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.run import Door, Run
+from ai_assistant.models.run import Channel, Run
 from ai_assistant.types import UserKey
 
 MOST = 99  # that are counted
@@ -27,7 +27,7 @@ def has_news() -> Exists:
     """Return the condition of a conversation that a run has ended since it was read."""
     ended = Run.objects.filter(
         conversation=OuterRef("pk"),
-        door=Door.PANEL,
+        channel=Channel.PANEL,
         finished_at__gt=OuterRef("read_at"),
     )
     return Exists(ended)
@@ -48,4 +48,4 @@ def is_news(conversation: Conversation, run: Run) -> bool:
     """Tell whether `run` has ended since its conversation was read. Asks nothing."""
     read_at, ended_at = conversation.read_at, run.finished_at
     is_later = read_at is not None and ended_at is not None and ended_at > read_at
-    return is_later and run.door == Door.PANEL
+    return is_later and run.channel == Channel.PANEL

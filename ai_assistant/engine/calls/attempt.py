@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine.calls.availability import is_here, is_open, not_here
-from ai_assistant.engine.calls.nested import Family, Ordinals, call_child, is_of_child
+from ai_assistant.engine.calls.nested import Family, Ordinals, call_child
 from ai_assistant.engine.calls.progress import Report, drained, in_turn, take_partial
 from ai_assistant.engine.calls.recording import result_of
 from ai_assistant.engine.calls.versions import has_changed
@@ -51,8 +51,9 @@ class Attempt:
     ordinals: Ordinals = field(default_factory=Ordinals)  # of what it calls
     is_proposal: bool = False  # it is only looked at what it would change
     is_trial: bool = False  # for that it is carried out, and taken back
-    # What was said to it, and below it to what it calls.
-    answers: dict[str, JSON] = field(default_factory=dict)
+    asked_by: str = ""  # of what it asks; empty: nothing stands above it
+    # To what it has asked, and the calls below it, by who has asked.
+    answers: dict[str, dict[str, JSON]] = field(default_factory=dict)
 
     @property
     def timeout_s(self) -> float:
@@ -82,7 +83,8 @@ def context_for(attempt: Attempt) -> RunContext:
         check_may_write(run)
     if attempt.above is None:
         answered = call.interrupts.filter(status=Interrupt.Status.ANSWERED)
-        attempt.answers.update({item.key: item.answer for item in answered})
+        for item in answered:
+            attempt.answers.setdefault(item.asked_by, {})[item.key] = item.answer
     return RunContext(
         user=user,
         is_preview=attempt.is_proposal,
@@ -92,11 +94,7 @@ def context_for(attempt: Attempt) -> RunContext:
         page=scope.context.page,
         module=scope.module.id,
         idempotency_key=f"{run.pk}:{call.step_id}:{call.position}",
-        answers={
-            key: answer
-            for key, answer in attempt.answers.items()
-            if not is_of_child(key)
-        },
+        answers=dict(attempt.answers.get(attempt.asked_by, {})),
         mark=call.mark,
         report=attempt.report.progress,
         report_step=attempt.report.step,

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.context.viewparts import names_of_views
 from ai_assistant.engine.lifecycle.scope import RunScope
-from ai_assistant.models.run import Door, Run
+from ai_assistant.models.run import Channel, Run
 from ai_assistant.modules.base import tool_name
 from ai_assistant.modules.read_only import ReadOnly
 from ai_assistant.modules.resolve import every_module
@@ -123,7 +123,7 @@ def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
 
 def _wants_page(tool: ToolDefinition, run: Run) -> bool:
     """Tell whether a page has to carry the tool out, and the run has none."""
-    return tool.browser and tool.origin != ORIGIN and run.door != Door.PANEL
+    return tool.browser and tool.origin != ORIGIN and run.channel != Channel.PANEL
 
 
 def _is_enabled(

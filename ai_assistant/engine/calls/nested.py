@@ -3,9 +3,8 @@
 import asyncio
 import hashlib
 import json
-import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +34,6 @@ from ai_assistant.tools.parsing import digest
 from ai_assistant.tools.result import REFUSALS, from_value, rate_limited
 from ai_assistant.types import (
     EFFECTS,
-    JSON,
     WRITING,
     RunContext,
     ToolDefinition,
@@ -48,8 +46,6 @@ if TYPE_CHECKING:
 MAX_DEPTH = 3
 FIRST_POSITION = 1000  # of children, after those that the model asked for
 FACTS = 4  # of one child: start, arguments, end, result
-KEY_CHARS = 100  # of an answer, as it is stored
-OF_CHILD = re.compile(r"@[0-9a-f]{12}/")  # before the key of a child's answer
 
 Family = list[tuple[ToolCall, ToolResult]]
 CarryOut = Callable[["Attempt", RunContext, str], "ToolResult | Ask"]
@@ -91,7 +87,6 @@ def call_child(
     tool = _child_tool(parent, name)
     call = _child_call(parent, tool, arguments)
     ordinal = parent.ordinals.take()
-    asked_by = _asked_by(call, ordinal)
     child = replace(
         parent,
         call=call,
@@ -100,7 +95,7 @@ def call_child(
         above=parent,
         family=[],
         ordinals=Ordinals(),
-        answers=_answers_to(parent.answers, asked_by),
+        asked_by=_asked_by(parent, call, ordinal),
     )
     key = f"{context.idempotency_key}/{ordinal}"
 
@@ -118,44 +113,25 @@ def call_child(
     else:
         outcome = work()
     if isinstance(outcome, Ask):
-        raise _named(outcome, asked_by)
+        raise _named(outcome, child.asked_by)
     return outcome
 
 
 # --- what is asked and answered below it ---
 
 
-def is_of_child(key: str) -> bool:
-    """Tell whether the answer of that key was given to a child."""
-    return OF_CHILD.match(key) is not None
-
-
-def _asked_by(call: ToolCall, ordinal: int) -> str:
-    """Return what stands before a child's keys: the same if it is called again."""
+def _asked_by(parent: "Attempt", call: ToolCall, ordinal: int) -> str:
+    """Return under which name a child asks: the same if it is called again."""
     # The digest is one of the name and the arguments.
-    text = f"{ordinal}:{call.name}:{call.arguments_digest}"
-    return f"@{hashlib.sha256(text.encode()).hexdigest()[:12]}/"
-
-
-def _answers_to(answers: Mapping[str, JSON], asked_by: str) -> dict[str, JSON]:
-    return {
-        key.removeprefix(asked_by): answer
-        for key, answer in answers.items()
-        if key.startswith(asked_by)
-    }
+    text = f"{parent.asked_by}/{ordinal}:{call.name}:{call.arguments_digest}"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _named(asked: Ask, asked_by: str) -> Ask:
-    """Return the question under a key that no other call has."""
-    key = asked_by + asked.key
-    if len(key) > KEY_CHARS:
-        raise ToolFailed(
-            f"The key {asked.key!r} of a question is too long for a tool that another "
-            "one calls. Make it shorter."
-        )
+    """Return the question with the name of the call that has asked it."""
     # A copy: a tool may raise the same object twice.
     copy = Ask.__new__(Ask, *asked.args)
-    copy.__dict__.update(asked.__dict__, key=key)
+    copy.__dict__.update(asked.__dict__, asked_by=asked.asked_by or asked_by)
     return copy
 
 
@@ -211,7 +187,7 @@ def _child_tool(parent: "Attempt", name: str) -> ToolDefinition:
     above = parent.tool.name
     if tool is None:
         raise ToolFailed(f"Tool {above!r} calls {name!r}, which is not registered.")
-    if parent.call.depth >= MAX_DEPTH:
+    if len(_names_above(parent)) > MAX_DEPTH:
         raise ToolFailed(
             f"Tool {above!r} calls {name!r} too deeply: {MAX_DEPTH} calls may stand "
             "below each other."
@@ -279,7 +255,6 @@ def _child_call(
         run_id=above.run_id,
         step_id=above.step_id,
         parent=above,
-        depth=above.depth + 1,
         version=version_of(tool),
         name=tool.name,
         label=str(tool.label)[:200],

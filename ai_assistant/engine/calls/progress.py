@@ -226,7 +226,6 @@ def shown_call(
         run_id=parent.run_id,
         step_id=parent.step_id,
         parent=parent,
-        depth=parent.depth + 1,
         position=_next_position(parent),
         name=name,
         label=str(tool.label)[:200] if tool else "",

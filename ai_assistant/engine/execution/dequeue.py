@@ -184,14 +184,8 @@ def _begin(conversation: Conversation, queued: QueuedMessage, owner: str) -> Acc
         context=queued.context,
         look_only=queued.look_only,
         profile=queued.profile,
-        door=queued.door,
-        stamp=SessionStamp(
-            session_digest=queued.session_digest,
-            session_sealed=queued.session_sealed,
-            password_digest=queued.password_digest,
-            expires_at=queued.session_expires_at,
-            token_id=queued.token_id,
-        ),
+        channel=queued.channel,
+        stamp=SessionStamp.of(queued),
     )
     with below(queued.script_prefix):
         accepted = begin(conversation, submission, queued.text, owner)

@@ -66,11 +66,6 @@ def store_reply(
         model=model[:200],
         finish_reason=reply.finish_reason[:40],
         provider_fields=dict(reply.provider_fields),
-        input_tokens=reply.usage.input_tokens,
-        output_tokens=reply.usage.output_tokens,
-        cached_tokens=reply.usage.cached_tokens,
-        reasoning_tokens=reply.usage.reasoning_tokens,
-        cost_usd=reply.usage.cost_usd,
     )
     settle(run, index, reply.usage, model=model, said_chars=_said_chars(reply))
     facts: list[Event] = []
@@ -120,7 +115,6 @@ def _message(run: Run, index: int, reply: ModelReply, calls: list[ToolCall]) -> 
         conversation_id=run.conversation_id,
         run=run,
         role=Message.Role.ASSISTANT,
-        step_index=index,
         parts=parts,
     )
 

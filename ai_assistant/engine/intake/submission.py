@@ -28,7 +28,7 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
 from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
-from ai_assistant.models.run import UNFINISHED, Door, Run, RunKind, RunState
+from ai_assistant.models.run import UNFINISHED, Channel, Run, RunKind, RunState
 from ai_assistant.request_context import script_prefix
 from ai_assistant.safety.budgets.budgets import has_budgets
 from ai_assistant.safety.identity.permissions import fresh_user
@@ -68,7 +68,7 @@ class Submission:
     stamp: SessionStamp = field(default_factory=SessionStamp)
     look_only: bool = False  # nothing may be changed
     steers: bool = False  # a run under way may read it in its next step
-    door: str = Door.PANEL
+    channel: str = Channel.PANEL
     client: ClientNames | None = None
     kind: RunKind = RunKind.MESSAGE
     continues: UUID | None = None
@@ -79,7 +79,7 @@ class Submission:
     @property
     def may_wait(self) -> bool:
         """Whether it may stand in the queue: a client of AG-UI has a rule of its own."""
-        return self.kind == RunKind.MESSAGE and self.door != Door.AGUI
+        return self.kind == RunKind.MESSAGE and self.channel != Channel.AGUI
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -267,18 +267,7 @@ def _enqueue(
         user_id=submission.user_id,
         key=submission.key,
         text=text,
-        page_path=run.page_path,
-        script_prefix=run.script_prefix,
-        page_title=run.page_title,
-        context=run.context,
-        look_only=run.look_only,
-        profile=run.profile,
-        door=run.door,
-        session_digest=run.session_digest,
-        session_sealed=run.session_sealed,
-        password_digest=run.password_digest,
-        session_expires_at=run.session_expires_at,
-        token_id=run.token_id,
+        **run.sent_fields(),
     )
     queue.append(queued)
     return queued
@@ -336,12 +325,8 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         module=module_id_for(submission.page_path),
         context=redact_json(dict(submission.context)),
         look_only=submission.look_only,
-        session_digest=submission.stamp.session_digest,
-        session_sealed=submission.stamp.session_sealed,
-        password_digest=submission.stamp.password_digest,
-        session_expires_at=submission.stamp.ends_at(),
-        token_id=submission.stamp.token_id,
-        door=submission.door,
+        **submission.stamp.fields(),
+        channel=submission.channel,
         next_seq=2,
     )
 

@@ -21,7 +21,7 @@ from ai_assistant.events import Event
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import WAITING, Run
+from ai_assistant.models.run import SESSION, WAITING, Run
 from ai_assistant.safety.audit import came_from
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import SessionStamp, check_user
@@ -67,20 +67,9 @@ def take_over_by(run: Run, session: SessionStamp) -> None:
             "scope",
             _("The assistant waits for an answer: this needs the scope “approve”."),
         )
-    run.session_digest = session.session_digest
-    run.session_sealed = session.session_sealed
-    run.password_digest = session.password_digest
-    run.session_expires_at = session.ends_at()
-    run.token_id = session.token_id
-    run.save(
-        update_fields=[
-            "session_digest",
-            "session_sealed",
-            "password_digest",
-            "session_expires_at",
-            "token_id",
-        ]
-    )
+    for name, value in session.fields().items():
+        setattr(run, name, value)
+    run.save(update_fields=SESSION)
 
 
 def answer_by_message(run: Run, text: str, session: SessionStamp) -> list[Event] | None:

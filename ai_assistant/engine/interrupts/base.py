@@ -140,7 +140,8 @@ class PersonKind(InterruptKind):
 
     def ask(self, call: ToolCall, asked: Ask) -> Sequence[Event]:
         """Open what a tool has raised: an `Ask` names its kind."""
-        return [self.open(call, question=whole(str(asked.question)), key=asked.key)]
+        text = whole(str(asked.question))
+        return [self.open(call, question=text, key=asked.key, asked_by=asked.asked_by)]
 
     def validate(
         self, interrupt: Interrupt, texts: Sequence[str], *, typed: bool = False

@@ -32,7 +32,7 @@ from ai_assistant.models import clock
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.clock import Now
 from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
-from ai_assistant.models.run import Door, Run, RunState
+from ai_assistant.models.run import Channel, Run, RunState
 from ai_assistant.types import JSON, ToolDefinition, ToolResult, UserKey
 
 VALUE_CHARS = 32_000  # of what a page returns
@@ -68,7 +68,7 @@ class Browser(InterruptKind):
         """Let the call wait until a page has carried `request` out."""
         waits_s = tool.timeout_browser_s
         held: dict[str, Any] = {}
-        if call.run.door == Door.AGUI:
+        if call.run.channel == Channel.AGUI:
             # No page can take it: it is the client's from the beginning.
             waits_s = float(conf.get("TIMEOUTS", "CLIENT_TOOL_S"))
             held = {"tab": CLIENT_TAB, "lease_until": database_now() + waits_s}

@@ -52,6 +52,7 @@ class Question(PersonKind):
             strict=asked.strict,
             default=_storable_default(asked.default),
             key=asked.key,
+            asked_by=asked.asked_by,
             expires_at=clock.now() + timedelta(seconds=ttl_s) if ttl_s else None,
         )
         return [fact]
@@ -80,7 +81,7 @@ QUESTION = register(Question())
 def _again(call: ToolCall, asked: Ask) -> str:
     """Return why a question that was answered is asked again, if that is known."""
     answered = call.interrupts.filter(
-        key=asked.key, status=Interrupt.Status.ANSWERED
+        key=asked.key, asked_by=asked.asked_by, status=Interrupt.Status.ANSWERED
     ).last()
     if answered is None or not asked.has_lost(answered.answer):
         return ""

@@ -53,7 +53,7 @@ DETAIL_CHARS = 4000
 BUDGET = "budget"  # the code of a run that no budget had room for
 WRITTEN = (  # at the end of a run
     *("state", "owner", "error_code", "error_text", "error_detail", "opens_at"),
-    *("session_sealed", "steering", "running_s", "finished_at"),
+    *("session_sealed", "running_s", "finished_at"),
 )
 
 
@@ -126,7 +126,6 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     if ending.wait_s:
         run.opens_at = now + timedelta(seconds=ending.wait_s)
     run.session_sealed = ""  # nobody asks for its session any more
-    run.steering = []  # what no step has read waits in the queue
     run.running_s += running_s
     run.finished_at = now
     run.save(update_fields=WRITTEN)
@@ -195,7 +194,6 @@ def _keep_partial(run: Run, ending: Ending) -> int:
                 role=Message.Role.ASSISTANT,
                 state=Message.State.INTERRUPTED if stopped else Message.State.FAILED,
                 parts=parts,
-                step_index=run.steps.count(),
             )
         )
     return said_chars

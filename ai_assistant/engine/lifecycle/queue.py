@@ -92,9 +92,9 @@ def goes_on_after(run: Run) -> bool:
     return run.state == RunState.SUCCEEDED and not run.is_stopping
 
 
-def read_along(conversation_id: UUID, *keys: str) -> None:
-    """Take out what a run under way has read. Call it in a transaction."""
-    waiting(conversation_id).filter(key__in=keys).delete()
+def told_to(run: Run) -> "QuerySet[QueuedMessage]":
+    """Return the messages that the next step of a run under way is to read."""
+    return waiting(run.conversation_id).filter(told_run=run.pk)
 
 
 def told(active: Run, queued: QueuedMessage) -> None:
@@ -132,14 +132,7 @@ def take_over(conversation_id: UUID, stamp: SessionStamp) -> None:
 
     Those in which its messages were written may have ended long ago.
     """
-    waiting(conversation_id).update(
-        held="",
-        session_digest=stamp.session_digest,
-        session_sealed=stamp.session_sealed,
-        password_digest=stamp.password_digest,
-        session_expires_at=stamp.ends_at(),
-        token_id=stamp.token_id,
-    )
+    waiting(conversation_id).update(held="", **stamp.fields())
 
 
 @unit

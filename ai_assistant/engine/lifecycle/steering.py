@@ -2,15 +2,15 @@
 What a person tells a run that works: the model reads it in its next step.
 
 While calls are carried out the message stands behind them at once. While the model
-writes it waits in the row of the run until the reply is stored, and takes its place
-behind its calls. A reply without calls is the answer: then nobody has read it, and it is
-the next message of the queue (see `engine.queue`), where it has a row till it is read.
+writes it waits in the queue until the reply is stored, and takes its place behind its
+calls. A reply without calls is the answer: then nobody has read it, and it is the next
+message of the queue (see `engine.lifecycle.queue`).
 """
 
 from ai_assistant.engine.interrupts.answers import answer_by_message
 from ai_assistant.engine.interrupts.base import store_facts
 from ai_assistant.engine.lifecycle.finish import store_message
-from ai_assistant.engine.lifecycle.queue import read_along
+from ai_assistant.engine.lifecycle.queue import told_to
 from ai_assistant.engine.storage.eventlog import append
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.events import Custom, Event
@@ -38,9 +38,10 @@ def take_as_answer(run: Run, message: Message, session: SessionStamp) -> bool:
 
 def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
     """
-    Let the next step of an unfinished run read a user's message.
+    Tell whether the next step of an unfinished run reads a user's message.
 
-    False if it takes none: it was asked to stop, it may do more than the person
+    It is stored, unless the model writes: then call `queue.told`.
+    False if it reads none: it was asked to stop, it may do more than the person
     wants by now, or too many wait already. Call it in a transaction.
     """
     try:
@@ -55,12 +56,10 @@ def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
     if run.is_stopping or (look_only and not run.look_only):
         return False
     writes = _model_writes(run)
-    waiting = [one for one in run.steering if one["key"] != message.key]
-    if (len(waiting) if writes else _unread(run)) >= MOST:
+    waiting = told_to(run).exclude(key=message.key)
+    if (waiting.count() if writes else _unread(run)) >= MOST:
         return False
     if writes:
-        said = {"key": message.key, "text": message.text}
-        Run.objects.filter(pk=run.pk).update(steering=[*waiting, said])
         return True
     fact = _store(message)
     first = pass_by_state(run.pk, tuple(UNFINISHED), events=1)
@@ -74,11 +73,10 @@ def told_along(run: Run) -> list[Event]:
 
     Call it behind the fence, after a reply with calls was stored.
     """
-    if not run.steering:
-        return []
-    Run.objects.filter(pk=run.pk).update(steering=[])
-    read_along(run.conversation_id, *(said["key"] for said in run.steering))
-    return [_store(_message(run, **said)) for said in run.steering]
+    waiting = list(told_to(run))
+    for queued in waiting:
+        queued.delete()
+    return [_store(_message(run, queued.key, queued.text)) for queued in waiting]
 
 
 def _model_writes(run: Run) -> bool:

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.exceptions import AssistantError, Refused
 from ai_assistant.models import clock
 from ai_assistant.models.conversation import QueuedMessage
-from ai_assistant.models.run import Run
+from ai_assistant.models.run import Run, SessionFields
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.permissions import may_use
@@ -111,6 +111,27 @@ class SessionStamp:
         if self.lasts_s is None:
             return self.expires_at
         return clock.now() + timedelta(seconds=self.lasts_s)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a row that was sent in the session. Asks the database."""
+        return {
+            "session_digest": self.session_digest,
+            "session_sealed": self.session_sealed,
+            "password_digest": self.password_digest,
+            "session_expires_at": self.ends_at(),
+            "token_id": self.token_id,
+        }
+
+    @classmethod
+    def of(cls, row: SessionFields) -> "SessionStamp":
+        """Return the stamp of the session in which a row was sent."""
+        return cls(
+            session_digest=row.session_digest,
+            session_sealed=row.session_sealed,
+            password_digest=row.password_digest,
+            expires_at=row.session_expires_at,
+            token_id=row.token_id,
+        )
 
 
 class Revoked(Refused):

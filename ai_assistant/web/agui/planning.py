@@ -16,7 +16,7 @@ from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.engine.storage.branches import shown_runs
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.run import UNFINISHED, Door, Run, RunState
+from ai_assistant.models.run import UNFINISHED, Channel, Run, RunState
 from ai_assistant.web.agui.answers import (
     Said,
     read_answers,
@@ -168,7 +168,7 @@ def _submission(
         context=read_client_context(said),
         stamp=caller.stamp,
         look_only=own.get("lookOnly") is True,
-        door=Door.AGUI,
+        channel=Channel.AGUI,
         client=client,
     )
 
@@ -182,7 +182,7 @@ def _again(
         raise _nothing_new()
     key = _key(str(conversation.pk), client.run)
     submission = again_submission(caller.user.pk, last.pk, key, caller.stamp)
-    return replace(submission, door=Door.AGUI, client=client)
+    return replace(submission, channel=Channel.AGUI, client=client)
 
 
 def _nothing_new() -> Refused:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.run import UNFINISHED, WAITING_FOR_PERSON, Door, Run
+from ai_assistant.models.run import UNFINISHED, WAITING_FOR_PERSON, Channel, Run
 from ai_assistant.render.html.conversation_list import (
     excerpt,
     here_today,
@@ -229,7 +229,7 @@ def _hits(rows: list[Conversation], words: tuple[str, ...]) -> dict[UUID, Item]:
 
 def _at_work(conversations: list[UUID]) -> tuple[dict[UUID, str], set[UUID]]:
     """Return what the runs under way do, and where answers were not seen yet."""
-    news = Q(door=Door.PANEL, finished_at__gt=F("conversation__read_at"))
+    news = Q(channel=Channel.PANEL, finished_at__gt=F("conversation__read_at"))
     runs = Run.objects.filter(conversation__in=conversations)
     runs = runs.filter(Q(state__in=UNFINISHED) | news)
     rows = list(runs.values_list("conversation_id", "state").distinct())

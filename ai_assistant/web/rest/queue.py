@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from ai_assistant.engine.lifecycle.queue import waiting
 from ai_assistant.engine.service import drop_queued
 from ai_assistant.models.conversation import QueuedMessage
-from ai_assistant.models.run import Door
+from ai_assistant.models.run import Channel
 from ai_assistant.web.rest.base import ApiView, answered, user_key
 from ai_assistant.web.rest.conversations import conversation_of
 from ai_assistant.web.rest.paging import PageQuery, page_of
@@ -27,7 +27,7 @@ class QueuedShape(Shape):
     page_title: str
     profile: str
     look_only: bool
-    door: str = one_of(Door, "Through which it was sent.")
+    door: str = one_of(Channel, "Through which it was sent.")
     held: str = Field(
         description="Why it is not started before a person says so in the panel, or empty."
     )
@@ -49,7 +49,7 @@ def queued_shape(row: QueuedMessage) -> QueuedShape:
         page_title=row.page_title,
         profile=row.profile,
         look_only=row.look_only,
-        door=row.door,
+        door=row.channel,
         held=row.held,
         created_at=row.created_at,
     )

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from ai_assistant.engine.service import stop
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.run import FINAL, Door, Run, RunState
+from ai_assistant.models.run import FINAL, Channel, Run, RunState
 from ai_assistant.render.html.transcript.entries import shows_reasoning
 from ai_assistant.types import UserKey
 from ai_assistant.web.rest.base import ApiView, answered, caller_of, user_key
@@ -54,7 +54,7 @@ class RunShape(Shape):
     module: str
     profile: str
     look_only: bool
-    door: str = one_of(Door, "Through which it was begun.")
+    door: str = one_of(Channel, "Through which it was begun.")
     created_at: datetime
     finished_at: datetime | None
 
@@ -101,7 +101,7 @@ def run_shape(row: Run) -> RunShape:
         module=row.module,
         profile=row.profile,
         look_only=row.look_only,
-        door=row.door,
+        door=row.channel,
         created_at=row.created_at,
         finished_at=row.finished_at,
     )

@@ -14,7 +14,7 @@ from ai_assistant.engine.lifecycle.queue import known
 from ai_assistant.engine.service import send
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
-from ai_assistant.models.run import UNFINISHED, Door, Run
+from ai_assistant.models.run import UNFINISHED, Channel, Run
 from ai_assistant.text.redaction import redact, redact_values
 from ai_assistant.types import UserKey
 from ai_assistant.web.panel.fields import MAX_PATH_CHARS, page_path
@@ -76,7 +76,7 @@ def start(caller: Caller, body: StartBody, key: str) -> Started:
         page_path=body.page_path,
         look_only=body.look_only,
         stamp=caller.stamp,
-        door=Door.API,
+        channel=Channel.API,
     )
     accepted = carry_out(send(submission))
     queued = known(user_id, key) if accepted.queued is not None else None
@@ -98,7 +98,7 @@ def start_again(caller: Caller, run_id: UUID, key: str) -> Started:
     Raise Refused: not_found, not_ended, key_reused, and what the engine says.
     """
     submission = again_submission(caller.user.pk, run_id, key, caller.stamp)
-    accepted = carry_out(send(replace(submission, door=Door.API)))
+    accepted = carry_out(send(replace(submission, channel=Channel.API)))
     run = Run.objects.get(pk=accepted.run_id)
     if run.continues_id != run_id:
         raise _reused()

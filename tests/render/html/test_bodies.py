@@ -24,7 +24,6 @@ def call(story):
     def make(name, **fields):
         if story.run is None:
             story.ask("Hello")
-        parent = fields.get("parent")
         step = story.run.steps.first() or step_of(story)
         fields.setdefault("status", "complete")
         position = story.run.calls.count()
@@ -33,7 +32,6 @@ def call(story):
             step=step,
             position=position,
             name=name,
-            depth=parent.depth + 1 if parent else 0,
             **fields,
         )
 

@@ -9,7 +9,6 @@ import pytest
 from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.db import connection, connections, transaction
-from django.db.migrations.executor import MigrationExecutor
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -34,8 +33,6 @@ from tests.safety.audit.test_audit import findings, sql
 from tests.servers.postgres import passed_on
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("X03")]
-
-BEFORE = [("ai_assistant", "0007_columns_may_be_left_out")]
 
 
 @pytest.fixture
@@ -232,25 +229,6 @@ class TestEmptied:
         seal_all()
 
         assert findings() == []
-
-
-@pytest.mark.broad
-def test_entries_of_the_release_before_verify(ada):
-    """Sealed by it before the migration, and added by it after the migration."""
-    MigrationExecutor(connection).migrate(BEFORE)
-    try:
-        old = MigrationExecutor(connection).loader.project_state(BEFORE).apps
-        add_as_before(old, 3)
-    finally:
-        executor = MigrationExecutor(connection)
-        executor.migrate(executor.loader.graph.leaf_nodes())
-    add_as_before(old, 2)
-    audited(ada)
-    seal_all()
-
-    assert findings() == []
-    pairs = AuditEntry.objects.order_by("id").values_list("id", "n")
-    assert list(pairs) == [(n, n) for n in range(1, 7)]
 
 
 def add_as_before(old, count):

@@ -22,7 +22,7 @@ class TestStart:
         assert response.status_code == 201
         assert response.headers["Location"].endswith(f"/runs/{run.pk}/")
         assert (told["id"], told["state"]) == (str(run.pk), "queued")
-        assert (run.door, run.page_path, run.look_only) == ("api", "/admin/", True)
+        assert (run.channel, run.page_path, run.look_only) == ("api", "/admin/", True)
         assert run.token_id is not None
 
     def test_goes_on_in_a_conversation(self, program):

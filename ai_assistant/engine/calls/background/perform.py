@@ -53,7 +53,7 @@ from ai_assistant.engine.storage.units import (
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs, LostLease
 from ai_assistant.models.call import ToolCall
-from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.models.run import SESSION, UNFINISHED, Run
 from ai_assistant.registry import registry
 from ai_assistant.request_context import below
 from ai_assistant.safety.identity.session import Revoked
@@ -62,10 +62,6 @@ from ai_assistant.types import JSON, RunContext, ToolResult
 
 logger = logging.getLogger("ai_assistant")
 
-SESSION = (  # of a run: a sign-out closes it, an answer is given in another
-    *("session_digest", "session_sealed", "session_expires_at"),
-    *("password_digest", "token_id"),
-)
 PROGRESS_S = 0.5  # between two reports that are stored
 
 
@@ -142,7 +138,7 @@ class _Work:
             if self.lost.is_set():
                 raise LostLease(f"Call {self.call.pk} was stopped.")
             pass_call_fence(self.hold)
-            # A sign-out, or an answer by another session, has come meanwhile.
+            # A sign-out may close the session, an answer may bring another one.
             self.run.refresh_from_db(fields=SESSION)
             rechecked(attempt, ready)
             self.holding.check_begin()

@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -84,16 +84,20 @@ MOST_EVENTS = 500
 EVENT_CHARS = 300
 TEXT_CHARS = 20_000  # of one text; the rest is said to be there
 RUN = (
-    *("state", "error_code", "error_detail", "door", "profile", "module"),
+    *("state", "error_code", "error_detail", "channel", "profile", "module"),
     *("page_path", "page_title", "wish", "look_only", "attempts", "running_s"),
+)
+STEP = ("index", "model", "finish_reason", "created_at")
+TOOK = (
+    *("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens"),
+    "cost_usd",
 )
 
 
 def raw_entry(run: Run) -> Entry:
     """Return what `raw.html` draws."""
-    steps = Step.objects.filter(run=run).order_by("index")
     calls = ToolCall.objects.filter(run=run).select_related("step")
-    usage = UsageLedger.objects.filter(run=run).order_by("created_at")
+    usage = list(UsageLedger.objects.filter(run=run).order_by("created_at"))
     said = Message.objects.filter(run=run).order_by("position")
     events = events_after(run.pk, most=MOST_EVENTS + 1)
     return {
@@ -101,8 +105,8 @@ def raw_entry(run: Run) -> Entry:
         "facts": [(name, visible(_text(getattr(run, name)))) for name in RUN],
         "context": visible(_text(run.context)),
         "tools": sorted(run.tool_versions.items()),
-        "steps": list(steps),
-        "usage": list(usage),
+        "steps": list(_steps(run, usage)),
+        "usage": usage,
         "calls": [_call(call) for call in calls.order_by("step__index", "position")],
         "messages": [
             {
@@ -115,6 +119,16 @@ def raw_entry(run: Run) -> Entry:
         "events": [_event(event) for event in events[:MOST_EVENTS]],
         "has_more": len(events) > MOST_EVENTS,
     }
+
+
+def _steps(run: Run, usage: list[UsageLedger]) -> Iterator[Entry]:
+    settled = [row for row in usage if row.state == UsageLedger.State.SETTLED]
+    took = {row.step_index: row for row in settled}
+    for step in Step.objects.filter(run=run).order_by("index"):
+        row = took.get(step.index)
+        yield {name: getattr(step, name) for name in STEP} | {
+            name: getattr(row, name, None) for name in TOOK
+        }
 
 
 def _call(call: ToolCall) -> Entry:
