@@ -13,6 +13,7 @@ from django.core.checks import ERROR, run_checks
 from django.core.exceptions import FieldError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 from ai_assistant import conf
 from ai_assistant.checks import TAG
@@ -175,6 +176,12 @@ def _executor() -> str:
     return f"web: the ASGI server's processes, {count} now"
 
 
+def removed_migrations(loader: MigrationLoader) -> list[str]:
+    """Return the migrations of the assistant that are applied, but do not exist."""
+    removed = loader.applied_migrations.keys() - loader.disk_migrations.keys()
+    return sorted(f"{app}.{name}" for app, name in removed if app == "ai_assistant")
+
+
 def _database() -> str:
     try:
         connection.ensure_connection()
@@ -191,6 +198,12 @@ def _database() -> str:
     missing = [
         f"{one.app_label}.{one.name}" for one, _ in executor.migration_plan(leaves)
     ]
+    if removed := removed_migrations(executor.loader):
+        raise _Fault(
+            "doctor.migrations",
+            f"The tables were made by {removed[0]!r}, which is no longer there.",
+            "Start with a new database: see “Upgrading” in docs/operations.md.",
+        )
     if missing:
         raise _Fault(
             "doctor.migrations",

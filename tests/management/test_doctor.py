@@ -8,6 +8,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from ai_assistant.engine.execution.presence import say_present
 from ai_assistant.engine.storage.lease import this_process
@@ -208,8 +209,6 @@ class TestDatabase:
         )
 
     def test_not_migrated(self, settings):
-        from django.db.migrations.recorder import MigrationRecorder
-
         recorder = MigrationRecorder(connection)
         for name in recorder.migration_qs.filter(app="ai_assistant").values_list(
             "name", flat=True
@@ -221,6 +220,14 @@ class TestDatabase:
         assert code == 1
         assert "not applied, first 'ai_assistant.0001_initial'." in text
         assert "Run `python manage.py migrate`." in text
+
+    def test_made_by_migrations_that_are_gone(self, settings):
+        MigrationRecorder(connection).record_applied("ai_assistant", "0002_gone")
+
+        code, text = doctor()
+
+        assert code == 1
+        assert "were made by 'ai_assistant.0002_gone', which is no longer" in text
 
 
 class TestLayer:

@@ -1,8 +1,17 @@
 import os
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+from ai_assistant.management.doctor import removed_migrations
+
+# What SQLite keeps beside a database belongs to it.
+SUFFIXES = ("", "-wal", "-shm", "-journal")
 
 
 class Command(BaseCommand):
@@ -17,6 +26,8 @@ class Command(BaseCommand):
     requires_system_checks = ()  # runserver makes them
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if removed_migrations(MigrationLoader(connection)):
+            self._start_anew()
         call_command("migrate", verbosity=0, interactive=False)
         call_command("demo_users")
         call_command("demo_data")  # after the users: the superuser owns it
@@ -32,4 +43,24 @@ class Command(BaseCommand):
             f"{shown}:{port}",
             use_reloader=False,
             use_static_handler=False,  # project.asgi serves them
+        )
+
+    def _start_anew(self) -> None:
+        """Set the demo's database aside; raise CommandError if it is not the demo's."""
+        name = settings.DATABASES["default"]["NAME"]
+        file = Path(settings.BASE_DIR) / "db.sqlite3"
+        cause = "was made by an earlier version, which cannot be migrated"
+        if name != file:
+            raise CommandError(
+                f"The database {str(name)!r} {cause}. Give an empty one in "
+                "DATABASE_URL, or leave that out."
+            )
+        connection.close()
+        for suffix in SUFFIXES:
+            beside = file.with_name(file.name + suffix)
+            if beside.exists():
+                beside.replace(file.with_name(f"{file.name}.old{suffix}"))
+        self.stdout.write(
+            f"{file.name} {cause}. It is kept as {file.name}.old; the demo starts "
+            "with a new one.\n"
         )
