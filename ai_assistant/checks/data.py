@@ -43,7 +43,7 @@ def check_secrets() -> list[CheckMessage]:
 
 def _suspects() -> Iterator[CheckMessage]:
     """Yield one message that names the fields of the admin which may be secrets."""
-    registered: set[Any] = {model for site in all_sites for model in site._registry}  # noqa: SLF001
+    registered: set[Any] = {model for site in all_sites for model in site._registry}
     found = sorted(
         f"{model._meta.label_lower}.{field.name}"
         for model in registered

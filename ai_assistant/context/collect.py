@@ -123,7 +123,7 @@ def _object_items(seen: Seen, page: Page, user: Any) -> list[ContextItem]:
 def _is_open(seen: Seen, page: Page, user: Any) -> bool:
     """Tell whether the user may open the page: else no provider is asked."""
     return value_or(
-        False,  # noqa: FBT003 - a value
+        False,
         lambda: may_open(page, user, seen.opened),
         "whether %r may be opened is not known",
         page.info.path,

@@ -119,7 +119,7 @@ def may_open(page: Page, user: Any, opened: Model | None) -> bool:
 def admits(page: Page, user: Any) -> bool:
     """Tell whether `user` may open the page; not if its own code fails."""
     return value_or(
-        False,  # noqa: FBT003 - a value
+        False,
         lambda: may_open(page, user, opened_object(page, user)),
         "whether %r may be opened is not known",
         page.info.path,

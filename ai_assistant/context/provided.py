@@ -26,7 +26,7 @@ def is_withheld(page: Page) -> bool:
 def is_withheld_model(page: Page, model: Any) -> bool:
     """Tell the same of objects that a page leads to, by the AdminSite of the page."""
     site = page.model_admin.admin_site
-    return _is_kept(model, site._registry.get(model))  # noqa: SLF001
+    return _is_kept(model, site._registry.get(model))
 
 
 def without_texts(items: Iterable[ContextItem]) -> Iterator[ContextItem]:

@@ -298,7 +298,7 @@ def _data_tools() -> str:
 
 def _someone() -> Any:
     """Return a user whom every AdminSite should let in, or None."""
-    users = get_user_model()._default_manager.order_by("pk")  # noqa: SLF001
+    users = get_user_model()._default_manager.order_by("pk")
     try:
         return users.filter(is_active=True, is_superuser=True).first()
     except FieldError:

@@ -85,7 +85,7 @@ def named_user(name: str) -> Any:
         return None
     model = get_user_model()
     try:
-        return model._default_manager.get_by_natural_key(name)  # noqa: SLF001
+        return model._default_manager.get_by_natural_key(name)
     except model.DoesNotExist as error:
         raise CommandError(
             f"There is no user {name!r}. Give the name with which one signs in."

@@ -116,4 +116,4 @@ def free(rows: "QuerySet[M]") -> "QuerySet[M]":
     if not connection.features.has_select_for_update_skip_locked:
         return rows
     taken = rows.order_by().select_for_update(skip_locked=True, of=("self",))
-    return rows.model._default_manager.filter(pk__in=taken.values("pk"))  # noqa: SLF001
+    return rows.model._default_manager.filter(pk__in=taken.values("pk"))

@@ -72,7 +72,7 @@ def _has_object(page: Page) -> bool:
     if page.model_admin is None or not page.info.object_id:
         return True
     try:
-        rows = page.model_admin.model._base_manager.filter(pk=page.info.object_id)  # noqa: SLF001
+        rows = page.model_admin.model._base_manager.filter(pk=page.info.object_id)
         return bool(rows.exists())
     except (ValidationError, ValueError):
         return False

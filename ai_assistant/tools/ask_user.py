@@ -46,7 +46,7 @@ Question = Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS)]
 def ask_user(
     context: RunContext,
     question: Question,
-    options: Options = [],  # noqa: B006 - never changed
+    options: Options = [],
     kind: QuestionKind = "text",
     strict: bool = False,  # noqa: FBT001, FBT002 - an argument of a tool has a name
 ) -> dict[str, JSON]:

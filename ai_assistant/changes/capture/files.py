@@ -216,7 +216,7 @@ def _path(storage: Any) -> str:
 
 
 def _may_be_there(storage: Any, name: str) -> bool:
-    return bool(value_or(True, lambda: storage.exists(name)))  # noqa: FBT003 - a value
+    return bool(value_or(True, lambda: storage.exists(name)))
 
 
 def _digest(storage: Any, name: str) -> str:

@@ -51,7 +51,7 @@ def is_drawn(field: Any) -> bool:
         return False
     if isinstance(field, models.DateTimeField | models.TimeField):
         return True
-    return value_or(False, lambda: bool(field.get_default() != field.get_default()))  # noqa: FBT003 - a value
+    return value_or(False, lambda: bool(field.get_default() != field.get_default()))
 
 
 def is_side(model: Any) -> bool:

@@ -132,7 +132,7 @@ def _is_enabled(
     """Ask what the tool says; once for all tools that have the same function."""
     if says not in scope.said:
         scope.said[says] = value_or(
-            False,  # noqa: FBT003 - a value
+            False,
             lambda: bool(says(scope.context)),
             "is_enabled of tool %r failed",
             tool.name,

@@ -125,7 +125,7 @@ def pass_fence(hold: Hold, *, events: int = 0, waits: bool = True) -> int:
     """
     which = "id = %s" if waits else unlocked(TABLE, "%s")
     statement = (
-        f"UPDATE {TABLE} SET next_seq = next_seq + %s, "  # noqa: S608 - constant
+        f"UPDATE {TABLE} SET next_seq = next_seq + %s, "
         f"lease_until = {now_sql()} + %s WHERE {which} "
         "AND owner = %s AND epoch = %s AND state = 'running'"
     )
@@ -154,7 +154,7 @@ def pass_by_state(
     marks = ", ".join(["%s"] * len(states))
     which = "id = %s" if waits else unlocked(TABLE, "%s")
     statement = (
-        f"UPDATE {TABLE} SET next_seq = next_seq + %s "  # noqa: S608 - constant
+        f"UPDATE {TABLE} SET next_seq = next_seq + %s "
         f"WHERE {which} AND state IN ({marks})"
     )
     after = _numbered(statement, [events, db_id(run_id), *states], run_id)
@@ -171,7 +171,7 @@ def claim(run_id: UUID, owner: str, *, gone_owner: str = "") -> Hold | None:
     not run out.
     """
     statement = (
-        f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "  # noqa: S608
+        f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "
         "attempts = attempts + CASE WHEN state = 'running' THEN 1 ELSE 0 END, "
         f"state = 'running', lease_until = {now_sql()} + %s "
         f"WHERE {unlocked(TABLE, '%s')} AND (state = 'queued' OR (state = 'running' "
@@ -182,7 +182,7 @@ def claim(run_id: UUID, owner: str, *, gone_owner: str = "") -> Hold | None:
         return None
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT epoch FROM {TABLE} WHERE id = %s",  # noqa: S608
+            f"SELECT epoch FROM {TABLE} WHERE id = %s",
             [db_id(run_id)],
         )
         return Hold(run_id=run_id, owner=owner, epoch=cursor.fetchone()[0])
@@ -192,7 +192,7 @@ def renew(owner: str, run_ids: list[UUID]) -> None:
     """Renew the leases of `run_ids`, as far as `owner` still holds them."""
     marks = ", ".join(["%s"] * len(run_ids))
     statement = (
-        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608
+        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "
         f"WHERE owner = %s AND state = '{RunState.RUNNING}' AND {unlocked(TABLE, marks)}"
     )
     _update(statement, [conf.get("LEASE_S"), owner, *map(db_id, run_ids)])
@@ -206,7 +206,7 @@ def renew_behind_lock(run_id: UUID) -> None:
     owner has passed it by. On SQLite that goes for every run.
     """
     statement = (
-        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608
+        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "
         f"WHERE state = '{RunState.RUNNING}'"
     )
     arguments = [conf.get("LEASE_S")]
@@ -223,7 +223,7 @@ def unlocked(table: str, marks: str) -> str:
     """
     if not connection.features.has_select_for_update_skip_locked:
         return f"id IN ({marks})"
-    rows = f"SELECT id FROM {table} WHERE id IN ({marks})"  # noqa: S608 - constant
+    rows = f"SELECT id FROM {table} WHERE id IN ({marks})"
     return f"id IN ({rows} FOR UPDATE SKIP LOCKED)"
 
 
@@ -250,7 +250,7 @@ def _numbered(statement: str, arguments: list[Any], run_id: UUID) -> int | None:
 def _next_seq(run_id: UUID) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT next_seq FROM {TABLE} WHERE id = %s",  # noqa: S608
+            f"SELECT next_seq FROM {TABLE} WHERE id = %s",
             [db_id(run_id)],
         )
         return int(cursor.fetchone()[0])

@@ -234,7 +234,7 @@ def set_local(limits: Mapping[str, str]) -> dict[str, str]:
     columns = ", ".join(f"own_{number}" for number in range(len(limits)))
     with connection.cursor() as cursor:
         cursor.execute(
-            f"WITH own AS MATERIALIZED (SELECT {own}) SELECT {columns}, {new} FROM own",  # noqa: S608
+            f"WITH own AS MATERIALIZED (SELECT {own}) SELECT {columns}, {new} FROM own",
             [*limits, *(part for limit in limits.items() for part in limit)],
         )
         return dict(zip(limits, map(str, cursor.fetchone()), strict=False))

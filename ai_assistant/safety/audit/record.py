@@ -186,6 +186,6 @@ def _named(user: Any, names: dict[Any, tuple[Any, str]]) -> tuple[Any, str]:
         return user.pk, user.get_username()
     if user not in names:
         model = get_user_model()
-        found = model._default_manager.filter(pk=user).first()  # noqa: SLF001
+        found = model._default_manager.filter(pk=user).first()
         names[user] = (found.pk, found.get_username()) if found else (None, str(user))
     return names[user]

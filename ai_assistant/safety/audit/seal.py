@@ -79,7 +79,7 @@ def seal() -> int:
                 _note(head, FORGED)
             _chain(head, row)
         # Its base manager: that of the log refuses to change entries.
-        AuditEntry._base_manager.bulk_update(rows, ["n", "previous", "hash"])  # noqa: SLF001
+        AuditEntry._base_manager.bulk_update(rows, ["n", "previous", "hash"])
         keep(head)
     return len(rows)
 

@@ -193,7 +193,7 @@ def _counted(
         case Budget.Scope.USER:
             return rows.filter(user_id=spender.user.pk)
         case Budget.Scope.GROUP:
-            users = get_user_model()._default_manager  # noqa: SLF001 - Django's API
+            users = get_user_model()._default_manager
             members = users.filter(groups__name=allowance.group)
             return rows.filter(user_id__in=members.values("pk"))
         case _:

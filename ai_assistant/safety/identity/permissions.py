@@ -31,7 +31,7 @@ def may_call(user: Any, tool: ToolDefinition) -> bool:
 
 def fresh_user(user_id: UserKey) -> Any:
     """Return the user as the database has it now, or None if there is none."""
-    return get_user_model()._default_manager.filter(pk=user_id).first()  # noqa: SLF001
+    return get_user_model()._default_manager.filter(pk=user_id).first()
 
 
 def _is_admitted(user: Any) -> bool:

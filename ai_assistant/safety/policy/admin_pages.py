@@ -58,7 +58,7 @@ def shown_page(model_admin: Any, request: HttpRequest) -> Any:
     asked.method = "GET"
     asked.META = {**request.META, "REQUEST_METHOD": "GET"}
     if not hasattr(asked, "_messages"):
-        asked._messages = CookieStorage(asked)  # type: ignore[attr-defined] # noqa: SLF001
+        asked._messages = CookieStorage(asked)  # type: ignore[attr-defined]
     using = router.db_for_write(model_admin.model)
     try:
         with transaction.atomic(using=using):

@@ -112,7 +112,7 @@ def _is_limited(model_admin: Any, field: Any) -> bool:
 
 def _hides(model: Any) -> bool:
     """Tell whether the default manager of a model may leave rows out."""
-    manager = type(model._default_manager)  # noqa: SLF001
+    manager = type(model._default_manager)
     return not manager.get_queryset.__module__.startswith("django.db.")
 
 
@@ -125,7 +125,7 @@ def _named(own: Any, field: Any) -> Any:
         if isinstance(
             _inner(own.widget), ForeignKeyRawIdWidget | ManyToManyRawIdWidget
         ):
-            return field.related_model._default_manager.all()  # noqa: SLF001
+            return field.related_model._default_manager.all()
         return own.queryset
     choices = getattr(own, "choices", None)
     return None if choices is None else frozenset(_keys(choices))

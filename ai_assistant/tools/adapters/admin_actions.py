@@ -60,7 +60,7 @@ def from_admin_action(
         )
     options = model._meta
     own = name or f"{options.app_label}_{options.model_name}_{action}"
-    function = getattr(site._registry[model], action, None)  # noqa: SLF001
+    function = getattr(site._registry[model], action, None)
     return from_function(
         _handler(site, model, action),
         effect=effect,
@@ -68,7 +68,7 @@ def from_admin_action(
         description=fields.pop("description", "")
         or _described(function, action, model),
         label=fields.pop("label", "") or _label(function, action),
-        origin=fields.pop("origin", "") or type(site._registry[model]).__module__,  # noqa: SLF001
+        origin=fields.pop("origin", "") or type(site._registry[model]).__module__,
         **fields,
     )
 
@@ -91,7 +91,7 @@ def _handler(
 ) -> Callable[..., ToolResult]:
     def run_action(context: RunContext, ids: list[str]) -> ToolResult:
         # Looked up at each call: a test or a late app may have replaced it.
-        model_admin = site._registry[model]  # noqa: SLF001
+        model_admin = site._registry[model]
         request = action_request(context.user, model_admin, action, ids)
         function = find_action(site, model_admin, request, action)
         chosen = chosen_objects(model_admin, request, ids)
@@ -154,7 +154,7 @@ def action_request(
     request = user_request(user, "POST", path, form=form)
     with suppress(Resolver404):
         request.resolver_match = resolve(path)
-    request._messages = Told(request)  # type: ignore[attr-defined] # noqa: SLF001
+    request._messages = Told(request)  # type: ignore[attr-defined]
     return request
 
 
@@ -216,7 +216,7 @@ def _listed(model_admin: Any, request: HttpRequest) -> QuerySet[Any]:
 
 
 def _result(request: HttpRequest) -> ToolResult:
-    told = list(request._messages)  # type: ignore[attr-defined] # noqa: SLF001
+    told = list(request._messages)  # type: ignore[attr-defined]
     text = " ".join(str(message) for message in told)
     if any(message.level >= ERROR for message in told):
         return ToolResult(ok=False, error=text, error_type="failed")

@@ -66,7 +66,7 @@ def claim(call_id: UUID) -> CallHold | None:
         return None
     owner = this_process()
     statement = (
-        f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "  # noqa: S608 - constant
+        f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "
         f"lease_until = {now_sql()} + %s, status = 'executing' "
         "WHERE id = %s AND status = 'pending' AND (approved = %s OR asks = %s)"
     )
@@ -126,7 +126,7 @@ def renew_behind_piece(hold: CallHold) -> None:
 
 def _renew(hold: CallHold, which: str) -> bool:
     statement = (
-        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "  # noqa: S608 - constant
+        f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "
         f"WHERE {which} AND owner = %s AND epoch = %s AND status = 'executing' "
         f"AND NOT EXISTS (SELECT 1 FROM {WISHES} WHERE run_id = %s)"
     )

@@ -81,7 +81,7 @@ def _is_key(value: object) -> bool:
 
 def _names(model: Any, keys: list[str]) -> dict[str, str]:
     def read() -> dict[str, str]:
-        found = model._base_manager.filter(pk__in=keys)  # noqa: SLF001
+        found = model._base_manager.filter(pk__in=keys)
         return {str(one.pk): name_of(one) for one in found}
 
     return value_or({}, read)  # its table may be gone

@@ -68,7 +68,7 @@ def filtered(
     if not is_many:
         return rows.filter(wanted)
     # One row may meet a condition several times; it is to be there once.
-    matching = door.model._default_manager.filter(wanted)  # noqa: SLF001
+    matching = door.model._default_manager.filter(wanted)
     return rows.filter(pk__in=matching.order_by().values("pk"))
 
 

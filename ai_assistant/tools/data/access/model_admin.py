@@ -89,7 +89,7 @@ def related_door(door: Door, model: type[Model]) -> Door | None:
 def visible_models(context: RunContext) -> list[Door]:
     """Return a door to each model that the user may see, by their labels."""
     sites = sites_of(context)
-    registered = {model for site in sites for model in site._registry}  # noqa: SLF001
+    registered = {model for site in sites for model in site._registry}
     found = (_first(sites, model, context.user) for model in registered)
     return sorted((door for door in found if door), key=lambda door: door.label)
 
@@ -170,7 +170,7 @@ def is_closed(model: type[Any]) -> bool:
 
 def is_closed_on(site: AdminSite, model: type[Model]) -> bool:
     """Tell whether the model is closed, or its admin on this site is opted out."""
-    return is_closed(model) or is_opted_out(model, site._registry.get(model))  # noqa: SLF001
+    return is_closed(model) or is_opted_out(model, site._registry.get(model))
 
 
 def closed_keys(model: type[Model]) -> Iterator[Any]:
@@ -248,7 +248,7 @@ def _open(
     also: str = "",
 ) -> Door | None:
     """Return the door that `site` has to the model; None if it stays closed."""
-    model_admin = site._registry.get(model)  # noqa: SLF001
+    model_admin = site._registry.get(model)
     if model_admin is None or is_closed_on(site, model):
         return None
     bare = Door(model_admin=model_admin, request=HttpRequest(), model=model, site=site)
@@ -272,7 +272,7 @@ def _at(door: Door, page: str, *args: str, user: Any = None) -> Door:
     path = path_on(door.site, name, *args) or "/"
     request = user_request(user or door.request.user, "GET", path)
     request.resolver_match = match_of(path)
-    request._messages = Told(request)  # type: ignore[attr-defined] # noqa: SLF001
+    request._messages = Told(request)  # type: ignore[attr-defined]
     request.current_app = door.site.name
     return replace(door, request=request)
 

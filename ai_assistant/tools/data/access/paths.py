@@ -163,7 +163,7 @@ def _is_shut(door: Door) -> bool:
 
 def _seen(door: Door) -> QuerySet[Any] | None:
     """Return the rows of the model that the user may see; None if these are all."""
-    manager = door.model._default_manager  # noqa: SLF001
+    manager = door.model._default_manager
     says = (type(door.model_admin).get_queryset, type(manager).get_queryset)
     is_all = all(method.__module__.startswith("django.") for method in says)
     if is_all and not limits_list(door):

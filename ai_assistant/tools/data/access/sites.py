@@ -47,7 +47,7 @@ def mounted_sites() -> list[AdminSite]:
 
 def lets_in(site: AdminSite, request: HttpRequest) -> bool:
     """Tell whether the site lets the user in; not if its own code fails."""
-    return bool(value_or(False, lambda: site.has_permission(request)))  # noqa: FBT003
+    return bool(value_or(False, lambda: site.has_permission(request)))
 
 
 def why_closed(user: Any) -> list[str]:
@@ -126,7 +126,7 @@ def post_page(door: Any) -> Any:
     Raise ToolFailed if it does not lead on: it was not saved then.
     """
     response = posted_page(door)
-    told = list(door.request._messages)  # noqa: SLF001
+    told = list(door.request._messages)
     errors = [str(one) for one in told if one.level >= messages.WARNING]
     if response.status_code not in (301, 302, 303):
         raise _closed(" ".join(errors))

@@ -71,9 +71,9 @@ MEASURES: dict[str, tuple[Callable[..., Any], tuple[type, ...]]] = {
 def aggregate_objects(
     context: RunContext,
     model: str,
-    group_by: Groups = [],  # noqa: B006 - never changed
-    measures: Measures = ["count"],  # noqa: B006 - never changed
-    filters: dict[str, Any] = {},  # noqa: B006 - never changed
+    group_by: Groups = [],
+    measures: Measures = ["count"],
+    filters: dict[str, Any] = {},
     search: str = "",
 ) -> dict[str, JSON]:
     """Count objects, or add them up, for each group; the largest groups first."""
@@ -96,7 +96,7 @@ def aggregate_objects(
 
 def _plain(door: Door, rows: QuerySet[Any]) -> QuerySet[Any]:
     """Return the same rows without what the site has joined and counted to them."""
-    there = door.model._base_manager.using(rows.db)  # noqa: SLF001
+    there = door.model._base_manager.using(rows.db)
     return there.filter(pk__in=rows.order_by().values("pk"))
 
 
@@ -202,7 +202,7 @@ def _name_keys(groups: dict[str, Path], rows: list[dict[str, JSON]]) -> None:
             continue
         ids = [row["group"][text] for row in rows if row["group"][text] is not None]
         name = "pk" if own.many_to_many else own.target_field.name
-        related = own.related_model._base_manager.filter(**{f"{name}__in": ids})  # noqa: SLF001
+        related = own.related_model._base_manager.filter(**{f"{name}__in": ids})
         texts = {str(getattr(one, name)): text_of(one) for one in related}
         for row in rows:
             key = row["group"][text]

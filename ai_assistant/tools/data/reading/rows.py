@@ -133,7 +133,7 @@ def check_paths(rows: QuerySet[Any], paths: Iterable[Path]) -> None:
         there = rows
         if path.way:
             keys = rows.order_by().values(f"{path.way}{LOOKUP_SEP}pk")
-            there = path.door.model._base_manager.filter(pk__in=keys)  # noqa: SLF001
+            there = path.door.model._base_manager.filter(pk__in=keys)
         check_opening(path.door, there, [path.field.name])
 
 

@@ -40,9 +40,9 @@ def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
     context: RunContext,
     model: str,
     search: str = "",
-    filters: Filters = {},  # noqa: B006 - never changed
-    ordering: Ordering = [],  # noqa: B006 - never changed
-    fields: Fields = [],  # noqa: B006 - never changed
+    filters: Filters = {},
+    ordering: Ordering = [],
+    fields: Fields = [],
     page: PageNumber = 1,
     page_size: PageSize = 20,
 ) -> dict[str, JSON]:

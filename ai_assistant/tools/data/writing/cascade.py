@@ -103,7 +103,7 @@ def check_deletion(door: Door, objects: Sequence[Model]) -> None:
 def check_closed(door: Door, cascade: Cascade) -> None:
     """Make sure that nothing goes along that is kept from the assistant."""
     for model in [*cascade.deleted(), *cascade.updated()]:
-        own_admin = door.site._registry.get(model)  # noqa: SLF001
+        own_admin = door.site._registry.get(model)
         if model._meta.auto_created in (door.model, door.options.concrete_model):
             continue  # the objects' own links
         if is_closed(model) or is_opted_out(model, own_admin):

@@ -93,7 +93,7 @@ def _deleted(formset: Any) -> list[Any]:
 
 def _as_it_is(formset: Any, form: Any) -> Model:
     """Return the row of an inline afresh: its form has changed the instance."""
-    return formset.model._base_manager.get(pk=form.instance.pk)  # type: ignore[no-any-return] # noqa: SLF001
+    return formset.model._base_manager.get(pk=form.instance.pk)  # type: ignore[no-any-return]
 
 
 def _change(form: Any, before: Model | None) -> ObjectChange:

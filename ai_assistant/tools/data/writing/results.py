@@ -122,7 +122,7 @@ def _named(door: Door, saved: Model) -> dict[str, JSON]:
 
 def _version(door: Door, saved: Model) -> str:
     """Return the version of the row: an instance may hold what was never stored."""
-    stored = door.model._base_manager.filter(pk=saved.pk).first()  # noqa: SLF001
+    stored = door.model._base_manager.filter(pk=saved.pk).first()
     return version_of(door, stored) if stored is not None else ""
 
 

@@ -144,7 +144,7 @@ def _post(context: RunContext, submitted: Submission) -> Model:
     made = next((entry.object_id for entry in found if entry.is_addition()), None)
     if made is None:
         raise ToolFailed(_("The page has not told what it added."))
-    return submitted.door.model._base_manager.get(pk=made)  # noqa: SLF001
+    return submitted.door.model._base_manager.get(pk=made)
 
 
 def delete(context: RunContext, door: Door, objects: Sequence[Model]) -> None:
