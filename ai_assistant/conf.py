@@ -146,23 +146,17 @@ SETTINGS: Mapping[str, Any] = {
 }
 GROUPS = {name for name, own in SETTINGS.items() if isinstance(own, dict)}
 
-# Where a setting of before is now; those without a new place are fixed.
-RETIRED: Mapping[str, tuple[str, ...]] = {
+# Where a setting of before is now; others kept their name when they got a group.
+RETIRED: Mapping[str, tuple[str, str]] = {
+    name: (group, name) for group in GROUPS for name in SETTINGS[group]
+} | {
     "MAX_STEPS": ("LIMITS", "STEPS"),
     "MAX_CALLS_PER_STEP": ("LIMITS", "CALLS_PER_STEP"),
     "MAX_SAME_FAILURES": ("LIMITS", "SAME_FAILURES"),
     "MAX_RUN_S": ("LIMITS", "RUN_S"),
     "MAX_ATTEMPTS": ("LIMITS", "ATTEMPTS"),
-    "MODEL_RETRIES": ("LIMITS", "MODEL_RETRIES"),
-    "RUNS_PER_PROCESS": ("LIMITS", "RUNS_PER_PROCESS"),
-    "RUNS_PER_USER": ("LIMITS", "RUNS_PER_USER"),
-    "BACKGROUND_THREADS": ("LIMITS", "BACKGROUND_THREADS"),
     "MAX_MESSAGE_CHARS": ("LIMITS", "MESSAGE_CHARS"),
     "MAX_RESULT_CHARS": ("LIMITS", "RESULT_CHARS"),
-    "HISTORY_MESSAGES": ("LIMITS", "HISTORY_MESSAGES"),
-    "HISTORY_CHARS": ("LIMITS", "HISTORY_CHARS"),
-    "CONTEXT_CHARS": ("LIMITS", "CONTEXT_CHARS"),
-    "TOOL_SCHEMA_CHARS": ("LIMITS", "TOOL_SCHEMA_CHARS"),
     "CHANGES_MAX_ROWS": ("LIMITS", "CHANGED_ROWS"),
     "CHANGES_MAX_BYTES": ("LIMITS", "CHANGED_BYTES"),
     "AGUI_MAX_BODY_BYTES": ("LIMITS", "AGUI_BODY_BYTES"),
@@ -177,7 +171,6 @@ RETIRED: Mapping[str, tuple[str, ...]] = {
     "APPROVAL_TTL_S": ("TIMEOUTS", "APPROVAL_S"),
     "QUESTION_TTL_S": ("TIMEOUTS", "QUESTION_S"),
     "CLIENT_TOOL_TTL_S": ("TIMEOUTS", "CLIENT_TOOL_S"),
-    "AGUI_KEEPALIVE_S": ("TIMEOUTS", "AGUI_KEEPALIVE_S"),
     "RATE_USER": ("RATES", "USER"),
     "RATE_SITE": ("RATES", "SITE"),
     "API_RATE": ("RATES", "API"),
@@ -192,23 +185,6 @@ RETIRED: Mapping[str, tuple[str, ...]] = {
     "TOKEN_RETENTION_DAYS": ("RETENTION", "TOKEN_DAYS"),
     "TOKEN_DAYS": ("TOKENS", "DAYS"),
     "TOKEN_MAX_DAYS": ("TOKENS", "MAX_DAYS"),
-    **dict.fromkeys(
-        (
-            "FLUSH_S",
-            "BROWSER_CONTEXT_CHARS",
-            "BROWSER_LEASE_S",
-            "FLUSH_BYTES",
-            "MODEL_RETRY_MAX_DELAY_S",
-            "MAX_FRAME_BYTES",
-            "MAX_ARGUMENTS_CHARS",
-            "RESERVE_OUTPUT_TOKENS",
-            "POLICY_TTL_S",
-            "PARALLEL_READS",
-            "TASK_RESEND_S",
-            "TITLE_TIMEOUT_S",
-        ),
-        (),
-    ),
 }
 
 # What no site sets.
@@ -263,8 +239,6 @@ def unknown_names(own: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         new = RETIRED.get(path[0]) if len(path) == 1 else None
         if new:
             yield f"{typed(*path)} is now {typed(*new)}.", "Rename it."
-        elif new == ():
-            yield f"{typed(*path)} is no longer a setting.", "Remove it."
         elif setting_at(path) is None:
             yield f"{typed(*path)} is not a setting.", "Remove it, or correct its name."
 

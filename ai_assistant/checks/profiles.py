@@ -11,6 +11,7 @@ from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.providers.base import DEFAULT
 from ai_assistant.providers.litellm import LiteLLMProvider
+from ai_assistant.types import Provider
 
 TEXTS = ("PROVIDER", "MODEL", "API_BASE", "API_KEY_ENV", "API_KEY", "LABEL")
 
@@ -98,7 +99,18 @@ def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
             id="ai_assistant.E012",
         )
         return
-    if profile.get("MODEL") and _needs_litellm(provider) and not find_spec("litellm"):
+    if not is_provider(provider):
+        yield Error(
+            f"{_place(name, 'PROVIDER')} names {path!r}, which is not a subclass of "
+            "ai_assistant.types.Provider.",
+            hint="Give it that base class.",
+            id="ai_assistant.E012",
+        )
+    elif (
+        profile.get("MODEL")
+        and issubclass(provider, LiteLLMProvider)
+        and not find_spec("litellm")
+    ):
         yield Error(
             f"{_place(name)} needs the package 'litellm', which is not installed.",
             hint="Install it: pip install 'ai-assistant[litellm]'.",
@@ -106,5 +118,6 @@ def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
         )
 
 
-def _needs_litellm(provider: object) -> bool:
-    return isinstance(provider, type) and issubclass(provider, LiteLLMProvider)
+def is_provider(provider: object) -> bool:
+    """Tell whether it is a class that can answer."""
+    return isinstance(provider, type) and issubclass(provider, Provider)

@@ -9,6 +9,7 @@ from django.core.checks import CheckMessage, Error, Info, Warning
 from django.core.checks import Warning as CheckWarning
 
 from ai_assistant import conf
+from ai_assistant.checks.profiles import is_provider
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import pattern_error
 from ai_assistant.models.usage import budget_problem
@@ -17,6 +18,7 @@ from ai_assistant.providers.prices import INPUT, OUTPUT, has_prices
 from ai_assistant.registry import registry
 from ai_assistant.safety.limits import message_rate
 from ai_assistant.safety.policy.rules import DECISIONS, meant_by
+from ai_assistant.types import Provider
 
 
 def check_policy() -> list[CheckMessage]:
@@ -140,7 +142,9 @@ def _may_have_price(profile: Mapping[str, Any]) -> bool:
         provider = conf.load("PROFILES", profile.get("PROVIDER", DEFAULT))
     except ImproperlyConfiguredAssistant:
         return True  # E012 tells
-    return hasattr(provider, "price_usd")
+    if not is_provider(provider):
+        return True  # E012 tells
+    return provider.price_usd is not Provider.price_usd
 
 
 FORM = "Write it like 'https://app.example.com' or 'https://*.example.com'."

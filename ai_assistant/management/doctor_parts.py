@@ -1,7 +1,6 @@
 """What the doctor says of budgets, of programs and of the policy."""
 
 import asyncio
-import inspect
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -49,9 +48,7 @@ def _price(name: str) -> Decimal | None:
     profile = conf.profile(name)
     try:
         provider = provider_for(profile)
-        ready = getattr(provider, "ready", None)
-        if ready is not None and inspect.iscoroutinefunction(ready):
-            asyncio.run(ready())
+        asyncio.run(provider.ready())
         return price_usd(profile, provider, TOKENS, TOKENS)
     except AssistantError:
         return None

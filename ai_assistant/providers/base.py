@@ -1,6 +1,7 @@
 """From a profile to its provider."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from ai_assistant import conf
@@ -14,25 +15,21 @@ def provider_for(profile: Mapping[str, Any]) -> Provider:
     """
     Return a provider for a model profile.
 
-    A provider is any class with `stream`, taking the profile. Raise ModelError
-    `not_configured` if the profile names none that can be had.
+    Raise ModelError `not_configured` if the profile names none that can be had.
     """
     if not profile.get("MODEL"):
         raise ModelError("not_configured", "The profile names no MODEL.")
     try:
         path = profile.get("PROVIDER", DEFAULT)
-        provider: Provider = conf.load("PROFILES", path)(profile)
+        provider = conf.load("PROFILES", path)(profile)
     except ImproperlyConfiguredAssistant as error:
         raise ModelError("not_configured", str(error)) from error
+    if not isinstance(provider, Provider):
+        raise ModelError("not_configured", f"{path!r} is not a subclass of Provider.")
     return provider
 
 
 def warm_up(profile: Mapping[str, Any]) -> None:
     """Begin to load what the profile's provider needs, if it needs anything."""
-    try:
-        provider = provider_for(profile)
-    except ModelError:
-        return
-    begin = getattr(provider, "warm_up", None)
-    if begin is not None:
-        begin()
+    with suppress(ModelError):
+        provider_for(profile).warm_up()

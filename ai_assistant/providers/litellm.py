@@ -29,7 +29,7 @@ from ai_assistant.providers.litellm_stream import (
     usage,
 )
 from ai_assistant.providers.warmup import Warmup
-from ai_assistant.types import ModelChunk, ModelRequest, ReplyEnd
+from ai_assistant.types import ModelChunk, ModelRequest, Provider, ReplyEnd
 
 LINGER_S = 1.0  # what may follow a finish reason: usage and the end
 SOCKET_TIMEOUT_S = 600.0  # the last resort: the limits of the run are shorter
@@ -54,7 +54,7 @@ WORDS = [{"role": "user", "content": "Are you ready?"}]
 TOOLS = [{"type": "function", "function": {"name": "ready", "parameters": {}}}]
 
 
-class LiteLLMProvider:
+class LiteLLMProvider(Provider):
     """
     Asks any model that litellm knows.
 
@@ -62,11 +62,8 @@ class LiteLLMProvider:
     dict that litellm.acompletion gets as it is); what a request says comes first.
     """
 
-    def __init__(self, profile: Mapping[str, Any]) -> None:
-        self.profile = profile
-
-    @staticmethod
-    def warm_up() -> None:
+    @classmethod
+    def warm_up(cls) -> None:
         """Begin to load litellm; returns at once."""
         LIBRARY.start()
 

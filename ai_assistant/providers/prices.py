@@ -22,16 +22,10 @@ def price_usd(
     input_tokens: int,
     output_tokens: int,
 ) -> Decimal | None:
-    """
-    Return what so many tokens cost; None if nobody knows.
-
-    A provider may have a method `price_usd(input_tokens, output_tokens)`.
-    """
+    """Return what so many tokens cost; None if nobody knows."""
     if has_prices(profile):
         return _by_profile(profile, input_tokens, output_tokens)
-    by_list = getattr(provider, "price_usd", None)
-    found: Decimal | None = by_list(input_tokens, output_tokens) if by_list else None
-    return found
+    return provider.price_usd(input_tokens, output_tokens)
 
 
 def cost_usd(profile: Mapping[str, Any], usage: Usage) -> Decimal | None:

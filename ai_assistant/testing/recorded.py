@@ -27,7 +27,7 @@ class Recording:
     raised: BaseException | None = None
 
 
-class RecordedProvider:
+class RecordedProvider(Provider):
     """Made by the engine from a profile that has its Recording as RECORDING."""
 
     def __init__(self, profile: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from ai_assistant.exceptions import ModelError
 from ai_assistant.types import (
     ModelChunk,
     ModelRequest,
+    Provider,
     ReasoningDelta,
     ReplyEnd,
     TextDelta,
@@ -28,7 +29,7 @@ Part = str | float | ModelChunk | ModelError
 Reply = str | ModelError | Sequence[Part]
 
 
-class ScriptedProvider:
+class ScriptedProvider(Provider):
     """
     Plays `replies` one after the other, and keeps the `requests` that it got.
 
@@ -124,7 +125,7 @@ def reasoning(text: str) -> ReasoningDelta:
 Plays = Callable[[ModelRequest], Awaitable[Reply] | AsyncGenerator[ModelChunk, None]]
 
 
-class FunctionProvider:
+class FunctionProvider(Provider):
     """
     Lets an async function play the model.
 

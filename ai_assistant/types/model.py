@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,8 +68,28 @@ class ReplyEnd:
 ModelChunk = TextDelta | ReasoningDelta | ToolCallDelta | ReplyEnd
 
 
-class Provider(Protocol):
-    """Who answers. Shipped ones lie in `ai_assistant.providers`."""
+class Provider:
+    """
+    Who answers: the base of all providers, made from a model profile.
+
+    Shipped ones lie in `ai_assistant.providers`.
+    """
+
+    gives_titles = True  # may be asked for the title of a conversation
+
+    def __init__(self, profile: Mapping[str, Any]) -> None:
+        self.profile = profile
+
+    @classmethod
+    def warm_up(cls) -> None:
+        """Begin to load what the provider needs; return at once."""
+
+    async def ready(self) -> None:
+        """Wait until it is loaded; the limits of a call are not for that wait."""
+
+    def price_usd(self, input_tokens: int, output_tokens: int) -> Decimal | None:
+        """Return what so many tokens cost; None if nobody knows."""
+        return None
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """
@@ -78,7 +98,7 @@ class Provider(Protocol):
         Raise ModelError if the model cannot answer or its stream is cut. Closing
         the iterator closes the connection.
         """
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

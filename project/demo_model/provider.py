@@ -10,6 +10,7 @@ from ai_assistant import registry
 from ai_assistant.types import (
     ModelChunk,
     ModelRequest,
+    Provider,
     ReasoningDelta,
     ReplyEnd,
     TextDelta,
@@ -33,7 +34,7 @@ CHARS_PER_TOKEN = 4
 DELAY_S = 1 / 60
 
 
-class DemoProvider:
+class DemoProvider(Provider):
     """
     Answers by rules, offline, in the small pieces in which models answer.
 

@@ -95,6 +95,15 @@ class TestProvider:
             "Give the dotted path of a class, and install what it imports.",
         )
 
+    def test_no_subclass(self, profile, only):
+        profile(PROVIDER="decimal.Decimal", MODEL="x")
+
+        assert only() == (
+            "ai_assistant.E012",
+            f"{DEFAULT}['PROVIDER'] names 'decimal.Decimal', which is not a subclass of "
+            "ai_assistant.types.Provider. | Give it that base class.",
+        )
+
     def test_package_missing(self, profile, only, monkeypatch):
         monkeypatch.setattr("ai_assistant.checks.profiles.find_spec", lambda name: None)
         profile(MODEL="openai/x")

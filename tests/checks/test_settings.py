@@ -53,7 +53,6 @@ class TestForm:
                 "AI_ASSISTANT['RETENTION']['CONVERSATION_DAYS'].",
                 "Rename it.",
             ),
-            ({"FLUSH_S": 1}, "['FLUSH_S'] is no longer a setting.", "Remove it."),
         ],
     )
     def test_unknown_name(self, assistant, only, options, problem, advice):

@@ -10,6 +10,7 @@ from ai_assistant.exceptions import ModelError
 from ai_assistant.types import (
     ModelChunk,
     ModelRequest,
+    Provider,
     ReplyEnd,
     TextDelta,
     ToolCallDelta,
@@ -17,7 +18,7 @@ from ai_assistant.types import (
 )
 
 
-class PlainProvider:
+class PlainProvider(Provider):
     """Reads the chat completion chunks of the model server."""
 
     def __init__(self, profile: Mapping[str, Any]) -> None:

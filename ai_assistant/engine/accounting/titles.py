@@ -120,7 +120,7 @@ def _wanted(run_id: UUID) -> Wanted | None:
     profile = conf.profile(run.profile)
     model = str(profile.get("MODEL", ""))
     provider = provider_for(profile)
-    if not getattr(provider, "gives_titles", True):
+    if not provider.gives_titles:
         return None
     request = ModelRequest(
         model=model,

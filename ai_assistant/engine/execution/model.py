@@ -53,10 +53,8 @@ class ProfileModel:
         Raise ModelError if there is none, Limited if no budget has room for it.
         """
         provider = provider_for(self.profile)
-        ready = getattr(provider, "ready", None)
-        if ready is not None:
-            # Loading a library is not the model's silence: it has no time limit.
-            await ready()
+        # Loading a library is not the model's silence: it has no time limit.
+        await provider.ready()
         request = self._prepared
         if request is None or self.spending.has_budgets:
             request = await in_db(self._reserved, step_index, provider)
