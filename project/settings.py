@@ -86,7 +86,7 @@ SILENCED_SYSTEM_CHECKS = ["models.W038"]
 
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
-STATICFILES_DIRS = [path] if (path := BASE_DIR / "static").is_dir() else []
+STATICFILES_DIRS = [BASE_DIR / "static"]
 
 AI_ASSISTANT = {
     "ENABLED": True,

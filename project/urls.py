@@ -1,9 +1,10 @@
 from django.contrib import admin
 from django.urls import include, path
-from django.views.generic import RedirectView
+
+from project.demo.views import start
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("", start, name="start"),
     path("admin/", admin.site.urls),
     path("assistant/", include("ai_assistant.urls")),
 ]

@@ -115,7 +115,7 @@ class TestEveryTemplate:
 
         assert not all_with(html, name="csrfmiddlewaretoken")
 
-    @pytest.mark.parametrize("folder", ["ai_assistant", "project"])
+    @pytest.mark.parametrize("folder", ["ai_assistant", "project", "templates"])
     def test_has_no_line_that_is_too_long_to_read(self, folder):
         files = list((ROOT / folder).rglob("*.html"))
         long = [
