@@ -7,8 +7,6 @@ from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models.clock import DatabaseTimeField
 
-CLIENT_TAB = "client"  # holds a call that a client of another protocol carries out
-
 
 def new_nonce() -> str:
     """Return what an answer must carry: a page that never saw the card has it not."""
@@ -75,6 +73,8 @@ class Interrupt(models.Model):
     # Empty: the call itself.
     asked_by = models.CharField(max_length=64, blank=True, default="", db_default="")
     answer = models.JSONField(null=True, blank=True)
+    # A client of another protocol carries it out, and no page.
+    is_of_client = models.BooleanField(default=False, db_default=False)
     # That carries it out.
     tab = models.CharField(max_length=64, blank=True, default="", db_default="")
     # Of that tab; the database's clock.

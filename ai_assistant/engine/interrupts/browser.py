@@ -7,7 +7,6 @@ claim wins and holds a lease; the first result of its holder is the call's resul
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -31,7 +30,7 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.clock import Now
-from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
+from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Channel, Run, RunState
 from ai_assistant.types import JSON, ToolDefinition, ToolResult, UserKey
 
@@ -51,7 +50,8 @@ class FromPage:
     user_id: UserKey
     interrupt_id: UUID
     nonce: str
-    tab: str
+    tab: str = ""
+    is_client: bool = False  # a client of AG-UI says it, and no page
     value: JSON = None
     code: str = ""
     error: str = ""
@@ -67,13 +67,13 @@ class Browser(InterruptKind):
     def ask_page(self, call: ToolCall, tool: ToolDefinition, request: JSON) -> Event:
         """Let the call wait until a page has carried `request` out."""
         waits_s = tool.timeout_browser_s
-        held: dict[str, Any] = {}
-        if call.run.channel == Channel.AGUI:
-            # No page can take it: it is the client's from the beginning.
+        is_of_client = call.run.channel == Channel.AGUI
+        if is_of_client:
             waits_s = float(conf.get("TIMEOUTS", "CLIENT_TOOL_S"))
-            held = {"tab": CLIENT_TAB, "lease_until": database_now() + waits_s}
         expires_at = clock.now() + timedelta(seconds=waits_s)
-        return self.open(call, request=request, expires_at=expires_at, **held)
+        return self.open(
+            call, request=request, expires_at=expires_at, is_of_client=is_of_client
+        )
 
     def late(self) -> Q:
         """Return what nobody took in time, or whose tab has gone silent."""
@@ -86,7 +86,7 @@ class Browser(InterruptKind):
         own = Interrupt.objects.filter(self.late(), pk=interrupt.pk)
         interrupt.refresh_from_db(fields=["tab"])
         call, expired = interrupt.call, Interrupt.Status.EXPIRED
-        if interrupt.tab:
+        if interrupt.tab or interrupt.is_of_client:
             unknown = outcome_unknown(call)
             return _close(own, call, expired, unknown, call_status=CallStatus.UNKNOWN)
         result = ToolResult(
@@ -114,6 +114,7 @@ def claim(said: FromPage) -> bool:
     mine = Interrupt.objects.filter(
         pk=interrupt.pk,
         status=Interrupt.Status.OPEN,
+        is_of_client=False,
         tab__in=("", said.tab),
         expires_at__gt=Now(),
     )
@@ -129,12 +130,14 @@ def finish_now(said: FromPage) -> Decided:
     if there is a result, or if another tab has the request, no_tab without one.
     """
     interrupt = find_request(said)
-    if said.code != "missing":
+    if said.code != "missing" and not said.is_client:
         _check_tab(said)
     lock_run(interrupt.run)
     # Nobody has claimed what a page says that it does not know.
     holder = "" if said.code == "missing" else said.tab
-    own = Interrupt.objects.filter(pk=interrupt.pk, tab=holder)
+    own = Interrupt.objects.filter(
+        pk=interrupt.pk, tab=holder, is_of_client=said.is_client
+    )
     result = _result(interrupt.call, said)
     facts = _close(own, interrupt.call, Interrupt.Status.DONE, result)
     return store_facts(interrupt.run, facts)
@@ -143,10 +146,10 @@ def finish_now(said: FromPage) -> Decided:
 finish_call = unit(finish_now)
 
 
-def open_requests(run: Run, *, tab: str = "") -> QuerySet[Interrupt]:
-    """Return the open requests of a run that `tab` holds, or that nobody has taken."""
-    is_open = Interrupt.Status.OPEN
-    return run.interrupts.filter(kind=BROWSER.name, status=is_open, tab=tab)
+def open_requests(run: Run, *, of_client: bool = False) -> QuerySet[Interrupt]:
+    """Return the open requests that the client of a run owes, or that no page has taken."""
+    still_open = run.interrupts.filter(kind=BROWSER.name, status=Interrupt.Status.OPEN)
+    return still_open.filter(tab="", is_of_client=of_client)
 
 
 def find_request(said: FromPage) -> Interrupt:

@@ -11,7 +11,7 @@ from ai_assistant.changes.values import Changes
 from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.engine.interrupts.browser import open_requests
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
+from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 
 
@@ -115,7 +115,7 @@ def open_interrupts(run: Run, *, may_answer: bool) -> list[ClientInterrupt]:
 
 def pending_calls(run: Run) -> list[str]:
     """Return the ids of calls that the client carries out, in the order made."""
-    waits = open_requests(run, tab=CLIENT_TAB).values("call")
+    waits = open_requests(run, of_client=True).values("call")
     calls = ToolCall.objects.filter(pk__in=waits, status=CallStatus.WAITING)
     return [str(call.pk) for call in calls.order_by("step__index", "position")]
 

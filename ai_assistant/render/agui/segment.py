@@ -23,7 +23,7 @@ from ai_assistant.engine.interrupts.browser import open_requests
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after, steps_until
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Message
-from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
+from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING_FOR_PERSON, Run, RunState
 from ai_assistant.render.agui.interrupts import open_interrupts, pending_calls
 from ai_assistant.render.agui.messages import messages_of
@@ -177,7 +177,7 @@ class Segment:
             return [self._finished(outcome, usage)]
         if (
             run.state == RunState.WAITING_BROWSER
-            and open_requests(run, tab=CLIENT_TAB).exists()
+            and open_requests(run, of_client=True).exists()
         ):
             pending = pending_calls(run) if self.names.is_new else None
             success = RunFinishedSuccessOutcome(
@@ -247,7 +247,7 @@ def _given(calls: set[str]) -> set[str]:
     """Return those that the client has answered itself: it holds their results."""
     done = Interrupt.objects.filter(
         call__in=[UUID(one) for one in calls],
-        tab=CLIENT_TAB,
+        is_of_client=True,
         status=Interrupt.Status.DONE,
     )
     return {str(pk) for pk in done.values_list("call", flat=True)} if calls else set()

@@ -13,7 +13,7 @@ from ai_assistant.engine.interrupts.base import Answer, waiting_for_person
 from ai_assistant.engine.interrupts.browser import VALUE_CHARS, FromPage, open_requests
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.interrupt import CLIENT_TAB, Interrupt
+from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.render.agui.interrupts import form_of, interrupt_id
@@ -114,7 +114,7 @@ def read_results(
     """Return the results of calls that the client carries out, and still owes."""
     return [
         _result(caller, one, results[str(one.call_id)])
-        for one in open_requests(run, tab=CLIENT_TAB)
+        for one in open_requests(run, of_client=True)
         if str(one.call_id) in results
     ]
 
@@ -153,7 +153,7 @@ def _result(caller: Caller, interrupt: Interrupt, said: ToolMessage) -> FromPage
         user_id=caller.user.pk,
         interrupt_id=interrupt.pk,
         nonce=interrupt.nonce,
-        tab=CLIENT_TAB,
+        is_client=True,
         value=text,
         code="failed" if fault else "",
         error=f"{fault} {text}".strip() if fault else "",

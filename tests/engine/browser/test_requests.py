@@ -95,6 +95,16 @@ class TestOneTab:
         assert refusal(finish_call, late) == "already_answered"
         assert statuses(pointing) == ["waiting"]
 
+    @pytest.mark.parametrize("code", ["", "missing"])
+    def test_what_a_client_carries_out_is_of_no_tab(self, pointing, code):
+        pointing.interrupts.update(is_of_client=True)
+
+        assert not claim(said(pointing, tab="client"))
+        mine = said(pointing, tab="client", code=code)
+        assert refusal(finish_call, mine) == "already_answered"
+        finish_call(said(pointing, tab="", is_client=True, value=1))
+        assert statuses(pointing) == ["complete"]
+
     def test_result_without_a_claim_is_refused(self, pointing):
         assert refusal(finish_call, said(pointing, value=1)) == "already_answered"
 
