@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import httpx
 
 from ai_assistant.client.values import (
+    WAITING_FOR_PERSON,
     AssistantProblem,
     Call,
     Change,
@@ -224,7 +225,7 @@ class Assistant:
                 after = event.number
             if told.events:
                 end = time.monotonic() + timeout_s
-            elif told.is_final or told.state in ("waiting_approval", "waiting_answer"):
+            elif told.is_final or told.state in WAITING_FOR_PERSON:
                 return
             elif time.monotonic() >= end:
                 raise NotInTime(f"Run {run_id}: nothing has come in {timeout_s:g} s.")

@@ -7,6 +7,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
+WAITING_FOR_PERSON = ("waiting_approval", "waiting_answer")
+
 
 class AssistantProblem(Exception):
     """
@@ -79,7 +81,7 @@ class Run(Value):
     @property
     def waits_for_person(self) -> bool:
         """Whether it goes on only when somebody answers."""
-        return self.state in ("waiting_approval", "waiting_answer")
+        return self.state in WAITING_FOR_PERSON
 
 
 class Queued(Value):

@@ -5,10 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from ai_assistant import conf
+from ai_assistant import conf, decorators
 from ai_assistant.context.viewparts import names_of_views
 from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.engine.storage.lease import pass_by_state
+from ai_assistant.engine.storage.units import unit
 from ai_assistant.models.run import Channel, Run
 from ai_assistant.modules.base import tool_name
 from ai_assistant.modules.read_only import ReadOnly
@@ -18,7 +21,7 @@ from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import is_denied
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.arguments import why_missing
-from ai_assistant.tools.find import FIND_TOOLS
+from ai_assistant.tools.find import FIND_TOOLS, matching
 from ai_assistant.tools.page.browser_tools import ORIGIN, client_tools
 from ai_assistant.tools.schema import function_schema, schema_chars, schema_error
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
@@ -224,3 +227,48 @@ def _names_of_modules() -> set[str]:
 
 def _size(tools: list[ToolDefinition]) -> int:
     return sum(map(schema_chars, tools))
+
+
+# --- the tool with which the model finds those that it was not told of ---
+
+
+@decorators.tool(
+    effect="read",
+    name=FIND_TOOLS,
+    label=gettext_lazy("Find tools"),
+    icon="search",
+    shared=True,
+)
+def find_tools(context: RunContext, query: str) -> dict[str, Any]:
+    """
+    Find more tools by a few words, in English or as this site names things.
+
+    Use it if no tool that you have does what is asked. Those found can be called
+    from your next step on.
+    """
+    run = Run.objects.get(pk=context.run_id)
+    scope = RunScope(run, context.user)
+    told = {one.name for one in told_tools(scope)}
+    others = [one for one in tools_of(scope) if one.name not in told]
+    found = matching(query, others)
+    missing = why_missing(context.user)
+    said = {"missing": missing} if missing else {}
+    if not found:
+        note = "There is no other tool for this. Say so."
+        return {"found": [], "note": note, **said}
+    _load(run, found)
+    lines = [_line(one) for one in found]
+    return {"found": lines, "note": "You have them now.", **said}
+
+
+@unit
+def _load(run: Run, found: list[ToolDefinition]) -> None:
+    """Let the next steps of the run tell of the tools found."""
+    pass_by_state(run.pk)  # two searches stand in line
+    loaded = Run.objects.values_list("loaded_tools", flat=True).get(pk=run.pk)
+    names = dict.fromkeys([*loaded, *(one.name for one in found)])
+    Run.objects.filter(pk=run.pk).update(loaded_tools=[*names])
+
+
+def _line(one: ToolDefinition) -> dict[str, str]:
+    return {"name": one.name, "does": one.description.partition("\n\n")[0]}

@@ -24,7 +24,6 @@ from ai_assistant.events import CallArguments, CallEnd, CallStart, Event
 from ai_assistant.exceptions import Ask, LostLease, ToolFailed
 from ai_assistant.models import clock
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
-from ai_assistant.models.run import UNFINISHED
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.limits import rate_limit
@@ -285,7 +284,7 @@ def _keep(parent: "Attempt", child: "Attempt", result: ToolResult) -> None:
 def _store(parent: "Attempt", family: Family) -> None:
     run = parent.run
     events = FACTS * len(family)
-    first = pass_by_state(run.pk, tuple(UNFINISHED), events=events)
+    first = pass_by_state(run.pk, events=events)
     message_id = str(_still_open(parent).step.message_id)
     siblings = ToolCall.objects.filter(run_id=run.pk, step_id=parent.call.step_id)
     last = siblings.aggregate(last=Max("position"))["last"] or 0

@@ -24,7 +24,7 @@ from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.deletion import let_go_of_deleted
 from ai_assistant.engine.lifecycle.object_lock import let_go_of_left
 from ai_assistant.engine.lifecycle.stop import heed
-from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import (
     Hold,
     claim,
@@ -152,7 +152,7 @@ def _take_back(call: ToolCall) -> bool:
     Who holds the run's row is alive, or its connection is: such a run is passed by.
     """
     try:
-        pass_by_state(call.run_id, UNFINISHED, waits=False)
+        pass_by_state(call.run_id, waits=False)
     except LostLease:
         return False
     still = ToolCall.objects.filter(
@@ -171,8 +171,7 @@ def _take_back(call: ToolCall) -> bool:
         facts = [*record_result(call, outcome_unknown(call), status="unknown")]
         facts += TASK.end(call)
         settle_wait(call.run_id)
-    first = pass_by_state(call.run_id, UNFINISHED, events=len(facts))
-    append(call.run_id, facts, first_seq=first, epoch=0)
+    append_by_state(call.run_id, facts)
     return True
 
 

@@ -4,20 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.utils.translation import gettext as _
-
 from ai_assistant.engine.intake.submission import ClientNames, check_unused, clean_text
 from ai_assistant.engine.interrupts.answers import answer_now
-from ai_assistant.engine.interrupts.base import Answer, Decided
+from ai_assistant.engine.interrupts.base import Answer, Decided, lock_run
 from ai_assistant.engine.interrupts.browser import FromPage, finish_now
 from ai_assistant.engine.lifecycle.finish import store_message
-from ai_assistant.engine.storage.eventlog import append
-from ai_assistant.engine.storage.lease import pass_by_state
+from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import Custom
-from ai_assistant.exceptions import LostLease, Refused
 from ai_assistant.models.conversation import Message
-from ai_assistant.models.run import UNFINISHED, ClientRun, Run
+from ai_assistant.models.run import ClientRun, Run
 from ai_assistant.text.redaction import redact_values
 from ai_assistant.types import UserKey
 
@@ -45,12 +41,7 @@ def take_answers(client: ClientNames, run_id: UUID, given: Given) -> Decided:
     Raise Refused: what answering or reporting raises, run_id_used, already_answered.
     """
     run = Run.objects.select_related("conversation").get(pk=run_id)
-    try:
-        pass_by_state(run.pk, tuple(UNFINISHED))
-    except LostLease as error:
-        raise Refused(
-            "already_answered", _("This was answered already, or the run has ended.")
-        ) from error
+    lock_run(run)
     run.refresh_from_db(fields=["next_seq"])
     _note_stretch(run, client)
     decided = [answer_now(one) for one in given.answers]
@@ -72,8 +63,7 @@ def _store_said(run: Run, client: ClientNames, given: Given) -> None:
     )
     store_message(message)
     fact = Custom(name="aia.message", value={"message_id": str(message.pk)})
-    seq = pass_by_state(run.pk, tuple(UNFINISHED), events=1)
-    append(run.pk, [fact], first_seq=seq, epoch=run.epoch)
+    append_by_state(run.pk, [fact], epoch=run.epoch)
 
 
 def names_newest(run: Run, client: ClientNames) -> bool:

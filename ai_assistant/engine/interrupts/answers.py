@@ -36,7 +36,9 @@ def answer_now(given: Answer) -> Decided:
     arguments are not those that were shown, expired, empty or wrong_answer, or what
     permissions say.
     """
-    interrupt = own_interrupt(given, kind_names(for_person=True))
+    interrupt = own_interrupt(
+        given.user_id, given.interrupt_id, given.nonce, kind_names(for_person=True)
+    )
     if interrupt is None:
         raise Refused("not_found", _("This question does not exist."))
     run = interrupt.run

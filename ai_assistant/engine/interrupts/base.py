@@ -8,7 +8,7 @@ How it looks is said in `render.html.cards.interrupts` and `render.agui.interrup
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -20,14 +20,14 @@ from ai_assistant.engine.interrupts.results import (
     has_runnable,
     record_result,
 )
-from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.events import Custom, Event
 from ai_assistant.exceptions import Ask, LostLease, Refused
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.clock import Now
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import UNFINISHED, WAITING, Run, RunState
+from ai_assistant.models.run import WAITING, Run, RunState
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.text.redaction import redact, redact_json, redact_values_json
 from ai_assistant.text.unicode import whole
@@ -40,17 +40,6 @@ ENDED_AS: dict[str, tuple[str, str]] = {
     Interrupt.Status.DECLINED: (CallStatus.CANCELLED, "skipped"),
     Interrupt.Status.EXPIRED: (CallStatus.DENIED, "expired"),
 }
-
-
-class Named(Protocol):
-    """Who names which row, with the nonce that was shown to them."""
-
-    @property
-    def user_id(self) -> UserKey: ...
-    @property
-    def interrupt_id(self) -> UUID: ...
-    @property
-    def nonce(self) -> str: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -225,15 +214,14 @@ def kind_names(*, for_person: bool = False) -> list[str]:
     return [kind.name for kind in kinds if kind.is_for_person or not for_person]
 
 
-def own_interrupt(given: Named, kinds: Sequence[str]) -> Interrupt | None:
+def own_interrupt(
+    user_id: UserKey, interrupt_id: UUID, nonce: str, kinds: Sequence[str]
+) -> Interrupt | None:
     """Return the row that a user names, if it is one of theirs with this nonce."""
-    rows = Interrupt.objects.select_related("run", "call").filter(
-        pk=given.interrupt_id, run__user_id=given.user_id, kind__in=kinds
-    )
-    row = rows.first()
-    if row is None or not hmac.compare_digest(row.nonce.encode(), given.nonce.encode()):
-        return None
-    return row
+    rows = Interrupt.objects.select_related("run", "call")
+    row = rows.filter(pk=interrupt_id, run__user_id=user_id, kind__in=kinds).first()
+    is_known = row and hmac.compare_digest(row.nonce.encode(), nonce.encode())
+    return row if is_known else None
 
 
 def waiting_for_person(**of: Any) -> QuerySet[Interrupt]:
@@ -338,7 +326,7 @@ def settle_wait(run_id: UUID) -> bool:
 def lock_run(run: Run, *, waits: bool = True) -> None:
     """Hold the row of an unfinished run. Raise Refused already_answered without one."""
     try:
-        pass_by_state(run.pk, tuple(UNFINISHED), waits=waits)
+        pass_by_state(run.pk, waits=waits)
     except LostLease as error:
         raise Refused(
             "already_answered", _("This was answered already, or the run has ended.")
@@ -348,8 +336,7 @@ def lock_run(run: Run, *, waits: bool = True) -> None:
 def store_facts(run: Run, facts: list[Event]) -> Decided:
     """Append what was decided to the log, and let the run go on if it can."""
     queued = settle_wait(run.pk)
-    first = pass_by_state(run.pk, tuple(UNFINISHED), events=len(facts))
-    append(run.pk, facts, first_seq=first, epoch=run.epoch)
+    append_by_state(run.pk, facts, epoch=run.epoch)
     return Decided(run_id=run.pk, conversation_id=run.conversation_id, queued=queued)
 
 

@@ -154,7 +154,9 @@ def open_requests(run: Run, *, of_client: bool = False) -> QuerySet[Interrupt]:
 
 def find_request(said: FromPage) -> Interrupt:
     """Return the request that a page names. Raise Refused not_found."""
-    interrupt = own_interrupt(said, [BROWSER.name])
+    interrupt = own_interrupt(
+        said.user_id, said.interrupt_id, said.nonce, [BROWSER.name]
+    )
     if interrupt is None:
         raise Refused("not_found", _("This request does not exist."))
     return interrupt

@@ -11,13 +11,13 @@ from ai_assistant.engine.interrupts.answers import answer_by_message
 from ai_assistant.engine.interrupts.base import store_facts
 from ai_assistant.engine.lifecycle.finish import store_message
 from ai_assistant.engine.lifecycle.queue import told_to
-from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.events import Custom, Event
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.call import OPEN_CALL
 from ai_assistant.models.conversation import Message
-from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.models.run import Run, RunState
 from ai_assistant.safety.identity.session import SessionStamp
 
 MOST = 5  # that wait for one step
@@ -45,7 +45,7 @@ def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
     wants by now, or too many wait already. Call it in a transaction.
     """
     try:
-        pass_by_state(run.pk, tuple(UNFINISHED))
+        pass_by_state(run.pk)
     except LostLease:
         return False
     run.refresh_from_db()
@@ -62,8 +62,7 @@ def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
     if writes:
         return True
     fact = _store(message)
-    first = pass_by_state(run.pk, tuple(UNFINISHED), events=1)
-    append(run.pk, [fact], first_seq=first, epoch=run.epoch)
+    append_by_state(run.pk, [fact], epoch=run.epoch)
     return True
 
 

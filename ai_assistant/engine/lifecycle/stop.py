@@ -18,7 +18,7 @@ from ai_assistant.engine.lifecycle.finish import (
     stopped,
     take_note,
 )
-from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.events import Custom
@@ -70,7 +70,7 @@ def heed(run_id: UUID, *, waits: bool = True) -> Stopped:
     keeps in its row that it was asked to stop: what stands behind it waits for a person.
     """
     try:
-        pass_by_state(run_id, UNFINISHED, waits=waits)
+        pass_by_state(run_id, waits=waits)
     except LostLease:
         ended = not Run.objects.filter(pk=run_id, state__in=UNFINISHED).exists()
         if ended:
@@ -84,9 +84,8 @@ def heed(run_id: UUID, *, waits: bool = True) -> Stopped:
             end_unheld(run, stopped(run))
         return Stopped(run_id=run_id, ended=True)
     if is_new and run.stop_requested:
-        seq = pass_by_state(run_id, UNFINISHED, events=1)
         fact = Custom(name="aia.stopping", value={})
-        append(run_id, [fact], first_seq=seq, epoch=run.epoch)
+        append_by_state(run_id, [fact], epoch=run.epoch)
     return Stopped(run_id=run_id, ended=False)
 
 
@@ -101,8 +100,7 @@ def end_unheld(run: Run, ending: Ending) -> None:
     """End a run that waits or is queued. Call it with the run's lock taken."""
     facts = finish(run.pk, ending)
     every = tuple(RunState.values)
-    first = pass_by_state(run.pk, every, events=len(facts))
-    append(run.pk, facts, first_seq=first, epoch=run.epoch)
+    append_by_state(run.pk, facts, every, epoch=run.epoch)
 
 
 def stop_session(session_digest: str, ending: Ending) -> list[Stopped]:

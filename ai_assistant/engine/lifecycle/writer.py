@@ -13,11 +13,10 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from ai_assistant import conf
 from ai_assistant.engine.loop import CallDraft
 from ai_assistant.engine.storage import notifications
-from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.eventlog import append, append_by_state
 from ai_assistant.engine.storage.lease import (
     Hold,
     RunLocked,
-    pass_by_state,
     pass_fence,
     renew_behind_lock,
 )
@@ -330,8 +329,7 @@ def _write(hold: Hold, batch: list[Event], works: list[Work]) -> None:
         if facts := work():
             # The lock is ours; `work` may have ended the run's `running`.
             states = tuple(RunState.values)
-            first = pass_by_state(hold.run_id, states, events=len(facts))
-            append(hold.run_id, facts, first_seq=first, epoch=hold.epoch)
+            append_by_state(hold.run_id, facts, states, epoch=hold.epoch)
     if time.monotonic() - began > conf.heartbeat_s():
         renew_behind_lock(hold.run_id)  # the heartbeat has passed it by
 

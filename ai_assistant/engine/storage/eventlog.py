@@ -6,7 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from ai_assistant import events
+from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.models.event import RunEvent
+from ai_assistant.models.run import UNFINISHED
 
 
 def append(
@@ -23,6 +25,18 @@ def append(
         )
         for seq, fact in enumerate(facts, first_seq)
     )
+
+
+def append_by_state(
+    run_id: UUID,
+    facts: Sequence[events.Event],
+    states: tuple[str, ...] = UNFINISHED,
+    *,
+    epoch: int = 0,
+) -> None:
+    """Lock a run as `pass_by_state` does, and store `facts` as its next events."""
+    first = pass_by_state(run_id, states, events=len(facts))
+    append(run_id, facts, first_seq=first, epoch=epoch)
 
 
 OPENING = ("TEXT_MESSAGE_START", "REASONING_START")

@@ -14,7 +14,7 @@ from ai_assistant import conf
 from ai_assistant.engine.storage.units import is_lock_timeout
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.clock import database_now, now_sql
-from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.run import UNFINISHED, Run, RunState
 
 __all__ = [
     "TABLE",
@@ -141,7 +141,11 @@ def pass_fence(hold: Hold, *, events: int = 0, waits: bool = True) -> int:
 
 
 def pass_by_state(
-    run_id: UUID, states: tuple[str, ...], *, events: int = 0, waits: bool = True
+    run_id: UUID,
+    states: tuple[str, ...] = UNFINISHED,
+    *,
+    events: int = 0,
+    waits: bool = True,
 ) -> int:
     """
     Take the lock of a run that nobody holds, or that only gets a note added.

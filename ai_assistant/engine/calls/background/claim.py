@@ -19,7 +19,7 @@ from ai_assistant.engine.calls.writes import (
     shown_before,
 )
 from ai_assistant.engine.interrupts.results import call_moved
-from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import (
     db_id,
     now_sql,
@@ -61,7 +61,7 @@ def claim(call_id: UUID) -> CallHold | None:
     if call is None or not call.is_open:
         return None
     try:
-        pass_by_state(call.run_id, UNFINISHED)
+        pass_by_state(call.run_id)
     except LostLease:
         return None
     owner = this_process()
@@ -75,9 +75,8 @@ def claim(call_id: UUID) -> CallHold | None:
         cursor.execute(statement, arguments)
         if not cursor.rowcount:
             return None
-    first = pass_by_state(call.run_id, UNFINISHED, events=1)
     fact = call_moved(call, CallStatus.EXECUTING)
-    append(call.run_id, [fact], first_seq=first, epoch=0)
+    append_by_state(call.run_id, [fact])
     if call.started_at is None:
         ToolCall.objects.filter(pk=call_id).update(started_at=Now())
     call.refresh_from_db(fields=["epoch"])
@@ -91,7 +90,7 @@ def pass_call_fence(hold: CallHold, *, events: int = 0) -> int:
     Call it first in a transaction; return the first event number. Raise
     LostLease if the run has ended, was stopped, or another works on the call.
     """
-    first = pass_by_state(hold.run_id, UNFINISHED, events=events)
+    first = pass_by_state(hold.run_id, events=events)
     if not _renew(hold, "id = %s"):
         raise _lost(hold)
     return first

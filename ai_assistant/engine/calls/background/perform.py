@@ -38,8 +38,7 @@ from ai_assistant.engine.interrupts.base import (
 from ai_assistant.engine.interrupts.results import record_result
 from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.storage import notifications
-from ai_assistant.engine.storage.eventlog import append
-from ai_assistant.engine.storage.lease import pass_by_state
+from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.units import (
     enter_unit,
     limits_for_tool,
@@ -53,7 +52,7 @@ from ai_assistant.engine.storage.units import (
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs, LostLease
 from ai_assistant.models.call import ToolCall
-from ai_assistant.models.run import SESSION, UNFINISHED, Run
+from ai_assistant.models.run import SESSION, Run
 from ai_assistant.registry import registry
 from ai_assistant.request_context import below
 from ai_assistant.safety.identity.session import Revoked
@@ -243,8 +242,7 @@ class _Work:
 def _store_report(hold: CallHold, call: ToolCall, report: Report) -> None:
     pass_call_fence(hold)
     facts = report.store(call)
-    first = pass_by_state(hold.run_id, UNFINISHED, events=len(facts))
-    append(hold.run_id, facts, first_seq=first, epoch=0)
+    append_by_state(hold.run_id, facts)
 
 
 @unit
@@ -271,5 +269,4 @@ def _finish(
             # The card shows it to the person, who has approved more than was done.
             ToolCall.objects.filter(pk=call.pk).update(error=redact(outcome.error))
     settle_wait(hold.run_id)
-    first = pass_by_state(hold.run_id, UNFINISHED, events=len(facts))
-    append(hold.run_id, facts, first_seq=first, epoch=0)
+    append_by_state(hold.run_id, facts)
