@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.docs.blocks import ROOT, blocks, page, section
+from tests.figures import FIGURE
 from tests.servers.process import python
 
 TEXT = page("docs/contributing.md")
@@ -96,6 +97,7 @@ class TestWays:
     @pytest.mark.broad
     @pytest.mark.xdist_group("ways")
     @pytest.mark.parametrize("way", WAYS)
-    def test_shows_every_module_that_it_goes_through(self, gone, way):
+    def test_shows_every_module_that_it_goes_through(self, gone, way, record_property):
+        record_property(FIGURE, f"{way}: {len(gone[way])} modules")
         assert sorted(gone[way] - drawn(way)) == [], REDRAW
         assert sorted(drawn(way) - gone[way]) == [], REDRAW
