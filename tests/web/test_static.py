@@ -61,7 +61,7 @@ class TestScripts:
         }
         wanted = set().union(*(reached(file, every=True) for file in AT_ONCE))
 
-        assert named <= imported(FOLDER / "uses.js", every=True)
+        assert named <= imported(FOLDER / "actions.js", every=True)
         assert set(SCRIPTS) == wanted
         assert not named & AT_ONCE
 

@@ -1,63 +1,79 @@
 // What a screen reader hears: one short sentence at a time, never the stream.
 // Loaded with the first thing there is to say.
-import { byId, root, tell, word } from "./root.js";
+
+import { byId, emit, root, translate } from "./root.js";
 
 const PAUSE_MS = 3000;
 const SHORT_ANSWER = 400;
-let last = 0;
+let spokenAt = 0;
+/** @type {number} */
 let timer;
 
+/** @param {string} text */
 export const say = (text) => {
   clearTimeout(timer);
-  const wait = Math.max(50, last + PAUSE_MS - Date.now());
+  const wait = Math.max(50, spokenAt + PAUSE_MS - Date.now());
   timer = setTimeout(() => {
-    last = Date.now();
+    spokenAt = Date.now();
     byId("aia-say").textContent = text;
   }, wait);
 };
 
+/** @param {string} text */
 export const alertNow = (text) => {
   byId("aia-alert").textContent = text;
 };
 
-// Of one that went on after a cut, the last part.
-const lastAnswer = () => [...root.querySelectorAll("[data-run-id]")].at(-1);
+/**
+ * Returns the last answer; of one that went on after a cut, the last part.
+ *
+ * @returns {HTMLElement | undefined}
+ */
+const lastAnswer = () =>
+  /** @type {any} */ ([...root.querySelectorAll("[data-run-id]")].at(-1));
 
-const ending = () => {
+const describeEnd = () => {
   const answer = lastAnswer();
-  const bodies = [...(answer?.querySelectorAll(".aia-body") ?? [])];
+  /** @type {HTMLElement[]} */
+  const bodies = Array.from(answer?.querySelectorAll(".aia-body") ?? []);
   const text = bodies
+    // What is folded is not read: textContent would have it.
     .map((body) => body.innerText)
     .join(" ")
     .trim();
   if (text && text.length <= SHORT_ANSWER) return text;
   const tools = answer?.querySelectorAll(".aia-tool").length;
   const blocks = answer?.querySelectorAll(".aia-body > .aia-b").length ?? 0;
-  return word("ready", blocks) + (tools ? ` ${word("used", tools)}` : "");
+  return translate("ready", blocks) + (tools ? ` ${translate("used", tools)}` : "");
 };
 
-const askForApproval = () => {
-  alertNow(word("approval"));
+const announceApprovals = () => {
+  alertNow(translate("approval"));
   for (const card of root.querySelectorAll("#aia-pinned .aia-approval")) {
     const title = card.querySelector("h3").textContent.trim();
-    tell("approval", { id: card.id.slice(2), title });
+    emit("approval", { id: card.id.slice(2), title });
   }
 };
 
-const fail = () => {
+const announceFailure = () => {
   const answer = lastAnswer();
+  /** @type {HTMLElement | undefined} */
   const line = answer?.querySelector(".aia-error");
   const text = line?.textContent.trim() ?? "";
   alertNow(text);
-  tell("error", { run: answer?.dataset.runId, code: line?.dataset.code, text });
+  emit("error", { run: answer?.dataset.runId, code: line?.dataset.code, text });
 };
 
-// What has become of a run: `begins` and `ended` say what there is to tell of it.
+/**
+ * Says what has become of a run.
+ *
+ * @param {{ state: string, begins: boolean, ended: boolean }} change
+ */
 export const announce = ({ state, begins, ended }) => {
-  if (begins) say(word("answering"));
-  if (state === "idle" && ended) say(ending());
-  if (state === "stopped") say(word("stopped"));
-  if (state === "waiting-answer") say(word("question"));
-  if (state === "waiting-approval") askForApproval();
-  if (state === "error" || state === "limited") fail();
+  if (begins) say(translate("answering"));
+  if (state === "idle" && ended) say(describeEnd());
+  if (state === "stopped") say(translate("stopped"));
+  if (state === "waiting-answer") say(translate("question"));
+  if (state === "waiting-approval") announceApprovals();
+  if (state === "error" || state === "limited") announceFailure();
 };

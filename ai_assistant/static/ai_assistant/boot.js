@@ -3,14 +3,18 @@
   const root = document.getElementById("aia");
   if (!root || window.AIAssistant) return;
   root.path = location.pathname + location.search; // that the panel was drawn for
-  // What is said is kept until the panel has taken it: else the next page sends it.
-  // Returns what is on its way, if anything is.
-  const keep = (said) => {
+  /**
+   * Keeps a message until the panel has taken it: else the next page sends it.
+   * Returns what is on its way, if anything is.
+   *
+   * @param {any} [item] its form, or its values
+   */
+  const keep = (item) => {
     try {
-      if (said)
+      if (item)
         sessionStorage["aia.said"] = [
           sessionStorage["aia.said"],
-          new URLSearchParams(said)
+          new URLSearchParams(item)
         ];
       return (
         sessionStorage["aia.said"] ||
@@ -21,7 +25,8 @@
       // storage is off: nothing can be pending
     }
   };
-  const call = (name) => (text) => {
+  /** @param {string} name of a function of panel.js */
+  const call = (name) => (/** @type {any} */ text) => {
     if (name === "send") keep({ text, path: root.path });
     return import(root.dataset.src).then(
       (panel) => panel[name]?.(text),
@@ -32,35 +37,44 @@
       }
     );
   };
-  // For nobody who could catch what went wrong: the launcher has said it.
+  /**
+   * For nobody who could catch what went wrong: the launcher has said it.
+   *
+   * @param {string} [name]
+   * @param {unknown} [text]
+   */
   const run = (name, text) => call(name)(text).catch(() => {});
-  // What the page registers waits here: the panel reads it when there is one.
-  const kept = (name) => {
-    const map = (root[name] = new Map());
-    const tell = () => root.dispatchEvent(new Event(`aia:${name}`));
-    return (id, item) => {
-      map.set(id, item);
-      tell();
-      return () => map.get(id) === item && map.delete(id) && tell();
+  /**
+   * What the page registers waits here: the panel reads it when there is one.
+   *
+   * @param {"items" | "tools"} name
+   */
+  const map = (name) => {
+    const items = (root[name] = new Map());
+    const emit = () => root.dispatchEvent(new Event(`aia:${name}`));
+    return (/** @type {string} */ id, /** @type {any} */ item) => {
+      items.set(id, item);
+      emit();
+      return () => items.get(id) === item && items.delete(id) && emit();
     };
   };
   window.AIAssistant = {
     open: call("open"),
     close: call("close"),
     send: call("send"),
-    context: kept("items"),
-    registerTool: kept("tools"),
+    context: map("items"),
+    registerTool: map("tools"),
     on(name, listener) {
       root.addEventListener(`aia:${name}`, listener);
       return () => root.removeEventListener(`aia:${name}`, listener);
     }
   };
   // A message may be sent before there is a script: its text is no draft then.
-  addEventListener("submit", (event) => {
+  addEventListener("submit", (/** @type {any} */ event) => {
     if (event.target.id === "aia-form" && !event.defaultPrevented)
       keep((root.sent = new FormData(event.target)));
   });
-  addEventListener("click", (event) => {
+  addEventListener("click", (/** @type {any} */ event) => {
     const link = event.target.closest("[data-aia-open],[data-aia-ask]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();

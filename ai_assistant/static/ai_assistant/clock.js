@@ -1,38 +1,49 @@
 // The seconds beside what is under way, once it takes long enough to wonder, and the
 // time that a card has left.
-import { byId, notice, root, word } from "./root.js";
-import { running, since } from "./state.js";
 
-const seen = new WeakMap();
-let ahead = null; // how far this computer's clock is ahead of the server's
+import { byId, root, showNotice, translate } from "./root.js";
+import { changedAt, isRunning } from "./state.js";
 
+/** @type {WeakMap<HTMLElement, number>} */
+const firstSeen = new WeakMap();
+/** @type {number | null} */
+let aheadMs = null; // how far this computer's clock is ahead of the server's
+
+/** @param {HTMLElement} element */
 const startOf = (element) => {
   const { clock } = element.dataset;
-  if (clock === "state") return since.state;
-  if (clock) return Number(clock) * 1000 + ahead;
-  if (!seen.has(element)) seen.set(element, Date.now());
-  return seen.get(element);
+  if (clock === "state") return changedAt.state;
+  if (clock) return Number(clock) * 1000 + aheadMs;
+  if (!firstSeen.has(element)) firstSeen.set(element, Date.now());
+  return firstSeen.get(element);
 };
 
-// How long a card still waits, in the largest unit that fits.
-const UNITS = { hour: 3600, minute: 60, second: 1 };
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+const UNITS = [
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1]
+];
 
-const left = (element) => {
-  const seconds = Math.max(0, element.dataset.until - Date.now() / 1000);
-  const [unit, size] = Object.entries(UNITS).find(([, one]) => seconds >= one) ?? [
-    "second",
-    1
-  ];
-  const { lang } = document.documentElement;
-  return new Intl.RelativeTimeFormat(lang || undefined).format(
-    Math.floor(seconds / size),
-    unit
-  );
+/**
+ * Returns how long a card still waits, in the largest unit that fits.
+ *
+ * @param {number} seconds
+ * @param {string} [language]
+ */
+export const timeLeft = (seconds, language) => {
+  const rest = Math.max(0, seconds);
+  const [unit, size] = UNITS.find(([, least]) => rest >= least) ?? UNITS[2];
+  const format = new Intl.RelativeTimeFormat(language || undefined);
+  return format.format(Math.floor(rest / size), unit);
 };
 
-const countDown = () => {
-  for (const element of root.querySelectorAll("[data-until]")) {
-    const text = left(element);
+const updateDeadlines = () => {
+  /** @type {NodeListOf<HTMLTimeElement>} */
+  const elements = root.querySelectorAll("[data-until]");
+  for (const element of elements) {
+    const seconds = Number(element.dataset.until) - Date.now() / 1000;
+    const text = timeLeft(seconds, document.documentElement.lang);
     if (element.textContent === text) continue;
     element.title = new Date(element.dateTime).toLocaleString();
     element.textContent = text;
@@ -40,12 +51,15 @@ const countDown = () => {
 };
 
 const tick = () => {
-  countDown();
+  updateDeadlines();
   if (root.dataset.busy !== "run") return;
-  ahead ??= Date.now() - Number(byId("aia-inner").dataset.now) * 1000;
-  for (const element of root.querySelectorAll("[aria-busy=true] [data-clock]")) {
+  aheadMs ??= Date.now() - Number(byId("aia-inner").dataset.now) * 1000;
+  /** @type {NodeListOf<HTMLElement>} */
+  const elements = root.querySelectorAll("[aria-busy=true] [data-clock]");
+  for (const element of elements) {
     const seconds = Math.floor((Date.now() - startOf(element)) / 1000);
-    const text = seconds >= element.dataset.after ? word("seconds", seconds) : "";
+    const isLong = seconds >= Number(element.dataset.after);
+    const text = isLong ? translate("seconds", seconds) : "";
     if (element.textContent !== text) element.textContent = text;
   }
 };
@@ -53,7 +67,8 @@ const tick = () => {
 tick();
 setInterval(tick, 500);
 
-// The word that an answer is to be waited for goes when it has ended, or waits itself.
+// The notice that an answer is awaited goes when it has ended, or waits itself.
 root.addEventListener("aia:frame", () => {
-  if (!running() && byId("aia-notice")?.textContent === word("wait")) notice("");
+  if (!isRunning() && byId("aia-notice")?.textContent === translate("wait"))
+    showNotice("");
 });

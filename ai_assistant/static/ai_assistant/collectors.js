@@ -1,8 +1,9 @@
 // What only the browser knows of a page. Never a password, a file, a hidden field.
-import { isChanged } from "./changed.js";
-import { byId, root, word } from "./root.js";
 
-// Both are those of safety/sensitive.py, word for word.
+import { isChanged } from "./dirty.js";
+import { byId, root, translate } from "./root.js";
+
+// Both are those of safety/policy/sensitive.py, word for word.
 const SECRET_WORDS =
   /(^|_)(password|passwd|passphrase|passcode|pwd|(client_?)?secret|(auth|access)?_?token|credential|(api|private|access|signing|session)_?key|session_?data|(hashed|auth|encryption|recovery|backup|totp|otp|mfa)_?(key|code|seed|secret)|salt|hash|otp|pin)(e?s)?\d*($|_)/i;
 const WORD_BREAKS = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g;
@@ -10,40 +11,59 @@ const WORD_BREAKS = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g;
 const TYPED =
   /p(assw|wd)|secret|token|api_?key|credential|(^|_)(one_time_code|cv[cv]|csc|iban|cc)($|_)/i;
 const NO_VALUE = ["password", "hidden", "file", "submit", "button", "image", "reset"];
-const NOT_FIELDS =
-  "#changelist-search *, .actions *, .action-select, #action-toggle, .empty-form *, .selector *";
+const NOT_FIELDS = [
+  ...["#changelist-search *", ".actions *", ".action-select", "#action-toggle"],
+  ...[".empty-form *", ".selector *"]
+].join(", ");
 const MAX_ROWS = 100;
 const FIELD_CHARS = 1000;
 const SELECTION_CHARS = 2000;
 
-const clean = (text) => text.trim().replace(/\s+/g, " ");
 // What a page marks so is never read, or only said to be there.
 const IGNORED = "[data-aia-ignore]";
 const PRIVATE = "[data-aia-private]";
 const KEPT_OUT = `${IGNORED}, ${PRIVATE}`;
 
-const inside = (node, marks) =>
-  (node.closest ? node : node.parentElement)?.closest(marks);
-const outside = (node) => !root.contains(node) && !inside(node, IGNORED);
+/** @param {string} text */
+const collapse = (text) => text.trim().replace(/\s+/g, " ");
 
+/**
+ * Returns the element around a node, or itself, that has one of the marks.
+ *
+ * @param {Node} node
+ * @param {string} marks
+ */
+const closestOf = (node, marks) =>
+  (node instanceof Element ? node : node.parentElement)?.closest(marks);
+
+/** @param {Node} node */
+const isReadable = (node) => !root.contains(node) && !closestOf(node, IGNORED);
+
+/** @param {Element} element */
 const textOf = (element) => {
-  if (inside(element, KEPT_OUT)) return "";
-  const copy = element.cloneNode(true);
+  if (closestOf(element, KEPT_OUT)) return "";
+  const copy = /** @type {Element} */ (element.cloneNode(true));
   for (const part of copy.querySelectorAll(KEPT_OUT)) part.remove();
-  return clean(copy.textContent);
+  return collapse(copy.textContent);
 };
 // Of objects that are kept from the assistant nothing is told but which they are.
 const isWithheld = () => "withheld" in (byId("aia-context")?.dataset ?? {});
 
-const item = (name, count, value) => ({
+/**
+ * @param {"rows" | "fields" | "inlines" | "selection"} name
+ * @param {number | string} count
+ * @param {unknown} value
+ */
+const makeItem = (name, count, value) => ({
   id: `page-${name}`,
-  label: word(name, count),
-  description: word(`${name}Are`),
+  label: translate(name, count),
+  description: translate(`${name}Are`),
   value
 });
 
 // --- the ticked rows of a list ---
 
+/** @param {Element} box */
 const rowText = (box) => {
   const row = box.closest("tr");
   const cell =
@@ -52,15 +72,16 @@ const rowText = (box) => {
 };
 
 const tickedRows = () => {
-  const boxes = [...document.querySelectorAll("input.action-select:checked")].filter(
-    outside
-  );
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const ticked = document.querySelectorAll("input.action-select:checked");
+  const boxes = [...ticked].filter(isReadable);
   if (!boxes.length) return null;
   const rows = boxes.slice(0, MAX_ROWS);
-  const across = document.querySelector("input.select-across")?.value === "1";
-  return item("rows", boxes.length, {
+  /** @type {HTMLInputElement | null} */
+  const across = document.querySelector("input.select-across");
+  return makeItem("rows", boxes.length, {
     count: boxes.length,
-    ...(across && { all_pages: true }),
+    ...(across?.value === "1" && { all_pages: true }),
     rows: rows.map((box) => ({
       id: box.value,
       ...(!isWithheld() && { text: rowText(box) })
@@ -70,50 +91,71 @@ const tickedRows = () => {
 
 // --- what is changed in the form, and not saved ---
 
-const valueOf = (field) => {
-  if (field.type === "checkbox") return field.checked;
-  if (!field.options) return field.value.slice(0, FIELD_CHARS);
-  return [...field.selectedOptions].map(({ value, text }) => ({ value, text }));
+/** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
+
+/** @param {Field} field */
+const fieldValue = (field) => {
+  if (field instanceof HTMLSelectElement)
+    return [...field.selectedOptions].map(({ value, text }) => ({ value, text }));
+  if (field.type === "checkbox") return /** @type {any} */ (field).checked;
+  return field.value.slice(0, FIELD_CHARS);
 };
 
-const isSecret = ({ name, id, autocomplete }) => {
-  const said = `${name} ${id} ${autocomplete}`.replace(WORD_BREAKS, "_");
-  return [SECRET_WORDS, TYPED].some((words) => words.test(said.replace(/\W+/g, "_")));
+/**
+ * Tells whether the names of a field are those of a password, a key or a card.
+ *
+ * @param {{ name: string, id: string, autocomplete: string }} field
+ */
+export const isSecret = ({ name, id, autocomplete }) => {
+  const words = `${name} ${id} ${autocomplete}`.replace(WORD_BREAKS, "_");
+  const names = words.replace(/\W+/g, "_");
+  return SECRET_WORDS.test(names) || TYPED.test(names);
 };
 
+/** @param {Field} field */
 const isReported = (field) =>
   field.name &&
-  outside(field) &&
+  isReadable(field) &&
   !NO_VALUE.includes(field.type) &&
   !isSecret(field) &&
   !field.matches(NOT_FIELDS);
 
+/** @param {any} field */
+const isUnchosen = (field) => field.type === "radio" && !field.checked;
+
 const unsavedFields = () => {
-  const fields = {};
-  const shown = "form[method=post] :is(input, select, textarea)";
-  for (const field of document.querySelectorAll(shown))
-    if (
-      isReported(field) &&
-      isChanged(field) &&
-      (field.type !== "radio" || field.checked)
-    )
-      fields[field.name] = inside(field, PRIVATE) ? word("private") : valueOf(field);
-  const count = Object.keys(fields).length;
-  return count ? item("fields", count, fields) : null;
+  /** @type {Record<string, unknown>} */
+  const values = {};
+  /** @type {NodeListOf<Field>} */
+  const fields = document.querySelectorAll(
+    "form[method=post] :is(input, select, textarea)"
+  );
+  for (const field of fields) {
+    if (!isReported(field) || !isChanged(field) || isUnchosen(field)) continue;
+    const isPrivate = closestOf(field, PRIVATE);
+    values[field.name] = isPrivate ? translate("private") : fieldValue(field);
+  }
+  const count = Object.keys(values).length;
+  return count ? makeItem("fields", count, values) : null;
 };
 
 // --- parts of the form that were opened or got rows ---
 
 const NEW_ROWS = ":is(tr, .inline-related)[id]:not(.has_original, .empty-form)";
-const groups = () => [...document.querySelectorAll(".inline-group")].filter(outside);
+const groups = () => [...document.querySelectorAll(".inline-group")].filter(isReadable);
+
+/** @param {Element} group */
 const newRows = (group) =>
   [...group.querySelectorAll(NEW_ROWS)].filter(({ id }) => /-\d+$/.test(id)).length;
-const blank = new Map(groups().map((group) => [group, newRows(group)])); // a form has some
 
+// An empty form has some rows.
+const blankRows = new Map(groups().map((group) => [group, newRows(group)]));
+
+/** @param {Element} group */
 const partOf = (group) => ({
-  name: clean(group.querySelector("h2")?.textContent ?? group.id),
+  name: collapse(group.querySelector("h2")?.textContent ?? group.id),
   rows: group.querySelectorAll(".has_original").length,
-  added: newRows(group) - (blank.get(group) ?? 0),
+  added: newRows(group) - (blankRows.get(group) ?? 0),
   open: group.querySelector("details[open]") !== null
 });
 
@@ -121,7 +163,7 @@ const openInlines = () => {
   const parts = groups()
     .map(partOf)
     .filter(({ added, open }) => added > 0 || open);
-  return parts.length ? item("inlines", parts.length, parts) : null;
+  return parts.length ? makeItem("inlines", parts.length, parts) : null;
 };
 
 // --- selected text: remembered, since writing a message ends the selection ---
@@ -130,23 +172,28 @@ let selected = "";
 
 const select = () => {
   const { anchorNode, focusNode } = getSelection();
-  if (!anchorNode || !outside(anchorNode) || !outside(focusNode)) return;
+  if (!anchorNode || !isReadable(anchorNode) || !isReadable(focusNode)) return;
   if (document.activeElement?.matches("input, textarea")) return;
   const selection = getSelection();
-  const isKept = (part) => selection.containsNode(part, true);
-  const around = selection.getRangeAt(0).commonAncestorContainer;
+  /** @param {Element} part */
+  const isSelected = (part) => selection.containsNode(part, true);
+  const around = /** @type {Element} */ (
+    selection.getRangeAt(0).commonAncestorContainer
+  );
+  /** @type {ArrayLike<Element>} */
   const parts = around.querySelectorAll?.(KEPT_OUT) ?? [];
-  const isRead = !inside(around, KEPT_OUT) && ![...parts].some(isKept);
+  const isRead = !closestOf(around, KEPT_OUT) && !Array.from(parts).some(isSelected);
   selected = isRead ? selection.toString().trim().slice(0, SELECTION_CHARS) : "";
 };
 select(); // it may be what this was loaded for
 document.addEventListener("selectionchange", select);
 
-const selection = () => selected && item("selection", "", selected);
+const selection = () => (selected ? makeItem("selection", "", selected) : null);
 
 // --- what the page itself declares ---
 
-const parsed = (text) => {
+/** @param {string} text */
+const parse = (text) => {
   try {
     return JSON.parse(text);
   } catch {
@@ -154,26 +201,28 @@ const parsed = (text) => {
   }
 };
 
+/** @param {HTMLElement} element */
 const declared = (element) => {
   const { aiaContext, aiaDescription, aiaLabel, aiaValue, aiaAuto } = element.dataset;
   return {
     id: aiaContext,
     label: aiaLabel,
     description: aiaDescription,
-    value: aiaValue === undefined ? textOf(element) : parsed(aiaValue),
+    value: aiaValue === undefined ? textOf(element) : parse(aiaValue),
     auto: aiaAuto !== "false"
   };
 };
 
-const known = ([id, said]) => ({ ...said, id });
-
+/** Returns what there is of the page; of items with one id the last one counts. */
 export const collect = () => {
-  const elements = [...document.querySelectorAll("[data-aia-context]")].filter(outside);
-  const found = [
-    ...[tickedRows(), openInlines()].filter(Boolean),
-    ...(isWithheld() ? [] : [unsavedFields(), selection()].filter(Boolean)),
-    ...elements.map(declared),
-    ...[...root.items].map(known)
+  /** @type {NodeListOf<HTMLElement>} */
+  const elements = document.querySelectorAll("[data-aia-context]");
+  const fields = isWithheld() ? [] : [unsavedFields(), selection()];
+  /** @type {Partial<PageItem>[]} */
+  const items = [
+    ...[tickedRows(), openInlines(), ...fields].filter((one) => one),
+    ...[...elements].filter(isReadable).map(declared),
+    ...[...root.items].map(([id, item]) => ({ ...item, id }))
   ];
-  return [...new Map(found.map((one) => [String(one.id), one])).values()];
+  return [...new Map(items.map((one) => [String(one.id), one])).values()];
 };

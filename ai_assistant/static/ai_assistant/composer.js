@@ -1,125 +1,161 @@
 // Writing: keys, and the way of a text from the field to those who send it.
-import { kept } from "./context.js";
-import { draftKey, field, fill, keyField, saveDraft } from "./field.js";
-import * as pending from "./pending.js";
-import { byId, isOpen, lazily, notice, pagePath, root, tell, word } from "./root.js";
-import { running, signedOutNow } from "./state.js";
-import { read } from "./store.js";
+
+import { contextOf } from "./context.js";
+import {
+  addPending,
+  draftKey,
+  field,
+  keyField,
+  pendingMessages,
+  saveDraft,
+  setText,
+  showGhost
+} from "./draft.js";
+import {
+  byId,
+  emit,
+  isOpen,
+  lazy,
+  pagePath,
+  root,
+  showNotice,
+  translate
+} from "./root.js";
+import { isRunning, isSessionOver } from "./state.js";
+import { read } from "./storage.js";
 
 const RETRY_MS = 3000;
 
-// Admins on plain http have no randomUUID.
+/** Returns a UUID: admins on plain http have no randomUUID. */
 const newKey = () => {
   const random = crypto.getRandomValues(new Uint8Array(36));
   return "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit, place) =>
-    (digit ^ ((random[place] & 15) >> (digit / 4))).toString(16)
+    (+digit ^ ((random[place] & 15) >> (+digit / 4))).toString(16)
   );
 };
 
 // --- sending ---
 
-const sending = lazily(() => import("./sending.js"));
-root.addEventListener("focusin", ({ target }) => target === field() && sending());
+const sender = lazy(() => import("./sending.js"));
+root.addEventListener(
+  "focusin",
+  /** @param {ElementEvent} event */
+  ({ target }) => target === field() && sender()
+);
 
-// The text stands in the conversation at once, and is kept, whatever can be loaded.
+/**
+ * Shows the text in the conversation at once; it is kept, whatever can be loaded.
+ *
+ * @param {PendingMessage} item
+ * @param {"deliver" | "resume"} how
+ */
 const handOver = async (item, how) => {
-  pending.showGhost(item);
-  const way = await sending();
-  if (way) way[how](item);
+  showGhost(item);
+  const module = await sender();
+  if (module) module[how](item);
   else setTimeout(handOver, RETRY_MS, item, how);
 };
 
-const tooLong = (text) => {
+/** @param {string} text */
+const isTooLong = (text) => {
   const over = text.length - Number(field().dataset.max);
-  if (over > 0) notice(word("long", over));
+  if (over > 0) showNotice(translate("long", over));
   return over > 0;
 };
 
-const settled = () => {
+const clearField = () => {
   keyField().value = newKey();
-  notice("");
-  fill("");
+  showNotice("");
+  setText("");
   saveDraft();
 };
 
-export const submit = () => {
+const submit = () => {
   const text = field().value.trim();
-  if (!text || signedOutNow() || tooLong(text)) return;
-  if (!tell("send", { text })) return;
+  if (!text || isSessionOver() || isTooLong(text)) return;
+  if (!emit("send", { text })) return;
   const { conversation } = root.dataset;
   const item = {
     ...{ key: keyField().value, text, conversation, time: Date.now() },
-    ...{ path: pagePath(), title: document.title, context: kept(text) },
+    ...{ path: pagePath(), title: document.title, context: contextOf(text) },
     look_only: byId("aia-look").value,
     profile: byId("aia-profile")?.value ?? ""
   };
-  pending.add(item);
-  settled();
-  if (!running()) tell("follow");
+  addPending(item);
+  clearField();
+  if (!isRunning()) emit("follow");
   handOver(item, "deliver");
 };
 
+/**
+ * Sends a text that was not typed; what was typed meanwhile stays.
+ *
+ * @param {string} text
+ */
 export const sendText = (text) => {
   const typed = field()?.value.trim();
   if (!field()) return;
-  fill(text);
+  setText(text);
   submit();
   const refused = field().value.trim();
-  if (typed) fill(refused ? `${typed}\n${refused}` : typed);
+  if (typed) setText(refused ? `${typed}\n${refused}` : typed);
   saveDraft();
 };
 
 // --- a limit, and when it is over ---
 
-const limits = lazily(() => import("./limit.js"));
-const limited = () => root.querySelector(".aia-left[data-left]") && limits();
+const limit = lazy(() => import("./limit.js"));
+const showLimit = () => root.querySelector(".aia-left[data-left]") && limit();
 for (const name of ["aia:frame", "aia:error", "htmx:afterSwap", "htmx:after:swap"])
-  root.addEventListener(name, limited);
+  root.addEventListener(name, showLimit);
 
 // --- after a page load ---
 
 let resumed = false;
 
-const resume = async (left) => {
-  for (const item of left) handOver(item, "resume");
-  if (root.left) resume((await import("./said.js")).overtake(newKey));
+/** @param {PendingMessage[]} items */
+const resume = async (items) => {
+  for (const item of items) handOver(item, "resume");
+  if (root.left) resume((await import("./unsent.js")).takeUnsent(newKey));
 };
 
-// Called for each conversation that is drawn.
-export const prepare = () => {
+/** Restores the draft and what is pending in a conversation that has been drawn. */
+export const prepareComposer = () => {
   if (!field()) return;
   const draft = read("localStorage", draftKey()) ?? "";
-  const left = pending.all();
-  const onItsWay = left.some((item) => item.text === draft.trim());
-  if (!field().value && !onItsWay) fill(draft);
+  const items = pendingMessages();
+  const isPending = items.some((item) => item.text === draft.trim());
+  if (!field().value && !isPending) setText(draft);
   // A page from the browser's store shows a key that has been used.
   keyField().value = newKey();
-  if (resumed) left.forEach(pending.showGhost);
-  else resume(left);
+  if (resumed) items.forEach(showGhost);
+  else resume(items);
   resumed = true;
-  limited();
+  showLimit();
 };
 
 // --- keys ---
 
-const recall = lazily(() => import("./recall.js"));
+const recall = lazy(() => import("./recall.js"));
 
+/** @param {KeyboardEvent} event */
 const sends = (event) =>
   root.dataset.enter === "ctrl"
     ? event.ctrlKey || event.metaKey
     : !event.shiftKey && !event.altKey;
 
-const onKey = (event) => {
+/** @param {ElementKeyEvent} event */
+const onKeydown = (event) => {
   const { key, target } = event;
   if (target.id !== "aia-input") return;
   if (key === "Enter" && sends(event)) {
     event.preventDefault();
     submit();
-  } else if (key === "Escape" && running()) {
+  } else if (key === "Escape" && isRunning()) {
     event.preventDefault();
     byId("aia-stop-form").requestSubmit();
   } else if (/^Arrow(Up|Down)$/.test(key) && (!target.value || target.dataset.recalled))
-    recall().then((way) => way?.step(event));
+    recall().then((module) => module?.step(event));
 };
 
 // What an input method does with a key is nobody's business here, in any field.
@@ -130,21 +166,20 @@ root.addEventListener(
   },
   true
 );
-root.addEventListener("keydown", onKey);
-root.addEventListener("submit", (event) => {
-  if (event.target.id !== "aia-form") return;
-  event.preventDefault();
-  submit();
-});
+root.addEventListener("keydown", onKeydown);
+root.addEventListener(
+  "submit",
+  /** @param {ElementEvent} event */
+  (event) => {
+    if (event.target.id !== "aia-form") return;
+    event.preventDefault();
+    submit();
+  }
+);
 
 // --- asking about selected text ---
 
-const quote = lazily(() => import("./quote.js"));
+const quote = lazy(() => import("./quote.js"));
 document.addEventListener("selectionchange", () => {
   if (isOpen() && !getSelection().isCollapsed) quote();
-});
-document.addEventListener("keydown", async (event) => {
-  if (!event.altKey || event.code !== "KeyQ" || !isOpen()) return;
-  event.preventDefault();
-  (await quote())?.use();
 });

@@ -1,60 +1,83 @@
 // The chips: what is sent of this page with the next message, and nothing else.
-import { byId, isOpen, lazily, pagePath, root } from "./root.js";
+
+import { byId, isOpen, lazy, pagePath, root } from "./root.js";
 
 const OWN = "browser.";
 const SETTLE_MS = 150;
 // What a page may have for us before anyone has done anything on it.
 const SOMETHING = "[data-aia-context], .inline-group, .action-select:checked";
+/** @type {Set<string>} */
 const dropped = new Set();
-const mentioned = new Map(); // id -> @title
+/** @type {Map<string, string>} ids of chips, with their `@title` */
+const mentioned = new Map();
+/** @type {PageItem[]} */
 let items = [];
-let drawItems; // these come with items.js
-let redrawn;
+/** @type {typeof import("./items.js").drawItems} */
+let drawItems; // these two come with items.js
+/** @type {typeof import("./items.js").redrawChips} */
+let redrawChips;
 
 const list = () => byId("aia-context");
-const chips = () => [...(list()?.children ?? [])];
+
+/** @returns {HTMLElement[]} */
+const chips = () => /** @type {any} */ ([...(list()?.children ?? [])]);
 
 // --- what the browser adds ---
 
+/** @param {HTMLElement} chip */
 const isHidden = ({ dataset }) =>
   dropped.has(dataset.item) || ("manual" in dataset && !mentioned.has(dataset.item));
 
-export const showChips = () => {
-  for (const chip of chips())
-    chip.classList.toggle("aia-on", !(chip.hidden = isHidden(chip)));
+const showChips = () => {
+  for (const chip of chips()) {
+    chip.hidden = isHidden(chip);
+    chip.classList.toggle("aia-on", !chip.hidden);
+  }
 };
 
-export const collecting = lazily(async () => {
-  const parts = [import("./items.js"), import("./collectors.js")];
-  [{ drawItems, redrawn }] = await Promise.all(parts);
-  drawOwn();
+export const loadCollectors = lazy(async () => {
+  const modules = [import("./items.js"), import("./collectors.js")];
+  [{ drawItems, redrawChips }] = /** @type {any[]} */ (await Promise.all(modules));
+  collectItems();
 });
 
-const drawOwn = () => {
+const collectItems = () => {
   if (!list() || !isOpen()) return;
   if (drawItems) items = drawItems(list());
-  else if (root.items.size || document.querySelector(SOMETHING)) collecting();
+  else if (root.items.size || document.querySelector(SOMETHING)) loadCollectors();
   showChips();
 };
 
+/** @type {number} */
 let timer;
-const later = () => {
+const collectLater = () => {
   clearTimeout(timer);
-  timer = setTimeout(drawOwn, SETTLE_MS);
+  timer = setTimeout(collectItems, SETTLE_MS);
 };
 
 // --- what is sent ---
 
+/**
+ * Sends a chip with the next message, since its text mentions it.
+ *
+ * @param {{ id: string, title: string }} chip
+ */
 export const mention = ({ id, title }) => {
   mentioned.set(id, `@${title}`);
   dropped.delete(id);
   showChips();
 };
 
-// What the text still says of the mentions; the rest was deleted again.
-export const kept = (text) => {
-  drawOwn();
-  for (const [id, said] of mentioned) if (!text.includes(said)) mentioned.delete(id);
+/**
+ * Returns the context of a message as its form field. A chip counts as mentioned as
+ * long as the text does so.
+ *
+ * @param {string} text
+ */
+export const contextOf = (text) => {
+  collectItems();
+  for (const [id, title] of mentioned) if (!text.includes(title)) mentioned.delete(id);
+  /** @param {PageItem} item */
   const isSent = ({ id, auto, large }) =>
     !large && !dropped.has(OWN + id) && (auto || mentioned.has(OWN + id));
   return JSON.stringify({
@@ -67,42 +90,44 @@ export const kept = (text) => {
 // --- another page: all of the last one goes ---
 
 const refresh = async () => {
-  await collecting();
-  if (isOpen() && list() && (await redrawn?.())) arrived();
+  await loadCollectors();
+  if (isOpen() && list() && (await redrawChips?.())) onChipsDrawn();
 };
 
-export const arrived = () => {
+export const onChipsDrawn = () => {
   root.toggleAttribute("data-readonly", "readonly" in list().dataset);
-  drawOwn();
+  collectItems();
 };
 
 let page = pagePath();
-let settle;
+/** @type {number} */
+let settleTimer;
 
-const moved = () => {
+const onNavigation = () => {
   if (page === pagePath()) return;
   page = pagePath();
   dropped.clear();
   mentioned.clear();
   root.items.clear();
-  clearTimeout(settle);
-  settle = setTimeout(refresh, SETTLE_MS); // the page's title comes a moment later
+  clearTimeout(settleTimer);
+  settleTimer = setTimeout(refresh, SETTLE_MS); // the page's title comes a moment later
 };
 
-if (window.navigation) navigation.addEventListener("currententrychange", moved);
+if (window.navigation) navigation.addEventListener("currententrychange", onNavigation);
 else {
-  for (const name of ["pushState", "replaceState"]) {
+  for (const name of /** @type {const} */ (["pushState", "replaceState"])) {
     const original = history[name];
     history[name] = function (...values) {
       original.apply(this, values);
-      moved();
+      onNavigation();
     };
   }
-  for (const name of ["popstate", "hashchange"]) addEventListener(name, moved);
+  for (const name of ["popstate", "hashchange"]) addEventListener(name, onNavigation);
 }
 
-const isNews = ({ target }) => !root.contains(target);
-new MutationObserver((changes) => changes.some(isNews) && later()).observe(
+/** @param {{ target: any }} change */
+const isOutside = ({ target }) => !root.contains(target);
+new MutationObserver((changes) => changes.some(isOutside) && collectLater()).observe(
   document.body,
   {
     subtree: true,
@@ -113,12 +138,12 @@ new MutationObserver((changes) => changes.some(isNews) && later()).observe(
 );
 for (const name of ["input", "change", "selectionchange"])
   document.addEventListener(name, (event) => {
-    if (!isNews(event)) return;
-    if (name !== "selectionchange" || !getSelection().isCollapsed) collecting();
-    later();
+    if (!isOutside(event)) return;
+    if (name !== "selectionchange" || !getSelection().isCollapsed) loadCollectors();
+    collectLater();
   });
-root.addEventListener("focusin", collecting); // a message may be written now
-root.addEventListener("aia:items", later);
+root.addEventListener("focusin", loadCollectors); // a message may be written now
+root.addEventListener("aia:items", collectLater);
 
 // A banner is settled by a message from here, and by the end of what it was about.
 for (const name of ["accepted", "message-done"])
@@ -128,15 +153,22 @@ for (const name of ["accepted", "message-done"])
     if (byId("aia-banner")?.querySelector("a")) refresh();
   });
 
-root.addEventListener("click", (event) => {
-  const chip = event.target.closest(".aia-drop")?.closest(".aia-chip");
-  if (!chip) return;
-  const shown = chips().filter((one) => !one.hidden && one.querySelector(".aia-drop"));
-  const next = shown[shown.indexOf(chip) + 1] ?? shown.at(-2);
-  dropped.add(chip.dataset.item);
-  mentioned.delete(chip.dataset.item);
-  showChips();
-  (next?.querySelector(".aia-drop") ?? byId("aia-input"))?.focus();
-});
+root.addEventListener(
+  "click",
+  /** @param {ElementPointerEvent} event */
+  ({ target }) => {
+    /** @type {HTMLElement} */
+    const chip = target.closest(".aia-drop")?.closest(".aia-chip");
+    if (!chip) return;
+    const shown = chips().filter(
+      (one) => !one.hidden && one.querySelector(".aia-drop")
+    );
+    const next = shown[shown.indexOf(chip) + 1] ?? shown.at(-2);
+    dropped.add(chip.dataset.item);
+    mentioned.delete(chip.dataset.item);
+    showChips();
+    /** @type {any} */ (next?.querySelector(".aia-drop") ?? byId("aia-input"))?.focus();
+  }
+);
 
 if (root.path !== page) refresh(); // gone elsewhere while this was loaded

@@ -1,97 +1,124 @@
 // Copies a block of code, or an answer: formatted for what takes it so, and as Markdown
 // for the rest.
+
 import { say } from "./announce.js";
-import { ask, notice, word } from "./root.js";
+import { get, showNotice, translate } from "./root.js";
 
 const PLAIN = "text/plain";
 const RICH = "text/html";
 const SHOWN_MS = 1500;
-const NOT_OURS = "button, .aia-lang, .aia-host";
-const KEPT = ["href", "colspan", "rowspan", "start"]; // of the attributes
+const NOT_OF_ANSWER = "button, .aia-lang, .aia-host";
+const KEPT_ATTRIBUTES = ["href", "colspan", "rowspan", "start"];
 
-// What a document or a mail can use: the elements of the answer, without our own.
+/** @typedef {Record<string, string | Promise<string>>} Formats texts by type */
+
+/**
+ * Returns what a document or a mail can use: the answer's elements, without our own.
+ *
+ * @param {Element} article
+ */
 const plainCopy = (article) => {
   const copy = document.createElement("div");
   for (const block of article.querySelectorAll(".aia-body > .aia-b"))
     copy.append(...block.cloneNode(true).childNodes);
-  for (const extra of copy.querySelectorAll(NOT_OURS)) extra.remove();
+  for (const extra of copy.querySelectorAll(NOT_OF_ANSWER)) extra.remove();
   for (const link of copy.querySelectorAll("a")) link.setAttribute("href", link.href);
   for (const element of copy.querySelectorAll("*"))
     for (const { name } of [...element.attributes])
-      if (!KEPT.includes(name)) element.removeAttribute(name);
+      if (!KEPT_ATTRIBUTES.includes(name)) element.removeAttribute(name);
   for (const box of copy.querySelectorAll("div, span"))
     box.replaceWith(...box.childNodes);
   return copy;
 };
 
-const markdown = async (address) => {
-  const response = await ask(address);
-  if (!response.ok || response.redirected) throw new Error(response.status);
+/** @param {string} url */
+const fetchMarkdown = async (url) => {
+  const response = await get(url);
+  if (!response.ok || response.redirected) throw response.status;
   return response.text();
 };
 
-const inTypes = (kinds) =>
+/** @param {Formats} formats */
+const asBlobs = (formats) =>
   Object.fromEntries(
-    Object.entries(kinds).map(([type, text]) => [
+    Object.entries(formats).map(([type, text]) => [
       type,
       // A promise: the press of the button must not be long ago when this is called.
-      Promise.resolve(text).then((known) => new Blob([known], { type }))
+      Promise.resolve(text).then((loaded) => new Blob([loaded], { type }))
     ])
   );
 
-// Plain http has no clipboard but the old way.
-const writeOldWay = (kinds) => {
-  let done = false;
+/**
+ * Copies the old way: plain http has no clipboard but this.
+ *
+ * @param {Record<string, string>} formats
+ */
+const writeByEvent = (formats) => {
+  let isDone = false;
+  /** @param {ClipboardEvent} event */
   const fill = (event) => {
-    for (const [type, text] of Object.entries(kinds))
+    for (const [type, text] of Object.entries(formats))
       event.clipboardData.setData(type, text);
     event.preventDefault();
     event.stopImmediatePropagation();
-    done = true;
+    isDone = true;
   };
   document.addEventListener("copy", fill, { capture: true, once: true });
   document.execCommand("copy");
   document.removeEventListener("copy", fill, { capture: true });
-  if (!done) throw new Error("no clipboard");
+  if (!isDone) throw new Error("no clipboard");
 };
 
-const write = async (kinds) => {
+/** @param {Formats} formats */
+const write = async (formats) => {
   if (navigator.clipboard && window.ClipboardItem)
-    return navigator.clipboard.write([new ClipboardItem(inTypes(kinds))]);
-  const texts = await Promise.all(Object.values(kinds));
-  const names = Object.keys(kinds);
-  writeOldWay(Object.fromEntries(names.map((name, place) => [name, texts[place]])));
+    return navigator.clipboard.write([new ClipboardItem(asBlobs(formats))]);
+  const texts = await Promise.all(Object.values(formats));
+  const types = Object.keys(formats);
+  writeByEvent(Object.fromEntries(types.map((type, n) => [type, texts[n]])));
 };
 
-const kindsOf = (element) => {
+/**
+ * @param {HTMLElement} element
+ * @returns {Formats}
+ */
+const formatsOf = (element) => {
   const code = element.closest(".aia-code");
   if (code) return { [PLAIN]: code.querySelector("pre").textContent };
+  /** @type {HTMLElement} */
   const button = element.closest(".aia-end").querySelector("[data-url]");
-  const text = markdown(button.dataset.url);
+  const text = fetchMarkdown(button.dataset.url);
   if (element.dataset.copy) return { [PLAIN]: text };
   const copy = plainCopy(element.closest(".aia-msg"));
   return { [PLAIN]: text, [RICH]: new XMLSerializer().serializeToString(copy) };
 };
 
-// For those who cannot copy: what to copy by hand is selected.
+/**
+ * Selects what is to be copied by hand, where it cannot be by us.
+ *
+ * @param {HTMLElement} element
+ */
 const select = (element) => {
-  const wanted = element.closest(".aia-code")?.querySelector("pre");
-  const parts = wanted
-    ? [wanted]
+  const code = element.closest(".aia-code")?.querySelector("pre");
+  const parts = code
+    ? [code]
     : [...element.closest(".aia-msg").querySelectorAll(".aia-parts")];
   const last = parts.at(-1);
   getSelection().setBaseAndExtent(parts[0], 0, last, last.childNodes.length);
-  notice(word("uncopied"));
+  showNotice(translate("uncopied"));
 };
 
+/** @param {HTMLElement} element */
 export const use = async (element) => {
   try {
-    await write(kindsOf(element));
+    await write(formatsOf(element));
   } catch {
     return select(element);
   }
-  element.closest("[popover]")?.hidePopover();
+  /** @type {HTMLElement} */
+  const menu = element.closest("[popover]");
+  menu?.hidePopover();
   element.dataset.done = "";
   setTimeout(() => delete element.dataset.done, SHOWN_MS);
-  say(word("copied"));
+  say(translate("copied"));
 };

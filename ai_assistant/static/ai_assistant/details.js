@@ -1,30 +1,34 @@
 // What support needs to find a failed answer, for the clipboard.
+
 import { say } from "./announce.js";
-import { notice, word } from "./root.js";
+import { showNotice, translate } from "./root.js";
 
 const SHOWN_MS = 1500;
 
+/** @param {HTMLElement} button */
 export const use = async (button) => {
   const { run, code } = button.dataset;
   const article = button.closest(".aia-msg");
-  const said = article?.querySelector(".aia-error")?.textContent.trim() ?? "";
+  const error = article?.querySelector(".aia-error")?.textContent.trim() ?? "";
   const now = new Date().toISOString();
-  const text = [
+  const lines = [
     `id: ${run}`,
     `code: ${code}`,
     `time: ${now}`,
     `page: ${location}`,
-    said
+    error
   ];
   try {
-    await navigator.clipboard.writeText(text.join("\n"));
+    await navigator.clipboard.writeText(lines.join("\n"));
   } catch {
-    return notice(`id: ${run}, code: ${code}`); // plain http has no clipboard
+    return showNotice(`id: ${run}, code: ${code}`); // plain http has no clipboard
   }
-  const label = button.lastChild;
-  const was = label.data;
-  if (was === word("copied")) return;
-  label.data = word("copied");
-  say(word("copied"));
-  setTimeout(() => (label.data = was), SHOWN_MS);
+  const label = /** @type {Text} */ (button.lastChild);
+  const before = label.data;
+  if (before === translate("copied")) return;
+  label.data = translate("copied");
+  say(translate("copied"));
+  setTimeout(() => {
+    label.data = before;
+  }, SHOWN_MS);
 };

@@ -1,8 +1,10 @@
 // The line under the composer, once its person has read it.
+
 import { byId } from "./root.js";
 
 const YEAR_S = 365 * 24 * 3600;
 
+/** @param {HTMLElement} button */
 export const use = (button) => {
   const secure = location.protocol === "https:" ? ";secure" : "";
   const { mark } = button.dataset;

@@ -1,61 +1,81 @@
-// What was said before: drawn above, without moving what the reader looks at.
+// Earlier messages: drawn above, without moving what the reader looks at.
+
 import { draw } from "./frames.js";
-import { ask, byId, notice, root } from "./root.js";
+import { byId, get, root, showNotice } from "./root.js";
 
 const AHEAD = "400px 0px 0px"; // how near to the top the reader comes first
 const MOST_STEPS = 10;
 const box = () => byId("aia-scroll");
-const waiting = new WeakSet();
+/** @type {WeakSet<HTMLElement>} */
+const loading = new WeakSet();
 
-const inPlace = (holder, change) => {
+/**
+ * @param {HTMLElement} holder
+ * @param {() => void} change
+ */
+const keepingPlace = (holder, change) => {
   const mark = holder.nextElementSibling ?? holder;
   const before = mark.getBoundingClientRect().top;
   box().style.overflowAnchor = "none"; // else a browser does the same once more
   change();
   box().scrollTop += mark.getBoundingClientRect().top - before;
-  requestAnimationFrame(() => (box().style.overflowAnchor = ""));
+  requestAnimationFrame(() => {
+    box().style.overflowAnchor = "";
+  });
 };
 
+/**
+ * @param {HTMLElement} link
+ * @param {string} [to] the run that has to be among them
+ */
 export const use = async (link, to = "") => {
-  if (waiting.has(link)) return;
-  waiting.add(link);
+  if (loading.has(link)) return;
+  loading.add(link);
   const { src, before } = link.dataset;
   const { conversation } = root.dataset;
   try {
-    const response = await ask(src, { conversation, before, to });
-    if (!response.ok) throw new Error(response.status);
+    const response = await get(src, { conversation, before, to });
+    if (!response.ok) throw response.status;
     const html = await response.text();
-    if (link.isConnected)
-      inPlace(link.parentElement, () => draw(link.parentElement, html));
+    const holder = link.parentElement;
+    if (link.isConnected) keepingPlace(holder, () => draw(holder, html));
   } catch {
-    waiting.delete(link);
-    notice(root.dataset.failed);
+    loading.delete(link);
+    showNotice(root.dataset.failed);
   }
-  watch();
+  watchTop();
 };
 
-const first = () => byId("aia-log")?.querySelector("[data-before]");
+/** @returns {HTMLElement | null | undefined} */
+const firstLink = () => byId("aia-log")?.querySelector("[data-before]");
 
-// Draws as far as the run, if the conversation has it.
+/**
+ * Draws as far as the run, if the conversation has it.
+ *
+ * @param {string | null} run
+ */
 export const reach = async (run) => {
-  for (
-    let step = 0;
-    run && first() && !byId(`r-${run}`) && step < MOST_STEPS;
-    step += 1
-  )
-    await use(first(), run);
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    if (!run || !firstLink() || byId(`r-${run}`)) return;
+    await use(firstLink(), run);
+  }
 };
 
-let watcher = null;
-let watched = null;
+/** @type {IntersectionObserver | null} */
+let observer = null;
+/** @type {HTMLElement | null | undefined} */
+let observed = null;
 
-export function watch() {
-  const link = first();
-  if (link === watched) return;
-  watcher?.disconnect();
-  watched = link;
+/** Draws earlier messages when the reader comes near to the top. */
+export function watchTop() {
+  const link = firstLink();
+  if (link === observed) return;
+  observer?.disconnect();
+  observed = link;
   if (!link) return;
-  const onSeen = (entries) => entries.some((one) => one.isIntersecting) && use(link);
-  watcher = new IntersectionObserver(onSeen, { root: box(), rootMargin: AHEAD });
-  watcher.observe(link);
+  /** @param {IntersectionObserverEntry[]} entries */
+  const onSeen = (entries) =>
+    entries.some((entry) => entry.isIntersecting) && use(link);
+  observer = new IntersectionObserver(onSeen, { root: box(), rootMargin: AHEAD });
+  observer.observe(link);
 }

@@ -1,48 +1,64 @@
 // Applies the server's frames: numbered lists of operations on elements by id.
 // The only place that turns text into HTML.
-import { byId, root, tell, tokenField, word } from "./root.js";
-import { setServer, speak } from "./state.js";
+
+import { byId, csrfField, emit, root, translate } from "./root.js";
+import { setRunState, speak } from "./state.js";
 
 const HOLD_MS = 5000;
-const KEPT = "details[id], input[id], textarea[id], pre, .aia-diff";
+const STATEFUL = "details[id], input[id], textarea[id], pre, .aia-diff";
 
 const makePolicy = () => {
-  const same = { createHTML: (html) => html, createScriptURL: (url) => url };
+  /** @type {TrustedPolicy} */
+  const rules = { createHTML: (html) => html, createScriptURL: (url) => url };
   try {
-    return window.trustedTypes?.createPolicy("ai-assistant", same) ?? same;
+    return window.trustedTypes?.createPolicy("ai-assistant", rules) ?? rules;
   } catch {
-    return same; // the site allows no policy of this name, or has it already
+    return rules; // the site allows no policy of this name, or has it already
   }
 };
 export const policy = makePolicy();
 
+/** @param {string} html */
 const parse = (html) => {
   const template = document.createElement("template");
   template.innerHTML = policy.createHTML(html);
   return template.content;
 };
 
-// Makes new elements work: forms get the token that only a page knows.
-const dress = (element) => {
+/**
+ * Makes new elements work: forms get the token that only a page knows.
+ *
+ * @param {Element} element
+ */
+const activate = (element) => {
   if (!element.querySelector("form, [hx-get]")) return;
-  const token = tokenField();
+  const token = csrfField();
   for (const form of element.querySelectorAll("form"))
-    if (token && !form.elements.csrfmiddlewaretoken) form.append(token.cloneNode());
+    if (token && !form.elements.namedItem(token.name)) form.append(token.cloneNode());
   window.htmx?.process(element);
 };
 
+// --- what a person did to an element is kept when it is drawn anew ---
+
+/** @param {HTMLInputElement} field */
 const fieldState = (field) => ({
   value: field.value,
   checked: field.checked,
   changed: field.value !== field.defaultValue || field.checked !== field.defaultChecked
 });
 
-const kept = (element) =>
-  [element, ...element.querySelectorAll(KEPT)].filter((node) => node.matches(KEPT));
+/**
+ * @param {Element} element
+ * @returns {any[]} inputs, folds and boxes that scroll
+ */
+const statefulNodes = (element) =>
+  [element, ...element.querySelectorAll(STATEFUL)].filter((node) =>
+    node.matches(STATEFUL)
+  );
 
-// What the person did to `element`: opened, typed, focused, scrolled.
-const remember = (element) => {
-  const states = kept(element).map((node) => ({
+/** @param {Element} element */
+const captureState = (element) => {
+  const states = statefulNodes(element).map((node) => ({
     id: node.id,
     tag: node.tagName,
     open: node.dataset.touched && node.open,
@@ -50,11 +66,17 @@ const remember = (element) => {
     top: node.scrollTop,
     ...(node.matches("input, textarea") ? fieldState(node) : {})
   }));
-  const active = document.activeElement;
+  const active = /** @type {HTMLInputElement} */ (document.activeElement);
   const focused = element.contains(active) ? active : null;
   return { states, focused, message: element.closest(".aia-msg")?.id };
 };
 
+/** @typedef {ReturnType<typeof captureState>} State */
+
+/**
+ * @param {any} node
+ * @param {any} old
+ */
 const restoreNode = (node, old) => {
   if (old.open !== undefined) {
     node.open = old.open;
@@ -68,84 +90,130 @@ const restoreNode = (node, old) => {
   if (old.top) node.scrollTop = old.top;
 };
 
+/** @param {State} state */
 const restoreFocus = ({ focused, message }) => {
   if (!focused || focused.isConnected) return;
   const summary = focused.matches("summary") && focused.parentElement.id;
   const fallback = message ? byId(message) : byId("aia-scroll");
+  /** @type {HTMLElement} */
   const heir = summary ? byId(summary)?.querySelector("summary") : null;
   const target = heir ?? ((focused.id && byId(focused.id)) || fallback);
   if (target === fallback && message) target?.setAttribute("tabindex", "-1");
   target?.focus({ preventScroll: true });
   if (target !== fallback && focused.matches("input:not([type=hidden]), textarea"))
-    target?.setSelectionRange(focused.selectionStart, focused.selectionEnd);
+    /** @type {HTMLInputElement} */ (target)?.setSelectionRange(
+      focused.selectionStart,
+      focused.selectionEnd
+    );
 };
 
-const restore = (element, memory) => {
-  const nodes = kept(element);
-  memory.states.forEach((old, index) => {
+/**
+ * @param {Element} element
+ * @param {State} state
+ */
+const restoreState = (element, state) => {
+  const nodes = statefulNodes(element);
+  state.states.forEach((old, index) => {
     const same = old.id ? byId(old.id) : nodes[index];
     if (same?.tagName === old.tag) restoreNode(same, old);
   });
-  restoreFocus(memory);
+  restoreFocus(state);
 };
 
-const swap = (old, fresh) => {
-  const memory = remember(old);
+// --- drawing ---
+
+/**
+ * @param {Element} old
+ * @param {Element} fresh
+ */
+const replace = (old, fresh) => {
+  const state = captureState(old);
   old.replaceWith(fresh);
-  dress(fresh);
-  restore(fresh, memory);
+  activate(fresh);
+  restoreState(fresh, state);
 };
 
+/**
+ * Draws `html` as the content of an element.
+ *
+ * @param {Element} element
+ * @param {string} html
+ */
 export const draw = (element, html) => {
-  const memory = remember(element);
+  const state = captureState(element);
   element.replaceChildren(parse(html));
-  dress(element);
-  restore(element, memory);
+  activate(element);
+  restoreState(element, state);
 };
 
-// Parts of the panel that are there already, by their ids.
-export const redraw = (html) => appendAll(byId("aia-inner"), html);
+/**
+ * Draws parts of the panel that are there already, by their ids.
+ *
+ * @param {string} html
+ */
+export const redraw = (html) => append(byId("aia-inner"), html);
 
-// The whole panel: another conversation, or the first one.
-export const drawInner = (html) => {
+/**
+ * Draws the whole panel: another conversation, or the first one.
+ *
+ * @param {string} html
+ */
+export const drawPanel = (html) => {
   const fresh = parse(html).firstElementChild;
   byId("aia-inner")?.remove();
   root.prepend(fresh);
-  dress(fresh);
+  activate(fresh);
 };
 
-const appendAll = (parent, html) => {
+/**
+ * Appends elements; each whose id is there already takes the place of that one.
+ *
+ * @param {Element} parent
+ * @param {string} html
+ */
+const append = (parent, html) => {
   for (const fresh of [...parse(html).children]) {
     const old = fresh.id && byId(fresh.id);
-    if (old) swap(old, fresh);
+    if (old) replace(old, fresh);
     else {
       parent.append(fresh);
-      dress(fresh);
+      activate(fresh);
     }
   }
 };
 
+/**
+ * @param {Element} element
+ * @param {string} name
+ * @param {string | null} value none removes it
+ */
 const setAttribute = (element, name, value) => {
   if (!/^(data-|aria-|(hidden|disabled)$)/.test(name)) return;
-  if (element === root && name === "data-state") setServer(value);
+  if (element === root && name === "data-state") setRunState(value);
   else if (value === null) element.removeAttribute(name);
   else element.setAttribute(name, value);
 };
 
+/**
+ * @param {Element} element
+ * @param {string} text
+ */
 const appendText = (element, text) => {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  /** @type {Text | null} */
   let last = null;
-  while (walker.nextNode()) last = walker.currentNode;
+  while (walker.nextNode()) last = /** @type {Text} */ (walker.currentNode);
   if (last) last.appendData(text);
   else element.append(text);
 };
 
-const onElement = {
-  append: appendAll,
+/** @type {Record<string, (element: Element, ...values: any[]) => void>} */
+const operations = {
+  append,
   replace: draw,
   outer: (element, html) => {
     const fresh = parse(html).firstElementChild;
-    if (fresh) swap(element, fresh);
+    if (fresh) replace(element, fresh);
     else element.remove();
   },
   text: appendText,
@@ -153,40 +221,44 @@ const onElement = {
   attr: setAttribute
 };
 
-const apply = ([op, target, ...rest]) => {
-  if (op === "say") return speak("say", target);
-  if (op === "event") return tell(target, rest[0]);
-  if (op === "accepted") return tell("accepted", target);
+/** @param {FrameOperation} operation */
+const applyOperation = ([name, target, ...rest]) => {
+  if (name === "say") return speak("say", target);
+  if (name === "event") return emit(target, rest[0]);
+  if (name === "accepted") return emit("accepted", target);
   const element = byId(target);
-  if (element) onElement[op]?.(element, ...rest);
+  if (element) operations[name]?.(element, ...rest);
 };
 
+/** @param {Frame} frame */
 const isOld = (frame) =>
   frame.r && frame.r === root.dataset.run && frame.s < Number(root.dataset.seq);
 
+/** @param {Frame} frame */
 const applyFrame = (frame) => {
   if (isOld(frame)) return;
   for (const operation of frame.o) {
     try {
-      apply(operation);
+      applyOperation(operation);
     } catch (error) {
       console.error("aia", operation[0], error);
     }
   }
   if (!frame.r) return;
   root.dataset.run = frame.r;
-  root.dataset.seq = frame.s;
+  root.dataset.seq = `${frame.s}`;
   const stop = byId("aia-stop-form");
   if (stop) stop.elements.run.value = frame.r;
 };
 
-// --- the queue ---
+// --- frames wait for the next paint ---
 
+/** @type {Frame[]} */
 let queue = [];
 let scheduled = 0;
 let heldSince = 0;
 
-// A growing block is replaced, which would drop a selection inside it.
+/** Tells whether text is selected in the growing block, which is about to be replaced. */
 const isHeld = () => {
   const selection = getSelection();
   const blocks = "[aria-busy=true] .aia-body > .aia-b:last-child";
@@ -197,8 +269,9 @@ const isHeld = () => {
   return inTail && Date.now() - heldSince < HOLD_MS;
 };
 
+/** @param {boolean} held */
 const showHeld = (held) => {
-  if (held) root.dataset.held = word("held");
+  if (held) root.dataset.held = translate("held");
   else delete root.dataset.held;
 };
 
@@ -216,13 +289,15 @@ export const flush = () => {
   const frames = queue;
   queue = [];
   frames.forEach(applyFrame);
-  tell("frame", { seq: frames.at(-1).s });
+  emit("frame", { seq: frames.at(-1).s });
 };
 
-export const forget = () => {
+/** Drops what waits: another conversation is drawn. */
+export const dropFrames = () => {
   queue = [];
 };
 
+/** @param {Frame} frame */
 export const receive = (frame) => {
   if (!Array.isArray(frame?.o)) return;
   queue.push(frame);

@@ -1,48 +1,64 @@
 // The list of conversations: shown and hidden, its keys, and where a hit leads.
+
 import { draw } from "./frames.js";
 import { isOn } from "./notify.js";
-import { ask, byId, root, tell } from "./root.js";
+import { byId, emit, get, root } from "./root.js";
 import { speak } from "./state.js";
-import { onTabs, tellTabs } from "./sync.js";
+import { broadcast, onBroadcast } from "./sync.js";
 
 const box = () => byId("aia-history");
-const inside = (element) => box()?.contains(element);
+
+/** @param {Node} element */
+const isInside = (element) => box()?.contains(element);
 const isPage = () => root.dataset.mode === "page";
 
-const show = (visible) => {
-  box().hidden = !visible;
-  byId("aia-list").setAttribute("aria-expanded", visible);
+/** @param {boolean} isVisible */
+const show = (isVisible) => {
+  box().hidden = !isVisible;
+  byId("aia-list").setAttribute("aria-expanded", `${isVisible}`);
 };
 
+/** @param {HTMLAnchorElement} button */
 export const use = (button) => {
   if (!window.htmx) return location.assign(button.href);
-  show(box().hidden);
+  show(Boolean(box().hidden));
 };
 
 // --- what the person has done, until the list shows it ---
 
+/** @type {WeakSet<Element>} */
 const seen = new WeakSet();
-let asked = null; // {does, conversation}: sent, and not yet drawn
+/** @type {{ action: string, conversation: string } | null} */
+let posted = null; // and not yet drawn
 let renaming = ""; // the entry that is being renamed
-let hit = null; // {id, run}: to be shown once its conversation is there
-let kept = null; // the list, while the conversation under it goes
+/** @type {{ id: string, run: string | null } | null} */
+let hit = null; // to be shown once its conversation is there
+/** @type {HTMLElement | null} */
+let keptList = null; // while the conversation under it goes
 
-// Each new element of the list is looked at once.
-const fresh = (id) => {
-  const element = byId(id);
+/**
+ * Returns a new element of the list, at the first time.
+ *
+ * @param {string} id
+ */
+const takeNew = (id) => {
+  const element = /** @type {any} */ (byId(id));
   if (!element || seen.has(element)) return null;
   seen.add(element);
   return element;
 };
 
 const markCurrent = () => {
-  for (const link of box().querySelectorAll("[data-aia-conversation]")) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const links = box().querySelectorAll("[data-aia-conversation]");
+  for (const link of links) {
     const isCurrent = link.dataset.aiaConversation === root.dataset.conversation;
     if (isCurrent) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
 };
 
+/** @param {HTMLInputElement} field */
 const startRenaming = (field) => {
   renaming = field.closest("li").id;
   field.focus();
@@ -55,39 +71,40 @@ const endRenaming = () => {
 };
 
 // The conversation under the list is gone: another takes its place, the list stays.
-const leave = () => {
-  kept = box();
-  tell("elsewhere", "");
+const leaveConversation = () => {
+  keptList = box();
+  emit("elsewhere", "");
 };
 
-const settleAsked = () => {
-  const { does, conversation } = asked;
-  asked = null;
-  tellTabs({ list: true });
-  if (does === "delete" && conversation === root.dataset.conversation) leave();
+const onPostedDrawn = () => {
+  const { action, conversation } = posted;
+  posted = null;
+  broadcast({ list: true });
+  if (action === "delete" && conversation === root.dataset.conversation)
+    leaveConversation();
 };
 
-const settle = () => {
-  const field = fresh("aia-name");
+const onListDrawn = () => {
+  const field = takeNew("aia-name");
   if (field) startRenaming(field);
   else if (renaming && !byId("aia-name")) endRenaming();
-  const undo = fresh("aia-undo");
+  const undo = takeNew("aia-undo");
   if (undo) {
     undo.focus();
     speak("say", undo.closest(".aia-toast").textContent.trim());
   }
-  const bell = fresh("aia-notify");
+  const bell = takeNew("aia-notify");
   if (bell) {
     bell.hidden = !window.Notification;
     bell.setAttribute("aria-pressed", isOn());
   }
   markCurrent();
-  if (asked && !field) settleAsked();
+  if (posted && !field) onPostedDrawn();
 };
 
-const putBack = () => {
-  byId("aia-history").replaceWith(kept);
-  kept = null;
+const putListBack = () => {
+  byId("aia-history").replaceWith(keptList);
+  keptList = null;
   show(true);
   byId("aia-undo")?.focus();
 };
@@ -100,25 +117,26 @@ const goToHit = async () => {
   requestAnimationFrame(() => jump(id, run));
 };
 
-const watcher = new MutationObserver(() => {
-  watch();
+const observer = new MutationObserver(() => {
+  observe();
   if (!box()) return;
-  settle();
+  onListDrawn();
 });
 
-let watched = null;
-const watch = () => {
-  if (watched === box()) return;
-  watched = box();
-  if (!watched) return;
-  watcher.observe(watched, { childList: true, subtree: true });
+/** @type {HTMLElement | null} */
+let observed = null;
+const observe = () => {
+  if (observed === box()) return;
+  observed = box();
+  if (!observed) return;
+  observer.observe(observed, { childList: true, subtree: true });
   if (hit) goToHit();
-  if (kept && kept !== watched) putBack();
+  if (keptList && keptList !== observed) putListBack();
 };
 
-watcher.observe(root, { childList: true });
-watch();
-if (box()?.firstElementChild) settle();
+observer.observe(root, { childList: true });
+observe();
+if (box()?.firstElementChild) onListDrawn();
 
 // --- keys ---
 
@@ -127,35 +145,42 @@ const stopRenaming = async () => {
   await refresh();
 };
 
+/** @param {ElementKeyEvent} event */
 const onEscape = (event) => {
-  if (inside(event.target) && byId("aia-name")) return stopRenaming();
+  if (isInside(event.target) && byId("aia-name")) return stopRenaming();
   if (isPage() || box()?.hidden !== false) return;
   show(false);
   byId("aia-list").focus();
 };
 
-const onKey = (event) => {
+/** @param {ElementKeyEvent} event */
+const onKeydown = (event) => {
   if (event.key === "Escape") onEscape(event);
-  const entry =
-    event.key === "F2" && inside(event.target) && event.target.closest("li");
+  const isRename = event.key === "F2" && isInside(event.target);
+  const entry = isRename && event.target.closest("li");
   if (!entry) return;
   event.preventDefault();
-  entry.querySelector("[data-aia-rename]")?.click();
+  /** @type {HTMLElement} */
+  const button = entry.querySelector("[data-aia-rename]");
+  button?.click();
 };
 
-root.addEventListener("keydown", onKey, true);
+root.addEventListener("keydown", onKeydown, true);
 root.addEventListener(
   "submit",
+  /** @param {SubmitEvent & { target: PanelForm, submitter: HTMLButtonElement }} event */
   ({ target, submitter }) => {
-    if (!inside(target) || target.method !== "post") return;
+    if (!isInside(target) || target.method !== "post") return;
     const { conversation } = target.elements;
-    asked = { does: submitter?.value, conversation: conversation?.value };
+    posted = { action: submitter?.value, conversation: conversation?.value };
   },
   true
 );
 root.addEventListener(
   "click",
+  /** @param {ElementPointerEvent} event */
   ({ target }) => {
+    /** @type {HTMLAnchorElement} */
     const link = target.closest("#aia-history a[data-aia-conversation][href*='#']");
     if (!link) return;
     const { hash, searchParams } = new URL(link.href);
@@ -166,20 +191,20 @@ root.addEventListener(
 
 // --- in step with the server and the other tabs ---
 
-const isBusy = () =>
+const isInUse = () =>
   byId("aia-q")?.value ||
   byId("aia-name") ||
   box().querySelector("details[open], .aia-toast");
 
 const refresh = async () => {
-  const response = await ask(byId("aia-list").href);
+  const response = await get(byId("aia-list").href);
   if (response.ok) draw(box(), await response.text());
 };
 
 const refreshIfSeen = () => {
-  if (box() && (isPage() || !box().hidden) && !isBusy()) refresh();
+  if (box() && (isPage() || !box().hidden) && !isInUse()) refresh();
 };
 
-onTabs(({ list }) => list && refreshIfSeen());
+onBroadcast(({ list }) => list && refreshIfSeen());
 root.addEventListener("aia:message-done", refreshIfSeen);
 root.addEventListener("aia:accepted", refreshIfSeen);

@@ -1,30 +1,44 @@
-// The chips of what only the browser knows, loaded once there is something of it.
+// The chips of what the browser knows, loaded once there is something of it.
+
 import { collect } from "./collectors.js";
 import { redraw } from "./frames.js";
-import { ask, clone, pagePath, root, tell, word } from "./root.js";
+import { cloneTemplate, emit, get, pagePath, root, translate } from "./root.js";
 
 const OWN = "browser.";
+/** @type {Set<string>} */
 const warned = new Set();
 let drawn = "";
 
-const textOf = (value) => {
+/** @param {unknown} item */
+const serialize = (item) => {
   try {
-    return JSON.stringify(value ?? null);
+    return JSON.stringify(item ?? null);
   } catch {
     return null; // it refers to itself: it cannot be sent
   }
 };
 
-const refuse = (item, size) => {
+/**
+ * @param {PageItem} item
+ * @param {number} size
+ */
+const asTooLarge = (item, size) => {
   const { id } = item;
   if (!warned.has(id)) console.warn(`AIAssistant: ${id} is too large (${size}).`);
   warned.add(id);
   return { ...item, large: true };
 };
 
-const bounded = (room) => {
-  let left = room;
-  return collect().map(({ id, label, description, value, auto }) => {
+/**
+ * Returns the items of the page; what goes over the limit is marked as too large.
+ *
+ * @param {number} limit in characters, for all together
+ * @param {Partial<PageItem>[]} items
+ * @returns {PageItem[]}
+ */
+export const withinLimit = (limit, items) => {
+  let left = limit;
+  return items.map(({ id, label, description, value, auto }) => {
     const item = {
       id: String(id),
       label: String(label || description || id),
@@ -32,69 +46,80 @@ const bounded = (room) => {
       value,
       auto: auto !== false
     };
-    const size = textOf(item)?.replace(/</g, "\\u003c").length ?? Infinity;
-    if (size > left) return refuse(item, size);
+    const size = serialize(item)?.replace(/</g, "\\u003c").length ?? Infinity;
+    if (size > left) return asTooLarge(item, size);
     if (item.auto) left -= size;
     return item;
   });
 };
 
+/** @param {unknown} value */
 const pretty = (value) =>
   typeof value === "string" ? value : JSON.stringify(value ?? null, null, 1);
 
+/**
+ * @param {PageItem} item
+ * @param {number} number
+ */
 const chipFor = (item, number) => {
-  const chip = clone("aia-t-chip");
+  const chip = cloneTemplate("aia-t-chip");
   const [name, drop] = chip.querySelectorAll("button");
-  const seen = chip.querySelector(".aia-seen");
+  const preview = chip.querySelector(".aia-seen");
   chip.dataset.item = OWN + item.id;
   chip.dataset.title = item.label;
   if (!item.auto) chip.dataset.manual = "";
   name.firstElementChild.textContent = item.label;
-  seen.id = `aia-seen-b${number}`;
-  name.setAttribute("popovertarget", seen.id);
-  drop.setAttribute("aria-label", word("drop", item.label));
-  seen.firstElementChild.textContent = item.description;
+  preview.id = `aia-seen-b${number}`;
+  name.setAttribute("popovertarget", preview.id);
+  drop.setAttribute("aria-label", translate("drop", item.label));
+  preview.firstElementChild.textContent = item.description;
   if (item.large) {
     const why = document.createElement("span");
     why.className = "aia-why";
-    why.textContent = word("large");
+    why.textContent = translate("large");
     name.append(why);
     chip.classList.add("aia-bad");
     drop.remove();
-  } else seen.lastElementChild.textContent = pretty(item.value);
+  } else preview.lastElementChild.textContent = pretty(item.value);
   return chip;
 };
 
-// Collects anew and draws what has changed since; returns the items.
+/**
+ * Collects anew, draws what has changed since, and returns the items.
+ *
+ * @param {HTMLElement} list
+ */
 export const drawItems = (list) => {
-  const items = bounded(Number(list.dataset.room));
+  const items = withinLimit(Number(list.dataset.room), collect());
   const shape = JSON.stringify(items.map((item) => (item.large ? [item.id] : item)));
   if (shape === drawn && list.dataset.drawn) return items;
   drawn = shape;
   list.dataset.drawn = "1";
-  for (const chip of [...list.children])
-    if (chip.dataset.item.startsWith(OWN)) chip.remove();
+  /** @type {NodeListOf<HTMLElement>} */
+  const old = list.querySelectorAll(`:scope > [data-item^="${OWN}"]`);
+  for (const chip of old) chip.remove();
   list.append(...items.map(chipFor));
-  tell("context", items);
+  emit("context", items);
   return items;
 };
 
-// When the page was opened: if it was gone to without a load, its form knows.
-const moment = () => {
-  const said = document.querySelector("[name=_aia_opened]")?.value.split(":")[0];
-  if (said) root.dataset.opened = said;
+/** Returns when the page was opened: gone to without a load, its form knows. */
+const openedAt = () => {
+  /** @type {HTMLInputElement} */
+  const field = document.querySelector("[name=_aia_opened]");
+  const moment = field?.value.split(":")[0];
+  if (moment) root.dataset.opened = moment;
   return root.dataset.opened;
 };
 
-// Asks the server anew for its own chips; says whether they were drawn.
-export const redrawn = async () => {
+/** Asks the server anew for its own chips; resolves to whether they were drawn. */
+export const redrawChips = async () => {
   const { conversation } = root.dataset;
   const path = pagePath();
   const { title } = document;
   try {
-    const opened = moment();
-    const values = { conversation, path, title, opened };
-    const response = await ask(root.dataset.context, values);
+    const values = { conversation, path, title, opened: openedAt() };
+    const response = await get(root.dataset.context, values);
     if (!response.ok || response.redirected || path !== pagePath()) return false;
     redraw(await response.text());
     return true;

@@ -1,12 +1,15 @@
-// The keyboard map in a dialog, fetched at the first wish.
-import { draw } from "./frames.js";
-import { ask, root, word } from "./root.js";
+// The keyboard map in a dialog, fetched when it is first opened.
 
+import { draw } from "./frames.js";
+import { get, root, translate } from "./root.js";
+
+/** @type {HTMLDialogElement} */
 let dialog;
 
-const fetched = async (link) => {
-  const response = await ask(link.href);
-  if (!response.ok || response.redirected) throw new Error(response.status);
+/** @param {HTMLAnchorElement} link */
+const fetchDialog = async (link) => {
+  const response = await get(link.href);
+  if (!response.ok || response.redirected) throw response.status;
   const box = document.createElement("dialog");
   box.className = "aia-map";
   box.closedBy = "any";
@@ -15,15 +18,16 @@ const fetched = async (link) => {
   form.method = "dialog";
   const button = document.createElement("button");
   button.className = "aia-btn";
-  button.textContent = word("close");
+  button.textContent = translate("close");
   form.append(button);
   box.append(form);
   return box;
 };
 
+/** @param {HTMLAnchorElement} link */
 export const use = async (link) => {
   try {
-    dialog ??= await fetched(link);
+    dialog ??= await fetchDialog(link);
   } catch {
     return location.assign(link.href);
   }

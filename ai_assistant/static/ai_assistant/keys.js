@@ -1,12 +1,16 @@
 // The keyboard map: what the keys do while the panel is open.
+
 import { byId, root } from "./root.js";
 
-const OWN = "input, textarea, select, [contenteditable]";
-let outside = null; // where the page had the focus
+const TYPING = "input, textarea, select, [contenteditable]";
+/** @type {HTMLElement | null} */
+let pageFocus = null; // where the page had the focus
 
-const isInside = () => root.contains(document.activeElement);
+const activeElement = () => /** @type {HTMLElement} */ (document.activeElement);
+const isInside = () => root.contains(activeElement());
 
-const go = (element) => {
+/** @param {HTMLElement | null | undefined} element */
+const focusOn = (element) => {
   if (!element) return;
   if (element.tabIndex < 0) element.tabIndex = -1;
   element.focus();
@@ -14,79 +18,112 @@ const go = (element) => {
 
 // --- from one region to the other ---
 
-const swap = () => {
-  if (!isInside()) return go(byId("aia-input") ?? byId("aia-scroll"));
-  const main = "main, [role=main], #content, #container, form";
-  const first = [...document.querySelectorAll(main)].find((one) => !root.contains(one));
-  go(outside?.isConnected && outside !== document.body ? outside : first);
+const switchRegion = () => {
+  if (!isInside()) return focusOn(byId("aia-input") ?? byId("aia-scroll"));
+  /** @type {NodeListOf<HTMLElement>} */
+  const regions = document.querySelectorAll(
+    "main, [role=main], #content, #container, form"
+  );
+  const first = [...regions].find((one) => !root.contains(one));
+  focusOn(pageFocus?.isConnected && pageFocus !== document.body ? pageFocus : first);
 };
 
-document.addEventListener("focusin", ({ target }) => {
-  if (!root.contains(target)) outside = target;
-});
-if (!isInside()) outside = document.activeElement;
+document.addEventListener(
+  "focusin",
+  /** @param {FocusEvent & ElementEvent} event */
+  ({ target }) => {
+    if (!root.contains(target)) pageFocus = target;
+  }
+);
+if (!isInside()) pageFocus = activeElement();
 
 // --- from message to message ---
 
-const toMessage = (way) => {
-  const all = [...root.querySelectorAll("#aia-log > .aia-msg")];
-  const at = all.findIndex((one) => one.contains(document.activeElement));
-  const next = at < 0 ? all.at(-1) : all[at + way];
-  go(next);
+/** @param {1 | -1} direction */
+const moveToMessage = (direction) => {
+  /** @type {NodeListOf<HTMLElement>} */
+  const messages = root.querySelectorAll("#aia-log > .aia-msg");
+  const all = [...messages];
+  const at = all.findIndex((one) => one.contains(activeElement()));
+  const next = at < 0 ? all.at(-1) : all[at + direction];
+  focusOn(next);
   const isLong = next?.offsetHeight > byId("aia-scroll").clientHeight;
   next?.scrollIntoView({ block: isLong ? "start" : "nearest" });
 };
 
-const toApproval = () => {
+const moveToApproval = () => {
+  /** @type {HTMLElement | undefined} */
   const card = byId("aia-pinned")?.querySelector(".aia-card");
-  go(card);
+  focusOn(card);
   card?.scrollIntoView({ block: "nearest" });
-  return card;
+  return Boolean(card);
 };
 
-const step = async (grip, key) => (await import("./move.js")).step(grip, key);
+const quoteSelection = async () => (await import("./quote.js")).use();
+
+/**
+ * @param {HTMLElement} grip
+ * @param {string} key
+ */
+const moveGrip = async (grip, key) =>
+  (await import("./move.js")).moveByKey(grip.dataset.grip, key);
 
 // --- which key does what; what returns false is left to the browser ---
 
+const showMap = () => {
+  if (activeElement().matches(TYPING)) return false;
+  /** @type {HTMLElement | null} */
+  const link = root.querySelector("[data-aia-use=keyboard]");
+  link?.click();
+};
+
+const leaveField = () => {
+  if (activeElement().id !== "aia-input") return false;
+  byId("aia-scroll").focus();
+};
+
+/** @type {Record<string, () => unknown>} by what is held (c, a, s), and the key */
 const inPanel = {
-  "a ArrowUp": () => toMessage(-1),
-  "a ArrowDown": () => toMessage(1),
+  "a ArrowUp": () => moveToMessage(-1),
+  "a ArrowDown": () => moveToMessage(1),
   "cs o": () => byId("aia-new").requestSubmit(),
   "cs h": () => byId("aia-list").click(),
-  "s ?": () => showMap(),
-  " ?": () => showMap(),
-  " Escape": () =>
-    document.activeElement.id === "aia-input" && byId("aia-scroll").focus()
+  "s ?": showMap,
+  " ?": showMap,
+  " Escape": leaveField
 };
 
-const anywhere = { " F6": swap, "a a": () => Boolean(toApproval()) };
+/** @type {Record<string, () => unknown>} */
+const anywhere = { " F6": switchRegion, "a a": moveToApproval, "a q": quoteSelection };
 
-const showMap = () => {
-  if (document.activeElement.matches(OWN)) return false;
-  root.querySelector("[data-aia-use=keyboard]")?.click();
-};
-
-const signOf = ({ altKey, code, ctrlKey, key, metaKey, shiftKey }) => {
+/**
+ * Returns the sign of a press, as the two maps have it.
+ *
+ * @param {KeyboardEvent} event
+ */
+export const signOf = ({ altKey, code, ctrlKey, key, metaKey, shiftKey }) => {
   const held =
     (ctrlKey || metaKey ? "c" : "") + (altKey ? "a" : "") + (shiftKey ? "s" : "");
   // With Alt, and on some keyboards, the letter is another one.
-  const letter =
-    held && held !== "s" && /^Key/.test(code) ? code[3].toLowerCase() : key;
-  return `${held} ${letter}`;
+  const isLetter = held && held !== "s" && /^Key/.test(code);
+  return `${held} ${isLetter ? code[3].toLowerCase() : key}`;
 };
 
 const SIZING = /^(Arrow|Home$|End$|Enter$)/;
 
-export const press = (event) => {
+/** @param {KeyboardEvent} event */
+export const onKeydown = (event) => {
   // The first F6 was held for this module.
   if ((event.defaultPrevented && event.key !== "F6") || event.isComposing) return;
-  const grip = event.target.closest?.("#aia [data-grip]");
+  const target = /** @type {HTMLElement} */ (event.target);
+  /** @type {HTMLElement | null} */
+  const grip = target.closest?.("#aia [data-grip]");
   const sign = signOf(event);
   if (grip && sign[0] === " " && SIZING.test(event.key)) {
     event.preventDefault();
-    step(grip, event.key);
+    moveGrip(grip, event.key);
     return;
   }
-  const does = anywhere[sign] ?? (isInside() && inPanel[sign]);
-  if (does && does() !== false) event.preventDefault();
+  const action = anywhere[sign] ?? (isInside() && inPanel[sign]);
+  if (action && action() !== false) event.preventDefault();
 };

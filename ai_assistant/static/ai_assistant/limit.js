@@ -1,20 +1,28 @@
 // How long a limit still lasts, second by second; then that it is over.
+
 import { root } from "./root.js";
 
-const ends = new WeakMap();
-const two = (number) => String(number).padStart(2, "0");
+/** @type {WeakMap<HTMLElement, number>} */
+const endsAt = new WeakMap();
 
-const clockOf = (seconds) => {
+/** @param {number} number */
+const twoDigits = (number) => String(number).padStart(2, "0");
+
+/** @param {number} seconds */
+export const clockOf = (seconds) => {
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;
-  const rest = two(seconds % 60);
-  return hours ? `${hours}:${two(minutes)}:${rest}` : `${minutes}:${rest}`;
+  const rest = twoDigits(seconds % 60);
+  return hours ? `${hours}:${twoDigits(minutes)}:${rest}` : `${minutes}:${rest}`;
 };
 
 const tick = () => {
-  for (const element of root.querySelectorAll(".aia-left[data-left]")) {
-    if (!ends.has(element)) ends.set(element, Date.now() + element.dataset.left * 1000);
-    const seconds = Math.ceil((ends.get(element) - Date.now()) / 1000);
+  /** @type {NodeListOf<HTMLElement>} */
+  const elements = root.querySelectorAll(".aia-left[data-left]");
+  for (const element of elements) {
+    if (!endsAt.has(element))
+      endsAt.set(element, Date.now() + Number(element.dataset.left) * 1000);
+    const seconds = Math.ceil((endsAt.get(element) - Date.now()) / 1000);
     if (seconds > 0) element.querySelector("b").textContent = clockOf(seconds);
     else {
       element.textContent = element.dataset.over;

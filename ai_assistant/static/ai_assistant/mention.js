@@ -1,25 +1,26 @@
 // The @ menu: points at an item of the page. What is chosen is sent as the item's id;
 // an @word that was only typed is text.
+
 import { mention } from "./context.js";
 import { byId, root } from "./root.js";
 
 const TYPED = /(?:^|\s)@([^@\n]{0,40})$/;
 const MOST = 8;
+/** @type {{ id: string, title: string }[]} */
 let shown = [];
 let active = 0;
 
 const field = () => byId("aia-input");
 const menu = () => byId("aia-menu");
 
-const titles = () =>
-  [...document.querySelectorAll("#aia-context > :not(.aia-bad)")].map(
-    ({ dataset }) => ({
-      id: dataset.item,
-      title: dataset.title
-    })
-  );
+const mentionable = () => {
+  /** @type {NodeListOf<HTMLElement>} */
+  const chips = document.querySelectorAll("#aia-context > :not(.aia-bad)");
+  return [...chips].map(({ dataset }) => ({ id: dataset.item, title: dataset.title }));
+};
 
-const typed = () => {
+/** Returns what follows the @ before the caret; null without one. */
+const typedName = () => {
   const { value, selectionStart, selectionEnd } = field();
   if (selectionStart !== selectionEnd) return null;
   return TYPED.exec(value.slice(0, selectionStart))?.[1] ?? null;
@@ -38,15 +39,20 @@ const closeMenu = () => {
     field().removeAttribute(name);
 };
 
-const mark = (number) => {
+/** @param {number} number */
+const activate = (number) => {
   active = (number + shown.length) % shown.length;
   [...menu().children].forEach((option, n) => {
-    option.setAttribute("aria-selected", n === active);
+    option.setAttribute("aria-selected", `${n === active}`);
     if (n === active) option.scrollIntoView({ block: "nearest" });
   });
   field().setAttribute("aria-activedescendant", `aia-option-${active}`);
 };
 
+/**
+ * @param {{ title: string }} item
+ * @param {number} number
+ */
 const optionFor = ({ title }, number) => {
   const option = document.createElement("li");
   option.id = `aia-option-${number}`;
@@ -57,22 +63,24 @@ const optionFor = ({ title }, number) => {
 };
 
 export const openMenu = () => {
-  const text = typed()?.toLowerCase();
-  const fits = ({ title }) => title.toLowerCase().includes(text);
-  shown = text === undefined ? [] : titles().filter(fits).slice(0, MOST);
+  const text = typedName()?.toLowerCase();
+  /** @param {{ title: string }} item */
+  const matches = ({ title }) => title.toLowerCase().includes(text);
+  shown = text === undefined ? [] : mentionable().filter(matches).slice(0, MOST);
   if (!shown.length) return closeMenu();
   menu().replaceChildren(...shown.map(optionFor));
   menu().hidden = false;
   field().role = "combobox";
   field().setAttribute("aria-expanded", "true");
   field().setAttribute("aria-controls", "aia-menu");
-  mark(0);
+  activate(0);
 };
 
+/** @param {number} number */
 const choose = (number) => {
   const item = shown[number];
   const { selectionStart: end } = field();
-  const start = end - typed().length;
+  const start = end - typedName().length;
   mention(item);
   field().setRangeText(`${item.title} `, start, end, "end");
   closeMenu();
@@ -80,16 +88,21 @@ const choose = (number) => {
   field().focus();
 };
 
+/** @type {Record<string, () => void>} */
 const keys = {
-  ArrowDown: () => mark(active + 1),
-  ArrowUp: () => mark(active - 1),
+  ArrowDown: () => activate(active + 1),
+  ArrowUp: () => activate(active - 1),
   Enter: () => choose(active),
   Tab: () => choose(active),
   Escape: closeMenu
 };
 
-// Before the composer, for which Enter sends and Escape stops.
-const onKey = (event) => {
+/**
+ * Comes before the composer, for which Enter sends and Escape stops.
+ *
+ * @param {ElementKeyEvent} event
+ */
+const onKeydown = (event) => {
   if (event.target.id !== "aia-input" || menu().hidden) return;
   if (event.isComposing || event.keyCode === 229 || !keys[event.key]) return;
   event.preventDefault();
@@ -97,19 +110,28 @@ const onKey = (event) => {
   keys[event.key]();
 };
 
-root.addEventListener("keydown", onKey, true);
+/** @param {ElementEvent} event */
+const isOfField = ({ target }) => target.id === "aia-input";
+
+root.addEventListener("keydown", onKeydown, true);
 root.addEventListener(
   "input",
-  (event) => event.target.id === "aia-input" && openMenu()
+  /** @param {ElementEvent} event */
+  (event) => isOfField(event) && openMenu()
 );
 root.addEventListener(
   "focusout",
-  (event) => event.target.id === "aia-input" && closeMenu()
+  /** @param {FocusEvent & ElementEvent} event */
+  (event) => isOfField(event) && closeMenu()
 );
 // Pressing an option must not take the focus from the field.
-root.addEventListener("pointerdown", (event) => {
-  const option = event.target.closest("#aia-menu [role=option]");
-  if (!option) return;
-  event.preventDefault();
-  choose([...menu().children].indexOf(option));
-});
+root.addEventListener(
+  "pointerdown",
+  /** @param {ElementPointerEvent} event */
+  (event) => {
+    const option = event.target.closest("#aia-menu [role=option]");
+    if (!option) return;
+    event.preventDefault();
+    choose([...menu().children].indexOf(option));
+  }
+);

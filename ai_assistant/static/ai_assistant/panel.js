@@ -1,31 +1,35 @@
 // The panel, loaded when it is open or about to open.
 
-import { prepare, sendText } from "./composer.js";
-import { arrived, collecting } from "./context.js";
-import { saveDraft } from "./field.js";
-import { drawInner, forget, policy } from "./frames.js";
-import { saveLayout } from "./layout.js";
+import { prepareComposer, sendText } from "./composer.js";
+import { loadCollectors, onChipsDrawn } from "./context.js";
+import { saveDraft } from "./draft.js";
+import { drawPanel, dropFrames, policy } from "./frames.js";
 import {
-  ask,
   byId,
+  emit,
+  get,
   isOpen,
-  lazily,
-  notice,
+  isSignedOut,
+  lazy,
   pagePath,
   root,
-  signedOut,
-  tell
+  showNotice
 } from "./root.js";
-import { toEnd, watch } from "./scroll.js";
-import { drawn, show, signedOutNow } from "./state.js";
-import { read } from "./store.js";
+import { observeScroll, scrollToEnd } from "./scroll.js";
+import { isSessionOver, renderState, resetRunState } from "./state.js";
+import { read, saveLayout } from "./storage.js";
 import { restart, start, stop } from "./ws.js";
 
+/** @type {Element | null} */
 let opener = null;
 const focusInput = () => byId("aia-input")?.focus();
 
 // --- htmx: the page's own copy if it has one ---
 
+/**
+ * @param {string} tag
+ * @param {object} values
+ */
 const addToHead = (tag, values) => {
   const nonce = byId("aia-boot")?.nonce ?? "";
   document.head.append(
@@ -37,12 +41,12 @@ const loadHtmx = () => {
   const { htmx, htmxSrc } = root.dataset;
   const present = window.htmx || document.querySelector('script[src*="htmx"]');
   if (htmx === "none" || (htmx === "auto" && present)) return;
-  if (document.getElementById("aia-htmx")) return;
+  if (byId("aia-htmx")) return;
   addToHead("script", { id: "aia-htmx", src: policy.createScriptURL(htmxSrc) });
 };
 
 // What a click brings is dressed before there is a click.
-const loadMore = () => {
+const loadMoreStyles = () => {
   const { more: href } = byId("aia-inner").dataset;
   if (byId("aia-more") || root.dataset.mode === "page") return;
   addToHead("link", { id: "aia-more", rel: "stylesheet", href });
@@ -50,75 +54,81 @@ const loadMore = () => {
 
 // --- drawing a conversation ---
 
-const arrive = () => {
+const onDrawn = () => {
   const inner = byId("aia-inner");
   for (const name of ["conversation", "run", "seq"])
     root.dataset[name] = inner.dataset[name];
-  loadMore();
-  drawn(inner.dataset.state);
-  watch();
-  timed();
-  arrived();
-  prepare();
+  loadMoreStyles();
+  resetRunState(inner.dataset.state);
+  observeScroll();
+  startClock();
+  onChipsDrawn();
+  prepareComposer();
   if (byId("aia-history").firstElementChild) import("./history.js");
 };
 
-const say = (text) => {
+/** @param {string} text */
+const showTrouble = (text) => {
   byId("aia-alert").textContent = text;
   root.dataset.trouble = text;
 };
 
+/** @param {string} conversation */
 const fetchInner = async (conversation) => {
   const { title } = document;
   const { mode } = root.dataset;
   const values = { conversation, mode, path: pagePath(), title };
-  const response = await ask(root.dataset.page, values);
-  if (signedOut(response)) return location.reload();
-  if (!response.ok) throw new Error(response.status);
+  const response = await get(root.dataset.page, values);
+  if (isSignedOut(response)) return location.reload();
+  if (!response.ok) throw response.status;
   return response.text();
 };
 
 // The other conversation could not be had: this one goes on.
-const stay = () => {
-  notice(root.dataset.failed);
+const stayHere = () => {
+  showNotice(root.dataset.failed);
   if (isOpen()) restart();
 };
 
-export const load = async (conversation) => {
+/** @param {string} conversation empty for a new one */
+const load = async (conversation) => {
   stop();
-  forget();
+  dropFrames();
+  /** @type {string | void} */
   let html;
   try {
     html = await fetchInner(conversation);
   } catch {
-    return byId("aia-inner") ? stay() : say(root.dataset.failed);
+    return byId("aia-inner") ? stayHere() : showTrouble(root.dataset.failed);
   }
   if (!html) return;
   saveDraft();
   delete root.dataset.trouble;
-  drawInner(html);
-  arrive();
+  drawPanel(html);
+  onDrawn();
   saveLayout();
   if (isOpen()) restart();
 };
 
-let first = null;
-const ensure = () =>
-  (first ??= load(root.dataset.conversation).finally(() => (first = null)));
+/** @type {Promise<void> | null} */
+let firstLoad = null;
+const loadOnce = () =>
+  (firstLoad ??= load(root.dataset.conversation).finally(() => (firstLoad = null)));
 
 // --- the public calls ---
 
+/** @param {unknown} [from] the element that opens it */
 export const open = async (from) => {
   opener = from instanceof Element ? from : document.activeElement;
   if (!isOpen()) {
     root.dataset.open = "";
-    show();
+    renderState();
     saveLayout();
     loadHtmx();
     if (byId("aia-inner")) start();
-    else await ensure();
-    toEnd();
-    tell("open");
+    else await loadOnce();
+    scrollToEnd();
+    emit("open");
   }
   focusInput();
 };
@@ -133,64 +143,76 @@ const stopUnlessBusy = () => {
 export const close = () => {
   if (!isOpen()) return;
   delete root.dataset.open;
-  show();
+  renderState();
   stopUnlessBusy();
   const back = opener?.isConnected && opener.checkVisibility() ? opener : null;
-  (back ?? byId("aia-launcher"))?.focus();
-  tell("close");
+  /** @type {HTMLElement} */ (back ?? byId("aia-launcher"))?.focus();
+  emit("close");
 };
 
-// What the shortcut does: open, into the composer, close.
+/** Does what the shortcut is for: opens, goes into the composer, closes. */
 export const toggle = () => {
   const isInside =
     root.contains(document.activeElement) && root.dataset.mode !== "page";
   return isOpen() && isInside ? close() : open();
 };
 
+/** @param {string} text */
 export const send = async (text) => {
   // What goes with it is known then.
-  const [said] = await Promise.all([import("./said.js"), open(), collecting()]);
+  const [unsent] = await Promise.all([import("./unsent.js"), open(), loadCollectors()]);
   if (text?.trim()) sendText(text.trim());
-  said.taken({ text, path: root.path });
+  unsent.removeUnsent({ text, path: root.path });
 };
 
 // --- buttons of the head ---
 
-// What few visits need stands in a module of its own, named by `data-aia-use`.
-const use = (element) =>
-  import("./uses.js")
-    .then((uses) => uses.find(element))
+/**
+ * Carries out `data-aia-use`: what few visits need stands in a module of its own.
+ *
+ * @param {HTMLElement} element
+ */
+const act = (element) =>
+  import("./actions.js")
+    .then((actions) => actions.load(element))
     .then(
       (module) => module.use(element),
-      () => notice(root.dataset.failed)
+      () => showNotice(root.dataset.failed)
     );
 
+/** @param {ElementPointerEvent} event */
 const onClick = (event) => {
   const { target } = event;
-  const wish = target.closest("[data-aia-use]");
-  if (wish) {
+  /** @type {HTMLElement} */
+  const action = target.closest("[data-aia-use]");
+  if (action) {
     event.preventDefault();
-    use(wish);
+    act(action);
   }
   if (target.closest("#aia-close")) close();
   const summary = target.closest("summary");
   if (summary) summary.parentElement.dataset.touched = "1";
-  const item = target.closest("[data-aia-conversation]");
-  if (item && !event.ctrlKey && !event.metaKey) {
+  /** @type {HTMLElement} */
+  const link = target.closest("[data-aia-conversation]");
+  if (link && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
-    load(item.dataset.aiaConversation).then(focusInput);
+    load(link.dataset.aiaConversation).then(focusInput);
   }
 };
 
 root.addEventListener("click", onClick);
 root.addEventListener("aia:elsewhere", ({ detail }) => load(detail));
-root.addEventListener("submit", (event) => {
-  if (event.target.id !== "aia-new") return;
-  event.preventDefault();
-  load("").then(focusInput);
-});
+root.addEventListener(
+  "submit",
+  /** @param {ElementEvent} event */
+  (event) => {
+    if (event.target.id !== "aia-new") return;
+    event.preventDefault();
+    load("").then(focusInput);
+  }
+);
 // What was said about the last action is settled by the next one.
-root.addEventListener("submit", () => signedOutNow() || notice(""), true);
+root.addEventListener("submit", () => isSessionOver() || showNotice(""), true);
 // A limit says when it is over, with a status that htmx alone would not draw.
 root.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.xhr.status !== 429) return;
@@ -200,55 +222,66 @@ root.addEventListener("htmx:beforeSwap", ({ detail }) => {
 
 // --- what few visits need ---
 
-const menu = lazily(async () => (await import("./mention.js")).openMenu());
-root.addEventListener("input", ({ target }) => {
-  if (target.id === "aia-input" && target.value.includes("@")) menu();
-});
+const menu = lazy(async () => (await import("./mention.js")).openMenu());
+root.addEventListener(
+  "input",
+  /** @param {FieldEvent} event */
+  ({ target }) => {
+    if (target.id === "aia-input" && target.value.includes("@")) menu();
+  }
+);
 
 root.addEventListener(
   "change",
-  lazily(() => import("./choices.js"))
+  lazy(() => import("./choices.js"))
 );
 
-const moving = lazily(() => import("./move.js"));
-root.addEventListener("pointerdown", async (event) => {
-  if (event.target.closest("[data-grip], .aia-head")) (await moving())?.grab(event);
-});
+const mover = lazy(() => import("./move.js"));
+root.addEventListener(
+  "pointerdown",
+  /** @param {ElementPointerEvent} event */
+  async (event) => {
+    if (event.target.closest("[data-grip], .aia-head"))
+      (await mover())?.startDrag(event);
+  }
+);
 
 // A keyboard on the screen covers a part of it.
 visualViewport.addEventListener(
   "resize",
-  lazily(() => import("./sheet.js"))
+  lazy(() => import("./sheet.js"))
 );
 
-const keys = lazily(() => import("./keys.js"));
-let press;
+const keys = lazy(() => import("./keys.js"));
+/** @type {((event: KeyboardEvent) => void) | undefined} */
+let onPanelKey;
 document.addEventListener("keydown", async (event) => {
   if (!isOpen()) return;
-  if (press) return press(event);
+  if (onPanelKey) return onPanelKey(event);
   if (event.key === "F6") event.preventDefault(); // the next ones are in time
-  press ??= (await keys())?.press;
-  press?.(event);
+  onPanelKey ??= (await keys())?.onKeydown;
+  onPanelKey?.(event);
 });
 
-const clock = lazily(() => import("./clock.js"));
-const timed = () => root.dataset.busy && clock();
-root.addEventListener("aia:frame", timed);
+const clock = lazy(() => import("./clock.js"));
+const startClock = () => root.dataset.busy && clock();
+root.addEventListener("aia:frame", startClock);
 
-const sync = lazily(() => import("./sync.js"));
-const onNews = async (event) => (await sync())?.take(event);
+const sync = lazy(() => import("./sync.js"));
+/** @param {Event} event */
+const onNews = async (event) => (await sync())?.onEvent(event);
 for (const name of ["message-done", "unread"])
   root.addEventListener(`aia:${name}`, onNews);
 addEventListener("storage", onNews);
 
-const earlier = lazily(() => import("./earlier.js"));
+const earlier = lazy(() => import("./earlier.js"));
 const onScroll = async () =>
-  root.querySelector(".aia-earlier") && (await earlier())?.watch();
+  root.querySelector(".aia-earlier") && (await earlier())?.watchTop();
 root.addEventListener("scroll", onScroll, true);
 
-const tools = lazily(() => import("./tools.js"));
+const tools = lazy(() => import("./tools.js"));
 root.addEventListener("aia:browser", async ({ detail }) =>
-  (await tools())?.take(detail)
+  (await tools())?.onCall(detail)
 );
 if (read("sessionStorage", "aia.going")) tools();
 
@@ -256,11 +289,11 @@ if (read("sessionStorage", "aia.going")) tools();
 if (root.dataset.mode === "float") await import("./place.js");
 if (isOpen()) {
   loadHtmx();
-  arrive();
+  onDrawn();
   saveLayout();
   start();
   if (/^#[ur]-/.test(location.hash)) import("./jump.js");
-} else if (root.left) ensure(); // a message waits to be sent again
+} else if (root.left) loadOnce(); // a message waits to be sent again
 root.addEventListener("aia:message-done", stopUnlessBusy);
 delete byId("aia-launcher")?.dataset.trouble; // that it could not be loaded
-tell("ready");
+emit("ready");

@@ -1,46 +1,66 @@
 // The way down over HTTP: for a browser without a socket, and to ask whether a
 // silent one is still good.
+
 import { receive } from "./frames.js";
-import { ask, pagePath, root, signedOut } from "./root.js";
+import { get, isSignedOut, pagePath, root } from "./root.js";
 
 const POLL_MS = 1500;
 const BELIEVED_S = 600;
 let timer = 0;
 
-const isNews = (frame, { run, after }) => frame.r !== run || frame.s > Number(after);
+/**
+ * @param {Frame} frame
+ * @param {Position} position
+ */
+const isNew = (frame, { run, after }) => frame.r !== run || frame.s > Number(after);
 
-// What the page lacks since `from`. Throws the code with which a socket would have
-// been closed.
+/**
+ * Returns what the page lacks since `from`. Throws the code with which a socket would
+ * have been closed.
+ *
+ * @param {Position} from
+ * @returns {Promise<Frame[]>}
+ */
 const fetchFrames = async (from) => {
-  const response = await ask(root.dataset.frames, { ...from, path: pagePath() });
+  const response = await get(root.dataset.frames, { ...from, path: pagePath() });
   if (from.conversation !== root.dataset.conversation) return [];
-  if (signedOut(response)) throw 4401;
+  if (isSignedOut(response)) throw 4401;
   if (response.status === 403) throw 4403;
   if (!response.ok) throw response.status;
   return (await response.json()).frames;
 };
 
-// A server without sockets (WSGI) says so to a plain request; believed for a while.
-const learn = async (then) => {
-  const response = await ask(root.dataset.ws).catch(() => null);
+/**
+ * Asks by a plain request whether the server has sockets (WSGI has none), and
+ * believes its No for a while.
+ *
+ * @param {() => void} onNone
+ */
+const checkSockets = async (onNone) => {
+  const response = await get(root.dataset.ws).catch(() => /** @type {null} */ (null));
   if (response?.headers.get("X-Assistant-Socket") !== "none") return;
   document.cookie = `aia_ws=none; path=/; max-age=${BELIEVED_S}; samesite=lax`;
-  then();
+  onNone();
 };
 
-// Asks now, and again until `stopPolling`. `told()` hears how it went, `without` that
-// there is no socket to wait for.
-export const startPolling = (position, told, without) => {
-  if (!timer && !document.cookie.includes("aia_ws=")) learn(without);
+/**
+ * Asks now, and again until `stopPolling`.
+ *
+ * @param {() => Position} position
+ * @param {(code?: unknown) => void} onPolled called with nothing if all went well
+ * @param {() => void} onNoSockets called if there is no socket to wait for
+ */
+export const startPolling = (position, onPolled, onNoSockets) => {
+  if (!timer && !document.cookie.includes("aia_ws=")) checkSockets(onNoSockets);
   const poll = async () => {
     const mine = timer;
     try {
       const frames = await fetchFrames(position());
       if (mine !== timer) return;
       frames.forEach(receive);
-      told();
+      onPolled();
     } catch (code) {
-      if (mine === timer) told(code);
+      if (mine === timer) onPolled(code);
     }
     if (mine === timer) timer = setTimeout(poll, POLL_MS);
   };
@@ -52,10 +72,15 @@ export const stopPolling = () => {
   timer = 0;
 };
 
-// Takes what the socket should have brought; says whether there was anything.
-export const missed = async (from, isWanted) => {
+/**
+ * Takes what the socket should have brought; returns whether there was anything.
+ *
+ * @param {Position} from
+ * @param {() => boolean} isWanted
+ */
+export const fetchMissed = async (from, isWanted) => {
   const frames = await fetchFrames(from);
-  if (!isWanted() || !frames.some((frame) => isNews(frame, from))) return false;
+  if (!isWanted() || !frames.some((frame) => isNew(frame, from))) return false;
   frames.forEach(receive);
   return true;
 };

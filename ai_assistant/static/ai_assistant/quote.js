@@ -1,19 +1,25 @@
 // "Ask about this": what is selected, on the page or in an answer, goes into the
 // message as a quotation.
-import { field, fill, saveDraft } from "./field.js";
-import { byId, clone, root } from "./root.js";
+
+import { field, saveDraft, setText } from "./draft.js";
+import { byId, cloneTemplate, root } from "./root.js";
 
 const MOST_CHARS = 4000;
 const KEPT_OUT = "[data-aia-ignore], [data-aia-private]";
 const GAP_PX = 6;
+/** @type {HTMLElement | null} */
 let button = null;
 
 const isWithheld = () => "withheld" in (byId("aia-context")?.dataset ?? {});
 
+/**
+ * @param {Node} node
+ * @returns {Element}
+ */
 const elementOf = (node) => (node instanceof Element ? node : node?.parentElement);
 
-// The selected text, or nothing if a part of it is not to be read.
-const selected = () => {
+/** Returns the selected text; empty if a part of it is not to be read. */
+const selectedText = () => {
   const selection = getSelection();
   if (selection.isCollapsed || !field()) return "";
   const around = elementOf(selection.getRangeAt(0).commonAncestorContainer);
@@ -27,7 +33,7 @@ const selected = () => {
 
 const hide = () => button?.remove();
 
-const place = () => {
+const placeButton = () => {
   const range = getSelection().getRangeAt(0);
   const { left, bottom, right } = range.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = button;
@@ -38,27 +44,27 @@ const place = () => {
   button.style.setProperty("top", `${y}px`);
 };
 
-const offer = () => {
-  if (!selected()) return hide();
+const showButton = () => {
+  if (!selectedText()) return hide();
   if (!button) {
-    button = clone("aia-t-quote");
+    button = cloneTemplate("aia-t-quote");
     // Pressing it must not end the selection.
     button.addEventListener("pointerdown", (event) => event.preventDefault());
     button.addEventListener("click", () => use());
   }
   if (!button.isConnected) root.append(button);
-  place();
+  placeButton();
 };
 
 export const use = () => {
-  const text = selected();
+  const text = selectedText();
   if (!text) return;
   const quoted = text
     .split("\n")
     .map((line) => `> ${line}`)
     .join("\n");
   const typed = field().value.trimEnd();
-  fill(`${typed ? `${typed}\n\n` : ""}${quoted}\n\n`);
+  setText(`${typed ? `${typed}\n\n` : ""}${quoted}\n\n`);
   saveDraft();
   getSelection().removeAllRanges();
   hide();
@@ -67,13 +73,14 @@ export const use = () => {
   field().setSelectionRange(length, length);
 };
 
+/** @type {number} */
 let timer;
-const later = () => {
+const showLater = () => {
   clearTimeout(timer);
-  timer = setTimeout(offer, 200);
+  timer = setTimeout(showButton, 200);
 };
-document.addEventListener("selectionchange", later);
+document.addEventListener("selectionchange", showLater);
 document.addEventListener("scroll", hide, { capture: true, passive: true });
 addEventListener("resize", hide);
 root.addEventListener("aia:close", hide);
-later();
+showLater();

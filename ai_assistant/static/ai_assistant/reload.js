@@ -1,14 +1,23 @@
 // Loads a page anew whose object was changed; asks first if that would lose something.
-import { isDirty } from "./changed.js";
 
+import { isDirty } from "./dirty.js";
+
+/**
+ * @param {Element} bar
+ * @param {boolean} isAsking
+ */
 const show = (bar, isAsking) => {
-  for (const part of bar.querySelectorAll("[data-asks]"))
-    part.hidden = (part.dataset.asks === "1") !== isAsking;
-  bar
-    .querySelector(isAsking ? "[data-aia-reload=stay]" : "[data-aia-reload=now]")
-    .focus();
+  /** @type {NodeListOf<HTMLElement>} */
+  const parts = bar.querySelectorAll("[data-asks]");
+  for (const part of parts) part.hidden = (part.dataset.asks === "1") !== isAsking;
+  /** @type {HTMLElement} */
+  const button = bar.querySelector(
+    isAsking ? "[data-aia-reload=stay]" : "[data-aia-reload=now]"
+  );
+  button.focus();
 };
 
+/** @param {HTMLElement} button */
 export const use = ({ dataset, parentElement }) => {
   const bar = parentElement.closest(".aia-stale");
   if (dataset.aiaReload === "stay") show(bar, false);

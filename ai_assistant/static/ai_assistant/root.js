@@ -1,32 +1,62 @@
 // The panel's root element and the few things that every module asks of it.
+
 export const root = document.getElementById("aia");
 
-export const byId = (id) => document.getElementById(id);
+/**
+ * @template {string} K
+ * @param {K} id
+ * @returns {K extends keyof PanelElements ? PanelElements[K] : HTMLElement}
+ */
+export const byId = (id) => /** @type {any} */ (document.getElementById(id));
 
 export const pagePath = () => location.pathname + location.search;
 
 export const isOpen = () => "open" in root.dataset;
 
-export const word = (name, value) =>
-  (byId("aia-strings")?.dataset[name] ?? "").replace("%s", value ?? "");
+/**
+ * Returns a sentence of the panel in the person's language.
+ *
+ * @param {string} name
+ * @param {string | number} [value] stands for its placeholder
+ */
+export const translate = (name, value) =>
+  (byId("aia-strings")?.dataset[name] ?? "").replace("%s", `${value ?? ""}`);
 
-export const tell = (name, detail) =>
+/**
+ * Dispatches `aia:name`; returns whether no listener has prevented it.
+ *
+ * @param {string} name
+ * @param {unknown} [detail]
+ */
+export const emit = (name, detail) =>
   root.dispatchEvent(
     new CustomEvent(`aia:${name}`, { bubbles: true, cancelable: true, detail })
   );
 
-export const clone = (id) => byId(id).content.cloneNode(true).firstElementChild;
+/**
+ * Returns a copy of what a `<template>` holds.
+ *
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export const cloneTemplate = (id) =>
+  /** @type {any} */ (byId(id)).content.cloneNode(true).firstElementChild;
 
-export const notice = (text) => {
+/** @param {string} text none takes the notice away */
+export const showNotice = (text) => {
   const line = document.createElement("p");
   line.className = "aia-note";
   line.textContent = text;
   byId("aia-notice")?.replaceChildren(...(text ? [line] : []));
 };
 
-// Asks the server for a fragment or for frames, and says who asks: without the
-// header it would answer with a whole page.
-export const ask = (url, values) => {
+/**
+ * Gets a fragment or frames. Without the header the answer would be a whole page.
+ *
+ * @param {string} url
+ * @param {Record<string, string>} [values] of the query
+ */
+export const get = (url, values) => {
   const query = values ? `?${new URLSearchParams(values)}` : "";
   return fetch(url + query, {
     headers: { "HX-Request": "true" },
@@ -36,13 +66,20 @@ export const ask = (url, values) => {
 };
 
 const KEEPALIVE_BYTES = 60_000; // more than this a browser refuses
-const TOKEN = "[name=csrfmiddlewaretoken]";
-export const tokenField = () =>
-  root.querySelector(TOKEN) ?? document.querySelector(TOKEN);
+const CSRF_FIELD = "[name=csrfmiddlewaretoken]";
 
-// Outlives the page, unless it is too long for that.
+/** @returns {HTMLInputElement} */
+export const csrfField = () =>
+  root.querySelector(CSRF_FIELD) ?? document.querySelector(CSRF_FIELD);
+
+/**
+ * Posts a form; the request outlives the page, unless it is too long for that.
+ *
+ * @param {string} url
+ * @param {Record<string, any>} values
+ */
 export const post = (url, values) => {
-  const token = tokenField()?.value ?? "";
+  const token = csrfField()?.value ?? "";
   const body = new URLSearchParams({ ...values, csrfmiddlewaretoken: token });
   return fetch(url, {
     method: "POST",
@@ -53,12 +90,24 @@ export const post = (url, values) => {
   });
 };
 
-// What most visits never need is loaded at the first wish, or at the next one if
-// that failed.
-export const lazily = (load) => {
+/**
+ * Returns a function that imports a module at its first call, and again at the next
+ * one if that failed. It resolves to nothing then.
+ *
+ * @template T
+ * @param {() => Promise<T>} load
+ * @returns {() => Promise<T | undefined>}
+ */
+export const lazy = (load) => {
+  /** @type {Promise<T> | undefined} */
   let loading;
-  return () => (loading ??= load().catch(() => (loading = undefined)));
+  return () =>
+    (loading ??= load().catch(() => /** @type {undefined} */ ((loading = undefined))));
 };
 
-// A login page that a redirect led to is not an answer of ours.
-export const signedOut = (response) => response.status === 401 || response.redirected;
+/**
+ * Tells whether the server did not know who asks: a redirect led to a login page.
+ *
+ * @param {Response} response
+ */
+export const isSignedOut = (response) => response.status === 401 || response.redirected;

@@ -1,83 +1,90 @@
 // Follows the end of the conversation until the reader scrolls up.
-import { byId, lazily, root } from "./root.js";
-import { read, write } from "./store.js";
+
+import { byId, lazy, root } from "./root.js";
+import { read, write } from "./storage.js";
 
 const KEY = "aia.scroll";
 const NEAR_PX = 2;
+/** @type {HTMLElement | null} */
 let box = null;
-let follow = true;
+let follows = true;
 let last = { top: 0, height: 0, room: 0 };
 
 const gap = () => box.scrollHeight - box.scrollTop - box.clientHeight;
 
-const note = () => {
+const remember = () => {
   last = { top: box.scrollTop, height: box.scrollHeight, room: box.clientHeight };
 };
 
-export const toEnd = () => {
+export const scrollToEnd = () => {
   if (!box) return;
-  follow = true;
+  follows = true;
   byId("aia-latest").hidden = true;
   box.scrollTop = box.scrollHeight;
-  note();
+  remember();
 };
 
 const onScroll = () => {
   const shrunk = box.scrollHeight < last.height || box.clientHeight > last.room;
   if (gap() <= NEAR_PX) {
-    follow = true;
+    follows = true;
     byId("aia-latest").hidden = true;
-  } else if (box.scrollTop < last.top && !shrunk) follow = false;
-  note();
+  } else if (box.scrollTop < last.top && !shrunk) follows = false;
+  remember();
 };
 
 const onResize = () => {
   if (!box.isConnected) return;
-  if (follow) return toEnd();
+  if (follows) return scrollToEnd();
   if (box.scrollHeight > last.height) byId("aia-latest").hidden = false;
   last.height = box.scrollHeight;
 };
 
-const watcher = new ResizeObserver(onResize);
+const observer = new ResizeObserver(onResize);
 
 const save = () => {
   const { conversation } = root.dataset;
   const place = JSON.stringify({ conversation, top: box?.scrollTop ?? 0 });
-  write("sessionStorage", KEY, box && !follow ? place : "");
+  write("sessionStorage", KEY, box && !follows ? place : "");
 };
 
-const restored = () => {
+const restore = () => {
   try {
     const place = JSON.parse(read("sessionStorage", KEY));
     if (place?.conversation !== root.dataset.conversation) return false;
-    follow = false;
+    follows = false;
     box.scrollTop = place.top;
-    note();
+    remember();
     return true;
   } catch {
     return false;
   }
 };
 
-export const watch = () => {
-  watcher.disconnect();
+/** Follows the conversation that has been drawn. */
+export const observeScroll = () => {
+  observer.disconnect();
   box = byId("aia-scroll");
   if (!box) return;
-  follow = true;
-  if (!restored()) toEnd();
+  follows = true;
+  if (!restore()) scrollToEnd();
   box.addEventListener("scroll", onScroll, { passive: true });
-  watcher.observe(box);
-  watcher.observe(byId("aia-log"));
+  observer.observe(box);
+  observer.observe(byId("aia-log"));
 };
 
-const room = lazily(() => import("./room.js"));
+const answerRoom = lazy(() => import("./answer_room.js"));
 root.addEventListener("aia:follow", () => {
-  toEnd();
-  room();
+  scrollToEnd();
+  answerRoom();
 });
-root.addEventListener("click", (event) => {
-  if (!event.target.closest("#aia-latest")) return;
-  toEnd();
-  box.focus({ preventScroll: true });
-});
+root.addEventListener(
+  "click",
+  /** @param {ElementPointerEvent} event */
+  (event) => {
+    if (!event.target.closest("#aia-latest")) return;
+    scrollToEnd();
+    box.focus({ preventScroll: true });
+  }
+);
 addEventListener("pagehide", save);

@@ -1,4 +1,5 @@
 // On a phone the keyboard covers the lower part of the page: the sheet ends above it.
+
 import { root } from "./root.js";
 
 const fit = () => {

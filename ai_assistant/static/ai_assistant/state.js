@@ -1,69 +1,92 @@
-// data-state: what the server says of the run, what the connection adds to it.
-import { isOpen, lazily, root, tell } from "./root.js";
+// data-state: the state of the run, and what the connection adds to it.
+
+import { emit, isOpen, lazy, root } from "./root.js";
 
 const RUNNING = ["thinking", "streaming", "tool", "stopping"];
-let server = isOpen() ? root.dataset.state : "idle";
-let override = "";
+let runState = isOpen() ? root.dataset.state : "idle";
+let connection = ""; // "offline", "resyncing" or "signed-out" while there is none
 
-export const since = { state: Date.now() };
+/** When the state has changed, in milliseconds. */
+export const changedAt = { state: Date.now() };
 
-const isRunning = (name) => RUNNING.includes(name);
+export const isRunning = (name = runState) => RUNNING.includes(name);
+
+/** @param {string} name */
 const busyOf = (name) =>
   isRunning(name) ? "run" : name.startsWith("waiting") ? "wait" : "";
-export const running = () => isRunning(server);
-export const serverState = () => server;
-export const signedOutNow = () => override === "signed-out";
 
-export const show = () => {
-  root.dataset.state = isOpen() ? override || server : "closed";
-  const busy = busyOf(server);
+export const isSessionOver = () => connection === "signed-out";
+
+export const renderState = () => {
+  root.dataset.state = isOpen() ? connection || runState : "closed";
+  const busy = busyOf(runState);
   if (busy) root.dataset.busy = busy;
   else delete root.dataset.busy;
 };
 
-const voice = lazily(() => import("./announce.js"));
+const voice = lazy(() => import("./announce.js"));
+
+/**
+ * Speaks to a screen reader, by a function of announce.js.
+ *
+ * @param {"say" | "announce"} how
+ * @param {any} what
+ */
 export const speak = async (how, what) => (await voice())?.[how](what);
 
-// What has changed since the last announcement: several frames may come at once.
-let news = null;
+// The state before the last announcement: several frames may come at once.
+/** @type {{ before: string, isAsked: boolean } | null} */
+let change = null;
 
-const announce = () => {
-  const { before, isAsked } = news;
-  news = null;
+const announceChange = () => {
+  const { before, isAsked } = change;
+  change = null;
   const wasBusy = busyOf(before);
   // A quick answer is complete before its run was ever seen at work.
-  const ended = (wasBusy || isAsked) && !busyOf(server);
-  speak("announce", { state: server, begins: running() && !wasBusy, ended });
-  if (ended) tell("message-done", { state: server });
+  const ended = (wasBusy || isAsked) && !busyOf(runState);
+  const begins = isRunning() && !wasBusy;
+  speak("announce", { state: runState, begins, ended });
+  if (ended) emit("message-done", { state: runState });
 };
 
-let asked = false;
+let isAnswerDue = false;
 root.addEventListener("aia:accepted", () => {
-  asked = true;
+  isAnswerDue = true;
 });
 
-export const setServer = (name) => {
-  if (name === server && !asked) return;
+/** @param {string} name */
+const store = (name) => {
+  runState = name;
+  changedAt.state = Date.now();
+  renderState();
+};
+
+/**
+ * Takes the state of the run that a frame brings.
+ *
+ * @param {string} name
+ */
+export const setRunState = (name) => {
+  if (name === runState && !isAnswerDue) return;
   // After the whole frame: the sentence to say may come with it.
-  if (!news) queueMicrotask(announce);
-  news ??= { before: server, isAsked: false };
-  news.isAsked ||= asked;
-  asked = false;
-  if (name !== server) since.state = Date.now();
-  server = name;
-  show();
+  if (!change) queueMicrotask(announceChange);
+  change ??= { before: runState, isAsked: false };
+  change.isAsked ||= isAnswerDue;
+  isAnswerDue = false;
+  if (name !== runState) store(name);
 };
 
-// A conversation drawn anew is no news.
-export const drawn = (name) => {
-  server = name;
-  since.state = Date.now();
-  show();
-};
+/**
+ * Takes the state of a conversation that was drawn anew: nothing is announced.
+ *
+ * @param {string} name
+ */
+export { store as resetRunState };
 
-export const setOverride = (name) => {
-  if (name === override) return;
-  override = name;
-  show();
-  tell("conn", { state: name || "online" });
+/** @param {string} name empty once there is a connection */
+export const setConnection = (name) => {
+  if (name === connection) return;
+  connection = name;
+  renderState();
+  emit("conn", { state: name || "online" });
 };

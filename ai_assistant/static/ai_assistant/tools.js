@@ -1,9 +1,10 @@
 // Tools that the page carries out: our own two, and those that it registers.
 // The server says what is wanted and takes one result; one tab gets the claim.
+
 import { say } from "./announce.js";
-import { isDirty } from "./changed.js";
-import { byId, clone, isOpen, pagePath, post, root, tell as event } from "./root.js";
-import { read, write } from "./store.js";
+import { isDirty } from "./dirty.js";
+import { byId, cloneTemplate, emit, isOpen, pagePath, post, root } from "./root.js";
+import { read, write } from "./storage.js";
 
 const GOING = "aia.going";
 const SHOWN_MS = 6000;
@@ -11,16 +12,24 @@ const STAY_MS = 2000; // to say no before the page is left
 const LATE_MS = 2000; // a page may register its tools a moment after the panel
 const TRIES = 3;
 const tab = `${Date.now()}.${Math.random()}`;
+/** @type {Set<string>} */
 const seen = new Set();
 
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+/** @param {number} ms */
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// --- the two ways up; each may be repeated ---
+// --- the two requests of a call; each may be repeated ---
 
-const tell = async (url, asked, more) => {
-  const { interrupt, nonce } = asked;
+/**
+ * @param {string} url
+ * @param {BrowserCall} call
+ * @param {object} [more]
+ * @returns {Promise<{ go?: boolean, lease?: number }>}
+ */
+const request = async (url, call, more) => {
+  const { interrupt, nonce } = call;
   const path = pagePath();
-  const values = { interrupt, nonce, tab: asked.tab ?? tab, path, ...more };
+  const values = { interrupt, nonce, tab: call.tab ?? tab, path, ...more };
   for (let tries = 1; ; tries += 1) {
     try {
       const response = await post(url, values);
@@ -29,15 +38,23 @@ const tell = async (url, asked, more) => {
       // the network is away for a moment
     }
     if (tries === TRIES) return {};
-    await pause(1000 * tries);
+    await sleep(1000 * tries);
   }
 };
 
-const claim = (asked) => tell(root.dataset.claim, asked);
-const report = (asked, said, code = "", error = "") => {
-  const value = JSON.stringify(said ?? null);
-  return tell(root.dataset.result, asked, { value, code, error });
-};
+/** @param {BrowserCall} call */
+const claim = (call) => request(root.dataset.claim, call);
+
+/**
+ * @param {BrowserCall} call
+ * @param {unknown} value
+ */
+const report = (call, value, code = "", error = "") =>
+  request(root.dataset.result, call, {
+    value: JSON.stringify(value ?? null),
+    code,
+    error
+  });
 
 // --- our own ---
 
@@ -48,35 +65,49 @@ const CODES = new Map([
   [STAYED, "stayed"]
 ]);
 
-// Says which page is opened; true if the person wants to stay on this one.
-const stays = async (title) => {
+/**
+ * Says which page is about to be opened; returns whether the person wants to stay.
+ *
+ * @param {string} title
+ */
+const wantsToStay = async (title) => {
   if (!isOpen()) return false; // there is nothing to press
-  const note = clone("aia-t-going");
+  const note = cloneTemplate("aia-t-going");
   note.querySelector("b").textContent = title;
   byId("aia-notice").replaceChildren(note);
   say(note.firstElementChild.textContent);
-  const pressed = new Promise((done) => (note.querySelector("button").onclick = done));
-  const wish = await Promise.race([pressed, pause(STAY_MS)]);
+  const pressed = new Promise((done) => {
+    note.querySelector("button").onclick = done;
+  });
+  const answer = await Promise.race([pressed, sleep(STAY_MS)]);
   if (note.contains(document.activeElement)) byId("aia-input")?.focus();
   note.remove();
-  return Boolean(wish);
+  return Boolean(answer);
 };
 
-const navigate = async ({ path, title }, asked) => {
+/**
+ * @param {{ path: string, title?: string }} values
+ * @param {BrowserCall} call
+ */
+const navigate = async ({ path, title }, call) => {
   if (isDirty()) throw UNSAVED;
   const target = new URL(path, location.href);
   if (target.origin !== location.origin) throw new Error("not of this site");
   const to = target.pathname + target.search + target.hash;
-  if (!event("before-navigate", { path: to }))
+  if (!emit("before-navigate", { path: to }))
     throw new Error("the page did not let it go");
-  if (await stays(title || to)) throw STAYED;
+  if (await wantsToStay(title || to)) throw STAYED;
   if (isDirty()) throw UNSAVED; // typed in the meantime
-  if (!(await claim(asked)).go) throw STAYED; // stopped in the meantime
-  write("sessionStorage", GOING, JSON.stringify({ ...asked, tab }));
+  if (!(await claim(call)).go) throw STAYED; // stopped in the meantime
+  write("sessionStorage", GOING, JSON.stringify({ ...call, tab }));
   location.assign(target);
   return new Promise(() => {}); // the new page reports
 };
 
+/**
+ * @param {Element} element
+ * @param {string} text
+ */
 const point = (element, text) => {
   element.scrollIntoView({ block: "center" });
   element.classList.add("aia-highlight");
@@ -93,82 +124,104 @@ const point = (element, text) => {
   }, SHOWN_MS);
 };
 
+/** @param {{ selector: string, text?: string }} values */
 const highlight = ({ selector, text = "" }) => {
   const [first, ...others] = document.querySelectorAll(selector);
   if (!first) return { found: false };
   point(first, text);
-  event("highlight", { selector, text, element: first });
+  emit("highlight", { selector, text, element: first });
   if (text) say(text);
   return { found: true, elements: 1 + others.length };
 };
 
-// --- one request ---
+// --- one call ---
 
-const OWN = { navigate_to: navigate, highlight };
+/** @type {Record<string, PageTool["handler"]>} */
+const BUILT_IN = { navigate_to: navigate, highlight };
 
+/** @param {string} name */
 const registered = (name) => {
   const tool = root.tools?.get(name);
-  return tool && (tool.available?.() ?? true) ? tool.handler : OWN[name];
+  return tool && (tool.available?.() ?? true) ? tool.handler : BUILT_IN[name];
 };
 
-const found = async (name) => {
-  for (const end = Date.now() + LATE_MS; Date.now() < end; await pause(100))
+/** @param {string} name */
+const findTool = async (name) => {
+  for (const end = Date.now() + LATE_MS; Date.now() < end; await sleep(100))
     if (registered(name)) break;
   return registered(name);
 };
 
-// A listener that prevents the event carries the tool out itself, and responds.
-const result = (asked, handler) =>
+/**
+ * Returns the result of a tool. A listener that prevents the event carries it out
+ * itself, and responds.
+ *
+ * @param {BrowserCall} call
+ * @param {PageTool["handler"]} tool
+ */
+const resultOf = (call, tool) =>
   new Promise((respond, fail) => {
-    const { name, arguments: given } = asked;
-    if (!event("tool", { name, arguments: given, respond, fail })) return;
-    Promise.resolve(handler(given, asked)).then(respond, fail);
+    const { name, arguments: values } = call;
+    if (!emit("tool", { name, arguments: values, respond, fail })) return;
+    Promise.resolve(tool(values, call)).then(respond, fail);
   });
 
-const carryOut = async (asked, handler, lease) => {
-  const beat = setInterval(claim, (lease * 1000) / 3, asked);
+/**
+ * @param {BrowserCall} call
+ * @param {PageTool["handler"]} tool
+ * @param {number} lease in seconds
+ */
+const carryOut = async (call, tool, lease) => {
+  const heartbeat = setInterval(claim, (lease * 1000) / 3, call);
   try {
-    await report(asked, await result(asked, handler));
-  } catch (error) {
-    await report(asked, null, CODES.get(error) ?? "failed", error?.message ?? error);
+    await report(call, await resultOf(call, tool));
+  } catch (reason) {
+    const error = /** @type {any} */ (reason);
+    await report(call, null, CODES.get(error) ?? "failed", error?.message ?? error);
   } finally {
-    clearInterval(beat);
+    clearInterval(heartbeat);
   }
 };
 
-export const take = async (asked) => {
-  if (seen.has(asked.interrupt)) return;
-  seen.add(asked.interrupt);
+/** @param {BrowserCall} call */
+export const onCall = async (call) => {
+  if (seen.has(call.interrupt)) return;
+  seen.add(call.interrupt);
   // The tab that the person looks at goes first.
-  await pause(document.hidden ? 600 : document.hasFocus() ? 0 : 200);
-  const handler = await found(asked.name);
-  if (!handler) return document.hidden || report(asked, null, "missing");
-  const { go, lease } = await claim(asked);
-  if (go) await carryOut(asked, handler, lease);
+  await sleep(document.hidden ? 600 : document.hasFocus() ? 0 : 200);
+  const tool = await findTool(call.name);
+  if (!tool) return document.hidden || report(call, null, "missing");
+  const { go, lease } = await claim(call);
+  if (go) await carryOut(call, tool, lease);
 };
 
 // --- a page that was gone to ---
 
+/** @param {string} selector */
 const texts = (selector) =>
   [...document.querySelectorAll(selector)]
     .filter((node) => !root.contains(node) && !node.closest("[data-aia-ignore]"))
     .map((node) => node.textContent.trim());
 
-const landed = () => {
-  let asked;
+const reportArrival = () => {
+  /** @type {BrowserCall | null} */
+  let call;
   try {
-    asked = JSON.parse(read("sessionStorage", GOING));
+    call = JSON.parse(read("sessionStorage", GOING));
   } catch {
-    asked = null;
+    call = null;
   }
   write("sessionStorage", GOING, "");
-  if (!asked) return;
-  const status = performance.getEntriesByType("navigation")[0]?.responseStatus;
-  const shown = {
+  if (!call) return;
+  const [entry] = /** @type {PerformanceNavigationTiming[]} */ (
+    performance.getEntriesByType("navigation")
+  );
+  const status = entry?.responseStatus;
+  const page = {
     title: document.title,
     messages: texts(".messagelist li"),
     errors: texts(".errornote, .errorlist li")
   };
-  report(asked, shown, status >= 400 ? "failed" : "", `status ${status}`);
+  report(call, page, status >= 400 ? "failed" : "", `status ${status}`);
 };
-landed();
+reportArrival();

@@ -1,60 +1,77 @@
 // The way down: a socket that resumes where the page stands; polling.js helps out.
-import { flush, forget, receive } from "./frames.js";
-import { byId, clone, isOpen, lazily, notice, pagePath, root, word } from "./root.js";
-import { setOverride } from "./state.js";
+
+import { dropFrames, flush, receive } from "./frames.js";
+import {
+  byId,
+  cloneTemplate,
+  isOpen,
+  lazy,
+  pagePath,
+  root,
+  showNotice,
+  translate
+} from "./root.js";
+import { setConnection } from "./state.js";
 
 const FIRST_DELAY_MS = 300;
 const MAX_DELAY_MS = 15000;
 const TRIES_BEFORE_POLL = 3;
 const QUIET_MS = 6000; // of a run under way, after which the socket is doubted
 
+/** @type {WebSocket | null} */
 let socket = null;
 let stopped = true;
 let tries = 0;
+/** @type {number} */
 let retryTimer;
 let lostTimer = 0;
-let due = 0; // when the next try begins
-let heard = 0; // when the socket last gave a sign of life
-let polling; // the module, once it is there
+let retryAt = 0;
+let heardAt = 0; // when the socket last gave a sign of life
+/** @type {typeof import("./polling.js")} */
+let polling; // once it is loaded
 
-const helpOut = lazily(async () => (polling = await import("./polling.js")));
+const loadPolling = lazy(async () => {
+  polling = await import("./polling.js");
+  return polling;
+});
 // Loaded while there is a connection: what it says is about having none.
-const offline = lazily(() => import("./offline.js"));
+const offline = lazy(() => import("./offline.js"));
 
-// --- what the person is told ---
+// --- what the person sees of it ---
 
-const found = () => {
+const onConnected = () => {
   clearTimeout(lostTimer);
   lostTimer = 0;
   byId("aia-conn")?.replaceChildren();
-  setOverride("");
+  setConnection("");
 };
 
-const sayLost = async () => {
+const showOffline = async () => {
   if (stopped || !lostTimer) return;
   if (root.dataset.state !== "offline" && byId("aia-conn"))
-    byId("aia-conn").textContent = word("offline");
-  setOverride("offline");
-  (await offline())?.count(due, again);
+    byId("aia-conn").textContent = translate("offline");
+  setConnection("offline");
+  (await offline())?.countDown(retryAt, reconnectNow);
 };
 
-const lost = () => {
-  lostTimer ||= setTimeout(sayLost, 2000);
+const onLost = () => {
+  lostTimer ||= setTimeout(showOffline, 2000);
 };
 
 export const endSession = () => {
   stop();
-  setOverride("signed-out");
-  byId("aia-notice")?.replaceChildren(clone("aia-t-signed-out"));
+  setConnection("signed-out");
+  byId("aia-notice")?.replaceChildren(cloneTemplate("aia-t-signed-out"));
 };
 
-const refuse = () => {
+const showForbidden = () => {
   stop();
-  notice(word("forbidden"));
+  showNotice(translate("forbidden"));
 };
 
 // --- the socket ---
 
+/** @returns {Position} */
 const position = () => ({
   conversation: root.dataset.conversation,
   run: root.dataset.run,
@@ -62,133 +79,148 @@ const position = () => ({
   opened: root.dataset.opened
 });
 
-const address = () => {
+const socketUrl = () => {
   const url = new URL(root.dataset.ws, location.href);
   url.protocol = url.protocol.replace("http", "ws");
   return url;
 };
 
+/** @param {number} code */
 const isFinal = (code) => {
   if (code === 4401) endSession();
-  if (code === 4403) refuse();
+  if (code === 4403) showForbidden();
   return stopped;
 };
 
-const told = (code) => {
-  if (!code) found();
-  else if (!isFinal(code)) lost();
+/** @param {any} [code] none if the poll went well */
+const onPolled = (code) => {
+  if (!code) onConnected();
+  else if (!isFinal(code)) onLost();
 };
 
 const poll = async () => {
-  if (!(await helpOut())) return lost();
+  if (!(await loadPolling())) return onLost();
   if (!stopped && socket?.readyState !== WebSocket.OPEN)
-    polling.startPolling(position, told, again);
+    polling.startPolling(position, onPolled, reconnectNow);
 };
 
-const later = () => {
+const reconnectLater = () => {
   const jitter = 0.7 + Math.random() * 0.6;
   const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** tries) * jitter;
   tries += 1;
-  due = Date.now() + delay;
+  retryAt = Date.now() + delay;
   clearTimeout(retryTimer);
   retryTimer = setTimeout(connect, delay);
   if (tries >= TRIES_BEFORE_POLL) poll();
-  else lost();
-  if (root.dataset.state === "offline") sayLost();
+  else onLost();
+  if (root.dataset.state === "offline") showOffline();
 };
 
-const closed = (code) => {
+/** @param {number} code */
+const onClosed = (code) => {
   if (stopped || isFinal(code)) return;
   if (code === 4429) tries = 6; // too many tabs: this one polls
-  later();
+  reconnectLater();
 };
 
-const drop = () => {
+const closeSocket = () => {
   const old = socket;
   socket = null;
   old?.close();
 };
 
-const opened = (fresh) => {
+/** @param {WebSocket} fresh */
+const onOpened = (fresh) => {
   flush();
   polling?.stopPolling();
-  found();
-  const hello = { type: "hello", ...position(), path: pagePath(), language: root.lang };
+  onConnected();
+  const hello = {
+    type: "hello",
+    ...position(),
+    path: pagePath(),
+    language: root.lang
+  };
   fresh.send(JSON.stringify(hello));
   offline();
   // Who hangs up at once is not back yet.
-  setTimeout(() => fresh === socket && (tries = 0), 5000);
+  setTimeout(() => {
+    if (fresh === socket) tries = 0;
+  }, 5000);
 };
 
 function connect() {
   clearTimeout(retryTimer);
   if (stopped || socket) return;
   if (document.cookie.includes("aia_ws=")) return poll(); // see polling.js
+  /** @type {WebSocket} */
   let fresh;
   try {
-    fresh = new WebSocket(address());
+    fresh = new WebSocket(socketUrl());
   } catch {
-    return later();
+    return reconnectLater();
   }
   socket = fresh;
-  heard = Date.now();
-  fresh.onopen = () => fresh === socket && opened(fresh);
+  heardAt = Date.now();
+  fresh.onopen = () => fresh === socket && onOpened(fresh);
   fresh.onmessage = ({ data }) => {
     if (fresh !== socket) return;
     tries = 0;
-    heard = Date.now();
+    heardAt = Date.now();
     receive(JSON.parse(data));
   };
   fresh.onclose = ({ code }) => {
     if (fresh !== socket) return;
     socket = null;
-    closed(code);
+    onClosed(code);
   };
 }
 
 // --- a network that has gone silent closes nothing ---
 
-const renew = () => {
-  drop();
+const reconnect = () => {
+  closeSocket();
   connect();
 };
 
-const doubt = async () => {
+const verifySocket = async () => {
   const doubted = socket;
   const isSame = () => doubted === socket && !stopped;
   try {
-    await helpOut();
-    if (await polling.missed(position(), isSame)) renew();
+    await loadPolling();
+    if (await polling.fetchMissed(position(), isSame)) reconnect();
   } catch (code) {
-    if (!isSame() || isFinal(code)) return;
-    drop();
-    later();
+    if (!isSame() || isFinal(/** @type {number} */ (code))) return;
+    closeSocket();
+    reconnectLater();
   }
 };
 
-const watch = () => {
-  if (stopped || !socket || Date.now() - heard < QUIET_MS) return;
-  heard = Date.now();
-  if (socket.readyState === WebSocket.CONNECTING) renew();
-  else if (root.dataset.busy === "run") doubt();
+const checkSilence = () => {
+  if (stopped || !socket || Date.now() - heardAt < QUIET_MS) return;
+  heardAt = Date.now();
+  if (socket.readyState === WebSocket.CONNECTING) reconnect();
+  else if (root.dataset.busy === "run") verifySocket();
 };
 
-setInterval(watch, QUIET_MS / 3);
+setInterval(checkSilence, QUIET_MS / 3);
 
 // --- what others call ---
 
-// What this page has done is on it soon, also if nobody rings.
-export const look = () => {
-  if (socket?.readyState === WebSocket.OPEN) socket.send('{"type":"look"}');
+/** @param {object} message */
+const sendMessage = (message) => {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
 };
-root.addEventListener("htmx:afterRequest", look);
+
+/** Asks for what this page has just done, in case no notification tells of it. */
+export const requestUpdates = () => sendMessage({ type: "look" });
+root.addEventListener("htmx:afterRequest", requestUpdates);
 
 export function stop() {
   stopped = true;
   clearTimeout(retryTimer);
   polling?.stopPolling();
-  drop();
-  found();
+  closeSocket();
+  onConnected();
 }
 
 export const start = () => {
@@ -200,33 +232,32 @@ export const start = () => {
 
 export const restart = () => {
   stop();
-  forget();
+  dropFrames();
   start();
 };
 
-function again() {
+function reconnectNow() {
   if (stopped) return;
   tries = 0;
   connect();
 }
 
-root.addEventListener("aia:frame", ({ detail }) => {
-  if (socket?.readyState === WebSocket.OPEN)
-    socket.send(JSON.stringify({ type: "ack", s: detail.seq }));
-});
+root.addEventListener("aia:frame", ({ detail }) =>
+  sendMessage({ type: "ack", s: detail.seq })
+);
 addEventListener("online", () => {
-  drop();
-  again();
+  closeSocket();
+  reconnectNow();
 });
 addEventListener("offline", () => {
   if (stopped) return;
-  drop();
-  later();
+  closeSocket();
+  reconnectLater();
 });
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) return;
-  again();
-  watch();
+  reconnectNow();
+  checkSilence();
 });
 addEventListener("pagehide", stop);
 addEventListener("pageshow", (event) => event.persisted && isOpen() && start());

@@ -1,5 +1,9 @@
 // The modules that a click may ask for by `data-aia-use`. Each is named in full: a
 // storage that hashes the names of files finds them so.
+
+/** @typedef {{ use: (element: any) => unknown }} Action */
+
+/** @type {Record<string, () => Promise<Action>>} */
 const modules = {
   copy: () => import("./copy.js"),
   details: () => import("./details.js"),
@@ -15,4 +19,5 @@ const modules = {
   settings: () => import("./settings.js")
 };
 
-export const find = (element) => modules[element.dataset.aiaUse]();
+/** @param {HTMLElement} element */
+export const load = (element) => modules[element.dataset.aiaUse]();

@@ -1,25 +1,30 @@
-// What was just asked stands at the top: there is room below its answer, which fills it.
-// Loaded with the first message that is sent; scroll.js keeps to the end as always.
+// Room for an answer: what was just asked stands at the top, and there is space below
+// its answer, which fills it. Loaded with the first message that is sent; scroll.js
+// keeps to the end as always.
+
 import { byId, root } from "./root.js";
 
 const PADDING_PX = 32; // of the box, above and below
 const NEAR_PX = 2;
+/** @type {HTMLElement | null} */
 let log = null; // in which something was asked; another conversation has another one
 let reached = 0;
 
+/** @returns {HTMLElement | null} */
 const lastAnswer = () =>
   log?.isConnected ? log.querySelector(":scope > article:last-of-type") : null;
 
 const makeRoom = () => {
   const answer = lastAnswer();
   if (answer?.dataset.role !== "assistant") return;
-  const above = answer.offsetTop - answer.previousElementSibling.offsetTop;
+  const question = /** @type {HTMLElement} */ (answer.previousElementSibling);
+  const above = answer.offsetTop - question.offsetTop;
   const left = byId("aia-scroll").clientHeight - above - PADDING_PX;
   log.style.setProperty("--aia-room", `${Math.max(0, left)}px`);
 };
 
-// Text that fills the room makes nothing longer: who has scrolled up is told of it here.
-const tellOfText = () => {
+// Text that fills the room makes nothing longer: who has scrolled up is told here.
+const showLatest = () => {
   const box = byId("aia-scroll");
   const answer = lastAnswer();
   if (!answer) return;
@@ -27,23 +32,23 @@ const tellOfText = () => {
   const down = box.scrollTop + text;
   const isAway = box.scrollHeight - box.scrollTop - box.clientHeight > NEAR_PX;
   const isBelow = text > box.getBoundingClientRect().bottom;
-  if (reached && down > reached + NEAR_PX && isAway && isBelow)
-    byId("aia-latest").hidden = false;
+  const hasGrown = reached && down > reached + NEAR_PX;
+  if (hasGrown && isAway && isBelow) byId("aia-latest").hidden = false;
   reached = down;
 };
 
-const watcher = new ResizeObserver(makeRoom);
+const observer = new ResizeObserver(makeRoom);
 
 const begin = () => {
   log = byId("aia-log");
   reached = 0;
-  watcher.disconnect();
-  watcher.observe(byId("aia-scroll"));
+  observer.disconnect();
+  observer.observe(byId("aia-scroll"));
 };
 
 begin();
 root.addEventListener("aia:follow", begin);
 root.addEventListener("aia:frame", () => {
   makeRoom();
-  setTimeout(tellOfText); // once the end is followed, if it is
+  setTimeout(showLatest); // once the end is followed, if it is
 });
