@@ -76,8 +76,8 @@ test: venv system ## lint, types, import contracts, migrations and all tests
 	@$(MAKE) --no-print-directory --keep-going lint migrations unit broad browser kills; \
 	  status=$$?; $(PY) tools/failures.py $(RESULTS); exit $$status
 
-.PHONY: lint ruff templates types imports
-lint: ruff templates types imports ## lint, types and import contracts only
+.PHONY: lint ruff templates types imports scripts
+lint: ruff templates types imports scripts ## lint, types and import contracts only
 ruff: venv
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -88,6 +88,8 @@ types: venv
 	$(BIN)/mypy
 imports: venv
 	$(BIN)/lint-imports
+scripts: venv ## lint, format, types and unit tests of the scripts (needs Node.js)
+	@$(PY) tools/scripts.py
 
 .PHONY: migrations
 migrations: venv

@@ -1,5 +1,5 @@
 """
-Install the programs that the tests drive: a browser, Redis, PostgreSQL and gettext.
+Install the programs of the tests: a browser, Redis, PostgreSQL, gettext and Node.js.
 
 As root on Debian they come from apt. Elsewhere the browser comes from Playwright,
 and this script says what else to install: tests that need it are skipped, loudly.
@@ -42,6 +42,8 @@ def missing(*, browser_only: bool) -> list[str]:
         packages.append("postgresql")
     if shutil.which("xgettext") is None:
         packages.append("gettext")
+    if not (shutil.which("node") and shutil.which("npm")):
+        packages += ["nodejs", "npm"]
     return packages
 
 

@@ -1,5 +1,4 @@
 // Shows the query that the assistant has set, without loading the whole page again.
-"use strict";
 
 const done = '.aia-tool[data-tool="execute_query"][data-status="complete"]';
 const count = () => document.querySelectorAll(`#aia-log ${done}`).length;

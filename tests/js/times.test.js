@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { load, openPage } from "./page.js";
+
+openPage();
+const { timeLeft } = await load("clock");
+const { clockOf } = await load("limit");
+
+suite("the time that a card has left", () => {
+  for (const [seconds, text] of [
+    [2 * 3600 + 59, "in 2 hours"],
+    [3599, "in 59 minutes"],
+    [61, "in 1 minute"],
+    [59.9, "in 59 seconds"],
+    [0.5, "in 0 seconds"],
+    [-5, "in 0 seconds"]
+  ])
+    test(`of ${seconds} s is "${text}"`, () => {
+      assert.equal(timeLeft(seconds, "en"), text);
+    });
+
+  test("is said in the language of the page", () => {
+    assert.equal(timeLeft(120, "de"), "in 2 Minuten");
+  });
+});
+
+suite("the clock of a limit", () => {
+  for (const [seconds, text] of [
+    [5, "0:05"],
+    [65, "1:05"],
+    [3599, "59:59"],
+    [3600, "1:00:00"],
+    [36_061, "10:01:01"]
+  ])
+    test(`shows ${seconds} s as ${text}`, () => assert.equal(clockOf(seconds), text));
+});
