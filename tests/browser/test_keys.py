@@ -199,14 +199,6 @@ class TestPanel:
         dialog.wait_for(state="hidden")
         assert focused(panel) == "aia-scroll"
 
-    def test_question_mark_is_typed_in_the_field(self, panel):
-        panel.input.focus()
-
-        panel.page.keyboard.type("Why?")
-
-        assert panel.input.input_value() == "Why?"
-        assert panel.page.get_by_role("dialog").count() == 0
-
     def test_map_is_a_page_without_a_script(self, server, visit):
         tab = visit(server, java_script_enabled=False).tab()
 
