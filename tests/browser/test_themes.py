@@ -358,3 +358,43 @@ class TestJazzmin:
         )
 
         assert covered == [True, True]
+
+
+# Where the window stands in each frame, and what of the panel shifts by itself.
+WATCH = """() => {
+  const seen = (window.seen = { places: [], shifts: 0 });
+  const isOurs = ({ node }) => node && document.getElementById("aia")?.contains(node);
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries())
+      if (!entry.hadRecentInput && entry.sources.some(isOurs)) seen.shifts += 1;
+  }).observe({ type: "layout-shift", buffered: true });
+  const look = () => {
+    const box = document.getElementById("aia")?.getBoundingClientRect();
+    const place = box?.width && [box.left, box.top, box.width, box.height].join();
+    if (place && seen.places.at(-1) !== place) seen.places.push(place);
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+@pytest.mark.parametrize("name", ["jazzmin", "unfold", "admin"])
+def test_floating_window_is_never_seen_elsewhere(
+    visit: Visit, sites: Callable[[str], DemoServer], name: str
+) -> None:
+    panel = visit(sites(name)).panel(FORM)
+    panel.page.goto("about:blank")  # the page there writes the cookie too
+    cookie = {"name": "aia_ui", "value": "o=1&m=float&w=440&p=20.10.5"}
+    panel.page.context.add_cookies([{**cookie, "url": panel.url}])
+    panel.page.add_init_script(f"({WATCH})()")
+
+    panel.goto(FORM)
+    panel.page.wait_for_load_state("networkidle")
+
+    view = panel.page.viewport_size
+    assert view
+    left, top = view["width"] - 200 - 440, view["height"] - 100 - 400
+    assert panel.page.evaluate("seen") == {
+        "places": [f"{left},{top},440,400"],
+        "shifts": 0,
+    }
