@@ -105,7 +105,7 @@ def tool(
 
     def register_tool(handler: Handler) -> Handler:
         own = name or handler.__name__
-        definition = ToolDefinition(
+        definition = ToolDefinition.of(
             name=own,
             handler=handler,
             effect=effect,

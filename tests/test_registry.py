@@ -1,6 +1,5 @@
 """What an `assistant.py` registers is found by its name, once."""
 
-import dataclasses
 import re
 
 import pytest
@@ -12,10 +11,11 @@ from ai_assistant.decorators import ToolOptions
 from ai_assistant.exceptions import AlreadyRegistered, NotRegistered
 from ai_assistant.registry import Registry, registry
 from ai_assistant.types import ToolDefinition
+from ai_assistant.types.tool import GROUP_OF
 
 
 def tool(name="tool", origin="shop.assistant"):
-    return ToolDefinition(
+    return ToolDefinition.of(
         name=name,
         handler=print,
         effect="read",
@@ -97,7 +97,7 @@ class TestToolDecorator:
         found = registry.tools()["mark_paid"]
         assert found.handler is mark_paid
         assert (found.effect, found.permission) == ("write", "shop.change_order")
-        assert (found.label, found.origin) == ("Mark paid", __name__)
+        assert (found.display.label, found.origin) == ("Mark paid", __name__)
         assert found.description == (
             "Mark one order as paid.\n\nUse it when the money has arrived."
         )
@@ -108,7 +108,7 @@ class TestToolDecorator:
             pass
 
         found = registry.tools()["shop_orders"]
-        assert (found.label, found.description) == ("Orders", "")
+        assert (found.display.label, found.description) == ("Orders", "")
 
     @pytest.mark.row("T19")
     def test_effect_is_required(self):
@@ -147,9 +147,7 @@ class TestToolDecorator:
             ai_assistant.tool(effect="read", **{wrong: print})
 
     def test_every_option_is_one_of_the_definition(self):
-        known = {field.name for field in dataclasses.fields(ToolDefinition)}
-
-        assert set(ToolOptions.__annotations__) < known
+        assert {*ToolOptions.__annotations__} == {*GROUP_OF, "schema"} - {"label"}
 
 
 class TestContextDecorator:

@@ -31,13 +31,13 @@ def check_cards() -> list[CheckMessage]:
 
 
 def _icon(tool: ToolDefinition) -> Iterator[CheckMessage]:
-    if not tool.icon:
+    if not tool.display.icon:
         return
     known = _icons()
-    if known and tool.icon not in known:
-        near = get_close_matches(tool.icon, known, n=1)
+    if known and tool.display.icon not in known:
+        near = get_close_matches(tool.display.icon, known, n=1)
         yield Warning(
-            f"{place(tool)} has the icon {tool.icon!r}, which does not exist.",
+            f"{place(tool)} has the icon {tool.display.icon!r}, which does not exist.",
             hint=f"Use {near[0]!r}." if near else f"Use one of: {', '.join(known)}.",
             id="ai_assistant.W098",
         )
@@ -53,10 +53,10 @@ def _icons() -> list[str]:
 
 
 def _template(tool: ToolDefinition) -> Iterator[CheckMessage]:
-    if not tool.template:
+    if not tool.display.template:
         return
     try:
-        get_template(tool.template)
+        get_template(tool.display.template)
     except TemplateDoesNotExist:
         wrong = "which cannot be found"
         hint = (
@@ -70,16 +70,19 @@ def _template(tool: ToolDefinition) -> Iterator[CheckMessage]:
     else:
         return
     yield Error(
-        f"{place(tool)} has the template {tool.template!r}, {wrong}.",
+        f"{place(tool)} has the template {tool.display.template!r}, {wrong}.",
         hint=hint,
         id="ai_assistant.E099",
     )
 
 
 def _importance(tool: ToolDefinition) -> Iterator[CheckMessage]:
-    if tool.importance is not None and tool.importance not in IMPORTANCES:
+    if (
+        tool.display.importance is not None
+        and tool.display.importance not in IMPORTANCES
+    ):
         yield Error(
-            f"{place(tool)} has the importance {tool.importance!r}.",
+            f"{place(tool)} has the importance {tool.display.importance!r}.",
             hint="Use 'low', 'medium', 'high' or 'critical', or leave it out.",
             id="ai_assistant.E088",
         )

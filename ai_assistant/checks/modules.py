@@ -255,7 +255,7 @@ CHECKS = (
 def _replaced() -> Iterator[CheckMessage]:
     for name, before in registry.replaced.items():
         now = registry.tool(name)
-        if now is None or not before.shared or now.origin == before.origin:
+        if now is None or not before.offer.shared or now.origin == before.origin:
             continue
         yield Warning(
             f"{place(now)} stands in for the shared one of {before.origin} on every "

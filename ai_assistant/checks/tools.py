@@ -80,27 +80,27 @@ def _said(tool: ToolDefinition) -> Iterator[CheckMessage]:
 
 
 def _bounded(tool: ToolDefinition) -> Iterator[CheckMessage]:
-    if tool.rate and RATE.fullmatch(tool.rate) is None:
+    if tool.execution.rate and RATE.fullmatch(tool.execution.rate) is None:
         yield _error(
             tool,
-            f"has the rate {tool.rate!r}.",
+            f"has the rate {tool.execution.rate!r}.",
             "Give calls by second, minute, hour or day: rate='10/m'.",
             "ai_assistant.E093",
         )
-    if tool.page_size < 0:
+    if tool.display.page_size < 0:
         yield _error(
             tool,
-            f"has page_size={tool.page_size!r}.",
+            f"has page_size={tool.display.page_size!r}.",
             "Give the rows of a page, or leave it out.",
             "ai_assistant.E094",
         )
 
 
 def _allowed(tool: ToolDefinition) -> Iterator[CheckMessage]:
-    if tool.policy is not None and tool.policy not in DECISIONS:
+    if tool.approval.policy is not None and tool.approval.policy not in DECISIONS:
         yield _error(
             tool,
-            f"has the policy {tool.policy!r}.",
+            f"has the policy {tool.approval.policy!r}.",
             "Use policy='allow', 'ask' or 'deny', or leave it out.",
             "ai_assistant.E088",
         )
@@ -162,14 +162,16 @@ def _execution(tool: ToolDefinition) -> Iterator[CheckMessage]:
             "context.transaction().",
             "ai_assistant.E091",
         )
-    if tool.timeout_s is not None and tool.timeout_s <= 0:
+    if tool.execution.timeout_s is not None and tool.execution.timeout_s <= 0:
         yield _error(
             tool,
-            f"has timeout_s={tool.timeout_s!r}.",
+            f"has timeout_s={tool.execution.timeout_s!r}.",
             "Give more than 0 seconds, or leave it out.",
             "ai_assistant.E090",
         )
-    if tool.browser and (tool.effect != "ui" or tool.background or tool.external):
+    if tool.execution.browser and (
+        tool.effect != "ui" or tool.execution.background or tool.execution.external
+    ):
         yield _error(
             tool,
             "is carried out by the page, but is not a plain tool of effect 'ui'.",
@@ -178,7 +180,7 @@ def _execution(tool: ToolDefinition) -> Iterator[CheckMessage]:
         )
     if _is_async(handler):
         yield from _async(tool)
-    if tool.resumable and not tool.background:
+    if tool.execution.resumable and not tool.execution.background:
         yield _error(
             tool,
             "is resumable, but not in the background.",
@@ -188,14 +190,14 @@ def _execution(tool: ToolDefinition) -> Iterator[CheckMessage]:
 
 
 def _async(tool: ToolDefinition) -> Iterator[CheckMessage]:
-    if tool.background:
+    if tool.execution.background:
         yield _error(
             tool,
             "is an 'async def' in the background.",
             "Make it a 'def': it has a thread of its own, and writes there.",
             "ai_assistant.E086",
         )
-    elif tool.effect in WRITING and not tool.external:
+    elif tool.effect in WRITING and not tool.execution.external:
         yield _error(
             tool,
             "is an 'async def' that writes: no transaction can hold it.",
@@ -205,7 +207,7 @@ def _async(tool: ToolDefinition) -> Iterator[CheckMessage]:
 
 
 def _preparation(tool: ToolDefinition) -> Iterator[CheckMessage]:
-    if tool.prepare is None:
+    if tool.execution.prepare is None:
         return
     if not _has_write_phase(tool):
         yield _error(
@@ -215,14 +217,14 @@ def _preparation(tool: ToolDefinition) -> Iterator[CheckMessage]:
             "external.",
             "ai_assistant.E087",
         )
-    elif inspect.iscoroutinefunction(tool.prepare):
+    elif inspect.iscoroutinefunction(tool.execution.prepare):
         yield _error(
             tool,
             "has a 'prepare' that is an 'async def'.",
             "Make it a 'def'; it runs in a thread.",
             "ai_assistant.E087",
         )
-    elif _names(tool.prepare) != _names(tool.handler):
+    elif _names(tool.execution.prepare) != _names(tool.handler):
         yield _error(
             tool,
             "has a 'prepare' with other arguments than its own.",
@@ -232,7 +234,7 @@ def _preparation(tool: ToolDefinition) -> Iterator[CheckMessage]:
 
 
 def _trial(tool: ToolDefinition) -> Iterator[CheckMessage]:
-    said: Any = tool.preview  # whatever the site's code has given
+    said: Any = tool.approval.preview  # whatever the site's code has given
     if said is None or callable(said):
         return
     if said != "transaction":
@@ -242,7 +244,9 @@ def _trial(tool: ToolDefinition) -> Iterator[CheckMessage]:
             "Give a function that returns Changes, 'transaction', or leave it out.",
             "ai_assistant.E144",
         )
-    elif tool.external or tool.background or _is_async(tool.handler):
+    elif (
+        tool.execution.external or tool.execution.background or _is_async(tool.handler)
+    ):
         yield _error(
             tool,
             "has preview='transaction', but not all that it does can be taken back.",
@@ -254,7 +258,10 @@ def _trial(tool: ToolDefinition) -> Iterator[CheckMessage]:
 def _has_write_phase(tool: ToolDefinition) -> bool:
     is_sync = not _is_async(tool.handler)
     return (
-        is_sync and tool.effect in WRITING and not tool.background and not tool.external
+        is_sync
+        and tool.effect in WRITING
+        and not tool.execution.background
+        and not tool.execution.external
     )
 
 

@@ -107,7 +107,7 @@ def judged_tools(user: Any, module: str = "") -> list[Judged]:
         return [
             _judged(tool, user, module)
             for _name, tool in sorted(registry.tools().items())
-            if not tool.renders_only
+            if not tool.display.renders_only
         ]
     except (DatabaseError, ImproperlyConfiguredAssistant):
         return []  # the doctor has said it

@@ -72,7 +72,7 @@ def system_prompt(
 
 
 def _hints(tools: Iterable[ToolDefinition]) -> str:
-    hints = [tool.prompt_hint.strip() for tool in tools if tool.prompt_hint]
+    hints = [tool.offer.prompt_hint.strip() for tool in tools if tool.offer.prompt_hint]
     return "\n".join(f"- {hint}" for hint in dict.fromkeys(hints))
 
 

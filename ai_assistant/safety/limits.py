@@ -43,10 +43,10 @@ SECONDS: Mapping[str, int] = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def parsed_rate(tool: ToolDefinition) -> tuple[int, timedelta]:
     """Return how many calls in what time. Raise if the rate is not like "10/m"."""
-    found = RATE.fullmatch(tool.rate)
+    found = RATE.fullmatch(tool.execution.rate)
     if found is None:
         raise ImproperlyConfiguredAssistant(
-            f"Tool {tool.name!r} has the rate {tool.rate!r}. Give calls by second, "
+            f"Tool {tool.name!r} has the rate {tool.execution.rate!r}. Give calls by second, "
             "minute, hour or day: '10/m'."
         )
     return int(found[1]), timedelta(seconds=SECONDS[found[2]])
@@ -59,7 +59,7 @@ def rate_limit(user_id: UserKey, tool: ToolDefinition) -> datetime | None:
     What was refused does not count. Asks the database once, and only for a tool
     with a rate. The call in question must not be stored yet.
     """
-    if not tool.rate:
+    if not tool.execution.rate:
         return None
     most, window = parsed_rate(tool)
     calls = ToolCall.objects.filter(

@@ -4,7 +4,6 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from functools import wraps
 from typing import Any, Literal, cast
 from uuid import UUID, uuid4
@@ -52,7 +51,7 @@ def _stand_in(name: str, function: Callable[..., Any]) -> ToolDefinition:
         raise NotRegistered(
             f"Tool {name!r} is not registered. Registered are: {known}."
         )
-    return replace(tool, handler=_in_its_place(tool.handler, function), prepare=None)
+    return tool.changed(handler=_in_its_place(tool.handler, function), prepare=None)
 
 
 def _in_its_place(

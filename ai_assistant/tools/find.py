@@ -28,7 +28,7 @@ def matching(query: str, tools: Iterable[ToolDefinition]) -> list[ToolDefinition
 
 
 def _score(wanted: set[str], tool: ToolDefinition) -> int:
-    texts = (tool.name, str(tool.label), tool.description)
+    texts = (tool.name, str(tool.display.label), tool.description)
     places = [set(_words(text)) for text in texts]
     return sum(
         max(

@@ -42,7 +42,7 @@ def _told(tool: ToolDefinition) -> dict[str, Any]:
     return {
         "name": tool.name,
         "effect": tool.effect,
-        "policy": tool.policy,
+        "policy": tool.approval.policy,
         "schema": function_schema(tool)["function"]["parameters"],
     }
 

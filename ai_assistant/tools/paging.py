@@ -16,7 +16,7 @@ PAGE_SCHEMA: Mapping[str, Any] = {"type": "integer", "minimum": 1, "default": 1}
 
 def is_paged(tool: ToolDefinition) -> bool:
     """Tell whether the model may ask for a page: of a tool that has none itself."""
-    if tool.page_size <= 0:
+    if tool.display.page_size <= 0:
         return False
     return PAGE not in inspect.signature(tool.handler).parameters
 
@@ -43,12 +43,12 @@ def paged(tool: ToolDefinition, value: Any, page: int) -> Any:
     if not isinstance(value, list | tuple | QuerySet):
         return value
     total = value.count() if isinstance(value, QuerySet) else len(value)
-    pages = max(ceil(total / tool.page_size), 1)
+    pages = max(ceil(total / tool.display.page_size), 1)
     if page > pages:
         raise ModelRetry(f"There is no page {page}: the last is {pages}.")
-    first = (page - 1) * tool.page_size
+    first = (page - 1) * tool.display.page_size
     return {
-        "rows": list(value[first : first + tool.page_size]),
+        "rows": list(value[first : first + tool.display.page_size]),
         "total": total,
         "page": page,
         "pages": pages,

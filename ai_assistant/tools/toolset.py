@@ -54,7 +54,7 @@ class Toolset:
 
     def changed(self, **fields: Any) -> "Toolset":
         """Give all tools these fields: `policy="ask"`, `permission=...`, `rate=...`."""
-        return self._each(lambda tool: replace(tool, **fields))
+        return self._each(lambda tool: tool.changed(**fields))
 
     def register(self, *, replace: bool = False) -> list[str]:
         """Register all tools, in the place of those of the same name if `replace`."""

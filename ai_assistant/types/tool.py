@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Protocol, Self
 from uuid import UUID
 
 from ai_assistant.types.page import PageInfo
@@ -28,6 +28,66 @@ class Editor(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ToolDisplay:
+    """How the card of a call looks."""
+
+    label: str  # what the card says; may be lazily translated
+    label_plural: str = ""  # of a group of cards
+    icon: str = ""  # a name of icon.html
+    template: str = ""  # of the card; else ai_assistant/tools/<name>.html
+    importance: Importance | None = None  # said on the card that asks for approval
+    renders_only: bool = False  # shown when told of, never offered to the model
+    page_size: int = 0  # rows of a list result; 0: not paged
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolExecution:
+    """How, where and how long a call is carried out."""
+
+    background: bool = False
+    external: bool = False
+    resumable: bool = False
+    browser: bool = False  # carried out by the page
+    prepare: Callable[..., Any] | None = None
+    timeout_s: float | None = None
+    write_timeout_s: float | None = None  # of its transaction; else TIMEOUTS
+    timeout_browser_s: float = 60.0
+    rate: str = ""  # "10/m": calls of one user
+    upgrade_args: Callable[[str, dict[str, Any]], dict[str, Any]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolApproval:
+    """Whether a person is asked, and what they are shown."""
+
+    policy: Decision | None = None
+    # Called like the tool; returns Changes. "transaction": the tool is tried out.
+    preview: Callable[..., Any] | Literal["transaction"] | None = None
+    rows_argument: str = ""  # of a bulk tool: its ids, of which some may be chosen
+    editor: Editor | None = None
+    removes: Callable[[dict[str, Any]], bool] | None = None  # with such arguments
+    takes_data: bool = False  # its arguments may come from data without asking
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolOffer:
+    """When the model is told of the tool, and what else with it."""
+
+    is_enabled: Callable[["RunContext"], bool] | None = None
+    shared: bool = False  # offered on every page, also beside a module's own
+    prompt_hint: str = ""  # joins the system prompt while the tool is offered
+
+
+GROUPS: Mapping[str, type] = {
+    "display": ToolDisplay,
+    "execution": ToolExecution,
+    "approval": ToolApproval,
+    "offer": ToolOffer,
+}
+GROUP_OF = {own.name: name for name, kind in GROUPS.items() for own in fields(kind)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ToolDefinition:
     """A tool as its developer wrote it. See `ai_assistant.tool`."""
 
@@ -35,40 +95,39 @@ class ToolDefinition:
     handler: Callable[..., Any]
     effect: Effect
     description: str
-    label: str  # what the card says; may be lazily translated
-    label_plural: str = ""  # of a group of cards
     permission: str = ""
-    background: bool = False
-    external: bool = False
-    resumable: bool = False
-    prepare: Callable[..., Any] | None = None
-    timeout_s: float | None = None
-    write_timeout_s: float | None = None  # of its transaction; else TIMEOUTS
-    policy: Decision | None = None
-    importance: Importance | None = None  # said on the card that asks for approval
-    # Called like the tool; returns Changes. "transaction": the tool is tried out.
-    preview: Callable[..., Any] | Literal["transaction"] | None = None
-    rows_argument: str = ""  # of a bulk tool: its ids, of which some may be chosen
-    editor: Editor | None = None
-    removes: Callable[[dict[str, Any]], bool] | None = None  # with such arguments
-    takes_data: bool = False  # its arguments may come from data without asking
     origin: str = ""  # dotted module that registered it
-    icon: str = ""  # a name of icon.html
-    template: str = ""  # of the card; else ai_assistant/tools/<name>.html
-    renders_only: bool = False  # shown when told of, never offered to the model
-    is_enabled: Callable[["RunContext"], bool] | None = None
-    prompt_hint: str = ""  # joins the system prompt while the tool is offered
-    shared: bool = False  # offered on every page, also beside a module's own
-    browser: bool = False  # carried out by the page
-    timeout_browser_s: float = 60.0
-    rate: str = ""  # "10/m": calls of one user
-    page_size: int = 0  # rows of a list result; 0: not paged
-    schema: Mapping[str, Any] | None = field(default=None, hash=False)  # no hints then
-    upgrade_args: Callable[[str, dict[str, Any]], dict[str, Any]] | None = None
+    schema: Mapping[str, Any] | None = None  # no hints then
+    display: ToolDisplay
+    execution: ToolExecution
+    approval: ToolApproval
+    offer: ToolOffer
+
+    @classmethod
+    def of(cls, **options: Any) -> Self:
+        """Return the tool of the arguments of `ai_assistant.tool`."""
+        own, groups = _grouped(options)
+        return cls(**own, **{name: GROUPS[name](**groups[name]) for name in GROUPS})
+
+    def changed(self, **options: Any) -> Self:
+        """Return the tool with other arguments of `ai_assistant.tool`."""
+        own, groups = _grouped(options)
+        made = {name: replace(getattr(self, name), **groups[name]) for name in GROUPS}
+        return replace(self, **own, **made)
 
     def __hash__(self) -> int:
         # Of a few fields: lazy texts are slow to hash, and tools are keys of caches.
         return hash((self.name, self.effect, self.origin))
+
+
+def _grouped(
+    options: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    groups: dict[str, dict[str, Any]] = {name: {} for name in GROUPS}
+    own: dict[str, Any] = {}
+    for name, value in options.items():
+        (groups[GROUP_OF[name]] if name in GROUP_OF else own)[name] = value
+    return own, groups
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -81,7 +81,7 @@ def failure(outcome: Outcome) -> str:
 def label(name: str) -> str:
     """Return how a tool is called on its card, in quotes."""
     tool = registry.tools().get(name)
-    return f"“{tool.label}”" if tool else f"`{name}`"
+    return f"“{tool.display.label}”" if tool else f"`{name}`"
 
 
 def help_for(offered: Collection[str]) -> str:

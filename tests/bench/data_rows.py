@@ -51,7 +51,7 @@ class Rows:
     def preview(self, name: str, **arguments: Any) -> Any:
         """Return what the person would be shown."""
         tool = registry.tool(name)
-        return tool.preview(self.context, **validated(tool, arguments))
+        return tool.approval.preview(self.context, **validated(tool, arguments))
 
 
 def make_rows() -> Rows:

@@ -57,7 +57,7 @@ def with_tool(request):
     def register(handler, **fields):
         fields.setdefault("effect", "read")
         fields.setdefault("description", "Say what it is for.")
-        tool = ToolDefinition(
+        tool = ToolDefinition.of(
             name=fields.pop("name", "tool"),
             handler=handler,
             label="",

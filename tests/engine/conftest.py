@@ -165,7 +165,7 @@ def offer():
 
     def add(handler, *, effect="read", **fields):
         name = fields.pop("name", handler.__name__)
-        tool = ToolDefinition(
+        tool = ToolDefinition.of(
             name=name,
             handler=handler,
             effect=effect,

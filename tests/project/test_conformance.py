@@ -13,9 +13,9 @@ class TestRegistration:
 
         assert set(ours) == {"echo", "fail", "needs_approval", "slow", "slow_write"}
         assert ours["needs_approval"].effect == "write"
-        assert ours["slow"].background
-        assert ours["slow_write"].policy == "allow"
-        assert ours["slow_write"].prepare is assistant.wait
+        assert ours["slow"].execution.background
+        assert ours["slow_write"].approval.policy == "allow"
+        assert ours["slow_write"].execution.prepare is assistant.wait
 
 
 class TestEcho:

@@ -65,7 +65,7 @@ class TestMayViewAndUse:
 
 class TestMayCall:
     def tool(self, permission=""):
-        return ToolDefinition(
+        return ToolDefinition.of(
             name="tool",
             handler=print,
             effect="read",

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def tool(effect="write", policy=None, name="tool"):
-    return ToolDefinition(
+    return ToolDefinition.of(
         name=name, handler=print, effect=effect, description="", label="", policy=policy
     )
 

@@ -7,7 +7,7 @@ from ai_assistant.types import ToolDefinition
 
 
 def tool(name, description="", label=""):
-    return ToolDefinition(
+    return ToolDefinition.of(
         name=name, handler=print, effect="read", description=description, label=label
     )
 

@@ -17,7 +17,7 @@ def rows(prefix: str = "") -> list[str]:
 
 def define(handler=rows, **fields):
     fields.setdefault("page_size", 2)
-    return ToolDefinition(
+    return ToolDefinition.of(
         name="rows", handler=handler, effect="read", description="", label="", **fields
     )
 

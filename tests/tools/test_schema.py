@@ -27,7 +27,7 @@ class Row(BaseModel):
 
 
 def define(handler):
-    return ToolDefinition(
+    return ToolDefinition.of(
         name=handler.__name__,
         handler=handler,
         effect="read",

@@ -9,7 +9,7 @@ from ai_assistant.types import ToolDefinition
 
 
 def tool(name, effect="read"):
-    return ToolDefinition(
+    return ToolDefinition.of(
         name=name, handler=print, effect=effect, description="", label=""
     )
 
@@ -33,7 +33,7 @@ class TestToolset:
         assert CRM.names == ["find", "save"]
 
     def test_fields(self):
-        assert {one.policy for one in CRM.changed(policy="ask")} == {"ask"}
+        assert {one.approval.policy for one in CRM.changed(policy="ask")} == {"ask"}
 
     def test_registers(self):
         with registry.restored():

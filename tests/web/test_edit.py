@@ -1,7 +1,6 @@
 """The form in which a person changes a proposal, over HTTP."""
 
 import threading
-from dataclasses import replace
 
 import pytest
 from django import forms
@@ -223,7 +222,7 @@ class TestHangsWhileItIsDrawn:
                 return arguments
 
         tool = registry.tool("change_object")
-        hanging = replace(tool, editor=Editor(), timeout_s=0.5)
+        hanging = tool.changed(editor=Editor(), timeout_s=0.5)
         monkeypatch.setattr(editing, "tool_of", lambda run, name: hanging)
         yield widget
         widget.go_on.set()

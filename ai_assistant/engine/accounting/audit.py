@@ -80,7 +80,7 @@ def _matters(call: ToolCall, status: str, reason: str) -> bool:
     if call.effect not in ("", "read") or conf.get("AUDIT", "READS"):
         return status != CallStatus.CANCELLED or call.started_at is not None
     tool = registry.tool(call.name)
-    return tool is not None and tool.external
+    return tool is not None and tool.execution.external
 
 
 def _of_call(

@@ -57,7 +57,7 @@ class Attempt:
 
     @property
     def timeout_s(self) -> float:
-        return self.tool.timeout_s or float(conf.get("TIMEOUTS", "TOOL_S"))
+        return self.tool.execution.timeout_s or float(conf.get("TIMEOUTS", "TOOL_S"))
 
 
 def context_for(attempt: Attempt) -> RunContext:

@@ -107,7 +107,7 @@ def _belonging(
     def belongs(tool: ToolDefinition) -> bool:
         if tool.name in own:
             return True
-        is_free = tool.shared or tool.name not in elsewhere
+        is_free = tool.offer.shared or tool.name not in elsewhere
         return is_free and tool.name not in hidden
 
     return belongs
@@ -115,18 +115,24 @@ def _belonging(
 
 def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
     """Tell whether the run may call `tool` at all, now."""
-    if tool.renders_only or schema_error(tool) or _wants_page(tool, scope.run):
+    if tool.display.renders_only or schema_error(tool) or _wants_page(tool, scope.run):
         return False
     if not may_call(scope.user, tool) or _is_denied(tool, scope):
         return False
     if tool.effect in WRITING and scope.is_read_only:
         return False
-    return tool.is_enabled is None or _is_enabled(tool, tool.is_enabled, scope)
+    return tool.offer.is_enabled is None or _is_enabled(
+        tool, tool.offer.is_enabled, scope
+    )
 
 
 def _wants_page(tool: ToolDefinition, run: Run) -> bool:
     """Tell whether a page has to carry the tool out, and the run has none."""
-    return tool.browser and tool.origin != ORIGIN and run.channel != Channel.PANEL
+    return (
+        tool.execution.browser
+        and tool.origin != ORIGIN
+        and run.channel != Channel.PANEL
+    )
 
 
 def _is_enabled(
@@ -180,7 +186,7 @@ def _is_built_in(tool: ToolDefinition) -> bool:
 
 def _is_of_site(tool: ToolDefinition) -> bool:
     """Tell whether the site, or the page itself, wants it told of everywhere."""
-    return tool.shared and not _is_built_in(tool)
+    return tool.offer.shared and not _is_built_in(tool)
 
 
 def _in_turn(tool: ToolDefinition) -> tuple[bool, int]:

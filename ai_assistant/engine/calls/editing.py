@@ -120,10 +120,10 @@ def _open(user_id: UserKey, interrupt_id: UUID) -> tuple[Attempt, Editor]:
             "already_answered", _("This was answered already, in another place.")
         )
     tool = tool_of(found.run, found.call.name)
-    if tool is None or tool.editor is None or found.proposal is None:
+    if tool is None or tool.approval.editor is None or found.proposal is None:
         raise Refused("bad_decision", _("This cannot be edited."))
     attempt = Attempt(run=found.run, call=found.call, tool=tool)
-    return replace(attempt, is_proposal=True), tool.editor
+    return replace(attempt, is_proposal=True), tool.approval.editor
 
 
 def _form(

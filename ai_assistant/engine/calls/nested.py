@@ -106,7 +106,7 @@ def call_child(
             _keep(parent, child, outcome)
         return outcome
 
-    writes = tool.effect in WRITING and not tool.external
+    writes = tool.effect in WRITING and not tool.execution.external
     if writes and not connection.in_atomic_block:
         outcome = _in_transaction(parent, context, work)
     else:
@@ -152,7 +152,7 @@ def _undone_if_failed(
     tool: ToolDefinition, work: Callable[[], "ToolResult | Ask"]
 ) -> "ToolResult | Ask":
     """Do `work`; what a failed write has written is undone, and only that."""
-    if tool.effect not in WRITING or tool.external:
+    if tool.effect not in WRITING or tool.execution.external:
         return work()
     with transaction.atomic():
         outcome = work()
@@ -165,10 +165,10 @@ def _in_transaction(
     parent: "Attempt", context: RunContext, work: Callable[[], "ToolResult | Ask"]
 ) -> "ToolResult | Ask":
     """Do `work` in a transaction of its own: the parent has none."""
-    if parent.tool.background and parent.above is None:
+    if parent.tool.execution.background and parent.above is None:
         with context.transaction():
             return work()
-    if not parent.tool.external:
+    if not parent.tool.execution.external:
         raise ToolFailed(
             f"Tool {parent.tool.name!r} calls a tool that writes in its 'prepare'. "
             "Call it in the function itself."
@@ -198,7 +198,11 @@ def _child_tool(parent: "Attempt", name: str) -> ToolDefinition:
             f"Tool {above!r} has the effect {parent.tool.effect!r} and calls {name!r} "
             f"with {tool.effect!r}. Give it at least that effect."
         )
-    if tool.background or tool.browser or (tool.external and not parent.tool.external):
+    if (
+        tool.execution.background
+        or tool.execution.browser
+        or (tool.execution.external and not parent.tool.execution.external)
+    ):
         raise ToolFailed(
             f"Tool {above!r} calls {name!r}, which cannot be part of another call. "
             "Let the model call it."
@@ -256,7 +260,7 @@ def _child_call(
         parent=above,
         version=version_of(tool),
         name=tool.name,
-        label=str(tool.label)[:200],
+        label=str(tool.display.label)[:200],
         effect=tool.effect,
         arguments=plain.data,
         arguments_digest=digest(tool.name, plain.data),

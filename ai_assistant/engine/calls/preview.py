@@ -64,7 +64,7 @@ async def proposed(attempt: Attempt) -> Proposed:
     Within the tool's time. Nothing is written: what is tried out is rolled back. One
     that hangs since an earlier time is not asked.
     """
-    tries_out = attempt.tool.preview == "transaction"
+    tries_out = attempt.tool.approval.preview == "transaction"
     looking = replace(attempt, is_proposal=True, is_trial=tries_out)
     work = partial(_tried_out if tries_out else looked_at, looking)
     key = _key(attempt)
@@ -148,7 +148,7 @@ def ask_again(call: ToolCall, differs: Differs) -> Sequence[Event]:
 
 
 def _preview(attempt: Attempt) -> Callable[..., Any]:
-    preview = attempt.tool.preview
+    preview = attempt.tool.approval.preview
     if not callable(preview):
         raise TypeError(f"Tool {attempt.tool.name!r} has no preview of its own.")
     return preview
@@ -156,7 +156,7 @@ def _preview(attempt: Attempt) -> Callable[..., Any]:
 
 def check_can_be_tried_out(tool: ToolDefinition) -> None:
     """Raise TypeError if a rollback would not take back all that the tool does."""
-    if tool.external or tool.background or is_async(tool.handler):
+    if tool.execution.external or tool.execution.background or is_async(tool.handler):
         raise TypeError(
             f"Tool {tool.name!r} cannot be tried out: it does not do all of its work "
             "in one transaction. Give it a preview of its own."
@@ -170,17 +170,20 @@ def _tried_out(attempt: Attempt) -> Proposed:
     def work() -> object:
         check_can_be_tried_out(tool)
         context = context_for(attempt)
-        if tool.prepare is not None:
-            context.prepared = invoke(attempt, tool.prepare, context)
+        if tool.execution.prepare is not None:
+            context.prepared = invoke(attempt, tool.execution.prepare, context)
         try:
             with transaction.atomic(), taken_back_with(every_other()) as take_back:
-                with within_limit(tool.write_timeout_s), recording() as recorder:
+                with (
+                    within_limit(tool.execution.write_timeout_s),
+                    recording() as recorder,
+                ):
                     value = invoke(attempt, tool.handler, context)
                     result = from_value(attempt.call.name, value)
                 take_back()
         except WriteEnded as error:
             raise error.told from error
-        return changes_of(recorder, str(tool.label)) if result.ok else result
+        return changes_of(recorder, str(tool.display.label)) if result.ok else result
 
     return _checked(attempt, work)
 

@@ -201,7 +201,7 @@ def take_partial(result: ToolResult, report: Report) -> bool:
 def check_shown(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments as plain JSON. Raise if there is no such card."""
     tool = registry.tool(name)
-    if tool is None or not tool.renders_only:
+    if tool is None or not tool.display.renders_only:
         raise ImproperlyConfiguredAssistant(
             f"context.show({name!r}) names no card. Register a tool of that name with "
             "renders_only=True."
@@ -228,7 +228,7 @@ def shown_call(
         parent=parent,
         position=_next_position(parent),
         name=name,
-        label=str(tool.label)[:200] if tool else "",
+        label=str(tool.display.label)[:200] if tool else "",
         effect="ui",
         arguments=arguments,
         status=CallStatus.COMPLETE,

@@ -63,7 +63,9 @@ def asks_because_of_data(run: Run, call: ToolCall, tool: ToolDefinition) -> str:
 
 def _is_named(tool: ToolDefinition, words: TypedWords) -> bool:
     """Tell whether the person has said what the tool does, by its label or name."""
-    return any(map(words.has_text, (str(tool.label), tool.name.replace("_", " "))))
+    return any(
+        map(words.has_text, (str(tool.display.label), tool.name.replace("_", " ")))
+    )
 
 
 def has_data(run: Run, step_id: int) -> bool:
@@ -156,10 +158,10 @@ def consent(run: Run, call: ToolCall, tool: ToolDefinition, user: Any) -> Verdic
     verdict = judge(tool, user=user, module=run.module)
     if verdict.decision != "allow" or tool.effect not in WRITING:
         return verdict
-    if tool.removes is not None and tool.removes(call.arguments):
+    if tool.approval.removes is not None and tool.approval.removes(call.arguments):
         reason = _("Asks because it may remove data for good.")
         return Verdict(decision="ask", reason=reason, source="default")
-    if tool.takes_data:
+    if tool.approval.takes_data:
         return verdict  # its developer has said so
     because = asks_because_of_data(run, call, tool)
     if not because:
@@ -169,7 +171,7 @@ def consent(run: Run, call: ToolCall, tool: ToolDefinition, user: Any) -> Verdic
 
 def is_granted(run: Run, tool: ToolDefinition, model: str = "") -> bool:
     """Tell whether the person has allowed the tool on `model` for this run."""
-    if tool.effect == "destructive" or tool.external:
+    if tool.effect == "destructive" or tool.execution.external:
         return False
     return Grant.objects.filter(run=run, tool=tool.name, model=model).exists()
 

@@ -157,9 +157,9 @@ class DurableCalls:
         if needs_proposal(call):
             found = await proposed(attempt)
             return await self.writer.commit(lambda: propose(attempt, found))
-        if tool.external:
+        if tool.execution.external:
             return await self._external(attempt)
-        if tool.browser:
+        if tool.execution.browser:
             return await self._by_page(attempt)
         async with self._shown(attempt):
             return await self._here(attempt)

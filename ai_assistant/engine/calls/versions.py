@@ -58,9 +58,9 @@ def _row(tool: ToolDefinition) -> ToolVersion:
     return ToolVersion(
         hash=version_of(tool),
         name=tool.name,
-        label=str(tool.label)[:200],
+        label=str(tool.display.label)[:200],
         effect=tool.effect,
-        template=tool.template,
+        template=tool.display.template,
         schema=function_schema(tool)["function"],
     )
 
@@ -114,7 +114,7 @@ def upgrade(
         asks=asks, asks_because=verdict.reason[:300] or row.asks_because
     )
     remember([tool])
-    if asks and tool.preview is None:
+    if asks and tool.approval.preview is None:
         facts.append(APPROVAL.open(row))
     elif asks:
         pass  # it is looked at first, in the next round
@@ -124,9 +124,11 @@ def upgrade(
 
 
 def _upgraded(call: ToolCall, tool: ToolDefinition) -> dict[str, Any]:
-    if tool.upgrade_args is None:
+    if tool.execution.upgrade_args is None:
         return dict(call.arguments)
-    told = from_value(tool.name, tool.upgrade_args(call.version, dict(call.arguments)))
+    told = from_value(
+        tool.name, tool.execution.upgrade_args(call.version, dict(call.arguments))
+    )
     if not told.ok or not isinstance(told.data, dict):
         raise TypeError("upgrade_args returned no arguments")
     return told.data
@@ -137,8 +139,8 @@ def _update(call: ToolCall, tool: ToolDefinition, arguments: dict[str, Any]) -> 
     call.arguments_digest = digest(call.name, arguments)
     call.version = version_of(tool)
     call.effect = tool.effect
-    call.background = tool.background
-    call.label = str(tool.label)[:200]
+    call.background = tool.execution.background
+    call.label = str(tool.display.label)[:200]
     call.approved = False
     call.save(
         update_fields=[

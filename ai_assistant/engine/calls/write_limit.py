@@ -153,9 +153,9 @@ def in_time(tool: ToolDefinition) -> ToolDefinition:
     """Return the tool as a child: bounded where it is async, else as it is."""
     handler = tool.handler
     if inspect.iscoroutinefunction(handler):
-        return replace(tool, handler=_bounded(handler, _awaited, tool.label))
+        return replace(tool, handler=_bounded(handler, _awaited, tool.display.label))
     if inspect.isasyncgenfunction(handler):
-        return replace(tool, handler=_bounded(handler, _drawn, tool.label))
+        return replace(tool, handler=_bounded(handler, _drawn, tool.display.label))
     return tool
 
 

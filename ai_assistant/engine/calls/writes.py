@@ -59,8 +59,8 @@ async def made_ready(attempt: Attempt) -> Outcome | RunContext:
 
 
 def _prepared(attempt: Attempt) -> Outcome | RunContext:
-    ready, prepare = _asked(attempt), attempt.tool.prepare
-    if attempt.tool.external or attempt.report.is_over:
+    ready, prepare = _asked(attempt), attempt.tool.execution.prepare
+    if attempt.tool.execution.external or attempt.report.is_over:
         prepare = None  # it has no write phase, or nobody waits for it any more
     if prepare is None or not isinstance(ready, RunContext):
         return ready
@@ -133,7 +133,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
         with (
             transaction.atomic(),
             taken_back_with(written_ones()) as take_back,
-            within_limit(attempt.tool.write_timeout_s),
+            within_limit(attempt.tool.execution.write_timeout_s),
         ):
             if shown is not None:
                 check_unmoved(shown)

@@ -89,9 +89,9 @@ def _new_call(run: Run, requested: RequestedCall) -> ToolCall:
         provider_id=requested.provider_id[:200],
         provider_fields=dict(requested.provider_fields),
         name=requested.name[:NAME_CHARS],
-        label=str(tool.label)[:NAME_CHARS] if tool else "",
+        label=str(tool.display.label)[:NAME_CHARS] if tool else "",
         effect=tool.effect if tool else "",
-        background=tool.background if tool else False,
+        background=tool.execution.background if tool else False,
         version=version_of(tool) if tool else "",
     )
 
@@ -157,7 +157,7 @@ def _judge(call: ToolCall, tool: ToolDefinition, user: Any) -> None:
     verdict = consent(call.run, call, tool, user)
     call.asks = verdict.decision == "ask"
     call.asks_because = verdict.reason[:300]
-    if call.asks and tool.preview is None and is_granted(call.run, tool):
+    if call.asks and tool.approval.preview is None and is_granted(call.run, tool):
         call.approved, call.asks_because = True, granted()
 
 
@@ -165,8 +165,8 @@ def _waits(call: ToolCall, tool: ToolDefinition) -> list[Event]:
     """Let the call wait for a person or a task, if it has to."""
     if call.asks and not call.approved:
         # What has a preview is looked at first, outside of this transaction.
-        return [APPROVAL.open(call)] if tool.preview is None else []
-    return [TASK.open(call)] if tool.background else []
+        return [APPROVAL.open(call)] if tool.approval.preview is None else []
+    return [TASK.open(call)] if tool.execution.background else []
 
 
 def _not_carried_out(call: ToolCall, result: ToolResult) -> list[CallResult]:

@@ -99,7 +99,7 @@ def judge_interrupted(run: Run) -> list[Event]:
     cut = run.calls.filter(status=CallStatus.EXECUTING, background=False)
     for call in cut:
         tool = registry.tools().get(call.name)
-        if tool is not None and tool.external:
+        if tool is not None and tool.execution.external:
             facts += record_result(call, outcome_unknown(call), status="unknown")
         else:
             ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.PENDING)

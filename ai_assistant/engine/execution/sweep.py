@@ -164,7 +164,7 @@ def _take_back(call: ToolCall) -> bool:
     if not still.update(lease_until=0):
         return False
     tool = registry.tools().get(call.name)
-    if tool is not None and tool.resumable:
+    if tool is not None and tool.execution.resumable:
         still.update(status=CallStatus.PENDING, owner="", sent_at=0)
         facts: list[Event] = [call_moved(call, CallStatus.PENDING)]
     else:

@@ -182,7 +182,7 @@ def _check_allowed(
 
 def _take_edited(interrupt: Interrupt, tool: ToolDefinition, edited: Edited) -> None:
     """Let the call be one of what the person wrote, which nobody need show again."""
-    if tool.editor is None or edited.of_digest != interrupt.arguments_digest:
+    if tool.approval.editor is None or edited.of_digest != interrupt.arguments_digest:
         raise Refused("stale", _("This has changed since it was shown."))
     _rewrite(interrupt, edited.arguments, edited.changes)
 
@@ -191,7 +191,7 @@ def _take_rows(
     interrupt: Interrupt, tool: ToolDefinition, rows: tuple[str, ...]
 ) -> None:
     """Leave out the rows that were not chosen. Those beyond the shown ones stay."""
-    name = tool.rows_argument
+    name = tool.approval.rows_argument
     if not name or interrupt.proposal is None:
         raise Refused("bad_decision", _("There are no rows to choose from."))
     shown = values.from_json(interrupt.proposal)
@@ -247,7 +247,7 @@ def _rewrite(interrupt: Interrupt, arguments: dict[str, Any], changes: Changes) 
 
 
 def _grant(interrupt: Interrupt, tool: ToolDefinition, user_id: UserKey) -> None:
-    if tool.effect != "write" or tool.external:
+    if tool.effect != "write" or tool.execution.external:
         raise Refused(
             "not_for_run",
             _("This has to be approved each time: it may not be undone."),

@@ -66,7 +66,7 @@ class Browser(InterruptKind):
 
     def ask_page(self, call: ToolCall, tool: ToolDefinition, request: JSON) -> Event:
         """Let the call wait until a page has carried `request` out."""
-        waits_s = tool.timeout_browser_s
+        waits_s = tool.execution.timeout_browser_s
         is_of_client = call.run.channel == Channel.AGUI
         if is_of_client:
             waits_s = float(conf.get("TIMEOUTS", "CLIENT_TOOL_S"))

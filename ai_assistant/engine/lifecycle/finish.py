@@ -150,7 +150,7 @@ def _close_calls(run: Run) -> list[CallResult]:
     for call in run.calls.filter(status__in=OPEN_CALL):
         tool = registry.tools().get(call.name)
         began = call.status == CallStatus.EXECUTING
-        if began and tool is not None and tool.external:
+        if began and tool is not None and tool.execution.external:
             facts += record_result(call, outcome_unknown(call), status="unknown")
             continue
         error = (

@@ -40,7 +40,7 @@ def judge(tool: ToolDefinition, *, user: Any = None, module: str = "") -> Verdic
 
 def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bool:
     """Tell whether `judge` would deny it, without the words: for every tool."""
-    if tool.policy != "deny" and not any(
+    if tool.approval.policy != "deny" and not any(
         rule.decision == "deny" for rule in site_rules()
     ):
         return False
@@ -77,11 +77,11 @@ def _by_rule(rule: Rule) -> Verdict:
 
 
 def _by_tool(tool: ToolDefinition) -> Verdict:
-    if tool.policy is None:
+    if tool.approval.policy is None:
         return _by_effect(tool)
-    if tool.policy not in DECISIONS:
+    if tool.approval.policy not in DECISIONS:
         raise ImproperlyConfiguredAssistant(
-            f"Tool {tool.name!r} has the policy {tool.policy!r}. "
+            f"Tool {tool.name!r} has the policy {tool.approval.policy!r}. "
             "Use 'allow', 'ask' or 'deny'."
         )
     reasons = {
@@ -89,8 +89,8 @@ def _by_tool(tool: ToolDefinition) -> Verdict:
         "ask": _("Asks because the tool is made so."),
         "allow": _("Allowed because the tool is made so."),
     }
-    reason = reasons[tool.policy]
-    return Verdict(decision=tool.policy, reason=reason, source="tool")
+    reason = reasons[tool.approval.policy]
+    return Verdict(decision=tool.approval.policy, reason=reason, source="tool")
 
 
 def _by_effect(tool: ToolDefinition) -> Verdict:

@@ -24,7 +24,7 @@ def from_function(
     are those of `ai_assistant.tool`.
     """
     own = name or function.__name__
-    return ToolDefinition(
+    return ToolDefinition.of(
         name=own,
         handler=function,
         effect=effect,

@@ -45,7 +45,7 @@ def _good(declared: Any) -> Iterator[ToolDefinition]:
             continue
         if is_deep(said):
             continue
-        tool = ToolDefinition(
+        tool = ToolDefinition.of(
             name=name,
             handler=_of_the_page,
             effect="ui",

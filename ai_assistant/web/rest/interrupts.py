@@ -147,7 +147,7 @@ def interrupt_shape(row: Interrupt, *, may_answer: bool) -> InterruptShape:
         effect=call.effect,
         arguments=call.arguments,
         because=call.asks_because,
-        importance=(tool.importance or "") if tool else "",
+        importance=(tool.display.importance or "") if tool else "",
         proposal=_proposal(row),
         question=_question(row),
         answer=row.answer,

@@ -101,7 +101,7 @@ class RegistryView(ApiView):
 
 def _tools(user: Any) -> Iterable[ToolShape]:
     for name, tool in sorted(registry.tools().items()):
-        if tool.renders_only or schema_error(tool) or not may_call(user, tool):
+        if tool.display.renders_only or schema_error(tool) or not may_call(user, tool):
             continue
         decision = judge(tool, user=user).decision
         if decision != "deny":
@@ -111,12 +111,12 @@ def _tools(user: Any) -> Iterable[ToolShape]:
 def _tool(name: str, tool: ToolDefinition, decision: str) -> ToolShape:
     return ToolShape(
         name=name,
-        label=str(tool.label),
+        label=str(tool.display.label),
         description=tool.description,
         effect=tool.effect,
         policy=decision,
-        background=tool.background,
-        browser=tool.browser,
+        background=tool.execution.background,
+        browser=tool.execution.browser,
         parameters=function_schema(tool)["function"]["parameters"],
     )
 

@@ -312,13 +312,12 @@ def look_up(text: str) -> str:
 @pytest.fixture
 def with_template():
     """Give a tool a template of its own, for the test."""
-    from dataclasses import replace
 
     with registry.restored():
 
         def give(name, template):
             tool = registry.tool(name)
-            registry.add_tool(replace(tool, template=template), replace=True)
+            registry.add_tool(tool.changed(template=template), replace=True)
 
         yield give
 

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -245,7 +244,7 @@ class TestPinned:
         story.ask("Hello")
         story._reply(("needs_approval",))
         story.park()
-        tool = replace(registry.tool("needs_approval"), importance=importance)
+        tool = registry.tool("needs_approval").changed(importance=importance)
 
         with registry.temporarily(tool):
             page, _, _ = whole_page(story.conversation)

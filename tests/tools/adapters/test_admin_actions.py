@@ -67,7 +67,7 @@ class TestAdminAction:
     def test_is_told(self):
         tool = from_admin_action(Group, "rename", effect="write", site=site)
 
-        assert (tool.name, tool.label) == ("auth_group_rename", "Rename them")
+        assert (tool.name, tool.display.label) == ("auth_group_rename", "Rename them")
         assert tool.description.startswith("Give the groups another name.")
         told = function_schema(tool)["function"]["parameters"]["properties"]
         assert "ids of the groups" in told["ids"]["description"]

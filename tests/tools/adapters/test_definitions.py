@@ -53,7 +53,7 @@ class TestDefinitions:
 
         assert (told["name"], told["description"]) == ("weather", "Tell the weather.")
         assert told["parameters"] == {**PARAMETERS, "additionalProperties": False}
-        assert (tool.effect, tool.label) == ("read", "Weather")
+        assert (tool.effect, tool.display.label) == ("read", "Weather")
 
     @pytest.mark.parametrize(
         ("arguments", "told"),
@@ -104,7 +104,7 @@ class TestDefinitions:
 
         tool = from_function(twice, effect="read", rate="1/s")
 
-        assert (tool.name, tool.description, tool.rate) == (
+        assert (tool.name, tool.description, tool.execution.rate) == (
             "twice",
             "Double a number.",
             "1/s",

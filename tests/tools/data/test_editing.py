@@ -18,7 +18,7 @@ MODEL = "warehouse.product"
 
 def edited(user, name, arguments, posted):
     """Return the arguments after a person has posted the form."""
-    editor = registry.tool(name).editor
+    editor = registry.tool(name).approval.editor
     form = editor.form(context_of(user), arguments, posted)
     assert form.is_valid(), form.errors
     return editor.arguments(form, arguments)
@@ -38,7 +38,9 @@ class TestForm:
             },
         }
 
-        form = registry.tool("change_object").editor.form(context_of(boss), arguments)
+        form = registry.tool("change_object").approval.editor.form(
+            context_of(boss), arguments
+        )
 
         assert list(form.fields) == list(arguments["values"])
         assert isinstance(form.fields["supplier"].widget, forms.Select)
@@ -96,7 +98,7 @@ class TestForm:
 
     def test_wrong_values_are_told_at_the_field(self, boss, stock):
         arguments = {"model": MODEL, "id": stock.lamp.pk, "values": {"price": "1"}}
-        editor = registry.tool("change_object").editor
+        editor = registry.tool("change_object").approval.editor
 
         form = editor.form(context_of(boss), arguments, _posted({"price": "much"}))
 
@@ -126,7 +128,9 @@ class TestForm:
         arguments = {"model": MODEL, "id": stock.lamp.pk, "values": {"api_key": "a"}}
 
         with pytest.raises(ModelRetry, match="cannot be given"):
-            registry.tool("change_object").editor.form(context_of(boss), arguments)
+            registry.tool("change_object").approval.editor.form(
+                context_of(boss), arguments
+            )
 
 
 def _posted(values):

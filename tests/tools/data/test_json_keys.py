@@ -118,7 +118,7 @@ class TestWritten:
             use("change_object", boss, **given(stock.chair, {"password": "mine"}))
 
     def test_is_not_in_the_form_of_the_card(self, boss, lamp):
-        editor = registry.tool("change_object").editor
+        editor = registry.tool("change_object").approval.editor
 
         form = editor.form(context_of(boss), given(lamp, {**MASKED, "host": "b"}))
 

@@ -157,7 +157,7 @@ class TestNoModel:
 
 
 def test_what_a_person_edits_becomes_an_argument(boss, offer):
-    editor = registry.tool("change_object").editor
+    editor = registry.tool("change_object").approval.editor
     values = {"price": "9.50", "tags": ["red"]}
     arguments = {"model": MODEL, "id": offer.pk, "values": values}
     posted = QueryDict("edit-price_0=7.25&edit-price_1=USD&edit-tags=red,%20new")

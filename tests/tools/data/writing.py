@@ -22,7 +22,7 @@ def preview(name: str, user: Any, context: Any = None, **arguments: Any) -> Any:
     """Return what the person would be shown."""
     tool = registry.tool(name)
     given = validated(tool, arguments)
-    return tool.preview(context or context_of(user), **given)
+    return tool.approval.preview(context or context_of(user), **given)
 
 
 def shown(changes: Any, position: int = 0) -> dict[str, tuple[str, str]]:

@@ -62,9 +62,9 @@ def proposal_entry(interrupt: Interrupt) -> Entry:
         "key": f"i-{interrupt.pk}",
         "because": call.asks_because,
         "again": getattr(interrupt, "is_again", False),
-        "importance": (tool.importance or "") if tool else "",
+        "importance": (tool.display.importance or "") if tool else "",
         "expires_at": interrupt.expires_at,
-        "editable": bool(changes and tool and tool.editor),
+        "editable": bool(changes and tool and tool.approval.editor),
         "allows": _allows(call, changes) if _may_allow(call, changes) else "",
     }
 
@@ -94,7 +94,7 @@ def _may_allow(call: ToolCall, changes: Changes | None) -> bool:
     if changes is not None and changes.is_empty:
         return False  # nobody has seen what it does
     tool = registry.tool(call.name)
-    return call.effect == "write" and not (tool is not None and tool.external)
+    return call.effect == "write" and not (tool is not None and tool.execution.external)
 
 
 def _allows(call: ToolCall, changes: Changes | None) -> str:

@@ -33,8 +33,8 @@ def template_name(tool_name: str) -> str:
     That of a tool that is gone is still used, if its file has the tool's name.
     """
     tool = registry.tool(tool_name)
-    if tool is not None and tool.template:
-        return tool.template
+    if tool is not None and tool.display.template:
+        return tool.display.template
     if not NAME.fullmatch(tool_name):
         return ""
     name = f"{FOLDER}{tool_name}.html"

@@ -196,7 +196,7 @@ def _label(calls: list[Entry]) -> str:
     if len({call["name"] for call in calls}) > 1:
         return _("Looked at %(count)d things") % {"count": len(calls)}
     tool = registry.tool(calls[-1]["name"])
-    return str(tool.label_plural if tool else "") or str(calls[-1]["label"])
+    return str(tool.display.label_plural if tool else "") or str(calls[-1]["label"])
 
 
 def covered_s(calls: Iterable[Entry]) -> float:

@@ -59,7 +59,7 @@ class TestRegistration:
     def test_recomputing_goes_on_in_the_background(self):
         tool = ai_assistant.registry.tools()["recompute_positions"]
 
-        assert (tool.background, tool.resumable) == (True, True)
+        assert (tool.execution.background, tool.execution.resumable) == (True, True)
 
     def test_modules_have_their_tools(self):
         modules = ai_assistant.registry.modules()
