@@ -234,6 +234,7 @@ def pinned_entry(interrupt: Interrupt) -> Entry:
     return {
         **card.entry(interrupt),
         "template": card.template,
+        "kind": interrupt.kind,
         "id": str(interrupt.pk),
         "nonce": interrupt.nonce,
         "call": call_entry(call),
