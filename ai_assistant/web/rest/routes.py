@@ -40,8 +40,8 @@ def _document() -> dict[str, Any]:
 
 
 VIEWS: tuple[tuple[str, str, str], ...] = (
-    ("", "root.RootView", "api"),
-    ("schema/", "document.SchemaView", "api-schema"),
+    ("", "registered.RootView", "api"),
+    ("schema/", "routes.SchemaView", "api-schema"),
     ("conversations/", "conversations.ConversationsView", "api-conversations"),
     ("conversations/<uuid:id>/", "conversations.ConversationView", "api-conversation"),
     ("conversations/<uuid:id>/messages/", "conversations.MessagesView", "api-messages"),
@@ -95,5 +95,5 @@ def _view(name: str) -> Callable[..., HttpResponse]:
 urlpatterns = [
     *(path(route, _later(view), name=name) for route, view, name in VIEWS),
     # Anything else, with line breaks too: a problem, and not the site's own page.
-    re_path(r"^[\s\S]*$", _later("root.nothing_here")),
+    re_path(r"^[\s\S]*$", _later("registered.nothing_here")),
 ]
