@@ -17,7 +17,6 @@ from ai_assistant.web.panel import (
     queue,
     views,
 )
-from ai_assistant.web.realtime import read_state
 from ai_assistant.web.rest import routes as rest
 
 app_name = "ai_assistant"
@@ -53,7 +52,7 @@ _routes: list[URLPattern | URLResolver] = [
     path("conversations/change/", conversations.change_view, name="change"),
     path("conversations/rename/", conversations.rename_view, name="rename"),
     path("earlier/", messages.earlier_view, name="earlier"),
-    path("seen/", read_state.seen_view, name="seen"),
+    path("seen/", conversations.seen_view, name="seen"),
     path("export/", messages.export_view, name="export"),
     path("context/", views.context_view, name="context"),
     path("keyboard/", keyboard.keyboard_view, name="keyboard"),

@@ -19,7 +19,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
 from ai_assistant.admin.base import ReadOnlyAdmin
-from ai_assistant.engine.lifecycle.revocation import revoke
+from ai_assistant.engine.service import revoke
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import UNATTENDED, Run
 from ai_assistant.models.token import AccessToken

@@ -1,39 +1,84 @@
-"""What the door asks of the engine: database and executor in one call each."""
+"""
+What views, the admin and commands ask of the engine: the way in to change anything.
+
+Each function does all of its work: in the database, in the executor, and for those
+who look on. What they only read comes from `ai_assistant.engine.queries`.
+"""
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import OperationalError
+from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.engine.calls.editing import edited, in_form_time
+from ai_assistant.engine.calls.editing import (
+    WrongValues,
+    edit_form,
+    edited,
+    in_form_time,
+)
 from ai_assistant.engine.execution.dequeue import Wanted
 from ai_assistant.engine.execution.dequeue import send_now as store_send_now
 from ai_assistant.engine.execution.executor import executor
 from ai_assistant.engine.execution.presence import is_left_alone, nothing_works
-from ai_assistant.engine.execution.sweep import give_out_calls
-from ai_assistant.engine.intake.client_runs import Given, take_answers
-from ai_assistant.engine.intake.retries import again_submission
+from ai_assistant.engine.execution.sweep import give_out_calls, sweep_once
+from ai_assistant.engine.intake import conversations
+from ai_assistant.engine.intake.client_runs import (
+    Given,
+    names_newest,
+    note_end,
+    take_answers,
+)
+from ai_assistant.engine.intake.conversations import (
+    FLAGS,
+    NAME_CHARS,
+    deleted_ending,
+    purge_deleted,
+)
+from ai_assistant.engine.intake.retries import (
+    Version,
+    again_submission,
+    edited_submission,
+    ended_run,
+    regenerate_submission,
+)
 from ai_assistant.engine.intake.submission import (
     Accepted,
     ClientNames,
     Submission,
     accept,
+    check_unused,
+    clean_text,
 )
 from ai_assistant.engine.interrupts.answers import answer as store_answer
-from ai_assistant.engine.interrupts.base import Answer
-from ai_assistant.engine.interrupts.browser import FromPage, claim, finish_call
+from ai_assistant.engine.interrupts.base import (
+    ANSWER_CHARS,
+    Answer,
+    kind_names,
+    waiting_for_person,
+)
+from ai_assistant.engine.interrupts.browser import (
+    VALUE_CHARS,
+    FromPage,
+    claim,
+    finish_call,
+    open_requests,
+)
+from ai_assistant.engine.interrupts.question import kind_of, options_of
 from ai_assistant.engine.lifecycle import queue
-from ai_assistant.engine.lifecycle.deletion import delete as store_deletion
-from ai_assistant.engine.lifecycle.deletion import deleted_ending
 from ai_assistant.engine.lifecycle.finish import STOPPED, Ending
-from ai_assistant.engine.lifecycle.scope import with_page
+from ai_assistant.engine.lifecycle.object_lock import any_locks
+from ai_assistant.engine.lifecycle.revocation import revoke
+from ai_assistant.engine.lifecycle.scope import RunScope, with_page
 from ai_assistant.engine.lifecycle.stop import stop as store_stop
+from ai_assistant.engine.queries import get_or_404, runs
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.branches import show_branch
 from ai_assistant.engine.storage.units import (
@@ -43,7 +88,7 @@ from ai_assistant.engine.storage.units import (
     unless_locked,
 )
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.run import Run
+from ai_assistant.models.run import Channel, RunState
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.types import UserKey
 
@@ -108,14 +153,19 @@ async def answer(given: Answer, form: Mapping[str, Any] | None = None) -> None:
     _ring(given.user_id, decided.conversation_id, decided.run_id)
 
 
-async def go_on(client: ClientNames, run_id: UUID, given: Given) -> None:
-    """Record all that a client says to a waiting run, and let the run go on."""
-    decided = await _of_person(take_answers, client, run_id, given)
+async def go_on(client: ClientNames, run_id: UUID, given: Given) -> int:
+    """
+    Record all that a client says to a waiting run, and let the run go on.
+
+    Return the number of the event after which its stream begins.
+    """
+    decided, after = await _of_person(take_answers, client, run_id, given)
     if decided.queued:
         _wake()
     else:
         await _give_out()  # an approved background call is not queued
     _ring(given.user_id, decided.conversation_id, decided.run_id)
+    return after
 
 
 async def claim_for_page(said: FromPage) -> bool:
@@ -135,24 +185,67 @@ async def result_of_page(said: FromPage) -> None:
 
 async def stop(user_id: UserKey, run_id: UUID, ending: Ending = STOPPED) -> None:
     """Stop a run of the user. Raise Refused not_found for another's."""
-    conversation_id = await in_db(_conversation_of, user_id, run_id)
-    stopped = await _of_person(store_stop, run_id, ending)
-    if not stopped.ended and _executes_here():
-        executor().stop(run_id)
-    _ring(user_id, conversation_id, run_id)
+    run = await in_db(lambda: get_or_404(runs(user_id), run_id))
+    await _stop(run_id, ending)
+    _ring(user_id, run.conversation_id, run_id)
 
 
-async def delete(user_id: UserKey, conversation_id: UUID, ip: str = "") -> None:
-    """Delete a conversation of the user, and stop what works in it."""
-    runs = await _of_person(store_deletion, user_id, conversation_id, ip)
-    for run_id in runs:
-        await stop(user_id, run_id, deleted_ending())
+async def stop_left(user_id: UserKey, run_id: UUID) -> None:
+    """Stop a run whose client has left, unless it is gone."""
+    ending = Ending(
+        state=RunState.CANCELLED,
+        code="client_left",
+        text=_("Stopped: the program that asked has left."),
+    )
+    with suppress(Refused):  # it was deleted meanwhile
+        await stop(user_id, run_id, ending)
+
+
+async def delete(
+    user_id: UserKey, conversation_id: UUID, ip: str = "", *, for_good: bool = False
+) -> None:
+    """
+    Delete a conversation of the user, and stop what works in it.
+
+    It can be restored for some seconds. One that is deleted for good is gone now.
+    Raise Refused: not_found, or busy if a run works in what is deleted for good.
+    """
+    store = partial(conversations.delete, for_good=for_good)
+    for run_id in await _of_person(store, user_id, conversation_id, ip):
+        await _stop(run_id, deleted_ending())
     _ring(user_id, conversation_id, conversation_id)
 
 
-def renamed(user_id: UserKey, conversation_id: UUID) -> None:
-    """Tell who looks at the conversation that it has another title."""
+async def restore(user_id: UserKey, conversation_id: UUID, ip: str = "") -> None:
+    """Give a deleted conversation back. Raise Refused not_found if it is too late."""
+    await _of_person(conversations.restore, user_id, conversation_id, ip)
+
+
+async def rename(user_id: UserKey, conversation_id: UUID, name: str) -> None:
+    """Rename a conversation. Raise Refused: not_found, empty, too_long, binary."""
+    await _of_person(conversations.rename, user_id, conversation_id, name)
     _ring(user_id, conversation_id, conversation_id)
+
+
+async def flag(user_id: UserKey, conversation_id: UUID, name: str) -> None:
+    """Pin or archive a conversation, or the reverse. Raise Refused not_found."""
+    await _of_person(conversations.flag, user_id, conversation_id, name)
+
+
+async def mark_read(user_id: UserKey, conversation_id: UUID) -> None:
+    """Note that its owner sees a conversation, unless the row is locked now."""
+    await in_db(unless_locked, conversations.mark_read, user_id, conversation_id)
+
+
+async def rate(
+    user_id: UserKey,
+    run_id: UUID,
+    value: str,
+    reasons: Sequence[str] = (),
+    text: str = "",
+) -> None:
+    """Keep what a user thinks of an answer. Raise Refused if it cannot be kept."""
+    await _of_person(conversations.rate, user_id, run_id, value, reasons, text)
 
 
 async def again(
@@ -175,6 +268,12 @@ def boot() -> None:
     """Start what this process does for runs. Call it on its event loop."""
     if _executes_here():
         executor().boot()
+
+
+def wake() -> None:
+    """Look for queued runs now, if this process executes any."""
+    if _executes_here():
+        executor().wake()
 
 
 def cannot_execute() -> bool:
@@ -227,6 +326,12 @@ async def _of_person(work: Callable[..., T], *args: object) -> T:
         raise refused from error
 
 
+async def _stop(run_id: UUID, ending: Ending) -> None:
+    stopped = await _of_person(store_stop, run_id, ending)
+    if not stopped.ended and _executes_here():
+        executor().stop(run_id)
+
+
 async def _give_out() -> None:
     await in_db(unless_locked, give_out_calls)  # else the sweep does it
 
@@ -242,10 +347,3 @@ def _wake() -> None:
 
 def _ring(user_id: UserKey, conversation_id: UUID, run_id: UUID) -> None:
     notifications.ring(notifications.group_name(user_id, conversation_id), run_id)
-
-
-def _conversation_of(user_id: UserKey, run_id: UUID) -> UUID:
-    found = Run.objects.filter(pk=run_id, user_id=user_id).first()
-    if found is None:
-        raise Refused("not_found", "")
-    return found.conversation_id

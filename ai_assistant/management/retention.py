@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from ai_assistant.models import clock
 from ai_assistant.models.change import ChangeSet
@@ -60,9 +60,8 @@ def _keys(before: datetime, user_id: UserKey | None) -> Iterator[UUID]:
 
 def _delete(pk: UUID, before: datetime) -> bool:
     with transaction.atomic():
-        # A write first: it takes the lock, and a message that comes now waits.
         own = Conversation.objects.filter(pk=pk, updated_at__lt=before)
-        if not own.update(title=F("title")):
+        if not own.lock_row():  # a message that comes now waits
             return False
         if Run.objects.filter(conversation_id=pk, state__in=UNFINISHED).exists():
             return False

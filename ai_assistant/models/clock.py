@@ -2,11 +2,11 @@
 
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from django.conf import settings
 from django.db import connection, models
-from django.db.models import Model, QuerySet, functions
+from django.db.models import QuerySet, functions
 
 SEEN_S = 60.0
 NOW = {
@@ -104,10 +104,10 @@ def _host_now() -> datetime:
     return datetime.now(UTC) if settings.USE_TZ else datetime.now()  # noqa: DTZ005
 
 
-M = TypeVar("M", bound=Model)
+Q = TypeVar("Q", bound=QuerySet[Any])
 
 
-def free(rows: "QuerySet[M]") -> "QuerySet[M]":
+def free(rows: Q) -> Q:
     """
     Return those of `rows` that no other transaction holds; reading them locks them.
 
@@ -116,4 +116,5 @@ def free(rows: "QuerySet[M]") -> "QuerySet[M]":
     if not connection.features.has_select_for_update_skip_locked:
         return rows
     taken = rows.order_by().select_for_update(skip_locked=True, of=("self",))
-    return rows.model._default_manager.filter(pk__in=taken.values("pk"))
+    free_rows = rows.model._default_manager.filter(pk__in=taken.values("pk"))
+    return cast("Q", free_rows)

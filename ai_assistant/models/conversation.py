@@ -19,6 +19,15 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         """Return those that a user has: a deleted one is gone, for the user too."""
         return self.filter(owner_id=user_id, deleted_at=None)
 
+    def lock_row(self) -> bool:
+        """
+        Lock the rows until the transaction ends; tell whether there are any.
+
+        By a write that changes nothing: SQLite has no lock of a row, and a transaction
+        that begins with a read may lose what it has read to another one.
+        """
+        return bool(self.update(title=models.F("title")))
+
 
 class Conversation(models.Model):
     """All messages of one user about one matter."""

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.utils.timezone import is_aware, localtime
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.intake.retries import whole_answer
 from ai_assistant.engine.storage.branches import path_of
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
@@ -47,6 +48,18 @@ def as_markdown(conversation: Conversation) -> str:
         if entry["error"]:
             blocks.append(f"> {entry['error']}")
     return "\n\n".join(blocks) + "\n"
+
+
+def answer_as_markdown(run: Run) -> str:
+    """
+    Return what the assistant said in a run, as it wrote it, without its calls.
+
+    Of one that goes on with a cut answer the parts above are taken along.
+    """
+    messages = Message.objects.filter(run_id__in=whole_answer(run))
+    messages = messages.filter(role=Message.Role.ASSISTANT).order_by("position")
+    texts = (message.text.strip() for message in messages)
+    return "\n\n".join(text for text in texts if text)
 
 
 def _entries(conversation: Conversation) -> Iterator[Entry]:

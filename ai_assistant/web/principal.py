@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.permissions import may_use, may_view
 from ai_assistant.safety.identity.session import SessionStamp, stamp
 from ai_assistant.safety.identity.tokens import (
+    Scope,
     State,
     known,
     note_refusal,
@@ -38,6 +38,11 @@ class Caller:
     def has_scope(self, scope: str) -> bool:
         """Tell whether the token is for this; a person has no need of one."""
         return self.scopes is None or scope in self.scopes
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether the caller may answer what a run waits for."""
+        return self.has_scope(Scope.APPROVE)
 
     def check_scope(self, scope: str) -> None:
         """Raise Refused scope if the token is not for this."""
@@ -64,7 +69,7 @@ def identify(request: HttpRequest, scope: str) -> Caller:
     token needs none, a session has it here.
     """
     caller = _by_token(request) or _by_session(request)
-    allowed = may_view if scope == AccessToken.Scope.READ else may_use
+    allowed = may_view if scope == Scope.READ else may_use
     if not allowed(caller.user):
         raise Refused(
             "permission",

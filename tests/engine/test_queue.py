@@ -13,12 +13,13 @@ from ai_assistant.engine import service
 from ai_assistant.engine.execution import dequeue
 from ai_assistant.engine.execution.dequeue import Wanted, send_now, start_waiting
 from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.intake.conversations import delete, restore
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.lifecycle import queue
-from ai_assistant.engine.lifecycle.deletion import delete, restore
-from ai_assistant.engine.lifecycle.queue import drop, move, waiting
+from ai_assistant.engine.lifecycle.queue import drop, move
 from ai_assistant.engine.lifecycle.revocation import revoke
 from ai_assistant.engine.lifecycle.stop import stop
+from ai_assistant.engine.queries import queued_messages
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Limited, ModelError
@@ -683,7 +684,7 @@ class TestSendNow:
 
         def press():
             send_now(wanted("Second"))
-            return [row.told_run for row in waiting(working.conversation_id)]
+            return [row.told_run for row in queued_messages(working.conversation_id)]
 
         async def model(request):
             asked_with.append([one["content"] for one in request.messages])

@@ -3,11 +3,10 @@
 import pytest
 from channels.layers import get_channel_layer
 
-from ai_assistant.engine.lifecycle.deletion import delete
+from ai_assistant.engine.intake.conversations import delete, rename
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models import Run
-from ai_assistant.web.panel.conversations import rename
 from tests.web.conftest import ask
 from tests.web.sockets import Socket
 from tests.web.test_routing import cookies_of

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from ai_assistant.engine.lifecycle.deletion import let_go_of_deleted
+from ai_assistant.engine.intake.conversations import purge_deleted
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.change import ChangeSet
@@ -216,7 +216,7 @@ class TestDelete:
         late = timezone.now() - timedelta(seconds=16)
         Conversation.objects.filter(pk=matter.pk).update(deleted_at=late)
 
-        assert let_go_of_deleted(now=True) == 1
+        assert purge_deleted(now=True) == 1
 
         made.refresh_from_db()
         assert (made.run, made.user, made.tool) == (None, people["ada"], "t")
@@ -240,11 +240,11 @@ class TestDelete:
 
     def test_is_for_good_when_the_time_is_over(self, ada, matter):
         change(ada, matter, "delete")
-        assert let_go_of_deleted(now=True) == 0
+        assert purge_deleted(now=True) == 0
         late = timezone.now() - timedelta(seconds=16)
         Conversation.objects.filter(pk=matter.pk).update(deleted_at=late)
 
-        assert let_go_of_deleted(now=True) == 1
+        assert purge_deleted(now=True) == 1
 
         assert not Conversation.objects.filter(pk=matter.pk).exists()
         assert change(ada, matter, "undo").status_code == 404
@@ -255,7 +255,7 @@ class TestDelete:
         late = timezone.now() - timedelta(seconds=16)
         Conversation.objects.update(deleted_at=late)
 
-        assert let_go_of_deleted(now=True) == 0
+        assert purge_deleted(now=True) == 0
         run.refresh_from_db()
         assert run.stop_requested
 

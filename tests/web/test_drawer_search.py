@@ -5,9 +5,10 @@ import time
 import pytest
 from django.urls import reverse
 
+from ai_assistant.engine.queries import search_words
 from ai_assistant.models import Conversation, Message, Run
 from ai_assistant.render.html.conversation_list import excerpt, without_signs
-from ai_assistant.web.panel.listing import LISTED, Wish, listed, words_of
+from ai_assistant.web.panel.listing import LISTED, Wish, listed
 from tests.corpora import corpus
 from tests.figures import FIGURE
 from tests.web.conftest import ask
@@ -153,7 +154,7 @@ class TestBadInput:
             )
             html = client.get(address, {"q": plain}, headers=SCRIPT).content.decode()
             assert "<script" not in html
-            words = words_of(plain)
+            words = search_words(plain)
             if words and " ".join(words) in " ".join(plain.split()):
                 assert "Matter" in html, plain
 

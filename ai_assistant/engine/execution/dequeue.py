@@ -10,7 +10,6 @@ from django.db.models import (
     BooleanField,
     Exists,
     ExpressionWrapper,
-    F,
     OuterRef,
     Q,
     QuerySet,
@@ -26,6 +25,7 @@ from ai_assistant.engine.intake.submission import (
 )
 from ai_assistant.engine.lifecycle import queue
 from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
+from ai_assistant.engine.queries import queued_messages
 from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
@@ -166,7 +166,7 @@ def _unlocked(conversation_id: UUID) -> Conversation | None:
     named = Conversation.objects.filter(pk=conversation_id, deleted_at=None)
     if connection.features.has_select_for_update_skip_locked:
         return named.select_for_update(skip_locked=True).first()
-    named.update(title=F("title"))
+    named.lock_row()
     return named.first()
 
 
@@ -210,7 +210,7 @@ def _refused(conversation_id: UUID, refused: Refused) -> None:
 
 
 def _first(conversation_id: UUID) -> UUID:
-    first = queue.waiting(conversation_id).first()
+    first = queued_messages(conversation_id).first()
     return first.pk if first else UUID(int=0)
 
 

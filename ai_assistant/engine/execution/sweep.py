@@ -13,6 +13,7 @@ from django.db.models import Q
 from ai_assistant import conf
 from ai_assistant.engine.calls import background
 from ai_assistant.engine.calls.background.send import resend_s
+from ai_assistant.engine.intake.conversations import purge_deleted
 from ai_assistant.engine.interrupts.answers import expire
 from ai_assistant.engine.interrupts.base import late_interrupts, settle_wait
 from ai_assistant.engine.interrupts.results import (
@@ -21,7 +22,6 @@ from ai_assistant.engine.interrupts.results import (
     record_result,
 )
 from ai_assistant.engine.interrupts.task import TASK
-from ai_assistant.engine.lifecycle.deletion import let_go_of_deleted
 from ai_assistant.engine.lifecycle.object_lock import let_go_of_left
 from ai_assistant.engine.lifecycle.stop import heed
 from ai_assistant.engine.storage.eventlog import append_by_state
@@ -76,7 +76,7 @@ def _parts(swept: Swept) -> list[Callable[[], object]]:
         unit(let_go_of_left),
         give_out_calls,
         unit(settle_left_behind),
-        let_go_of_deleted,
+        purge_deleted,
         partial(seal_all, unit(seal)),  # who freezes in it does not keep the log
     ]
 

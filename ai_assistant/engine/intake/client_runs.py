@@ -34,21 +34,25 @@ class Given:
 
 
 @unit
-def take_answers(client: ClientNames, run_id: UUID, given: Given) -> Decided:
+def take_answers(
+    client: ClientNames, run_id: UUID, given: Given
+) -> tuple[Decided, int]:
     """
     Record answers and results, all or none, and how the client names what follows.
+
+    Return what was decided last, and the event after which the client was told nothing.
 
     Raise Refused: what answering or reporting raises, run_id_used, already_answered.
     """
     run = Run.objects.select_related("conversation").get(pk=run_id)
     lock_run(run)
     run.refresh_from_db(fields=["next_seq"])
-    _note_stretch(run, client)
+    after = _note_stretch(run, client)
     decided = [answer_now(one) for one in given.answers]
     decided += [finish_now(one) for one in given.results]
     if given.text:
         _store_said(run, client, given)
-    return decided[-1]
+    return decided[-1], after
 
 
 def _store_said(run: Run, client: ClientNames, given: Given) -> None:
@@ -76,17 +80,22 @@ def names_newest(run: Run, client: ClientNames) -> bool:
     return last is not None and last.client_id == client.run
 
 
-def _note_stretch(run: Run, client: ClientNames) -> None:
-    """Write down how the client names what follows. Raise Refused run_id_used."""
+def _note_stretch(run: Run, client: ClientNames) -> int:
+    """
+    Write down how the client names what follows; return the event before it.
+
+    Raise Refused run_id_used.
+    """
     after = _told_until(run)
     if names_newest(run, client):
         named = run.client_runs.filter(client_id=client.run)
         named.update(after=after, until=None)
-        return
+        return after
     check_unused(run.conversation, client)
     ClientRun.objects.create(
         conversation=run.conversation, run=run, client_id=client.run, after=after
     )
+    return after
 
 
 def _told_until(run: Run) -> int:

@@ -11,6 +11,7 @@ from ai_assistant import conf
 from ai_assistant.conf import labelled_profiles
 from ai_assistant.engine.intake.submission import Submission
 from ai_assistant.engine.lifecycle.finish import BUDGET
+from ai_assistant.engine.queries import get_or_404, runs
 from ai_assistant.engine.storage.branches import tree_of
 from ai_assistant.engine.storage.history import question_of
 from ai_assistant.exceptions import Refused
@@ -135,9 +136,7 @@ def edited_submission(version: Version, text: str) -> Submission:
 
 def ended_run(user_id: UserKey, run_id: UUID) -> Run:
     """Return an ended run of the user. Raise Refused not_found, or not_ended."""
-    run = Run.objects.filter(pk=run_id, user_id=user_id).first()
-    if run is None:
-        raise Refused("not_found", "")
+    run = get_or_404(runs(user_id), run_id)
     if not run.is_final:
         raise Refused("not_ended", _("This answer is still being written."))
     return run

@@ -8,9 +8,10 @@ before it has ended well. What ended otherwise pauses them until the person goes
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import F, Max, Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.queries import conversations, queued_messages
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.clock import Now
@@ -26,17 +27,6 @@ SIGNED_OUT = "signed_out"
 SIGNED_OUT_AS = (
     *(SIGNED_OUT, "session_expired", "session_removed", "password", "token"),
 )
-
-
-def waiting(conversation_id: UUID) -> "QuerySet[QueuedMessage]":
-    """Return the messages that wait in a conversation, the next one first."""
-    rows = QueuedMessage.objects.filter(conversation_id=conversation_id)
-    return rows.filter(dropped_at=None).order_by("position")
-
-
-def known(user_id: UserKey, key: str) -> QueuedMessage | None:
-    """Return the message of that key, also if it was dropped."""
-    return QueuedMessage.objects.filter(user_id=user_id, key=key).first()
 
 
 def append(queued: QueuedMessage) -> None:
@@ -66,7 +56,7 @@ def next_up(conversation: Conversation) -> QueuedMessage | None:
     None while a run is unfinished, after one that paused the queue, and where that was
     stopped by a refusal.
     """
-    rows = waiting(conversation.pk)
+    rows = queued_messages(conversation.pk)
     first = rows.first()
     if first is None or rows.exclude(held="").exists():
         return None
@@ -94,7 +84,7 @@ def goes_on_after(run: Run) -> bool:
 
 def told_to(run: Run) -> "QuerySet[QueuedMessage]":
     """Return the messages that the next step of a run under way is to read."""
-    return waiting(run.conversation_id).filter(told_run=run.pk)
+    return queued_messages(run.conversation_id).filter(told_run=run.pk)
 
 
 def told(active: Run, queued: QueuedMessage) -> None:
@@ -104,7 +94,7 @@ def told(active: Run, queued: QueuedMessage) -> None:
     ).exists():
         queued.delete()
         return
-    rows = waiting(queued.conversation_id)
+    rows = queued_messages(queued.conversation_id)
     before = rows.filter(position__lt=queued.position)
     rows.filter(pk=queued.pk).update(told_run=active.pk)
     others = before.exclude(told_run=active.pk).count()
@@ -113,7 +103,7 @@ def told(active: Run, queued: QueuedMessage) -> None:
 
 def hold(conversation_id: UUID, code: str) -> None:
     """Pause the queue for a reason of its own: its next message was refused."""
-    waiting(conversation_id).update(held=code)
+    queued_messages(conversation_id).update(held=code)
 
 
 def hold_session(session_digest: str) -> None:
@@ -132,7 +122,7 @@ def take_over(conversation_id: UUID, stamp: SessionStamp) -> None:
 
     Those in which its messages were written may have ended long ago.
     """
-    waiting(conversation_id).update(held="", **stamp.fields())
+    queued_messages(conversation_id).update(held="", **stamp.fields())
 
 
 @unit
@@ -161,7 +151,7 @@ def move(user_id: UserKey, conversation_id: UUID, queued_id: UUID, *, by: int) -
 
 def place(conversation_id: UUID, queued_id: UUID, *, by: int) -> None:
     """Move a message by so many places, at most to either end."""
-    rows = list(waiting(conversation_id))
+    rows = list(queued_messages(conversation_id))
     positions = [row.position for row in rows]
     here = next(index for index, row in enumerate(rows) if row.pk == queued_id)
     there = min(max(here + by, 0), len(rows) - 1)
@@ -173,16 +163,15 @@ def place(conversation_id: UUID, queued_id: UUID, *, by: int) -> None:
 
 def lock(user_id: UserKey, conversation_id: UUID) -> Conversation:
     """Return the user's conversation, with its lock. Raise Refused not_found."""
-    own = Conversation.objects.own(user_id).filter(pk=conversation_id)
-    # A write first: it takes the lock, and a message that comes now stands in line.
-    if not own.update(title=F("title")):
+    own = conversations(user_id).filter(pk=conversation_id)
+    if not own.lock_row():  # a message that comes now waits
         raise Refused("not_found", _("This conversation does not exist."))
     return own.get()
 
 
 def find(conversation_id: UUID, queued_id: UUID) -> QueuedMessage:
     """Return a message that still waits. Raise Refused sent."""
-    found = waiting(conversation_id).filter(pk=queued_id).first()
+    found = queued_messages(conversation_id).filter(pk=queued_id).first()
     if found is None:
         raise _gone()
     return found

@@ -177,8 +177,7 @@ def show_branch(user_id: UserKey, run_id: UUID) -> UUID:
     if found is None:
         raise Refused("not_found", "")
     named = Conversation.objects.filter(pk=found)
-    # A write first: it takes the lock, and a message that comes now stands in line.
-    named.update(title=F("title"))
+    named.lock_row()  # a message that comes now waits
     conversation = named.get()
     if conversation.runs.filter(state__in=UNFINISHED).exists():
         raise Refused(

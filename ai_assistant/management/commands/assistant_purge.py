@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ai_assistant import conf
-from ai_assistant.engine.lifecycle.deletion import let_go_of_deleted
+from ai_assistant.engine.service import purge_deleted
 from ai_assistant.management.people import user_named
 from ai_assistant.management.retention import (
     days_ago,
@@ -62,7 +62,7 @@ class Command(BaseCommand):
 
     def _deleted(self) -> None:
         """Delete for good what people have deleted, when nobody can undo it."""
-        if gone := sum(iter(partial(let_go_of_deleted, now=True), 0)):
+        if gone := sum(iter(partial(purge_deleted, now=True), 0)):
             self.stdout.write(f"{gone} conversations that people had deleted are gone.")
 
     def _conversations(self, days: int, user_id: UserKey | None, *, dry: bool) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from ai_assistant.engine.execution.sweep import sweep_once
+from ai_assistant.engine.service import sweep_once
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
-from ai_assistant.engine.lifecycle.revocation import revoke
+from ai_assistant.engine.service import revoke
 from ai_assistant.exceptions import Refused
 from ai_assistant.management.people import user_named
 from ai_assistant.models.token import AccessToken

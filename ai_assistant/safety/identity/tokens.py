@@ -22,6 +22,7 @@ from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import record
 from ai_assistant.safety.identity.session import SALT, SessionStamp, password_digest
 
+Scope = AccessToken.Scope
 MARK = "aia_"  # so that a leaked one can be recognised: see `redaction.patterns`
 SECRET_BYTES = 32
 PREFIX_CHARS = 12
@@ -61,18 +62,18 @@ def store_new(token: AccessToken, *, by: Any = None, ip: str = "") -> str:
 
     `by` is the user who makes it, None for an operator. Raise Refused wrong_scopes.
     """
-    wrong = sorted(set(token.scopes) - set(AccessToken.Scope.values))
+    wrong = sorted(set(token.scopes) - set(Scope.values))
     if wrong or not token.scopes:
         raise Refused(
             "wrong_scopes",
             _("Scopes are “%(given)s”. Give some of: %(known)s.")
             % {
                 "given": ", ".join(map(str, token.scopes)),
-                "known": ", ".join(AccessToken.Scope.values),
+                "known": ", ".join(Scope.values),
             },
         )
     secret = MARK + secrets.token_urlsafe(SECRET_BYTES)
-    token.scopes = [one for one in AccessToken.Scope.values if one in token.scopes]
+    token.scopes = [one for one in Scope.values if one in token.scopes]
     token.digest, token.prefix = _digest(secret), secret[:PREFIX_CHARS]
     token.password_digest = password_digest(token.user)
     with transaction.atomic():
@@ -165,7 +166,7 @@ def stamp_of(token: AccessToken, ip: str = "") -> SessionStamp:
         password_digest=token.password_digest,
         expires_at=token.expires_at,
         token_id=token.pk,
-        may_answer=AccessToken.Scope.APPROVE in token.scopes,
+        may_answer=Scope.APPROVE in token.scopes,
         ip=ip,
     )
 

@@ -2,24 +2,31 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ag_ui.core import ResumeEntry, TextPart, ToolMessage, UserMessage
 from django.db.models import Q
 from django.utils.translation import gettext as _
 from jsonschema import Draft202012Validator
 
-from ai_assistant.engine.interrupts.base import Answer, waiting_for_person
-from ai_assistant.engine.interrupts.browser import VALUE_CHARS, FromPage, open_requests
+from ai_assistant.engine.service import (
+    VALUE_CHARS,
+    Answer,
+    FromPage,
+    open_requests,
+    waiting_for_person,
+)
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import Run
-from ai_assistant.models.token import AccessToken
 from ai_assistant.render.agui.interrupts import form_of, interrupt_id
+from ai_assistant.safety.identity.tokens import Scope
 from ai_assistant.web.agui.input import check_name
 from ai_assistant.web.agui.threads import own_id
 from ai_assistant.web.principal import Caller
+
+if TYPE_CHECKING:
+    from ai_assistant.models.conversation import Conversation
+    from ai_assistant.models.interrupt import Interrupt
+    from ai_assistant.models.run import Run
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +42,7 @@ class Said:
     is_repeat: bool = False
 
 
-def said_anew(messages: Sequence[Any], conversation: Conversation | None) -> Said:
+def said_anew(messages: Sequence[Any], conversation: "Conversation | None") -> Said:
     """
     Return the user's messages at the end of the input that are not stored yet.
 
@@ -75,7 +82,7 @@ def _tail(messages: Sequence[Any]) -> Iterator[UserMessage]:
     yield from reversed(found)
 
 
-def _known_ids(conversation: Conversation | None, ids: list[str]) -> set[str]:
+def _known_ids(conversation: "Conversation | None", ids: list[str]) -> set[str]:
     if conversation is None:
         return set()
     own = [found for one in ids if (found := own_id(one)) is not None]
@@ -84,7 +91,7 @@ def _known_ids(conversation: Conversation | None, ids: list[str]) -> set[str]:
 
 
 def read_answers(
-    caller: Caller, run: Run, entries: Sequence[ResumeEntry]
+    caller: Caller, run: "Run", entries: Sequence[ResumeEntry]
 ) -> list[Answer]:
     """
     Return the answers to all open interrupts of `run`.
@@ -94,7 +101,7 @@ def read_answers(
     """
     given = {entry.interrupt_id: entry for entry in entries}
     waits = list(waiting_for_person(run=run).select_related("call"))
-    may_answer = caller.has_scope(AccessToken.Scope.APPROVE)
+    may_answer = caller.may_answer
     ids = {one.pk: interrupt_id(one, may_answer=may_answer) for one in waits}
     missing = [one for one in waits if ids[one.pk] not in given]
     if missing:
@@ -104,12 +111,12 @@ def read_answers(
             % {"n": len(missing), "all": len(waits)},
         )
     if waits:
-        caller.check_scope(AccessToken.Scope.APPROVE)
+        caller.check_scope(Scope.APPROVE)
     return [_answer(caller, one, given[ids[one.pk]]) for one in waits]
 
 
 def read_results(
-    caller: Caller, run: Run, results: dict[str, ToolMessage]
+    caller: Caller, run: "Run", results: dict[str, ToolMessage]
 ) -> list[FromPage]:
     """Return the results of calls that the client carries out, and still owes."""
     return [
@@ -119,7 +126,7 @@ def read_results(
     ]
 
 
-def _answer(caller: Caller, interrupt: Interrupt, entry: ResumeEntry) -> Answer:
+def _answer(caller: Caller, interrupt: "Interrupt", entry: ResumeEntry) -> Answer:
     form = form_of(interrupt)
     said: dict[str, Any] = {"decision": form.left}
     if entry.status == "resolved":
@@ -144,7 +151,7 @@ def _checked(schema: Mapping[str, Any], payload: Any) -> dict[str, Any]:
     return payload  # type: ignore[no-any-return]
 
 
-def _result(caller: Caller, interrupt: Interrupt, said: ToolMessage) -> FromPage:
+def _result(caller: Caller, interrupt: "Interrupt", said: ToolMessage) -> FromPage:
     text = text_of(said)
     fault = said.error or ""
     if len(text) > VALUE_CHARS:

@@ -4,25 +4,26 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from channels.layers import get_channel_layer
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.lifecycle.finish import Ending
-from ai_assistant.engine.service import stop
+from ai_assistant.engine.queries import active_run
+from ai_assistant.engine.service import stop_left
 from ai_assistant.engine.storage.eventlog import events_after
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.run import UNFINISHED, RunState
-from ai_assistant.models.token import AccessToken
 from ai_assistant.render.agui.segment import Names, Segment
+from ai_assistant.safety.identity.tokens import Scope
 from ai_assistant.types import UserKey
 from ai_assistant.web.agui.stream import Listener, Stream
 from ai_assistant.web.agui.threads import find_conversation, no_thread, own_id
 from ai_assistant.web.principal import Caller, identify
+
+if TYPE_CHECKING:
+    from ai_assistant.models.conversation import Conversation
 
 logger = logging.getLogger("ai_assistant")
 
@@ -48,22 +49,13 @@ def is_being_left(user: Any, thread: str) -> bool:
     conversation = find_conversation(user, thread)
     if conversation is None:
         return False
-    active = conversation.runs.filter(state__in=UNFINISHED).first()
+    active = active_run(conversation)
     return active is None or active.is_stopping or active.pk in _left
 
 
 async def _leave(user_id: UserKey, run_id: UUID, group: str) -> None:
-    if await _is_watched(group):
-        return
-    ending = Ending(
-        state=RunState.CANCELLED,
-        code="client_left",
-        text=_("Stopped: the program that asked has left."),
-    )
-    try:
-        await stop(user_id, run_id, ending)
-    except Refused:
-        return  # it was deleted meanwhile
+    if not await _is_watched(group):
+        await stop_left(user_id, run_id)
 
 
 async def _is_watched(group: str) -> bool:
@@ -143,13 +135,13 @@ def attached(request: HttpRequest) -> tuple[Caller, Segment, UUID]:
     The header Last-Event-ID says where the client stands. Raise Refused: not_found,
     bad_input.
     """
-    caller = identify(request, AccessToken.Scope.READ)
+    caller = identify(request, Scope.READ)
     thread, run = (request.GET.get(name, "") for name in ("threadId", "runId"))
     conversation = find_conversation(caller.user, thread)
     if conversation is None:
         raise no_thread(thread)
     is_new = request.GET.get("protocolVersion", "1.0") != ""
-    may_answer = caller.has_scope(AccessToken.Scope.APPROVE)
+    may_answer = caller.may_answer
     names = Names(thread=thread, run=run, is_new=is_new, may_answer=may_answer)
     segment = _segment(conversation, names)
     if position := request.headers.get("Last-Event-ID", ""):
@@ -157,7 +149,7 @@ def attached(request: HttpRequest) -> tuple[Caller, Segment, UUID]:
     return caller, segment, conversation.pk
 
 
-def _segment(conversation: Conversation, names: Names) -> Segment:
+def _segment(conversation: "Conversation", names: Names) -> Segment:
     known = conversation.client_runs.filter(client_id=names.run).first()
     if known is not None:
         return Segment(known.run_id, names, after=known.after)

@@ -3,20 +3,25 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ag_ui.core import RunAgentInput
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.intake.client_runs import Given, names_newest
-from ai_assistant.engine.intake.retries import again_submission
-from ai_assistant.engine.intake.submission import ClientNames, Submission, check_unused
-from ai_assistant.engine.interrupts.base import waiting_for_person
-from ai_assistant.engine.storage.branches import shown_runs
+from ai_assistant.engine.queries import active_run, last_run
+from ai_assistant.engine.service import (
+    Channel,
+    ClientNames,
+    Given,
+    RunState,
+    Submission,
+    again_submission,
+    check_unused,
+    names_newest,
+    waiting_for_person,
+)
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.run import UNFINISHED, Channel, Run, RunState
 from ai_assistant.web.agui.answers import (
     Said,
     read_answers,
@@ -29,6 +34,10 @@ from ai_assistant.web.agui.threads import find_conversation, new_id, no_thread, 
 from ai_assistant.web.panel.fields import page_path
 from ai_assistant.web.principal import Caller
 
+if TYPE_CHECKING:
+    from ai_assistant.models.conversation import Conversation
+    from ai_assistant.models.run import Run
+
 TITLE_CHARS = 300
 
 
@@ -36,8 +45,8 @@ TITLE_CHARS = 300
 class ShowHistory:
     """Tell the conversation, and go on with the run that is under way, if one is."""
 
-    conversation: Conversation
-    run: Run | None
+    conversation: "Conversation"
+    run: "Run | None"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +85,7 @@ def plan(caller: Caller, said: RunAgentInput) -> Plan:
     if not said.messages and not said.resume:
         return _history(conversation, said.thread_id)
     client = _names(said)
-    active = _active(conversation)
+    active = active_run(conversation)
     goes_on = active and said.resume and names_newest(active, client)
     if conversation is not None and not goes_on:
         check_unused(conversation, client)
@@ -87,10 +96,10 @@ def plan(caller: Caller, said: RunAgentInput) -> Plan:
     return _to_active(caller, said, client, news, active)
 
 
-def _history(conversation: Conversation | None, thread: str) -> ShowHistory:
+def _history(conversation: "Conversation | None", thread: str) -> ShowHistory:
     if conversation is None:
         raise no_thread(thread)
-    return ShowHistory(conversation=conversation, run=_active(conversation))
+    return ShowHistory(conversation=conversation, run=active_run(conversation))
 
 
 def _names(said: RunAgentInput) -> ClientNames:
@@ -98,14 +107,8 @@ def _names(said: RunAgentInput) -> ClientNames:
     return ClientNames(run=said.run_id, thread=thread)
 
 
-def _active(conversation: Conversation | None) -> Run | None:
-    if conversation is None:
-        return None
-    return conversation.runs.filter(state__in=UNFINISHED).first()
-
-
 def _to_active(
-    caller: Caller, said: RunAgentInput, client: ClientNames, news: Said, active: Run
+    caller: Caller, said: RunAgentInput, client: ClientNames, news: Said, active: "Run"
 ) -> Plan:
     answers = read_answers(caller, active, said.resume or [])
     results = read_results(caller, active, results_by_call(said.messages))
@@ -129,7 +132,7 @@ def _to_active(
     )
 
 
-def _busy(active: Run) -> Refused:
+def _busy(active: "Run") -> Refused:
     if _waits_for_client(active):
         return Refused(
             "nothing_new",
@@ -140,7 +143,7 @@ def _busy(active: Run) -> Refused:
     )
 
 
-def _waits_for_client(run: Run) -> bool:
+def _waits_for_client(run: "Run") -> bool:
     """Tell whether only calls that the client carries out hold the run up."""
     is_its = run.state == RunState.WAITING_BROWSER
     return is_its and not waiting_for_person(run=run).exists()
@@ -151,7 +154,7 @@ def _submission(
     said: RunAgentInput,
     client: ClientNames,
     news: Said,
-    conversation: Conversation | None,
+    conversation: "Conversation | None",
 ) -> Submission:
     if news.is_repeat and conversation is not None:
         return _again(caller, client, conversation)
@@ -174,10 +177,10 @@ def _submission(
 
 
 def _again(
-    caller: Caller, client: ClientNames, conversation: Conversation
+    caller: Caller, client: ClientNames, conversation: "Conversation"
 ) -> Submission:
     """Return another try at a question that had no whole answer."""
-    last = shown_runs(conversation.runs.all()).first()
+    last = last_run(conversation)
     if last is None or last.state == RunState.SUCCEEDED:
         raise _nothing_new()
     key = _key(str(conversation.pk), client.run)

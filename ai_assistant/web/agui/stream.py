@@ -13,7 +13,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.engine.execution.executor import executor
+from ai_assistant.engine import service
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.agui.segment import News, Segment
 
@@ -107,8 +107,7 @@ class Listener:
             return
         else:
             self.look = True
-            if conf.get("EXECUTOR") == "web":
-                executor().wake()
+            service.wake()
         self.news.set()
 
 

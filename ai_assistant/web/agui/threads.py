@@ -1,7 +1,7 @@
 """Which conversation a client means by its thread, and what it gets back of it."""
 
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ag_ui.core import (
@@ -12,12 +12,15 @@ from ag_ui.core import (
 )
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.queries import active_run, conversations, is_anothers
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.run import UNFINISHED, ClientRun, Run
 from ai_assistant.render.agui.interrupts import open_interrupts
 from ai_assistant.render.agui.messages import messages_of
 from ai_assistant.render.agui.segment import Names, before
+
+if TYPE_CHECKING:
+    from ai_assistant.models.conversation import Conversation
+    from ai_assistant.models.run import Run
 
 
 def own_id(thread: str) -> UUID | None:
@@ -29,7 +32,7 @@ def own_id(thread: str) -> UUID | None:
     return found if str(found) == thread else None
 
 
-def find_conversation(user: Any, thread: str) -> Conversation | None:
+def find_conversation(user: Any, thread: str) -> "Conversation | None":
     """
     Return the conversation of `user` behind a thread; None if there is none yet.
 
@@ -38,12 +41,12 @@ def find_conversation(user: Any, thread: str) -> Conversation | None:
     """
     if not thread:
         return None  # those that no client has named have no name either
-    own = Conversation.objects.own(user.pk)
+    own = conversations(user.pk)
     known = own_id(thread)
     if known is None:
         return own.filter(thread_id=thread).first()
-    found = Conversation.objects.filter(pk=known).first()
-    if found is not None and (found.owner_id != user.pk or found.deleted_at):
+    found = own.filter(pk=known).first()
+    if found is None and is_anothers(user.pk, known):
         raise no_thread(thread)
     return found
 
@@ -63,9 +66,9 @@ def no_thread(thread: str) -> Refused:
 STATE_KEY = "aia"
 
 
-def whole_history(conversation: Conversation, *, may_answer: bool) -> dict[str, Any]:
+def whole_history(conversation: "Conversation", *, may_answer: bool) -> dict[str, Any]:
     """Return the messages, and what is open, as JSON. Asks the database."""
-    run = conversation.runs.filter(state__in=UNFINISHED).first()
+    run = active_run(conversation)
     found: dict[str, Any] = {
         "messages": [_json(one) for one in messages_of(conversation)],
         "title": conversation.title,
@@ -78,8 +81,8 @@ def whole_history(conversation: Conversation, *, may_answer: bool) -> dict[str, 
 
 
 def history_events(
-    conversation: Conversation,
-    run: Run | None,
+    conversation: "Conversation",
+    run: "Run | None",
     state: Any,
 ) -> list[BaseEvent]:
     """
@@ -100,13 +103,13 @@ def end_of(names: Names) -> BaseEvent:
     return RunFinishedEvent(thread_id=names.thread, run_id=names.run)
 
 
-def client_name(run: Run) -> str:
+def client_name(run: "Run") -> str:
     """Return how a client would ask for the stream of `run`: its newest name."""
-    last = ClientRun.objects.filter(run=run).order_by("-pk").first()
+    last = run.client_runs.order_by("-pk").first()
     return last.client_id if last else str(run.pk)
 
 
-def _state(conversation: Conversation, run: Run | None, state: Any) -> BaseEvent:
+def _state(conversation: "Conversation", run: "Run | None", state: Any) -> BaseEvent:
     """Return the client's own state, with ours under a key of its own."""
     own = {
         "conversation": str(conversation.pk),

@@ -14,15 +14,13 @@ from django.http.response import HttpResponseBase
 from django.urls import path
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.intake.client_runs import note_end
-from ai_assistant.engine.service import go_on, send, stop
+from ai_assistant.engine.service import go_on, note_end, send, stop
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.run import ClientRun
-from ai_assistant.models.token import AccessToken
 from ai_assistant.render.agui.segment import Names, Segment
 from ai_assistant.render.agui.state import capabilities
+from ai_assistant.safety.identity.tokens import Scope
 from ai_assistant.web.agui.attaching import Attendance, attached, is_being_left, leave
 from ai_assistant.web.agui.authentication import program_view
 from ai_assistant.web.agui.input import check_type, read_input
@@ -50,7 +48,7 @@ async def run_view(request: HttpRequest) -> HttpResponseBase:
         thread=said.thread_id,
         run=said.run_id,
         is_new=said.protocol_version is not None,
-        may_answer=caller.has_scope(AccessToken.Scope.APPROVE),
+        may_answer=caller.may_answer,
     )
     if isinstance(planned, ShowHistory):
         return await _history(request, caller, planned, names, said.state)
@@ -73,14 +71,14 @@ async def stream_view(request: HttpRequest) -> HttpResponseBase:
 
 async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
     """Return what this server can do."""
-    await in_db(identify, request, AccessToken.Scope.READ)
+    await in_db(identify, request, Scope.READ)
     return JsonResponse(capabilities())
 
 
 def _read(request: HttpRequest) -> tuple[Caller, RunAgentInput, Plan | None]:
     """Return what is asked for; no plan while a run ends that its client has left."""
     check_type(request)  # before the CSRF check, which would parse a form
-    caller = identify(request, AccessToken.Scope.RUN)
+    caller = identify(request, Scope.RUN)
     said = read_input(request)
     return caller, said, _plan(caller, said)
 
@@ -132,8 +130,7 @@ async def _run(
 async def _segment(planned: Start | GoOn, names: Names) -> Segment:
     """Do what is planned; return the segment that follows."""
     if isinstance(planned, GoOn):
-        await go_on(planned.client, planned.run_id, planned.given)
-        after = await in_db(_after, planned)
+        after = await go_on(planned.client, planned.run_id, planned.given)
         return Segment(planned.run_id, names, after=after)
     if planned.instead_of is not None:
         await stop(planned.submission.user_id, planned.instead_of)
@@ -177,18 +174,13 @@ def _nothing() -> None:
     """Let the run go on: whoever only looks on does not stop it by leaving."""
 
 
-def _after(planned: GoOn) -> int:
-    rows = ClientRun.objects.filter(run_id=planned.run_id, client_id=planned.client.run)
-    return rows.values_list("after", flat=True).get()
-
-
 def _whole_history(request: HttpRequest) -> dict[str, Any]:
-    caller = identify(request, AccessToken.Scope.READ)
+    caller = identify(request, Scope.READ)
     thread = request.GET.get("threadId", "")
     conversation = find_conversation(caller.user, thread)
     if conversation is None:
         raise no_thread(thread)
-    may_answer = caller.has_scope(AccessToken.Scope.APPROVE)
+    may_answer = caller.may_answer
     return {"threadId": thread, **whole_history(conversation, may_answer=may_answer)}
 
 

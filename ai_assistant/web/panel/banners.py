@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
@@ -11,11 +11,13 @@ from django.utils.module_loading import import_string
 from ai_assistant import conf
 from ai_assistant.context.collect import page_title
 from ai_assistant.context.page import find_page, page_info
-from ai_assistant.engine.lifecycle.scope import RunScope
-from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.engine.service import RunScope
 from ai_assistant.modules.resolve import module_for
 from ai_assistant.registry import registry
 from ai_assistant.web.panel.fields import page_path
+
+if TYPE_CHECKING:
+    from ai_assistant.models.run import Run
 
 logger = logging.getLogger("ai_assistant")
 
@@ -67,7 +69,7 @@ class Origin:
     route: str
 
 
-def origin_of(run: Run | None, user: Any, path: str) -> Origin | None:
+def origin_of(run: "Run | None", user: Any, path: str) -> Origin | None:
     """
     Return where the conversation's last run belongs, if the page at `path` is not it.
 
@@ -90,7 +92,7 @@ def origin_of(run: Run | None, user: Any, path: str) -> Origin | None:
 
 def _is_left(scope: RunScope, path: str) -> bool:
     if not _is_own(scope):
-        return scope.run.state in UNFINISHED
+        return not scope.run.is_final
     here, there = page_info(path), scope.context.page
     is_same_module = module_for(here.view_name) is scope.module
     return not is_same_module or there.object_id != here.object_id
@@ -98,7 +100,7 @@ def _is_left(scope: RunScope, path: str) -> bool:
 
 def _label(scope: RunScope) -> str:
     label = scope.module.get_label(scope.context) if _is_own(scope) else ""
-    if label or scope.run.state not in UNFINISHED:
+    if label or scope.run.is_final:
         return label
     page = find_page(scope.run.page_path, scope.run.page_title)
     # Django writes titles with what matters first.

@@ -8,14 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from ai_assistant.engine.intake.retries import (
+from ai_assistant.engine.service import (
+    Submission,
     Version,
     edited_submission,
     ended_run,
     regenerate_submission,
+    send,
+    switch,
 )
-from ai_assistant.engine.intake.submission import Submission
-from ai_assistant.engine.service import send, switch
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.transcript.groups import fork_entry
 from ai_assistant.safety.identity.session import stamp

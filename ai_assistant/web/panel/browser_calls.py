@@ -8,8 +8,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from ai_assistant import conf
-from ai_assistant.engine.interrupts.browser import VALUE_CHARS, FromPage
-from ai_assistant.engine.service import claim_for_page, result_of_page
+from ai_assistant.engine.service import (
+    VALUE_CHARS,
+    FromPage,
+    claim_for_page,
+    result_of_page,
+)
 from ai_assistant.exceptions import Refused
 from ai_assistant.tools.parsing import is_deep
 from ai_assistant.web.panel.access import assistant_view

@@ -4,22 +4,29 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    JsonResponse,
+)
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from ai_assistant.engine.intake.submission import clean_text
-from ai_assistant.engine.lifecycle import deletion
-from ai_assistant.engine.service import delete, renamed
-from ai_assistant.engine.storage.units import in_db, unit
+from ai_assistant.engine.queries import can_be_restored, conversations, count_unread
+from ai_assistant.engine.service import (
+    FLAGS,
+    NAME_CHARS,
+    delete,
+    flag,
+    mark_read,
+    rename,
+    restore,
+)
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.clock import Now
-from ai_assistant.models.conversation import Conversation
 from ai_assistant.safety.identity.session import stamp
-from ai_assistant.text.redaction import redact_values
-from ai_assistant.types import UserKey
 from ai_assistant.web.own_pages import own_page
 from ai_assistant.web.panel.access import FETCHED, assistant_view, back
 from ai_assistant.web.panel.fields import read_uuid
@@ -28,37 +35,8 @@ from ai_assistant.web.panel.listing import Wish, list_context, listed_one, read_
 from ai_assistant.web.panel.panel import bare_panel
 from ai_assistant.web.requests import to_the_end
 
-NAME_CHARS = 200
-
-
-def clean_name(said: str) -> str:
-    """Return the name on one line. Raise Refused: empty, too_long, binary."""
-    words = " ".join(said.split())
-    if not words:
-        raise Refused("empty", _("Write a name first."))
-    if len(words) > NAME_CHARS:
-        raise Refused(
-            "too_long",
-            _("This name has %(n)d characters; it may have %(most)d.")
-            % {"n": len(words), "most": NAME_CHARS},
-        )
-    return redact_values(clean_text(words, NAME_CHARS))[:NAME_CHARS]
-
-
-@unit
-def rename(user_id: UserKey, conversation_id: UUID, name: str) -> None:
-    """Give a conversation a name, which no other replaces. Raise Refused not_found."""
-    own = Conversation.objects.own(user_id).filter(pk=conversation_id)
-    if not own.update(title=name, is_renamed=True):
-        raise Refused("not_found", _("This conversation does not exist."))
-
-
-FLAGS = {
-    "pin": ("pinned_at", True),
-    "unpin": ("pinned_at", False),
-    "archive": ("archived_at", True),
-    "unarchive": ("archived_at", False),
-}
+# Refusals that the form shows, so that the name can be mended.
+OF_A_NAME = ("empty", "too_long", "binary")
 
 
 @require_GET
@@ -79,9 +57,9 @@ async def change_view(request: HttpRequest) -> HttpResponse:
         await to_the_end(delete(owner, wanted, ip))
     elif does == "undo":
         ip = (await in_db(stamp, request)).ip
-        await in_db(deletion.restore, owner, wanted, ip)
+        await restore(owner, wanted, ip)
     elif does in FLAGS:
-        await in_db(_flag, owner, wanted, *FLAGS[does])
+        await flag(owner, wanted, does)
     else:
         raise Refused("not_found", "")
     deleted = str(wanted) if does == "delete" else ""
@@ -98,14 +76,37 @@ async def rename_view(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return await in_db(_rename_form, request, wanted)
     try:
-        name = clean_name(request.POST.get("title", ""))
+        await rename(request.user.pk, wanted, request.POST.get("title", ""))
     except Refused as refused:
+        if refused.code not in OF_A_NAME:
+            raise
         return await in_db(_rename_form, request, wanted, str(refused))
-    await in_db(rename, request.user.pk, wanted, name)
-    renamed(request.user.pk, wanted)
     if request.headers.get(FETCHED):
         return await in_db(_item, request, wanted)
     return HttpResponseRedirect(_address(read_wish(request)))
+
+
+@require_POST
+@assistant_view(use=False)
+async def seen_view(request: HttpRequest) -> HttpResponse:
+    """Note that a conversation is seen, if it is; tell how many are not."""
+    if request.POST.get("seen") == "1":
+        # What is locked is said to be seen again at the next look.
+        await mark_read(request.user.pk, read_uuid(request, "conversation"))
+    return JsonResponse(await in_db(_news, request))
+
+
+def _news(request: HttpRequest) -> dict[str, object]:
+    owner: Any = request.user.pk  # signed in
+    wanted = read_uuid(request, "conversation")
+    shown = conversations(owner).filter(pk=wanted).first()
+    last = shown.runs.order_by("-created_at").first() if shown else None
+    took = last.finished_at - last.created_at if last and last.finished_at else None
+    return {
+        "unread": count_unread(owner),
+        "title": shown.title if shown else "",
+        "seconds": took.total_seconds() if took else 0,
+    }
 
 
 def _list(request: HttpRequest, deleted: str = "") -> HttpResponse:
@@ -128,14 +129,13 @@ def _just_deleted(request: HttpRequest) -> str:
     except ValueError:
         return ""
     owner: Any = request.user.pk  # signed in
-    rows = Conversation.objects.filter(pk=named, owner_id=owner)
-    return str(named) if rows.exclude(deleted_at=None).exists() else ""
+    return str(named) if can_be_restored(owner, named) else ""
 
 
 def _item(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     panel = bare_panel(request.user, back(request))
     panel.conversation = read_layout(request).conversation
-    item = _own_item(request, conversation_id)
+    item = listed_one(request.user, conversation_id)
     context = {"panel": panel, "item": item, "wish": read_wish(request)}
     return render(request, "ai_assistant/history_item.html", context)
 
@@ -144,7 +144,7 @@ def _rename_form(
     request: HttpRequest, conversation_id: UUID, problem: str = ""
 ) -> HttpResponse:
     """Draw the form in place of the entry, or on a page of its own."""
-    item = _own_item(request, conversation_id)
+    item = listed_one(request.user, conversation_id)
     if problem:
         item["title"] = request.POST.get("title", "")[: NAME_CHARS + 100]
     context = {
@@ -158,20 +158,6 @@ def _rename_form(
         return render(request, "ai_assistant/rename_form.html", context)
     status = 400 if problem else 200
     return own_page(request, "ai_assistant/rename_page.html", context, status=status)
-
-
-def _own_item(request: HttpRequest, conversation_id: UUID) -> dict[str, Any]:
-    try:
-        return listed_one(request.user, conversation_id)
-    except Conversation.DoesNotExist as error:
-        raise Http404 from error
-
-
-@unit
-def _flag(user_id: Any, conversation_id: UUID, field: str, on: bool) -> None:  # noqa: FBT001
-    own = Conversation.objects.own(user_id).filter(pk=conversation_id)
-    if not own.update(**{field: Now() if on else None}):
-        raise Refused("not_found", "")
 
 
 def _address(wish: Wish, deleted: str = "") -> str:

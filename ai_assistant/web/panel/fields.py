@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT, offered_profiles
-from ai_assistant.engine.intake.submission import clean_text
-from ai_assistant.engine.interrupts.base import ANSWER_CHARS
+from ai_assistant.engine.service import ANSWER_CHARS, clean_text
 from ai_assistant.exceptions import Ask, Refused
 from ai_assistant.text.unicode import whole, whole_json
 from ai_assistant.tools.parsing import is_deep

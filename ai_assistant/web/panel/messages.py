@@ -1,7 +1,6 @@
 """Answers to be copied, rated, kept as a file, or looked into."""
 
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
@@ -12,16 +11,19 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from ai_assistant.engine.intake.retries import whole_answer
-from ai_assistant.engine.intake.submission import clean_text
-from ai_assistant.engine.storage.units import in_db, unit
+from ai_assistant.engine.queries import (
+    calls,
+    conversations,
+    get_or_404,
+    interrupts,
+    messages,
+    row_changes,
+    runs,
+)
+from ai_assistant.engine.service import rate
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.call import ToolCall
-from ai_assistant.models.change import RowChange
-from ai_assistant.models.conversation import Conversation, Feedback, Message
-from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import Run
-from ai_assistant.render.exported import as_json, as_markdown
+from ai_assistant.render.exported import answer_as_markdown, as_json, as_markdown
 from ai_assistant.render.html.cards.body import raw_entry
 from ai_assistant.render.html.diffs.long_texts import (
     Entry,
@@ -34,11 +36,14 @@ from ai_assistant.render.html.diffs.long_texts import (
 from ai_assistant.render.html.transcript.entries import run_entry
 from ai_assistant.render.html.transcript.footer import end_of
 from ai_assistant.render.html.transcript.thread import read_earlier
-from ai_assistant.text.redaction import redact_values
 from ai_assistant.web.own_pages import own_page
 from ai_assistant.web.panel.access import FETCHED, assistant_view, back, done
 from ai_assistant.web.panel.fields import read_number, read_uuid
 from ai_assistant.web.panel.panel import Panel, bare_panel
+
+if TYPE_CHECKING:
+    from ai_assistant.models.conversation import Conversation
+    from ai_assistant.models.run import Run
 
 
 @require_GET
@@ -48,7 +53,7 @@ async def earlier_view(request: HttpRequest) -> HttpResponse:
     return await in_db(_earlier, request)
 
 
-def reach(panel: Panel, conversation: Conversation, said: str) -> None:
+def reach(panel: Panel, conversation: "Conversation", said: str) -> None:
     """Draw the conversation in `panel` from the run that is `said` on, if it has it."""
     to = _uuid(said)
     if not panel.earlier or to is None:
@@ -59,11 +64,8 @@ def reach(panel: Panel, conversation: Conversation, said: str) -> None:
 
 
 def _earlier(request: HttpRequest) -> HttpResponse:
-    owner: Any = request.user.pk  # signed in
-    own = Conversation.objects.own(owner)
-    conversation = own.filter(pk=read_uuid(request, "conversation")).first()
-    if conversation is None:
-        raise Http404
+    own = conversations(request.user.pk)
+    conversation = get_or_404(own, read_uuid(request, "conversation"))
     before = read_uuid(request, "before")
     drawn = read_earlier(conversation, before, _uuid(request.GET.get("to", "")))
     panel = bare_panel(request.user, back(request))
@@ -92,9 +94,6 @@ def name_file(
     )
 
 
-TEXT_CHARS = 2000
-
-
 @require_POST
 @assistant_view(use=False)
 async def feedback_view(request: HttpRequest) -> HttpResponse:
@@ -104,46 +103,24 @@ async def feedback_view(request: HttpRequest) -> HttpResponse:
     `value` is up, down, or nothing to take it back: sent twice it stays. `say` comes
     with the reasons, which may be none.
     """
-    return await in_db(_feedback, request)
-
-
-def _feedback(request: HttpRequest) -> HttpResponse:
-    run = own_run(request)
-    value = request.POST.get("value", "")
-    if value and value not in Feedback.Value:
-        raise Refused("bad_request", _("This page is out of date. Reload it."))
-    if not run.is_final:
-        raise Refused("not_ended", _("This answer is still being written."))
+    run_id, value = read_uuid(request, "run"), request.POST.get("value", "")
     says = "say" in request.POST
-    fields = _said(request) if says else {"reasons": [], "text": ""}
-    unit(partial(_keep, run, request.user.pk, value, fields))()
+    reasons = request.POST.getlist("reasons") if says else ()
+    text = request.POST.get("text", "") if says else ""
+    await rate(request.user.pk, run_id, value, reasons, text)
     if not request.headers.get(FETCHED):
         return done(request)
+    return await in_db(_actions, request, value == "down" and not says)
+
+
+def _actions(request: HttpRequest, asks: bool) -> HttpResponse:  # noqa: FBT001
+    run = own_run(request)
     context = {
         "entry": {**run_entry(run, [], {}), **end_of(run)},
         "panel": bare_panel(request.user, back(request)),
-        "asks": value == Feedback.Value.DOWN and not says,
+        "asks": asks,
     }
     return render(request, "ai_assistant/message_actions.html", context)
-
-
-def _keep(run: Run, user_id: Any, value: str, fields: dict[str, Any]) -> None:
-    mine = Feedback.objects.filter(run=run, user_id=user_id)
-    if not value:
-        mine.delete()
-        return
-    kept = {"value": value, **fields}
-    Feedback.objects.update_or_create(run=run, user_id=user_id, defaults=kept)
-
-
-def _said(request: HttpRequest) -> dict[str, Any]:
-    """Return the reasons that were ticked, and the comment."""
-    ticked = request.POST.getlist("reasons")
-    text = request.POST.get("text", "")
-    return {
-        "reasons": [one for one in Feedback.Reason.values if one in ticked],
-        "text": redact_values(clean_text(text, TEXT_CHARS)) if text.strip() else "",
-    }
 
 
 FORMS = {
@@ -160,12 +137,10 @@ async def export_view(request: HttpRequest) -> HttpResponse:
 
 
 def _export(request: HttpRequest) -> HttpResponse:
-    owner: Any = request.user.pk  # signed in
-    named = Conversation.objects.own(owner).filter(
-        pk=read_uuid(request, "conversation")
-    )
-    conversation, form = named.first(), FORMS.get(request.GET.get("as", "markdown"))
-    if conversation is None or form is None:
+    own = conversations(request.user.pk)
+    conversation = get_or_404(own, read_uuid(request, "conversation"))
+    form = FORMS.get(request.GET.get("as", "markdown"))
+    if form is None:
         raise Http404
     write, content_type, ending = form
     response = HttpResponse(write(conversation), content_type=content_type)
@@ -183,32 +158,15 @@ async def message_view(request: HttpRequest) -> HttpResponse:
     return await in_db(_message, request)
 
 
-def own_run(request: HttpRequest) -> Run:
-    """Return the run that the request names. Raise Http404 for another user's."""
-    owner: Any = request.user.pk  # signed in
-    runs = Run.objects.filter(user_id=owner, conversation__deleted_at=None)
-    named = runs.filter(pk=read_uuid(request, "run"))
-    run = named.select_related("conversation").first()
-    if run is None:
-        raise Http404
-    return run
-
-
-def markdown_of(run: Run) -> str:
-    """
-    Return what the assistant said in a run, as it wrote it, without its calls.
-
-    Of one that goes on with a cut answer the parts above are taken along.
-    """
-    runs = whole_answer(run)
-    said = Message.objects.filter(run_id__in=runs, role=Message.Role.ASSISTANT)
-    texts = (message.text.strip() for message in said.order_by("position"))
-    return "\n\n".join(text for text in texts if text)
+def own_run(request: HttpRequest) -> "Run":
+    """Return the run that the request names. Raise Refused not_found."""
+    own = runs(request.user.pk).select_related("conversation")
+    return get_or_404(own, read_uuid(request, "run"))
 
 
 def _message(request: HttpRequest) -> HttpResponse:
     run = own_run(request)
-    text = markdown_of(run)
+    text = answer_as_markdown(run)
     if request.GET.get("as") != "file":
         return HttpResponse(text, content_type=MARKDOWN)
     response = HttpResponse(f"{text}\n", content_type=MARKDOWN)
@@ -248,39 +206,29 @@ def whole_page(request: HttpRequest) -> HttpResponse:
 
 def _of_message(request: HttpRequest, part: int) -> Entry | None:
     """Return what the assistant has said to the person."""
-    owner: Any = request.user.pk  # signed in
-    own = Message.objects.select_related("conversation").filter(
-        conversation__owner_id=owner,
-        conversation__deleted_at=None,
-        role=Message.Role.ASSISTANT,
-    )
+    own = messages(request.user.pk).select_related("conversation")
     message = own.filter(pk=read_uuid(request, "message")).first()
-    return whole_message(message, part) if message else None
+    if message is None or message.role != message.Role.ASSISTANT:
+        return None
+    return whole_message(message, part)
 
 
 def _of_change(request: HttpRequest, part: int) -> Entry | None:
     """Return a text of a row that a run of the person has changed."""
-    owner: Any = request.user.pk  # signed in
-    row = RowChange.objects.filter(
-        pk=read_number(request, "change"), change_set__user_id=owner
-    ).first()
+    own = row_changes(request.user.pk)
+    row = own.filter(pk=read_number(request, "change")).first()
     return whole_change(row, read_number(request, "field"), part) if row else None
 
 
 def _of_call(request: HttpRequest, part: int) -> Entry | None:
     """Return what a call of the person's was asked for, or its result."""
-    owner: Any = request.user.pk  # signed in
-    own = ToolCall.objects.filter(run__user_id=owner)
-    call = own.filter(pk=read_uuid(request, "call")).first()
+    call = calls(request.user.pk).filter(pk=read_uuid(request, "call")).first()
     return whole_call(call, request.GET.get("side", ""), part) if call else None
 
 
 def _of_proposal(request: HttpRequest, part: int) -> Entry | None:
     """Return a text of a card that the person is or was asked to approve."""
-    owner: Any = request.user.pk  # signed in
-    asked = Interrupt.objects.select_related("call").filter(
-        pk=read_uuid(request, "interrupt"), run__user_id=owner
-    )
+    asked = interrupts(request.user.pk).filter(pk=read_uuid(request, "interrupt"))
     place = Place(
         row=read_number(request, "row"),
         field=read_number(request, "field"),

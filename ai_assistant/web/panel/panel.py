@@ -3,7 +3,6 @@
 import uuid
 from dataclasses import dataclass, field, replace
 from typing import Any
-from uuid import UUID
 from zlib import crc32
 
 from django.conf import settings
@@ -14,13 +13,15 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT, offered_profiles
-from ai_assistant.engine.accounting.read_state import count_unread
-from ai_assistant.engine.execution.presence import nothing_works
-from ai_assistant.engine.service import cannot_execute
-from ai_assistant.engine.storage.branches import shown_runs
+from ai_assistant.engine.queries import (
+    active_run_of,
+    count_unread,
+    find_conversation,
+    is_unused,
+    last_run,
+)
+from ai_assistant.engine.service import cannot_execute, nothing_works
 from ai_assistant.models import clock
-from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import usage_line
 from ai_assistant.render.html.transcript.origin_note import page_of
@@ -230,10 +231,10 @@ def drawn_panel(
     _look_at_page(panel, request.user, title)
     _say_of_site(panel, request)
     named = conversation or layout.conversation
-    wanted = own_conversation(request.user, named)
+    wanted = find_conversation(request.user.pk, named)
     if wanted is None:
         # A first message may be on its way to a conversation that has no row yet.
-        panel.conversation = named if is_nobodys(named) else str(uuid.uuid4())
+        panel.conversation = named if is_unused(named) else str(uuid.uuid4())
         panel.state = "idle"
         context = page_context(request.user, panel.path)
         panel.suggestions = suggestions_of(context)
@@ -266,8 +267,7 @@ def page_panel(
     panel = bare_panel(user, path)
     panel.opened = opened
     _look_at_page(panel, user, title)
-    own = own_conversation(user, conversation)
-    last = shown_runs(own.runs.all()).first() if own else None
+    last = last_run(find_conversation(user.pk, conversation))
     panel.origin = origin_of(last, user, path)
     return panel
 
@@ -289,35 +289,6 @@ def _say_of_site(panel: Panel, request: HttpRequest) -> None:
         panel.disclaimer_mark = mark_of(request.user)
 
 
-def own_conversation(user: Any, conversation_id: str) -> Conversation | None:
-    """Return the conversation if it is one of `user`, else None."""
-    try:
-        wanted = UUID(conversation_id)
-    except ValueError:
-        return None
-    return Conversation.objects.own(user.pk).filter(pk=wanted).first()
-
-
-def is_nobodys(conversation_id: str) -> bool:
-    """Tell whether the id is a good one that no conversation has."""
-    try:
-        wanted = UUID(conversation_id)
-    except ValueError:
-        return False
-    is_plain = conversation_id == str(wanted)
-    return is_plain and not Conversation.objects.filter(pk=wanted).exists()
-
-
-def is_anothers(conversation_id: UUID, user: Any) -> bool:
-    """
-    Tell whether the conversation is another user's, or deleted.
-
-    One without a row is not.
-    """
-    rows = Conversation.objects.filter(pk=conversation_id)
-    return rows.exclude(owner_id=user.pk, deleted_at=None).exists()
-
-
 def panel_for(request: HttpRequest) -> Panel:
     """Return the panel of a page, open or closed as its cookie says."""
     layout = read_layout(request)
@@ -336,7 +307,5 @@ def unfinished_state(user: Any, conversation_id: str) -> str:
     """Return what the launcher of a closed panel shows; one query."""
     if not conversation_id:
         return "closed"
-    run = Run.objects.filter(
-        user_id=user.pk, conversation_id=conversation_id, state__in=UNFINISHED
-    ).first()
+    run = active_run_of(user.pk, conversation_id)
     return panel_state(run, growing=True) if run else "closed"

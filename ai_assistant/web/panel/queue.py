@@ -6,8 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from ai_assistant.engine.execution.dequeue import Wanted
-from ai_assistant.engine.service import drop_queued, move_queued, send_now
+from ai_assistant.engine.service import Wanted, drop_queued, move_queued, send_now
 from ai_assistant.exceptions import Refused
 from ai_assistant.safety.identity.session import stamp
 from ai_assistant.web.panel.access import assistant_view, done

@@ -14,10 +14,18 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from ai_assistant.engine.calls.editing import WrongValues, edit_form, in_form_time
-from ai_assistant.engine.intake.submission import Submission
-from ai_assistant.engine.interrupts.base import Answer
-from ai_assistant.engine.service import again, answer, send, stop
+from ai_assistant.engine.queries import find_conversation, is_anothers
+from ai_assistant.engine.service import (
+    Answer,
+    Submission,
+    WrongValues,
+    again,
+    answer,
+    edit_form,
+    in_form_time,
+    send,
+    stop,
+)
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.html.cards.approval import edit_entry
@@ -44,8 +52,6 @@ from ai_assistant.web.panel.panel import (
     Panel,
     bare_panel,
     drawn_panel,
-    is_anothers,
-    own_conversation,
     page_panel,
 )
 from ai_assistant.web.requests import to_the_end
@@ -236,7 +242,7 @@ def _check_conversation(request: HttpRequest, named: str) -> None:
         wanted = UUID(named)
     except ValueError:
         return
-    if is_anothers(wanted, request.user):
+    if is_anothers(request.user.pk, wanted):
         raise Refused("not_found", "")
 
 
@@ -270,7 +276,7 @@ def _full(request: HttpRequest) -> HttpResponse:
     wanted = request.GET.get("conversation", "")
     _check_conversation(request, wanted)
     panel = drawn_panel(request, read_layout(request), conversation=wanted)
-    if shown := own_conversation(request.user, wanted):
+    if shown := find_conversation(request.user.pk, wanted):
         reach(panel, shown, request.GET.get("at", ""))
     return own_page(request, "ai_assistant/fullpage.html", _on_own_page(request, panel))
 
@@ -288,7 +294,7 @@ def _frames(request: HttpRequest) -> list[dict[str, object]]:
     panel = bare_panel(request.user, path)
     panel.opened = request.GET.get("opened", "")
     projection = Projection(conversation, request.user.pk, panel)
-    if own_conversation(request.user, str(conversation)) is None:
+    if find_conversation(request.user.pk, str(conversation)) is None:
         return []
     run_id = read_uuid(request, "run") if request.GET.get("run") else None
     ops = projection.attach(run_id, read_seq(request))

@@ -18,15 +18,15 @@ from django.db import Error as DatabaseFailure
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import activate, get_supported_language_variant
 
-from ai_assistant import conf
-from ai_assistant.engine.execution.executor import executor
+from ai_assistant.engine import service
+from ai_assistant.engine.queries import is_anothers
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.safety.identity.permissions import fresh_user, may_view
 from ai_assistant.safety.identity.session import session_store
 from ai_assistant.types import UserKey
-from ai_assistant.web.panel.panel import bare_panel, is_anothers
+from ai_assistant.web.panel.panel import bare_panel
 from ai_assistant.web.realtime.pump import Pump
 
 
@@ -213,7 +213,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
     async def _attach(self, hello: Hello) -> None:
         """Attach to a conversation: listen first, then look at the rows."""
         user: Any = self.scope["user"]
-        if await in_db(is_anothers, hello.conversation_id, user):
+        if await in_db(is_anothers, user.pk, hello.conversation_id):
             await self.close(FORBIDDEN)
             return
         await self._leave()
@@ -267,9 +267,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
 
     async def aia_wake(self, _message: dict[str, Any]) -> None:
         """Rows have changed."""
-        if conf.get("EXECUTOR") == "web":
-            # A worker process may have queued the run: look for it at once.
-            executor().wake()
+        service.wake()  # another process may have queued the run
         if self.pump is not None:
             self.pump.wake()
 

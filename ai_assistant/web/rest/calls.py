@@ -3,14 +3,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.exceptions import Refused
+from ai_assistant.engine.queries import calls, get_or_404
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.types import UserKey
 from ai_assistant.web.rest.base import ApiView, answered, user_key
 from ai_assistant.web.rest.paging import PageQuery, page_of
 from ai_assistant.web.rest.reading import Query, read_query
@@ -119,7 +117,7 @@ class CallsView(ApiView):
     def get(self, request: Request) -> Response:
         """Return a page of calls."""
         query = read_query(request, CallsQuery)
-        rows = own_calls(user_key(request))
+        rows = calls(user_key(request))
         if query.run is not None:
             rows = rows.filter(run_id=query.run)
         if query.conversation is not None:
@@ -145,15 +143,5 @@ class CallView(ApiView):
     def get(self, request: Request, id: UUID) -> Response:
         """Return a call."""
         read_query(request, Query)
-        rows = own_calls(user_key(request)).select_related("run", "step")
-        found = rows.filter(pk=id).first()
-        if found is None:
-            raise Refused("not_found", "")
-        return answered(call_detail(found))
-
-
-def own_calls(user_id: UserKey) -> QuerySet[ToolCall]:
-    """Return the calls of a user's runs, without those of deleted conversations."""
-    return ToolCall.objects.filter(
-        run__user_id=user_id, run__conversation__deleted_at=None
-    )
+        rows = calls(user_key(request)).select_related("run", "step")
+        return answered(call_detail(get_or_404(rows, id)))

@@ -8,7 +8,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.exceptions import Refused
+from ai_assistant.engine.queries import changes, get_or_404, row_changes
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.render.html.diffs.changes import (
     SHOWN_ROWS,
@@ -158,12 +158,12 @@ class RowsView(ApiView):
         """Return a page of rows, in the order in which they happened."""
         read_query(request, PageQuery)
         found = _own_change(user_key(request), id)
-        rows = RowChange.objects.filter(change_set=found)
+        rows = row_changes(user_key(request)).filter(change_set=found)
         return answered(page_of(request, rows, "order", RowPage, row_shapes))
 
 
 def _own_changes(user_id: UserKey) -> QuerySet[ChangeSet, ChangeSet]:
-    sets = ChangeSet.objects.filter(user_id=user_id)
+    sets = changes(user_id)
     return sets.select_related("run__conversation").annotate(row_count=Count("rows"))
 
 
@@ -173,7 +173,4 @@ def _of_kept(sets: QuerySet[ChangeSet]) -> QuerySet[ChangeSet]:
 
 
 def _own_change(user_id: UserKey, change_id: UUID) -> ChangeSet:
-    found = _own_changes(user_id).filter(pk=change_id).first()
-    if found is None:
-        raise Refused("not_found", "")
-    return found
+    return get_or_404(_own_changes(user_id), change_id)

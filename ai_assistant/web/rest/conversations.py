@@ -8,20 +8,21 @@ from pydantic import AwareDatetime, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.engine.accounting.read_state import has_news
-from ai_assistant.engine.intake.submission import clean_text
-from ai_assistant.engine.lifecycle.deletion import discard
-from ai_assistant.engine.storage.branches import tree_of
-from ai_assistant.engine.storage.units import unit
+from ai_assistant.engine.queries import (
+    conversations,
+    has_news,
+    hidden_runs,
+    messages,
+)
+from ai_assistant.engine.service import delete, rename
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.render.html.transcript.entries import shows_reasoning
-from ai_assistant.text.redaction import redact_values
 from ai_assistant.types import UserKey
 from ai_assistant.web.rest.base import ApiView, answered, caller_of, user_key
 from ai_assistant.web.rest.paging import PageQuery, page_of
-from ai_assistant.web.rest.reading import Body, Query, read_body, read_query
+from ai_assistant.web.rest.reading import Body, Query, carry_out, read_body, read_query
 from ai_assistant.web.rest.shapes import JSON, Page, Shape, in_time, one_of, operation
 
 
@@ -180,8 +181,8 @@ class ConversationView(ApiView):
     )
     def patch(self, request: Request, id: UUID) -> Response:
         """Store the title and return the conversation."""
-        title = clean_text(read_body(request, TitleBody).title, TITLE_CHARS)
-        _rename(user_key(request), id, redact_values(" ".join(title.split())))
+        title = read_body(request, TitleBody).title
+        carry_out(rename(user_key(request), id, title))
         return answered(conversation_of(user_key(request), id))
 
     @operation(
@@ -194,7 +195,8 @@ class ConversationView(ApiView):
     )
     def delete(self, request: Request, id: UUID) -> Response:
         """Delete a conversation that has no unfinished run."""
-        discard(user_key(request), id, caller_of(request).stamp.ip)
+        ip = caller_of(request).stamp.ip
+        carry_out(delete(user_key(request), id, ip, for_good=True))
         return Response(status=204)
 
 
@@ -214,27 +216,22 @@ class MessagesView(ApiView):
         """Return a page of messages, the oldest first."""
         query = read_query(request, MessagesQuery)
         conversation_of(user_key(request), id)
-        rows = Message.objects.filter(conversation_id=id).select_related("run")
+        rows = messages(user_key(request)).filter(conversation_id=id)
+        rows = rows.select_related("run")
         if query.run is not None:
             rows = rows.filter(run_id=query.run)
         elif not query.all:
-            rows = rows.exclude(run_id__in=_elsewhere(id))
+            rows = rows.exclude(run_id__in=hidden_runs(id))
         if query.after is not None:
             rows = rows.filter(position__gt=query.after)
         page = page_of(request, rows, "position", MessagePage, message_shapes)
         return answered(page)
 
 
-def _elsewhere(conversation_id: UUID) -> list[UUID]:
-    """Return the runs of a conversation that are not on the branch that is shown."""
-    tree = tree_of(Conversation.objects.get(pk=conversation_id))
-    return tree.elsewhere(tree.path)
-
-
 def own_conversations(user_id: UserKey) -> QuerySet[Conversation, Any]:
     """Return the conversations of a user, each with `active_run` and `unread`."""
     unfinished = Run.objects.filter(conversation=OuterRef("pk"), state__in=UNFINISHED)
-    return Conversation.objects.own(user_id).annotate(
+    return conversations(user_id).annotate(
         active_run=Subquery(unfinished.values("pk")[:1]), unread=has_news()
     )
 
@@ -245,10 +242,3 @@ def conversation_of(user_id: UserKey, conversation_id: UUID) -> ConversationShap
     for shape in conversation_shapes(found):
         return shape
     raise Refused("not_found", "")
-
-
-@unit
-def _rename(user_id: UserKey, conversation_id: UUID, title: str) -> None:
-    own = Conversation.objects.own(user_id).filter(pk=conversation_id)
-    if not own.update(title=title, is_renamed=True):
-        raise Refused("not_found", "")

@@ -9,11 +9,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ai_assistant.changes.values import FieldChange, ObjectChange, readable
-from ai_assistant.engine.intake.submission import clean_text
-from ai_assistant.engine.interrupts.base import ANSWER_CHARS, Answer, kind_names
-from ai_assistant.engine.interrupts.question import kind_of, options_of
-from ai_assistant.engine.service import answer
-from ai_assistant.exceptions import Ask, Refused
+from ai_assistant.engine.queries import get_or_404, interrupts
+from ai_assistant.engine.service import (
+    ANSWER_CHARS,
+    Answer,
+    answer,
+    clean_text,
+    kind_names,
+    kind_of,
+    options_of,
+)
+from ai_assistant.exceptions import Ask
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry
 from ai_assistant.text.hidden_characters import looks_like
@@ -290,9 +296,7 @@ class InterruptsView(ApiView):
     def get(self, request: Request) -> Response:
         """Return a page of interrupts."""
         query = read_query(request, InterruptsQuery)
-        rows = Interrupt.objects.filter(
-            run__user_id=user_key(request), run__conversation__deleted_at=None
-        )
+        rows = interrupts(user_key(request))
         if query.open is not None:
             waiting = rows.filter(status=Interrupt.Status.OPEN)
             other = rows.exclude(status=Interrupt.Status.OPEN)
@@ -303,7 +307,6 @@ class InterruptsView(ApiView):
             rows = rows.filter(run_id=query.run)
         if query.conversation is not None:
             rows = rows.filter(run__conversation_id=query.conversation)
-        rows = rows.select_related("run", "call")
         shapes = partial(interrupt_shapes, may_answer=_may_answer(request))
         page = page_of(request, rows, "-created_at", InterruptPage, shapes)
         return answered(page)
@@ -373,12 +376,5 @@ def _may_answer(request: Request) -> bool:
 
 
 def _own_interrupt(request: Request, interrupt_id: UUID) -> InterruptShape:
-    rows = Interrupt.objects.select_related("run", "call")
-    found = rows.filter(
-        pk=interrupt_id,
-        run__user_id=user_key(request),
-        run__conversation__deleted_at=None,
-    ).first()
-    if found is None:
-        raise Refused("not_found", "")
-    return interrupt_shape(found, may_answer=_may_answer(request))
+    row = get_or_404(interrupts(user_key(request)), interrupt_id)
+    return interrupt_shape(row, may_answer=_may_answer(request))

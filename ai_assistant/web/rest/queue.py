@@ -5,7 +5,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.engine.lifecycle.queue import waiting
+from ai_assistant.engine.queries import queued_messages
 from ai_assistant.engine.service import drop_queued
 from ai_assistant.models.conversation import QueuedMessage
 from ai_assistant.models.run import Channel
@@ -73,7 +73,7 @@ class QueueView(ApiView):
         conversation_of(user_key(request), id)
         page = page_of(
             request,
-            waiting(id),
+            queued_messages(id),
             "position",
             QueuedPage,
             lambda found: map(queued_shape, found),

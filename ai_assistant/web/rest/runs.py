@@ -7,12 +7,11 @@ from pydantic import AwareDatetime, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ai_assistant.engine.queries import get_or_404, runs
 from ai_assistant.engine.service import stop
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
-from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import FINAL, Channel, Run, RunState
 from ai_assistant.render.html.transcript.entries import shows_reasoning
-from ai_assistant.types import UserKey
 from ai_assistant.web.rest.base import ApiView, answered, caller_of, user_key
 from ai_assistant.web.rest.paging import PageQuery, page_of
 from ai_assistant.web.rest.queue import QueuedShape, queued_shape
@@ -157,9 +156,7 @@ class RunsView(ApiView):
     def get(self, request: Request) -> Response:
         """Return a page of runs."""
         query = read_query(request, RunsQuery)
-        rows = Run.objects.filter(
-            user_id=user_key(request), conversation__deleted_at=None
-        )
+        rows = runs(user_key(request))
         if query.conversation is not None:
             rows = rows.filter(conversation_id=query.conversation)
         if query.state is not None:
@@ -210,7 +207,7 @@ class RunView(ApiView):
     def get(self, request: Request, id: UUID) -> Response:
         """Return a run."""
         read_query(request, Query)
-        return answered(run_shape(_own_run(user_key(request), id)))
+        return answered(run_shape(get_or_404(runs(user_key(request)), id)))
 
 
 class StopView(ApiView):
@@ -227,7 +224,7 @@ class StopView(ApiView):
     def post(self, request: Request, id: UUID) -> Response:
         """Ask for the end of a run, and return it."""
         carry_out(stop(user_key(request), id))
-        return answered(run_shape(_own_run(user_key(request), id)))
+        return answered(run_shape(get_or_404(runs(user_key(request)), id)))
 
 
 class RetryView(ApiView):
@@ -264,20 +261,10 @@ class EventsView(ApiView):
     def get(self, request: Request, id: UUID) -> Response:
         """Return events, in order."""
         query = read_query(request, EventsQuery)
-        run = _own_run(
-            user_key(request), id
-        )  # before its events: it may go on meanwhile
+        # Before its events: it may go on meanwhile.
+        run = get_or_404(runs(user_key(request)), id)
         events = events_after(run.pk, query.after, most=query.limit)
         return answered(events_shape(run, events))
-
-
-def _own_run(user_id: UserKey, run_id: UUID) -> Run:
-    found = Run.objects.filter(
-        pk=run_id, user_id=user_id, conversation__deleted_at=None
-    ).first()
-    if found is None:
-        raise Refused("not_found", "")
-    return found
 
 
 def _started(request: Request, started: Started) -> Response:
@@ -285,7 +272,7 @@ def _started(request: Request, started: Started) -> Response:
         row = started.queued
         address = reverse("ai_assistant:api-queue", args=[row.conversation_id])
         return answered(queued_shape(row), 202, {"Location": address})
-    run = _own_run(user_key(request), started.run_id)
+    run = get_or_404(runs(user_key(request)), started.run_id)
     address = reverse("ai_assistant:api-run", args=[run.pk])
     status = 201 if started.is_new else 200
     return answered(run_shape(run), status, {"Location": address})

@@ -7,13 +7,21 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from pydantic import Field
 
-from ai_assistant.engine.intake.retries import again_submission
-from ai_assistant.engine.intake.submission import Submission, clean_text
-from ai_assistant.engine.interrupts.base import waiting_for_person
-from ai_assistant.engine.lifecycle.queue import known
-from ai_assistant.engine.service import send
+from ai_assistant.engine.queries import (
+    conversations,
+    get_or_404,
+    messages,
+    queued_message,
+)
+from ai_assistant.engine.service import (
+    Submission,
+    again_submission,
+    clean_text,
+    send,
+    waiting_for_person,
+)
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
+from ai_assistant.models.conversation import QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Channel, Run
 from ai_assistant.text.redaction import redact, redact_values
 from ai_assistant.types import UserKey
@@ -79,7 +87,7 @@ def start(caller: Caller, body: StartBody, key: str) -> Started:
         channel=Channel.API,
     )
     accepted = carry_out(send(submission))
-    queued = known(user_id, key) if accepted.queued is not None else None
+    queued = queued_message(user_id, key) if accepted.queued is not None else None
     if queued is not None:
         if not _is_same(queued, queued.text, body):  # or it was dropped
             raise _reused()
@@ -112,10 +120,7 @@ def _check_path(path: str) -> None:
 
 
 def _run_of_key(user_id: UserKey, key: str) -> Run | None:
-    own = Message.objects.filter(
-        conversation__owner_id=user_id, conversation__deleted_at=None, key=key
-    )
-    message = own.select_related("run").first()
+    message = messages(user_id).filter(key=key).select_related("run").first()
     return message.run if message else None
 
 
@@ -159,8 +164,7 @@ def _new_conversation(user_id: UserKey, key: str) -> UUID:
 
 def _check_conversation(user_id: UserKey, conversation_id: UUID) -> None:
     """Raise Refused not_found, or interrupts_open if it waits for a person."""
-    if not Conversation.objects.own(user_id).filter(pk=conversation_id).exists():
-        raise Refused("not_found", "")
+    get_or_404(conversations(user_id), conversation_id)
     waiting = waiting_for_person(
         run__conversation_id=conversation_id, run__state__in=UNFINISHED
     )

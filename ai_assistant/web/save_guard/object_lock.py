@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.context.page import Page, find_page
-from ai_assistant.engine.lifecycle.object_lock import any_locks
+from ai_assistant.engine.service import any_locks
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.object_locks import Worked, at_work_on
 

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from django.utils.html import escape
 
-from ai_assistant.engine.accounting.read_state import is_news
 from ai_assistant.engine.interrupts.browser import open_requests
+from ai_assistant.engine.queries import conversations, is_news
 from ai_assistant.engine.storage.branches import shown_runs
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.models.conversation import Conversation, Message
@@ -173,11 +173,7 @@ class Projection:
         return events_after(self.run_id, self.seq) if self.run_id else []
 
     def _conversation(self) -> Conversation | None:
-        return (
-            Conversation.objects.own(self.user_id)
-            .filter(pk=self.conversation_id)
-            .first()
-        )
+        return conversations(self.user_id).filter(pk=self.conversation_id).first()
 
     def _renamed(self, conversation: Conversation) -> list[Op]:
         old, self._title = self._title, conversation.title

@@ -1,0 +1,300 @@
+"""What a user has: conversations, runs, calls, interrupts; and the lists of them."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db.models import (
+    Exists,
+    F,
+    Func,
+    Model,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+)
+
+from ai_assistant.engine.storage.branches import shown_runs, tree_of
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.models.conversation import (
+    Conversation,
+    ConversationQuerySet,
+    Message,
+    QueuedMessage,
+)
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import UNFINISHED, WAITING_FOR_PERSON, Channel, Run
+from ai_assistant.types import UserKey
+
+M = TypeVar("M", bound=Model)
+
+
+def get_or_404(rows: "QuerySet[M]", key: object, text: str = "") -> M:
+    """Return the row of that primary key. Raise Refused not_found without one."""
+    row = rows.filter(pk=key).first()
+    if row is None:
+        raise Refused("not_found", text)
+    return row
+
+
+# --- what a user has; a deleted conversation is gone, with all that is in it ---
+
+
+def conversations(user_id: UserKey) -> ConversationQuerySet:
+    """Return the conversations of a user."""
+    return Conversation.objects.own(user_id)
+
+
+def runs(user_id: UserKey) -> QuerySet[Run]:
+    """Return the runs of a user."""
+    return Run.objects.filter(user_id=user_id, conversation__deleted_at=None)
+
+
+def messages(user_id: UserKey) -> QuerySet[Message]:
+    """Return the messages in the conversations of a user."""
+    return Message.objects.filter(
+        conversation__owner_id=user_id, conversation__deleted_at=None
+    )
+
+
+def calls(user_id: UserKey) -> QuerySet[ToolCall]:
+    """Return the tool calls in the runs of a user."""
+    return ToolCall.objects.filter(
+        run__user_id=user_id, run__conversation__deleted_at=None
+    )
+
+
+def interrupts(user_id: UserKey) -> QuerySet[Interrupt]:
+    """Return the interrupts of the runs of a user, each with its run and call."""
+    own = Interrupt.objects.filter(
+        run__user_id=user_id, run__conversation__deleted_at=None
+    )
+    return own.select_related("run", "call")
+
+
+def changes(user_id: UserKey) -> QuerySet[ChangeSet]:
+    """Return what the runs of a user have changed; that outlives its conversation."""
+    return ChangeSet.objects.filter(user_id=user_id)
+
+
+def row_changes(user_id: UserKey) -> QuerySet[RowChange]:
+    """Return the rows that the runs of a user have changed."""
+    return RowChange.objects.filter(change_set__user_id=user_id)
+
+
+def queued_messages(conversation_id: UUID) -> QuerySet[QueuedMessage]:
+    """Return the messages that wait in a conversation, the next one first."""
+    rows = QueuedMessage.objects.filter(conversation_id=conversation_id)
+    return rows.filter(dropped_at=None).order_by("position")
+
+
+def queued_message(user_id: UserKey, key: str) -> QueuedMessage | None:
+    """Return the queued message of that key, also if it was dropped."""
+    return QueuedMessage.objects.filter(user_id=user_id, key=key).first()
+
+
+def find_conversation(user_id: UserKey, name: str) -> Conversation | None:
+    """Return the conversation of a user that is named by its id, if there is one."""
+    key = _uuid(name)
+    return conversations(user_id).filter(pk=key).first() if key else None
+
+
+def is_unused(name: str) -> bool:
+    """Tell whether `name` is an id as we write it that no conversation has."""
+    key = _uuid(name)
+    if key is None or name != str(key):
+        return False
+    return not Conversation.objects.filter(pk=key).exists()
+
+
+def is_anothers(user_id: UserKey, conversation_id: UUID) -> bool:
+    """
+    Tell whether the conversation is another user's, or deleted.
+
+    One without a row is not.
+    """
+    rows = Conversation.objects.filter(pk=conversation_id)
+    return rows.exclude(owner_id=user_id, deleted_at=None).exists()
+
+
+def can_be_restored(user_id: UserKey, conversation_id: UUID) -> bool:
+    """Tell whether the user has deleted the conversation, and its row is there."""
+    rows = Conversation.objects.filter(pk=conversation_id, owner_id=user_id)
+    return rows.exclude(deleted_at=None).exists()
+
+
+def active_run(conversation: Conversation | None) -> Run | None:
+    """Return the run of a conversation that has not ended."""
+    if conversation is None:
+        return None
+    return conversation.runs.filter(state__in=UNFINISHED).first()
+
+
+def active_run_of(user_id: UserKey, conversation_id: str) -> Run | None:
+    """Return the unfinished run of the conversation of that id; one query."""
+    own = Run.objects.filter(user_id=user_id, conversation_id=conversation_id)
+    return own.filter(state__in=UNFINISHED).first()
+
+
+def last_run(conversation: Conversation | None) -> Run | None:
+    """Return the run that ends what is shown of a conversation."""
+    return shown_runs(conversation.runs.all()).first() if conversation else None
+
+
+def hidden_runs(conversation_id: UUID) -> list[UUID]:
+    """Return the runs of a conversation that are not on the branch that is shown."""
+    tree = tree_of(Conversation.objects.get(pk=conversation_id))
+    return tree.elsewhere(tree.path)
+
+
+def has_changes(conversation_id: UUID | str) -> bool:
+    """Tell whether a run of the conversation has changed something."""
+    return ChangeSet.objects.filter(run__conversation_id=conversation_id).exists()
+
+
+def _uuid(name: str) -> UUID | None:
+    try:
+        return UUID(name)
+    except ValueError:
+        return None
+
+
+# --- what its owner has not read ---
+
+MOST_UNREAD = 99  # that are counted
+
+
+def unread(user_id: UserKey) -> ConversationQuerySet:
+    """
+    Return the conversations in which a run has ended since they were read.
+
+    A program reads what it has asked for. One of before `read_at` counts as read.
+    """
+    # Each end of a run counts as a use: only what was used since is looked at.
+    used = conversations(user_id).filter(updated_at__gt=F("read_at"))
+    return used.filter(has_news())
+
+
+def has_news() -> Exists:
+    """Return the condition of a conversation that a run has ended since it was read."""
+    ended = Run.objects.filter(
+        conversation=OuterRef("pk"),
+        channel=Channel.PANEL,
+        finished_at__gt=OuterRef("read_at"),
+    )
+    return Exists(ended)
+
+
+def count_unread(user_id: UserKey) -> int:
+    """Return how many conversations are unread, MOST_UNREAD at most."""
+    return unread(user_id)[:MOST_UNREAD].count()
+
+
+def is_news(conversation: Conversation, run: Run) -> bool:
+    """Tell whether `run` has ended since its conversation was read. No query."""
+    read_at, ended_at = conversation.read_at, run.finished_at
+    is_later = read_at is not None and ended_at is not None and ended_at > read_at
+    return is_later and run.channel == Channel.PANEL
+
+
+# --- the list of conversations ---
+
+SEARCH_CHARS = 200
+MOST_WORDS = 8
+
+
+def listed(
+    user_id: UserKey, words: Sequence[str] = (), *, archived: bool = False
+) -> ConversationQuerySet:
+    """
+    Return the conversations of a user: pinned ones first, then the last used.
+
+    With `words` those that have all of them, the last used first; `hit` is then the
+    key of the newest message that has them, None if only the title has.
+    """
+    own = conversations(user_id)
+    if not words:
+        own = own.filter(archived_at__isnull=not archived)
+        return own.order_by(F("pinned_at").desc(nulls_last=True), "-updated_at", "-pk")
+    texts = Message.objects.filter(conversation=OuterRef("pk"))
+    texts = texts.annotate(text_parts=MessageText("parts"))
+    newest = texts.filter(_has_all("text_parts", words)).order_by("-position")
+    hits = own.annotate(hit=Subquery(newest.values("pk")[:1]))
+    hits = hits.filter(Q(hit__isnull=False) | _has_all("title", words))
+    return hits.order_by("-updated_at")
+
+
+def activity(keys: Collection[UUID]) -> tuple[dict[UUID, str], set[UUID]]:
+    """Return what the runs under way do, "run" or "wait", and what is unread."""
+    news = Q(channel=Channel.PANEL, finished_at__gt=F("conversation__read_at"))
+    found = Run.objects.filter(conversation__in=keys)
+    found = found.filter(Q(state__in=UNFINISHED) | news)
+    rows = list(found.values_list("conversation_id", "state").distinct())
+    busy = {
+        conversation: "wait" if state in WAITING_FOR_PERSON else "run"
+        for conversation, state in rows
+        if state in UNFINISHED
+    }
+    return busy, {conversation for conversation, state in rows} - busy.keys()
+
+
+def search_words(text: str) -> tuple[str, ...]:
+    """Return the words to look for, each once; none of what is no text."""
+    kept = "".join(one if _is_text(one) else " " for one in text[:SEARCH_CHARS])
+    return tuple(dict.fromkeys(kept.split()))[:MOST_WORDS]
+
+
+class MessageText(Func):
+    """All text of the parts of a message, without reasoning and calls."""
+
+    arity = 1
+    output_field = TextField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        """Return the SQL for SQLite."""
+        template = (
+            "(SELECT group_concat(json_extract(part.value, '$.text'), '') "
+            "FROM json_each(%(expressions)s) AS part "
+            "WHERE json_extract(part.value, '$.type') = 'text')"
+        )
+        return self.as_sql(compiler, connection, template=template, **extra)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        """Return the SQL for PostgreSQL."""
+        template = (
+            "(SELECT string_agg(part ->> 'text', '') "
+            "FROM jsonb_array_elements(%(expressions)s) AS part "
+            "WHERE part ->> 'type' = 'text')"
+        )
+        return self.as_sql(compiler, connection, template=template, **extra)
+
+
+def _has_all(field: str, words: Sequence[str]) -> Q:
+    condition = Q()
+    for word in words:
+        condition &= _contains(field, word)
+    return condition
+
+
+def _contains(field: str, word: str) -> Q:
+    if word.isascii():
+        return Q(**{f"{field}__icontains": word})
+    # SQLite's LIKE knows the capitals of English alone, as does PostgreSQL where the
+    # locale is C: both are told of each letter's other form.
+    return Q(**{f"{field}__regex": "".join(map(_either, word))})
+
+
+def _either(character: str) -> str:
+    forms = {character, character.lower(), character.upper()}
+    single = sorted(form for form in forms if len(form) == 1)
+    return f"[{''.join(single)}]" if len(single) > 1 else re.escape(character)
+
+
+def _is_text(character: str) -> bool:
+    return unicodedata.category(character) not in ("Cc", "Cs")
