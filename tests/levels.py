@@ -18,7 +18,7 @@ TESTS = Path(__file__).parent
 # Fixtures that start processes. Where starting takes long, the tests are broad and form
 # a group, which one process of a parallel run takes as a whole.
 STARTERS = {
-    "demo_server": "",
+    "demo_server": "demo",
     "model_server": "",
     "postgres_server": "postgres",
     "readme_site": "sites",

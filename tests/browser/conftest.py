@@ -63,15 +63,23 @@ def server(
 def own_server(
     tmp_path: Path, model: ModelServerProcess, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., DemoServer]]:
-    """Make a server for one test, which may kill it."""
+    """
+    Make a server for one test, which may kill it.
+
+    It starts without its imports, and with `ENV`: that is what the forge has read
+    once, for the middleware among others.
+    """
     with ExitStack() as stack:
         servers: list[DemoServer] = []
 
         def make(**options: Any) -> DemoServer:
-            options.setdefault("env", ENV)
+            if not options.get("wsgi"):
+                options["env"] = {**ENV, **options.get("env", {})}
+                options.setdefault("forged", True)
             servers.append(DemoServer(tmp_path, model_url=model.url, **options))
+            stack.push(servers[-1].__exit__)
             forget_sessions(servers[-1].url)
-            return stack.enter_context(servers[-1])
+            return servers[-1].start()
 
         yield make
         if request.node.stash.get(FAILED, False):

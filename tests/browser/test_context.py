@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator
 
-from tests.browser.environment import ENV
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
@@ -551,7 +550,7 @@ class TestWithheld:
     @pytest.fixture
     def kept(self, own_server: Callable[..., DemoServer], visit: Visit) -> Panel:
         said = json.dumps({"DATA_MODELS_EXCLUDED": ["questionnaires.questionnaire"]})
-        server = own_server(env={**ENV, "TESTS_SETTINGS": said})
+        server = own_server(env={"TESTS_SETTINGS": said})
         return visit(server).panel(FORM)
 
     def test_object_that_is_open(self, kept: Panel, told: Told) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.environment import ENV
 from tests.browser.panel import Entry, Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
@@ -256,7 +255,7 @@ class TestMessage:
     ) -> None:
         """The layer is deaf, and the page would look by itself in a while only."""
         settings = json.dumps({"POLL_S": 60})
-        env = {**ENV, "TESTS_LAYER": "deaf", "TESTS_SETTINGS": settings}
+        env = {"TESTS_LAYER": "deaf", "TESTS_SETTINGS": settings}
         panel = visit(own_server(env=env)).panel()
         panel.ask("Hello. [[script:hello]]")
 

@@ -11,7 +11,6 @@ from uuid import UUID
 import pytest
 from playwright.sync_api import Page, Route
 
-from tests.browser.environment import ENV
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.figures import FIGURE
@@ -111,7 +110,7 @@ class TestLeftByClicks:
         script: str,
     ) -> None:
         model.script("paced", [[{"op": "delay", "seconds": PACE_S}, text("Yes.")]])
-        server = own_server(env={**ENV, "ASSISTANT_UNLIMITED": "1"})
+        server = own_server(env={"ASSISTANT_UNLIMITED": "1"})
         visitor, dice = visit(server), random.Random(3)
         first = Tab(visitor.panel())
         all_tabs = [first, *(Tab(visitor.panel()) for _ in range(tabs - 1))]

@@ -94,7 +94,7 @@ class TestLimit:
         write(
             strict,
             "UPDATE ai_assistant_run SET created_at = "
-            "strftime('%Y-%m-%d %H:%M:%f', 'now', '-45 seconds')",
+            "strftime('%Y-%m-%d %H:%M:%f', 'now', '-50 seconds')",
         )
         panel.ask("My third message")
         left = panel.page.locator("#aia-notice [data-left] b")

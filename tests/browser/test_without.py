@@ -6,7 +6,6 @@ from contextlib import suppress
 import pytest
 from playwright.sync_api import Error
 
-from tests.browser.environment import ENV
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
@@ -248,7 +247,7 @@ class TestWithoutChannelLayer:
     def test_everything_still_completes(
         self, visit: Visit, own_server: Callable[..., DemoServer]
     ) -> None:
-        server = own_server(provider="plain", env={**ENV, "TESTS_LAYER": "deaf"})
+        server = own_server(provider="plain", env={"TESTS_LAYER": "deaf"})
         panel = visit(server).panel()
         answer = panel.ask_and_wait("[[script:report]]")
         assert answer.text.strip().endswith("the report ends here.")

@@ -125,6 +125,7 @@ class TestProgram:
         assert (answer.status_code, code(answer)) == (409, "locked")
 
 
+@pytest.mark.broad
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
 def test_on_postgres(postgres_server):

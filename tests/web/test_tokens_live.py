@@ -10,6 +10,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
+pytestmark = pytest.mark.broad
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -60,7 +62,7 @@ def closed(model_server, tag: str) -> list:
 
 @pytest.mark.timeout(240)
 def test_revoked_token_stops_what_it_has_started(demo_server, model_server):
-    server = demo_server(provider="plain").start()
+    server = demo_server(provider="plain", forged=True).start()
     secret = manage(
         server, *("create", "--user", "admin", "--name", "live"), "--scopes=read,run"
     )
