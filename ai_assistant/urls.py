@@ -7,7 +7,7 @@ from django.urls.resolvers import RoutePattern, URLResolver
 
 from ai_assistant import conf
 from ai_assistant.web import health
-from ai_assistant.web.agui import views as agui
+from ai_assistant.web.agui import routes as agui
 from ai_assistant.web.panel import (
     branches,
     browser_calls,

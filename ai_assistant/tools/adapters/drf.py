@@ -1,21 +1,24 @@
 """An action of a DRF viewset as a tool: the viewset itself is called."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
-
-from rest_framework.schemas.openapi import AutoSchema
-from rest_framework.serializers import BaseSerializer
+from typing import TYPE_CHECKING, Any
 
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.tools.adapters.functions import from_function
 from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.types import WRITING, Effect, RunContext, ToolDefinition, ToolResult
 
+if TYPE_CHECKING:
+    from rest_framework.serializers import BaseSerializer
+
 
 def serializer_schema(
-    serializer: type[BaseSerializer[Any]], *, partial: bool = False
+    serializer: "type[BaseSerializer[Any]]", *, partial: bool = False
 ) -> dict[str, Any]:
     """Return the schema of the fields that may be written; none required if partial."""
+    # A site without such tools has none of Django REST framework in its memory.
+    from rest_framework.schemas.openapi import AutoSchema  # noqa: PLC0415
+
     given = serializer()
     if not hasattr(given, "fields"):
         return {"type": "object"}

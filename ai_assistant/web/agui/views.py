@@ -1,18 +1,14 @@
-"""The addresses for AG-UI clients."""
+"""What answers AG-UI clients; it needs the extra `agui`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 from uuid import UUID
 
 from ag_ui.core import BaseEvent, RunAgentInput
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
-from django.urls import path
-from django.utils.translation import gettext as _
 
 from ai_assistant.engine.service import go_on, note_end, send, stop
 from ai_assistant.engine.storage import notifications
@@ -22,7 +18,6 @@ from ai_assistant.render.agui.segment import Names, Segment
 from ai_assistant.render.agui.state import capabilities
 from ai_assistant.safety.identity.tokens import Scope
 from ai_assistant.web.agui.attaching import Attendance, attached, is_being_left, leave
-from ai_assistant.web.agui.authentication import program_view
 from ai_assistant.web.agui.input import check_type, read_input
 from ai_assistant.web.agui.planning import GoOn, Plan, ShowHistory, Start, keeps, plan
 from ai_assistant.web.agui.stream import Listener, Stream, frame, stream_response
@@ -182,39 +177,3 @@ def _whole_history(request: HttpRequest) -> dict[str, Any]:
         raise no_thread(thread)
     may_answer = caller.may_answer
     return {"threadId": thread, **whole_history(conversation, may_answer=may_answer)}
-
-
-INSTALL = "pip install 'ai-assistant[agui]'"
-VIEWS = (
-    ("", "run_view", "POST", "agui"),
-    ("history/", "history_view", "GET", "agui_history"),
-    ("stream/", "stream_view", "GET", "agui_stream"),
-    ("capabilities/", "capabilities_view", "GET", "agui_capabilities"),
-)
-
-
-def is_installed() -> bool:
-    """Tell whether the vocabulary of AG-UI is there."""
-    return find_spec("ag_ui") is not None
-
-
-def _later(name: str, method: str) -> Callable[..., Any]:
-    """Return a view that answers as the one of that name."""
-
-    @program_view(method)
-    async def view(request: HttpRequest) -> HttpResponseBase:
-        if not is_installed():
-            raise Refused(
-                "needs_agui",
-                _("This site has no AG-UI: ag-ui-protocol is not installed."),
-            )
-        views = await asyncio.to_thread(import_module, "ai_assistant.web.agui.views")
-        response: HttpResponseBase = await getattr(views, name)(request)
-        return response
-
-    return view
-
-
-urlpatterns = [
-    path(route, _later(view, method), name=name) for route, view, method, name in VIEWS
-]

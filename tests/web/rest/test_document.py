@@ -9,7 +9,8 @@ from drf_spectacular.settings import spectacular_settings
 from drf_spectacular.validation import validate_schema
 
 from ai_assistant.web.problems import STATUS
-from ai_assistant.web.rest.routes import FILE, VIEWS, load
+from ai_assistant.web.rest.document import FILE
+from ai_assistant.web.rest.routes import VIEWS, load
 from tests.docs.blocks import page
 from tools.openapi import generate
 

@@ -16,7 +16,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
-from ai_assistant.web.rest.routes import FILE
+from ai_assistant.web.rest.document import FILE
 from tests.thorough import IS_THOROUGH
 from tests.web.rest.live import Owned, fill, live_server, token
 
