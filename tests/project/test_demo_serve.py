@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.broad
+pytestmark = [pytest.mark.broad, pytest.mark.servers]
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = """
 from pathlib import Path
