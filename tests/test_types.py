@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 
 from ai_assistant import RunContext
-from ai_assistant.types import ModelRequest
+from ai_assistant.types import CallActions, ModelRequest
 
 
 @pytest.fixture
@@ -26,7 +26,8 @@ class TestProgress:
     def test_is_from_zero_to_one(self, make, said, told):
         reports = []
 
-        make(report=lambda *report: reports.append(report)).progress(said, "half")
+        actions = CallActions(progress=lambda *report: reports.append(report))
+        make(actions=actions).progress(said, "half")
 
         assert reports == [(told, "half")]
 
@@ -46,7 +47,7 @@ class TestTransaction:
             marks.append(mark)
             return nullcontext()
 
-        with make(open_transaction=opened).transaction({"at": 3}):
+        with make(actions=CallActions(transaction=opened)).transaction({"at": 3}):
             pass
 
         assert marks == [{"at": 3}]

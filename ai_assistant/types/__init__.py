@@ -18,6 +18,7 @@ from ai_assistant.types.page import (
     PageInfo,
 )
 from ai_assistant.types.tool import (
+    CallActions,
     Editor,
     RunContext,
     ToolDefinition,
@@ -43,6 +44,7 @@ __all__ = [
     "IMPORTANCES",
     "JSON",
     "WRITING",
+    "CallActions",
     "ContextItem",
     "ContextProvider",
     "Decision",

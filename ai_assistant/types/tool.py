@@ -144,6 +144,17 @@ class ToolResult:
     changed: tuple[JSON, ...] = ()  # of {model, id, text}: the objects changed
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallActions:
+    """What the engine does for a tool while it runs; None outside of a call."""
+
+    progress: Callable[[float, str], None] | None = None
+    step: Callable[[str], None] | None = None
+    show: Callable[[str, dict[str, Any]], None] | None = None
+    call_tool: Callable[[str, dict[str, Any]], ToolResult] | None = None
+    transaction: Callable[[JSON], AbstractContextManager[None]] | None = None
+
+
 @dataclass(kw_only=True, slots=True)
 class RunContext:
     """
@@ -157,7 +168,6 @@ class RunContext:
     user: Any
     run_id: UUID
     conversation_id: UUID
-    page_path: str = ""
     idempotency_key: str = ""  # the same for every attempt at this call
     answers: dict[str, JSON] = field(default_factory=dict)
     prepared: Any = None
@@ -166,21 +176,22 @@ class RunContext:
     is_as_shown: bool = False  # its rows are locked, and as the person was shown
     page: PageInfo = field(default_factory=PageInfo)
     module: str = ""  # id of the run's ContextModule
-    report: Callable[[float, str], None] | None = None
-    report_step: Callable[[str], None] | None = None
-    open_transaction: Callable[[JSON], AbstractContextManager[None]] | None = None
-    calls_tool: Callable[[str, dict[str, Any]], ToolResult] | None = None
-    shows: Callable[[str, dict[str, Any]], None] | None = None
+    actions: CallActions = field(default_factory=CallActions)
+
+    @property
+    def page_path(self) -> str:
+        """The page from which the message was sent."""
+        return self.page.path
 
     def progress(self, fraction: float, text: str = "") -> None:
         """Show how far the call is: `fraction` from 0 to 1 and a short text."""
-        if self.report is not None:
-            self.report(min(max(float(fraction), 0.0), 1.0), text)
+        if self.actions.progress is not None:
+            self.actions.progress(min(max(float(fraction), 0.0), 1.0), text)
 
     def step(self, text: str) -> None:
         """Say which step of its work the call has reached."""
-        if self.report_step is not None:
-            self.report_step(text)
+        if self.actions.step is not None:
+            self.actions.step(text)
 
     def show(self, name: str, /, **arguments: JSON) -> None:
         """
@@ -189,8 +200,8 @@ class RunContext:
         `name` is that of a tool that `renders_only`; its template gets the
         arguments. The model learns nothing of it.
         """
-        if self.shows is not None:
-            self.shows(name, arguments)
+        if self.actions.show is not None:
+            self.actions.show(name, arguments)
 
     def call_tool(self, name: str, **arguments: JSON) -> ToolResult:
         """
@@ -200,9 +211,9 @@ class RunContext:
         ToolFailed if it does more than this tool says of itself, or is nested too
         deeply.
         """
-        if self.calls_tool is None:
+        if self.actions.call_tool is None:
             raise RuntimeError("context.call_tool() works inside a call only.")
-        return self.calls_tool(name, arguments)
+        return self.actions.call_tool(name, arguments)
 
     def transaction(self, mark: JSON = None) -> AbstractContextManager[None]:
         """
@@ -212,10 +223,10 @@ class RunContext:
         `mark` are committed together. Raise LostLease if the call is no longer
         ours, Refused if the user may no longer do this.
         """
-        if self.open_transaction is None:
+        if self.actions.transaction is None:
             raise RuntimeError(
                 "context.transaction() is for background tools. This tool runs in "
                 "one transaction already: write without it, or register it with "
                 "background=True."
             )
-        return self.open_transaction(mark)
+        return self.actions.transaction(mark)

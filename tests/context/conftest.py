@@ -49,7 +49,6 @@ def context_of(user, path):
         user=user,
         run_id=uuid.uuid4(),
         conversation_id=uuid.uuid4(),
-        page_path=path,
         page=page_info(path),
     )
 

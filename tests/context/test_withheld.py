@@ -52,7 +52,6 @@ def opened(user, questionnaire):
         user=user,
         run_id=context.run_id,
         conversation_id=context.conversation_id,
-        page_path=path,
         page=info,
     )
 
@@ -109,7 +108,6 @@ def test_chip_of_the_start_page_is_the_same_with_and_without_its_title(user):
                 user=user,
                 run_id=context_of(user, "/admin/").run_id,
                 conversation_id=context_of(user, "/admin/").conversation_id,
-                page_path="/admin/",
                 page=page_info("/admin/", title),
             )
         )

@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from ai_assistant import RunContext
 from ai_assistant.context.page import find_page
+from ai_assistant.types import CallActions
 
 
 @pytest.fixture
@@ -40,8 +41,10 @@ class Background(RunContext):
         self.marks = []
         self.reports = []
         super().__init__(
-            report=lambda fraction, text: self.reports.append((fraction, text)),
-            open_transaction=self._open,
+            actions=CallActions(
+                progress=lambda fraction, text: self.reports.append((fraction, text)),
+                transaction=self._open,
+            ),
             **fields,
         )
 
@@ -64,7 +67,6 @@ def at(context):
         return replace(
             context,
             user=user or context.user,
-            page_path=path,
             page=find_page(path).info,
         )
 

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -31,7 +31,14 @@ from ai_assistant.tools.paging import paged, split_page
 from ai_assistant.tools.parsing import digest
 from ai_assistant.tools.result import from_value, refused
 from ai_assistant.tools.schema import takes_context, validated
-from ai_assistant.types import JSON, WRITING, RunContext, ToolDefinition, ToolResult
+from ai_assistant.types import (
+    JSON,
+    WRITING,
+    CallActions,
+    RunContext,
+    ToolDefinition,
+    ToolResult,
+)
 
 Outcome = ToolResult | Ask
 
@@ -90,15 +97,12 @@ def context_for(attempt: Attempt) -> RunContext:
         is_preview=attempt.is_proposal,
         run_id=run.pk,
         conversation_id=run.conversation_id,
-        page_path=run.page_path,
         page=scope.context.page,
         module=scope.module.id,
         idempotency_key=f"{run.pk}:{call.step_id}:{call.position}",
         answers=dict(attempt.answers.get(attempt.asked_by, {})),
         mark=call.mark,
-        report=attempt.report.progress,
-        report_step=attempt.report.step,
-        shows=attempt.report.show,
+        actions=attempt.report.reporting(CallActions()),
     )
 
 
@@ -155,7 +159,9 @@ def invoke(attempt: Attempt, handler: Callable[..., Any], context: RunContext) -
     arguments, page = split_page(tool, validated(tool, attempt.call.arguments))
     attempt.family.clear()
     attempt.ordinals.restart()
-    context.calls_tool = partial(call_child, attempt, context, _as_child)
+    context.actions = replace(
+        context.actions, call_tool=partial(call_child, attempt, context, _as_child)
+    )
     value = (
         handler(context, **arguments) if takes_context(tool) else handler(**arguments)
     )
@@ -168,8 +174,9 @@ def _as_child(child: Attempt, above: RunContext, key: str) -> Outcome:
     def work() -> object:
         context = context_for(child)
         context.idempotency_key = key
-        context.report_step = above.report_step
-        context.shows = above.shows
+        context.actions = replace(
+            context.actions, step=above.actions.step, show=above.actions.show
+        )
         value = carried_out(child, context)
         if inspect.isasyncgen(value):
             return drained(child.call.name, in_turn(value), child.report)

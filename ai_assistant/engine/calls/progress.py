@@ -5,7 +5,7 @@ import json
 import uuid
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -26,7 +26,7 @@ from ai_assistant.registry import registry
 from ai_assistant.text.redaction import redact, redact_json
 from ai_assistant.text.unicode import whole, whole_json
 from ai_assistant.tools.result import from_value
-from ai_assistant.types import JSON, ToolResult
+from ai_assistant.types import JSON, CallActions, ToolResult
 
 REPORT_S = 0.2  # at least so long between two reports that are stored
 REPORT_CHARS = 200  # of a step, and of the text beside the bar
@@ -71,6 +71,10 @@ class Report:
         self._is_over = is_over
 
     # --- told by the tool ---
+
+    def reporting(self, actions: CallActions) -> CallActions:
+        """Return what a tool may do, with this report as the one that it tells."""
+        return replace(actions, progress=self.progress, step=self.step, show=self.show)
 
     def progress(self, fraction: float, text: str) -> None:
         """Take how far the call is."""

@@ -107,9 +107,7 @@ def rechecked(attempt: Attempt, ready: RunContext) -> RunContext:
     return replace(
         ready,
         user=user,
-        report=attempt.report.progress,
-        report_step=attempt.report.step,
-        shows=attempt.report.show,
+        actions=attempt.report.reporting(ready.actions),
     )
 
 

@@ -38,7 +38,6 @@ class RunScope:
             user=self.user,
             run_id=run.pk,
             conversation_id=run.conversation_id,
-            page_path=run.page_path,
             page=page_info(run.page_path, run.page_title),
             module=self.module.id,
         )

@@ -35,7 +35,7 @@ def landed(context: RunContext, path: str, said: JSON) -> dict[str, Any]:
     """
     shown = said if isinstance(said, dict) else {}
     title = str(shown.get("title", ""))[:TEXT_CHARS]
-    here = replace(context, page_path=path, page=page_info(path, title))
+    here = replace(context, page=page_info(path, title))
     found: dict[str, Any] = {
         "path": path,
         "page": [

@@ -113,7 +113,6 @@ def page_context(user: Any, path: str, title: str = "") -> RunContext:
         user=user,
         run_id=NOT_YET,
         conversation_id=NOT_YET,
-        page_path=path,
         page=info,
         module=module.id if is_open else DEFAULT.id,
     )

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -116,7 +117,9 @@ class _Work:
             with lost_when_away():
                 context = read_again(lambda: context_for(attempt))
                 self.holding.check_begin()
-            context.open_transaction = lambda mark: self.piece(attempt, mark)
+            context.actions = replace(
+                context.actions, transaction=lambda mark: self.piece(attempt, mark)
+            )
             return carried_out(attempt, context)
 
         try:
