@@ -250,6 +250,8 @@ class TestAdmin:
             ("/admin/auth/user/{user}/delete/", 200),
             ("/admin/password_change/", 200),
             ("/admin/questionnaires/", 200),
+            ("/admin/questionnaires/section/", 200),
+            ("/admin/questionnaires/section/add/", 200),
             ("/admin/no/such/page/", 404),
         ],
     )
