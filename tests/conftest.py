@@ -58,8 +58,8 @@ def _no_rules_kept() -> Iterator:
     from ai_assistant.safety.budgets import budgets
     from ai_assistant.safety.policy import rules
 
-    rules.forget()
-    budgets.forget()
+    rules.forget_rules()
+    budgets.forget_budgets()
     yield
-    rules.forget()
-    budgets.forget()
+    rules.forget_rules()
+    budgets.forget_budgets()

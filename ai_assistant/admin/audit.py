@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.admin.base import ReadOnlyAdmin
 from ai_assistant.models.audit import AuditEntry
-from ai_assistant.text.hidden_characters import visible
+from ai_assistant.text.hidden_characters import mark_hidden_characters
 
 BREAK_CHARS = 32  # a browser breaks no word that is as long as a hash
 
@@ -73,5 +73,5 @@ def _breakable(text: str) -> SafeString:
     """Return `text` escaped, with places where a long word may be broken."""
     pieces = [text[at : at + BREAK_CHARS] for at in range(0, len(text), BREAK_CHARS)]
     return format_html_join(
-        "", "{}<wbr>", ((visible(one, edges=False),) for one in pieces)
+        "", "{}<wbr>", ((mark_hidden_characters(one, edges=False),) for one in pieces)
     )

@@ -15,12 +15,12 @@ from django.utils.translation import gettext_lazy as _
 from ai_assistant.admin.base import ReadOnlyAdmin
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, is_sensitive_model
-from ai_assistant.text.hidden_characters import visible
+from ai_assistant.text.hidden_characters import mark_hidden_characters
 
 VALUE_CHARS = 300
 
 
-def difference(row: RowChange) -> SafeString:
+def field_difference(row: RowChange) -> SafeString:
     """Return the fields that differ, old values struck out and new ones marked."""
     model = _model(row.model)
     if model is not None and is_sensitive_model(model):
@@ -67,7 +67,7 @@ def _marked(tag: str, image: Mapping[str, Any], name: str) -> SafeString:
         return SafeString("")
     text = str(image[name]) if image[name] is not None else str(_("nothing"))
     short = text if len(text) <= VALUE_CHARS else f"{text[:VALUE_CHARS]} …"
-    shown = visible(short)
+    shown = mark_hidden_characters(short)
     if tag == "del":
         return format_html("<del>{}</del>", shown)
     return format_html("<ins>{}</ins>", shown)
@@ -137,7 +137,7 @@ class RowChangeInline(Inline):
     @admin.display(description=_("difference"))
     def difference(self, row: RowChange) -> SafeString:
         """Return the fields that differ."""
-        return difference(row)
+        return field_difference(row)
 
 
 @admin.register(ChangeSet)

@@ -25,14 +25,14 @@ def shown(field: Any, value: Any, alias: str = "default") -> str:
     if is_sealed(value):
         return HIDDEN
     if isinstance(field, models.ForeignKey):
-        return name_of(field.related_model, value, alias, field.target_field.attname)
+        return row_name(field.related_model, value, alias, field.target_field.attname)
     if field.choices:
         labels = {str(key): str(label) for key, label in field.flatchoices}
         return labels.get(str(value), str(value))
     return _plain(field, value)
 
 
-def name_of(model: Any, key: Any, alias: str, attname: str = "pk") -> str:
+def row_name(model: Any, key: Any, alias: str, attname: str = "pk") -> str:
     """Return what the site calls a row; its key if it is gone or secret."""
     if is_sensitive_model(model):
         return str(key)

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import router
 from django.db.models import Q
 
-from ai_assistant.changes.capture.images import digest, images, row_key
+from ai_assistant.changes.capture.images import image_digest, images, row_key
 from ai_assistant.changes.values import label, meta, model_of_label
 from ai_assistant.models.change import RowChange
 from ai_assistant.types import UserKey
@@ -28,7 +28,7 @@ def moved(versions: Mapping[str, str]) -> list[str]:
         model = model_of_label(label)
         if model is not None:
             for pk, image in images(model, pks, router.db_for_write(model)):
-                now[row_key(model, pk)] = digest(image)
+                now[row_key(model, pk)] = image_digest(image)
     return [key for key, was in versions.items() if now.get(key) != was]
 
 
@@ -60,7 +60,7 @@ def rows_since(
     return list(reversed(newest))
 
 
-def has_changed(
+def changed_since(
     model: Any,
     key: str,
     parts: Parts,

@@ -117,7 +117,7 @@ def from_json(stored: Any) -> Changes:
     return _adapter.validate_python(stored)
 
 
-def readable(stored: Any) -> Changes | None:
+def stored_changes(stored: Any) -> Changes | None:
     """Return the changes that were stored; None without, or of another release."""
     try:
         return from_json(stored) if stored else None

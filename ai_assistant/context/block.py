@@ -10,7 +10,7 @@ from ai_assistant import conf
 from ai_assistant.types import JSON, ContextItem
 
 
-def plain(value: Any) -> Any:
+def to_plain_json(value: Any) -> Any:
     """Return `value` as plain JSON. Raise TypeError or ValueError if it has none."""
     text = json.dumps(value, cls=DjangoJSONEncoder, allow_nan=False)
     return json.loads(text)

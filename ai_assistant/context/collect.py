@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.context.bulkhead import Bulkhead, StillHanging, TookTooLong
 from ai_assistant.context.opened import may_open, opened_object
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.page_items import (
     OBJECT,
     PAGE,
@@ -61,7 +61,7 @@ class Kept:
 class Seen:
     """The items of a page, and what was found on the way."""
 
-    page: Page | None = None
+    page: SitePage | None = None
     opened: Any = None
     items: list[ContextItem] = field(default_factory=list)
 
@@ -101,7 +101,7 @@ def chosen(items: Iterable[ContextItem], kept: Kept) -> list[ContextItem]:
 # --- the items of every page ---
 
 
-def _page_items(page: Page, user: Any) -> list[ContextItem]:
+def _page_items(page: SitePage, user: Any) -> list[ContextItem]:
     try:
         return [page_item(page, user)]
     except Exception as error:  # a ModelAdmin's own code may raise anything
@@ -109,7 +109,7 @@ def _page_items(page: Page, user: Any) -> list[ContextItem]:
         return [_broken(PAGE, _("This page"), error)]
 
 
-def _object_items(seen: Seen, page: Page, user: Any) -> list[ContextItem]:
+def _object_items(seen: Seen, page: SitePage, user: Any) -> list[ContextItem]:
     try:
         seen.opened = opened_object(page, user)
         if seen.opened is None:
@@ -120,7 +120,7 @@ def _object_items(seen: Seen, page: Page, user: Any) -> list[ContextItem]:
         return [_broken(OBJECT, page_title(page), error)]
 
 
-def _is_open(seen: Seen, page: Page, user: Any) -> bool:
+def _is_open(seen: Seen, page: SitePage, user: Any) -> bool:
     """Tell whether the user may open the page: else no provider is asked."""
     return value_or(
         False,
@@ -140,7 +140,7 @@ def _broken(item_id: str, title: str, error: Exception) -> ContextItem:
 
 
 def _asked_in_turn(
-    page: Page,
+    page: SitePage,
     context: RunContext,
     opened: Any,
 ) -> list[ContextItem]:

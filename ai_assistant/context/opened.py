@@ -18,7 +18,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.provided import is_withheld, is_withheld_model
 from ai_assistant.request_context import below_prefix, request_meta
 from ai_assistant.safety.policy.admin_pages import (
@@ -27,7 +27,7 @@ from ai_assistant.safety.policy.admin_pages import (
     is_own_page,
     shown_page,
 )
-from ai_assistant.safety.policy.form_limits import limits, names_value
+from ai_assistant.safety.policy.form_limits import form_limited_fields, names_value
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, masked_in
 from ai_assistant.safety.site_code import value_or
 
@@ -36,7 +36,7 @@ MAX_KEYS = 10  # that are loaded with the object
 MAX_CHARS = 2000  # of one field
 
 
-def page_request(page: Page, user: Any) -> HttpRequest:
+def page_request(page: SitePage, user: Any) -> HttpRequest:
     """Return a GET of the page by `user`, for what a ModelAdmin asks of a request."""
     request = HttpRequest()
     request.method, request.user = "GET", user
@@ -49,7 +49,7 @@ def page_request(page: Page, user: Any) -> HttpRequest:
     return request
 
 
-def opened_object(page: Page, user: Any) -> Model | None:
+def opened_object(page: SitePage, user: Any) -> Model | None:
     """Return the object of the page, or None if `user` may not see one."""
     admin, object_id = page.model_admin, page.info.object_id
     if admin is None or not object_id:
@@ -72,7 +72,7 @@ def opened_object(page: Page, user: Any) -> Model | None:
     return found if _page_opens(page, request) else None
 
 
-def _page_opens(page: Page, request: HttpRequest) -> bool:
+def _page_opens(page: SitePage, request: HttpRequest) -> bool:
     """Tell whether code of the site lets the user see the object of the page."""
     admin, object_id = page.model_admin, page.info.object_id
     if (
@@ -86,7 +86,7 @@ def _page_opens(page: Page, request: HttpRequest) -> bool:
     return shown_page(admin, request) is not None
 
 
-def _form_opens(page: Page, user: Any) -> bool:
+def _form_opens(page: SitePage, user: Any) -> bool:
     """Tell whether the form of the page's object opens, of which another page is."""
     if page.info.action == "change":
         return True  # it was asked with the object
@@ -97,7 +97,7 @@ def _form_opens(page: Page, user: Any) -> bool:
     return _page_opens(form, page_request(form, user))
 
 
-def may_open(page: Page, user: Any, opened: Model | None) -> bool:
+def may_open(page: SitePage, user: Any, opened: Model | None) -> bool:
     """
     Tell whether the page is there for `user`.
 
@@ -116,7 +116,7 @@ def may_open(page: Page, user: Any, opened: Model | None) -> bool:
     return bool(admin.has_view_or_change_permission(request))
 
 
-def admits(page: Page, user: Any) -> bool:
+def admits(page: SitePage, user: Any) -> bool:
     """Tell whether `user` may open the page; not if its own code fails."""
     return value_or(
         False,
@@ -126,7 +126,7 @@ def admits(page: Page, user: Any) -> bool:
     )
 
 
-def _site_admits(page: Page, request: HttpRequest) -> bool:
+def _site_admits(page: SitePage, request: HttpRequest) -> bool:
     """Tell whether the AdminSite of the page, if it is of one, lets the user in."""
     site = getattr(page.model_admin or page.view, "admin_site", None)
     if site is None and page.match is not None and "admin" in page.match.app_names:
@@ -135,7 +135,7 @@ def _site_admits(page: Page, request: HttpRequest) -> bool:
     return site is None or bool(site.has_permission(request))
 
 
-def _view_admits(page: Page, user: Any) -> bool:
+def _view_admits(page: SitePage, user: Any) -> bool:
     view_class = getattr(page.view, "view_class", None)
     if not (isinstance(view_class, type) and issubclass(view_class, AccessMixin)):
         return True
@@ -171,12 +171,14 @@ def _vouches(view_class: type) -> bool:
     return getattr(view_class, "assistant_admits", False) is True
 
 
-def summary(page: Page, user: Any, opened: Model) -> dict[str, Any]:
+def summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
     """Return what the admin shows of `opened`, by the names of its fields."""
     if is_withheld(page) or not _form_opens(page, user):
         return {}
     fields = list(_shown_fields(page, user, opened))[:MAX_FIELDS]
-    named = limits(page.model_admin, page_request(page, user), opened, fields)
+    named = form_limited_fields(
+        page.model_admin, page_request(page, user), opened, fields
+    )
     return {
         field.name: _value(page, field, opened)
         for field in fields
@@ -185,7 +187,7 @@ def summary(page: Page, user: Any, opened: Model) -> dict[str, Any]:
     }
 
 
-def held_permissions(page: Page, user: Any, opened: Model | None) -> list[str]:
+def held_permissions(page: SitePage, user: Any, opened: Model | None) -> list[str]:
     """Return what `user` may do there: view, add, change, delete."""
     admin, request = page.model_admin, page_request(page, user)
     if not _site_admits(page, request):
@@ -199,7 +201,7 @@ def held_permissions(page: Page, user: Any, opened: Model | None) -> list[str]:
     return [name for name, may in asked.items() if may()]  # type: ignore[no-untyped-call]
 
 
-def _shown_fields(page: Page, user: Any, opened: Model) -> Iterator[Any]:
+def _shown_fields(page: SitePage, user: Any, opened: Model) -> Iterator[Any]:
     admin, request = page.model_admin, page_request(page, user)
     for name in flatten_fieldsets(admin.get_fieldsets(request, opened)):
         try:
@@ -215,7 +217,7 @@ def _is_key(field: Any) -> bool:
     return isinstance(field, ForeignKey)
 
 
-def _value(page: Page, field: Any, opened: Model) -> Any:
+def _value(page: SitePage, field: Any, opened: Model) -> Any:
     if not _is_key(field):
         return _short(masked_in(field, field.value_from_object(opened)))
     if field.attname and getattr(opened, field.attname) is None:

@@ -19,7 +19,7 @@ MAX_FILTERS = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Page:
+class SitePage:
     """A page of this site: what it is, and the view that serves it."""
 
     info: PageInfo
@@ -29,7 +29,7 @@ class Page:
     match: ResolverMatch | None = None
 
 
-def find_page(path: str, title: str = "") -> Page | None:
+def find_page(path: str, title: str = "") -> SitePage | None:
     """Return the page at `path`, a path of this site with its query, or None."""
     try:
         parts = urlsplit(path)
@@ -42,7 +42,7 @@ def find_page(path: str, title: str = "") -> Page | None:
     query = QueryDict(parts.query)
     model_admin = getattr(match.func, "model_admin", None)
     info = _info(match, model_admin, query, path=path, title=title)
-    return Page(
+    return SitePage(
         info=info, view=match.func, model_admin=model_admin, query=query, match=match
     )
 

@@ -5,9 +5,9 @@ from typing import Any
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from ai_assistant.context.block import plain
+from ai_assistant.context.block import to_plain_json
 from ai_assistant.context.opened import held_permissions, summary
-from ai_assistant.context.page import Page
+from ai_assistant.context.page import SitePage
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.types import ContextItem
 
@@ -15,7 +15,7 @@ OBJECT_CHARS = 2000  # of the text of an object
 PAGE, OBJECT = "page", "object"  # ids of the items of every page
 
 
-def page_item(page: Page, user: Any) -> ContextItem:
+def page_item(page: SitePage, user: Any) -> ContextItem:
     """Return what is known of the page from its address."""
     info = page.info
     said: dict[str, Any] = {
@@ -44,7 +44,7 @@ def page_item(page: Page, user: Any) -> ContextItem:
     )
 
 
-def describe(page: Page) -> str:
+def describe(page: SitePage) -> str:
     """Return what the page is, in words."""
     info = page.info
     if page.model_admin is None:
@@ -67,7 +67,7 @@ def describe(page: Page) -> str:
     return words.get(info.action, _("A page of %(many)s.")) % names
 
 
-def page_title(page: Page) -> str:
+def page_title(page: SitePage) -> str:
     """
     Return the word for the page's chip.
 
@@ -80,7 +80,7 @@ def page_title(page: Page) -> str:
     return _("Start page") if page.info.action == "index" else _("This page")
 
 
-def object_item(page: Page, user: Any, opened: Any) -> ContextItem:
+def object_item(page: SitePage, user: Any, opened: Any) -> ContextItem:
     """Return what the admin shows of the object. May ask the database."""
     text = "" if is_withheld(page) else str(opened)[:OBJECT_CHARS]
     value = {
@@ -93,7 +93,7 @@ def object_item(page: Page, user: Any, opened: Any) -> ContextItem:
         id=OBJECT,
         description=_("The %(model)s that the user has opened.")
         % {"model": page.model_admin.opts.verbose_name},
-        value=plain(value),
+        value=to_plain_json(value),
         title=text[:80] or f"{page_title(page)} {opened.pk}",
         priority=90,
         label="data",

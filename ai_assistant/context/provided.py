@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from ai_assistant.context.block import plain
-from ai_assistant.context.page import Page
-from ai_assistant.context.viewparts import parts_of
+from ai_assistant.context.block import to_plain_json
+from ai_assistant.context.page import SitePage
+from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.registry import registry
 from ai_assistant.safety.policy.sensitive import is_opted_out, is_sensitive_model
 from ai_assistant.types import ContextItem, ContextProvider, RunContext
@@ -17,13 +17,13 @@ ROWS = "browser.page-rows"  # the ticked rows of a list
 TEXTS = frozenset({"browser.page-fields", "browser.page-selection"})
 
 
-def is_withheld(page: Page) -> bool:
+def is_withheld(page: SitePage) -> bool:
     """Tell whether objects of the page are sensitive, or kept from the assistant."""
     admin = page.model_admin
     return admin is not None and _is_kept(admin.model, admin)
 
 
-def is_withheld_model(page: Page, model: Any) -> bool:
+def is_withheld_model(page: SitePage, model: Any) -> bool:
     """Tell the same of objects that a page leads to, by the AdminSite of the page."""
     site = page.model_admin.admin_site
     return _is_kept(model, site._registry.get(model))
@@ -50,7 +50,7 @@ def _ids_only(value: Any) -> Any:
     return {**value, "rows": ids}
 
 
-def providers_of(page: Page) -> Iterator[ContextProvider]:
+def providers_of(page: SitePage) -> Iterator[ContextProvider]:
     """Yield the providers of the page: the site's, then those of its view."""
     info = page.info
     # The label of an app may have capitals, and so may what a provider says.
@@ -61,7 +61,9 @@ def providers_of(page: Page) -> Iterator[ContextProvider]:
         if provider.view and provider.view not in (info.action, info.view_name):
             continue
         yield provider
-    for number, function in enumerate(parts_of(page.view, page.model_admin).context):
+    for number, function in enumerate(
+        registered_parts(page.view, page.model_admin).context
+    ):
         name = getattr(function, "__name__", "") or f"view-{number}"
         yield ContextProvider(name=f"view.{name}", function=function)
 
@@ -114,13 +116,13 @@ def _item(provider: ContextProvider, value: Any, number: int) -> ContextItem:
             value,
             id=value.id or own_id,
             title=value.title or provider.title,
-            value=plain(value.value),
+            value=to_plain_json(value.value),
             source="server",
         )
     return ContextItem(
         id=own_id,
         description=provider.description or provider.name,
-        value=plain(value),
+        value=to_plain_json(value),
         title=provider.title,
         auto=provider.auto,
         priority=provider.priority,

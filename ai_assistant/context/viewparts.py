@@ -94,7 +94,7 @@ class AssistantMixin:
         """Return what the page shows; nothing by default."""
 
 
-def parts_of(view: Any, model_admin: Any = None) -> ViewParts:
+def registered_parts(view: Any, model_admin: Any = None) -> ViewParts:
     """Return what `view` registers, by decorator or mixin."""
     own = getattr(view, ATTRIBUTE, None) or ViewParts()
     holder = _holder(view, model_admin)

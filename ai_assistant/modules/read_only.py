@@ -7,7 +7,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant.context.opened import page_request
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.types import RunContext
 
@@ -58,7 +58,7 @@ def _by_rule() -> ReadOnly:
     )
 
 
-def _denied(page: Page) -> ReadOnly:
+def _denied(page: SitePage) -> ReadOnly:
     names = {"models": capfirst(str(page.model_admin.opts.verbose_name_plural))}
     return ReadOnly(
         banner=_("You can view but not change %(models)s: the assistant cannot either.")
@@ -67,7 +67,7 @@ def _denied(page: Page) -> ReadOnly:
     )
 
 
-def _may_change(page: Page, context: RunContext) -> bool:
+def _may_change(page: SitePage, context: RunContext) -> bool:
     """Tell whether the page's ModelAdmin, if it has one, lets the user do anything."""
     admin = page.model_admin
     if admin is None:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.context.opened import admits
-from ai_assistant.context.page import Page
-from ai_assistant.context.viewparts import parts_of
+from ai_assistant.context.page import SitePage
+from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.registry import registry
 
@@ -73,7 +73,7 @@ BUILT_IN: tuple[ContextModule, ...] = (
 )
 
 
-def is_page_open(page: Page | None, module: ContextModule, user: Any) -> bool:
+def is_page_open(page: SitePage | None, module: ContextModule, user: Any) -> bool:
     """
     Tell whether `user` gets what `module` and the view keep for the page.
 
@@ -84,8 +84,8 @@ def is_page_open(page: Page | None, module: ContextModule, user: Any) -> bool:
     return admits(page, user)
 
 
-def _is_kept(page: Page, module: ContextModule) -> bool:
-    own = parts_of(page.view, page.model_admin)
+def _is_kept(page: SitePage, module: ContextModule) -> bool:
+    own = registered_parts(page.view, page.model_admin)
     return bool(module.id in registry.modules() or own.tools or own.suggestions)
 
 

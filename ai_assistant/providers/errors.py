@@ -79,7 +79,7 @@ UNKNOWN = _(
 )
 
 
-def sentence(error: ModelError) -> str:
+def error_text(error: ModelError) -> str:
     """Return what the person reads about `error`, in the active language."""
     if error.code == "rate_limited" and error.retry_after_s:
         return _come_back(max(1, round(error.retry_after_s)))

@@ -25,7 +25,7 @@ from ai_assistant.providers.litellm_errors import (
 from ai_assistant.providers.litellm_stream import (
     ChunkReader,
     iterate_once,
-    price_usd,
+    litellm_price_usd,
     usage,
 )
 from ai_assistant.providers.warmup import Warmup
@@ -76,7 +76,7 @@ class LiteLLMProvider(Provider):
         litellm = LIBRARY.loaded
         if litellm is None:
             return None
-        return price_usd(
+        return litellm_price_usd(
             litellm, self.profile.get("MODEL", ""), input_tokens, output_tokens
         )
 
@@ -100,7 +100,7 @@ class LiteLLMProvider(Provider):
         except Exception as error:  # litellm raises whatever its providers raise
             fault = model_error(error, litellm=litellm, spoke=spoke)
             if fault.code in SUSPECT and not came_from_provider(error):
-                fault = missing(litellm, arguments) or fault
+                fault = configuration_error(litellm, arguments) or fault
             raise without_key(fault, arguments.get("api_key", "")) from error
         yield ReplyEnd(
             finish_reason=reader.finish_reason,
@@ -167,7 +167,9 @@ def _check_whole(answer: Any, reader: ChunkReader, *, spoke: bool) -> None:
     raise ModelError("cut", "no finish reason", retryable=not spoke)
 
 
-def missing(litellm: ModuleType, arguments: Mapping[str, Any]) -> ModelError | None:
+def configuration_error(
+    litellm: ModuleType, arguments: Mapping[str, Any]
+) -> ModelError | None:
     """Return an error that names what is not set up, if something is not."""
     model = arguments["model"]
     try:

@@ -139,7 +139,7 @@ def _cost_usd(litellm: ModuleType, model: str, found: Any) -> Decimal | None:
     return _sum_usd(lambda: litellm.cost_per_token(model=model, usage_object=found))
 
 
-def price_usd(
+def litellm_price_usd(
     litellm: ModuleType, model: str, input_tokens: int, output_tokens: int
 ) -> Decimal | None:
     """Return what so many tokens cost by litellm's own list; None if it lacks them."""

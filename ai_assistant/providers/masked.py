@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 
-from ai_assistant.providers.texts import Filters, filtered
+from ai_assistant.providers.texts import Filters, filter_stream
 from ai_assistant.text.redaction import Mask, redact_values, redact_values_json
 from ai_assistant.types import ModelChunk
 
@@ -13,4 +13,4 @@ def with_masked_secrets(
     stream: AsyncGenerator[ModelChunk, None],
 ) -> AsyncGenerator[ModelChunk, None]:
     """Yield the chunks of `stream`; a server that tells our key back is not heard."""
-    return filtered(stream, MASKS)
+    return filter_stream(stream, MASKS)

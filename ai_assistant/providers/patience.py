@@ -40,7 +40,7 @@ async def with_retries(
         else:
             return
         finally:
-            await close(stream)
+            await close_stream(stream)
         attempt += 1
         await asyncio.sleep(wait_s)
 
@@ -73,7 +73,7 @@ async def with_timeouts(
     end = loop.time() + total_s
     limit, code = first_byte_s, "first_byte_timeout"
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(close, stream)
+        stack.push_async_callback(close_stream, stream)
         while True:
             deadline = min(loop.time() + limit, end)
             try:
@@ -93,7 +93,7 @@ async def with_timeouts(
             limit, code = idle_s, "idle_timeout"
 
 
-async def close(stream: AsyncIterator[ModelChunk]) -> None:
+async def close_stream(stream: AsyncIterator[ModelChunk]) -> None:
     """Close `stream` if it can be closed, within a moment whatever it does."""
     aclose = getattr(stream, "aclose", None)
     if aclose is None:

@@ -37,7 +37,7 @@ class Filters:
     fields: Callable[[dict[str, Any]], Any]  # of the provider, JSON
 
 
-async def filtered(
+async def filter_stream(
     stream: AsyncGenerator[ModelChunk, None], filters: Filters
 ) -> AsyncGenerator[ModelChunk, None]:
     """Yield the chunks of `stream` as `filters` leave them."""
@@ -108,4 +108,4 @@ def with_whole_characters(
     stream: AsyncGenerator[ModelChunk, None],
 ) -> AsyncGenerator[ModelChunk, None]:
     """Yield the chunks of `stream`, each with text that can be stored and sent."""
-    return filtered(stream, WHOLE)
+    return filter_stream(stream, WHOLE)

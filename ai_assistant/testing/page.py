@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.views.generic import RedirectView
 
 from ai_assistant.context.collect import see
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.engine.lifecycle.scope import RunScope, kept_of
 from ai_assistant.types import JSON
 
@@ -15,7 +15,7 @@ KEYS = ("browser", "mentioned", "dropped", "tools")  # as the panel sends them
 ITEM_KEYS = ("id", "description", "value", "label", "auto")
 
 
-def check_context(context: Mapping[str, JSON]) -> None:
+def check_page_context(context: Mapping[str, JSON]) -> None:
     """Raise AssertionError for a key that no page sends, and for what is no list."""
     _check_keys("context", context, KEYS)
     for key, value in context.items():
@@ -58,7 +58,7 @@ def check_path(path: str) -> None:
     )
 
 
-def _is_page(page: Page) -> bool:
+def _is_page(page: SitePage) -> bool:
     """Tell whether it is more than the admin's answer to all other addresses."""
     if page.match is None or "admin" not in page.match.app_names:
         return True
@@ -67,7 +67,7 @@ def _is_page(page: Page) -> bool:
     return not is_rest and not issubclass(view_class, RedirectView)
 
 
-def _has_object(page: Page) -> bool:
+def _has_object(page: SitePage) -> bool:
     """Tell whether the object of the page exists, for whomever."""
     if page.model_admin is None or not page.info.object_id:
         return True

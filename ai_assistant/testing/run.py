@@ -106,7 +106,7 @@ def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who an
     # Here, since a settings module may import this package before the models are.
     from ai_assistant.testing import stage  # noqa: PLC0415
 
-    message = stage.Message(
+    message = stage.ScriptedMessage(
         user=user,
         path=path,
         text=text,
@@ -137,8 +137,10 @@ def answer_interrupt(
     """
     from ai_assistant.testing import stage  # noqa: PLC0415 - as above
 
-    said = stage.Said(decision=decision, text=text, chosen=tuple(chosen), value=value)
-    return stage.go_on(played, said)
+    said = stage.ScriptedAnswer(
+        decision=decision, text=text, chosen=tuple(chosen), value=value
+    )
+    return stage.answer_and_resume(played, said)
 
 
 def _recording(given: Provider | Plays | None, replies: tuple[Reply, ...]) -> Recording:

@@ -33,7 +33,7 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.testing.assertions import assert_script_is_used_up
-from ai_assistant.testing.page import check_context, check_ids, check_path
+from ai_assistant.testing.page import check_ids, check_page_context, check_path
 from ai_assistant.testing.recorded import Played, PlayedCall, Recording
 from ai_assistant.types import JSON
 
@@ -173,7 +173,7 @@ ROUNDS = 100  # of long tools and model calls; more is a test that never ends
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Message:
+class ScriptedMessage:
     """What the person of a test sends, and from where."""
 
     user: Any
@@ -184,7 +184,7 @@ class Message:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
+class ScriptedAnswer:
     """What the person, or the page, of a test answers."""
 
     decision: str = ""
@@ -193,13 +193,13 @@ class Said:
     value: JSON = None
 
 
-def check(message: Message) -> None:
+def check(message: ScriptedMessage) -> None:
     """Raise AssertionError if no page could send `message`."""
-    check_context(message.context)
+    check_page_context(message.context)
     check_path(message.path)
 
 
-def play(message: Message, recording: Recording) -> Played:
+def play(message: ScriptedMessage, recording: Recording) -> Played:
     """Send a message and execute its run until it ends or waits."""
     with _stage(recording) as stage:
         accepted = accept(
@@ -218,7 +218,7 @@ def play(message: Message, recording: Recording) -> Played:
     return _told(accepted.run_id, recording)
 
 
-def go_on(played: Played, said: Said) -> Played:
+def answer_and_resume(played: Played, said: ScriptedAnswer) -> Played:
     """Answer the first open interrupt of a run, and execute it further."""
     if not played.interrupts:
         raise AssertionError(
@@ -234,7 +234,7 @@ def go_on(played: Played, said: Said) -> Played:
     return _told(played.run.pk, played.recording)
 
 
-def _as_the_person(asked: Interrupt, said: Said) -> None:
+def _as_the_person(asked: Interrupt, said: ScriptedAnswer) -> None:
     answer(
         Answer(
             user_id=asked.run.user_id,
@@ -247,7 +247,7 @@ def _as_the_person(asked: Interrupt, said: Said) -> None:
     )
 
 
-def _as_the_page(asked: Interrupt, said: Said) -> None:
+def _as_the_page(asked: Interrupt, said: ScriptedAnswer) -> None:
     reported = FromPage(
         user_id=asked.run.user_id,
         interrupt_id=asked.pk,

@@ -17,7 +17,7 @@ class Trimmed(NamedTuple):
     tail: str
 
 
-def trimmed(first: str, second: str) -> Trimmed:
+def split_common_ends(first: str, second: str) -> Trimmed:
     """Return two texts parted where they differ, between words if they have any."""
     left = _shared(first, second)
     word = LAST_WORD.search(first[max(0, left - WORD_CHARS) : left])

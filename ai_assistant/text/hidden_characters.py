@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from ai_assistant.text.common_ends import trimmed
+from ai_assistant.text.common_ends import split_common_ends
 
 SHORT = {
     "\u00a0": "NBSP",
@@ -65,7 +65,9 @@ CACHED = 4096  # characters of which is kept what they are
 Mark = tuple[str, str]  # what is seen, and the title
 
 
-def visible(text: str, *, strict: bool = False, edges: bool = True) -> SafeString:
+def mark_hidden_characters(
+    text: str, *, strict: bool = False, edges: bool = True
+) -> SafeString:
     """
     Return `text` escaped, each hidden character in it as a labelled mark.
 
@@ -91,7 +93,7 @@ def looks_like(first: str, second: str) -> bool:
     """Tell whether two different texts cannot be told apart by looking at them."""
     if first == second:
         return False
-    head, old, new, tail = trimmed(first, second)
+    head, old, new, tail = split_common_ends(first, second)
     # What a character looks like depends on its neighbours.
     before, after = head[-NEAR_CHARS:], tail[:NEAR_CHARS]
     old, new = before + old + after, before + new + after
@@ -244,7 +246,7 @@ def _with_edges(text: str, pieces: list[tuple[SafeString]]) -> list[tuple[SafeSt
     left, right = len(text) - len(text.lstrip(" ")), len(text) - len(text.rstrip(" "))
     if not left and not right:
         return pieces
-    whole = visible(inner, edges=False)
+    whole = mark_hidden_characters(inner, edges=False)
     return [(mark,) for mark in _around(left, whole, right)]
 
 

@@ -64,7 +64,7 @@ _CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SEPARATOR = re.compile("[\u2028\u2029]")
 
 
-def readable(text: str) -> str:
+def clean_text(text: str) -> str:
     """
     Return `text` with LF as its only line end and nothing in it that is no text.
 
@@ -80,7 +80,7 @@ def _picture(match: re.Match[str]) -> str:
     return "\u2421" if code == 0x7F else "\ufffd"
 
 
-def visible(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """Return `text` without invisible characters, control characters shown."""
     text = _SEPARATOR.sub(" ", _CONTROL.sub(_picture, text))
     return _INVISIBLE.sub("", text)

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from ai_assistant.text.common_ends import trimmed
-from ai_assistant.text.hidden_characters import visible
+from ai_assistant.text.common_ends import split_common_ends
+from ai_assistant.text.hidden_characters import mark_hidden_characters
 
 PIECES = re.compile(r"\s+|\w+|[^\w\s]")
 WORDS = re.compile(r"\s*\S+\s*")
@@ -28,7 +28,7 @@ CARD_CHARS = 20_000  # of all whole texts of one card; beyond it they are cut
 LEAST_CHARS = 1_000  # of one of them, however many there are
 
 
-class Piece(NamedTuple):
+class DiffPiece(NamedTuple):
     """A stretch of text that is in both values, or in one."""
 
     kind: Literal["same", "del", "ins"]
@@ -47,7 +47,7 @@ class Marked(NamedTuple):
     more: int = 0
 
 
-def difference(
+def marked_diff(
     before: str, after: str, *, strict: bool = False, among: int = 1
 ) -> Marked:
     """
@@ -73,11 +73,11 @@ def difference(
 def alone(text: str, *, among: int = 1) -> Marked:
     """Return a value that has nothing before it."""
     if len(text) <= LONG_CHARS:
-        return Marked(visible(text), SafeString(""))
-    brief = visible(_beginning(text))
+        return Marked(mark_hidden_characters(text), SafeString(""))
+    brief = mark_hidden_characters(_beginning(text))
     if len(text) > room(among):
         return Marked(brief, SafeString(""), len(text) - _kept(text))
-    return Marked(brief, visible(text))
+    return Marked(brief, mark_hidden_characters(text))
 
 
 def room(among: int) -> int:
@@ -85,7 +85,7 @@ def room(among: int) -> int:
     return max(LEAST_CHARS, CARD_CHARS // max(1, among))
 
 
-def marked(pieces: Iterable[Piece], *, strict: bool) -> SafeString:
+def marked(pieces: Iterable[DiffPiece], *, strict: bool) -> SafeString:
     """Return pieces as HTML."""
     shown = list(pieces)
     # Spaces at the ends of a value count, those between two changes are seen.
@@ -94,7 +94,7 @@ def marked(pieces: Iterable[Piece], *, strict: bool) -> SafeString:
     return format_html_join(" " if is_replaced else "", "{}", drawn)
 
 
-def compared(before: str, after: str, *, most: int = MOST_PIECES) -> list[Piece]:
+def compared(before: str, after: str, *, most: int = MOST_PIECES) -> list[DiffPiece]:
     """Return the pieces of two texts, in order."""
     if len(before) + len(after) > CARD_CHARS:
         return _compared_long(before, after, most)
@@ -107,24 +107,28 @@ def compared(before: str, after: str, *, most: int = MOST_PIECES) -> list[Piece]
     right = min(rest, _common(zip(reversed(old), reversed(new), strict=False)))
     head, tail = "".join(old[:left]), "".join(old[len(old) - right :])
     middle = _apart(old[left : len(old) - right], new[left : len(new) - right], most)
-    return _settled(before, after, [Piece("same", head), *middle, Piece("same", tail)])
+    return _settled(
+        before, after, [DiffPiece("same", head), *middle, DiffPiece("same", tail)]
+    )
 
 
-def _settled(before: str, after: str, pieces: list[Piece]) -> list[Piece]:
+def _settled(before: str, after: str, pieces: list[DiffPiece]) -> list[DiffPiece]:
     same = sum(len(piece.text) for piece in pieces if piece.kind == "same")
     if same < ALIKE * max(len(before), len(after)):
         return _replaced(before, after)
     return _joined(pieces)
 
 
-def _compared_long(before: str, after: str, most: int) -> list[Piece]:
+def _compared_long(before: str, after: str, most: int) -> list[DiffPiece]:
     """Return the pieces of texts that are too long to be looked at word by word."""
-    head, old, new, tail = trimmed(before, after)
+    head, old, new, tail = split_common_ends(before, after)
     if len(old) + len(new) <= CARD_CHARS:
         middle = compared(old, new, most=most)
     else:
         middle = _by_line(old, new, most)
-    return _settled(before, after, [Piece("same", head), *middle, Piece("same", tail)])
+    return _settled(
+        before, after, [DiffPiece("same", head), *middle, DiffPiece("same", tail)]
+    )
 
 
 def _common(pairs: Iterable[tuple[str, str]]) -> int:
@@ -132,20 +136,20 @@ def _common(pairs: Iterable[tuple[str, str]]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _apart(old: Sequence[str], new: Sequence[str], most: int) -> list[Piece]:
+def _apart(old: Sequence[str], new: Sequence[str], most: int) -> list[DiffPiece]:
     """Return what differs between two rows of words, and what does not."""
     if max(len(old), len(new)) <= most:
         return list(_matched(old, new, _replaced))
     return _by_line("".join(old), "".join(new), most)
 
 
-def _by_line(old: str, new: str, most: int) -> list[Piece]:
+def _by_line(old: str, new: str, most: int) -> list[DiffPiece]:
     """Return what differs between the lines of two texts, if they have not too many."""
     if max(old.count("\n"), new.count("\n")) >= most:
         return _replaced(old, new)
     left = CARD_CHARS
 
-    def by_word(before: str, after: str) -> list[Piece]:
+    def by_word(before: str, after: str) -> list[DiffPiece]:
         nonlocal left
         left -= len(before) + len(after)
         if left < 0:
@@ -161,34 +165,34 @@ def _by_line(old: str, new: str, most: int) -> list[Piece]:
 def _matched(
     old: Sequence[str],
     new: Sequence[str],
-    apart: Callable[[str, str], list[Piece]],
-) -> Iterator[Piece]:
+    apart: Callable[[str, str], list[DiffPiece]],
+) -> Iterator[DiffPiece]:
     codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     for kind, start, end, new_start, new_end in codes:
         if kind == "equal":
-            yield Piece("same", "".join(old[start:end]))
+            yield DiffPiece("same", "".join(old[start:end]))
         else:
             yield from apart("".join(old[start:end]), "".join(new[new_start:new_end]))
 
 
-def _joined(pieces: Iterable[Piece]) -> list[Piece]:
+def _joined(pieces: Iterable[DiffPiece]) -> list[DiffPiece]:
     """Return the pieces, with changes that only a space parts as one."""
-    found: list[Piece] = []
+    found: list[DiffPiece] = []
     waiting = [piece for piece in pieces if piece.text]
     for place, piece in enumerate(waiting):
         is_between = 0 < place < len(waiting) - 1
         if piece.kind == "same" and piece.text == " " and is_between:
-            found += [Piece("del", " "), Piece("ins", " ")]
+            found += [DiffPiece("del", " "), DiffPiece("ins", " ")]
         else:
             found.append(piece)
     return _sorted(found)
 
 
-def _sorted(pieces: list[Piece]) -> list[Piece]:
+def _sorted(pieces: list[DiffPiece]) -> list[DiffPiece]:
     """Return each stretch of changes as one piece that goes and one that comes."""
-    result: list[Piece] = []
+    result: list[DiffPiece] = []
     gone = come = ""
-    for piece in [*pieces, Piece("same", "")]:
+    for piece in [*pieces, DiffPiece("same", "")]:
         if piece.kind == "del":
             gone += piece.text
         elif piece.kind == "ins":
@@ -200,14 +204,14 @@ def _sorted(pieces: list[Piece]) -> list[Piece]:
     return result
 
 
-def _replaced(before: str, after: str) -> list[Piece]:
+def _replaced(before: str, after: str) -> list[DiffPiece]:
     if before == after:
-        return [Piece("same", before)] if before else []
-    gone, come = Piece("del", before), Piece("ins", after)
+        return [DiffPiece("same", before)] if before else []
+    gone, come = DiffPiece("del", before), DiffPiece("ins", after)
     return [piece for piece in (gone, come) if piece.text]
 
 
-def _shortened(pieces: Sequence[Piece]) -> Iterator[str]:
+def _shortened(pieces: Sequence[DiffPiece]) -> Iterator[str]:
     last = len(pieces) - 1
     for place, piece in enumerate(pieces):
         if piece.kind != "same":
@@ -216,9 +220,9 @@ def _shortened(pieces: Sequence[Piece]) -> Iterator[str]:
             yield _around(piece.text, is_first=place == 0, is_last=place == last)
 
 
-def _brief(pieces: Sequence[Piece]) -> tuple[list[Piece], int]:
+def _brief(pieces: Sequence[DiffPiece]) -> tuple[list[DiffPiece], int]:
     """Return the first pieces, and how many characters that change are left out."""
-    found: list[Piece] = []
+    found: list[DiffPiece] = []
     more, left = 0, BRIEF_CHARS
     for piece, text in zip(pieces, _shortened(pieces), strict=True):
         if left > 0:
@@ -226,7 +230,7 @@ def _brief(pieces: Sequence[Piece]) -> tuple[list[Piece], int]:
         if piece.kind != "same":
             more += len(piece.text) - (_kept(piece.text) if left > 0 else 0)
         left -= len(text)
-    return (found if left > 0 else [*found, Piece("same", " …")]), more
+    return (found if left > 0 else [*found, DiffPiece("same", " …")]), more
 
 
 def _around(text: str, *, is_first: bool, is_last: bool) -> str:
@@ -260,11 +264,11 @@ def _words(pieces: Sequence[str]) -> int:
     return sum(not piece.isspace() for piece in pieces)
 
 
-def _piece(piece: Piece, *, strict: bool, edges: bool) -> SafeString:
+def _piece(piece: DiffPiece, *, strict: bool, edges: bool) -> SafeString:
     if piece.kind == "same":
-        return visible(piece.text, strict=strict, edges=False)
+        return mark_hidden_characters(piece.text, strict=strict, edges=False)
     is_blank = piece.text.isspace()
     text = piece.text.replace("\n", "¶\n") if is_blank else piece.text
-    shown = visible(text, strict=strict, edges=edges or is_blank)
+    shown = mark_hidden_characters(text, strict=strict, edges=edges or is_blank)
     tag = "<del>{}</del>" if piece.kind == "del" else "<ins>{}</ins>"
     return format_html(tag, shown)

@@ -13,7 +13,7 @@ from ai_assistant.types import ToolDefinition
 
 
 @lru_cache(maxsize=CACHED)
-def version_of(tool: ToolDefinition) -> str:
+def compute_tool_version(tool: ToolDefinition) -> str:
     """
     Return the hash of the tool's name, schema, effect and policy.
 
@@ -23,14 +23,14 @@ def version_of(tool: ToolDefinition) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def versions(tools: Iterable[ToolDefinition]) -> dict[str, str]:
+def tool_versions(tools: Iterable[ToolDefinition]) -> dict[str, str]:
     """Return the hash of each of `tools`, by name."""
-    return {tool.name: version_of(tool) for tool in tools}
+    return {tool.name: compute_tool_version(tool) for tool in tools}
 
 
 def manifest(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, Any]]:
     """Return what a review should see of `tools`, by name, in the same order always."""
-    told = ((tool.name, version_of(tool), _told(tool)) for tool in tools)
+    told = ((tool.name, compute_tool_version(tool), _told(tool)) for tool in tools)
     entries = {
         name: {"version": version, **{k: v for k, v in fields.items() if k != "name"}}
         for name, version, fields in told
@@ -50,7 +50,7 @@ def _told(tool: ToolDefinition) -> dict[str, Any]:
 Manifest = dict[str, dict[str, Any]]
 
 
-def current() -> Manifest:
+def current_manifest() -> Manifest:
     """Return the manifest of the registered tools, but those that have no schema."""
     tools = registry.tools().values()
     return manifest(tool for tool in tools if not schema_error(tool))
@@ -71,7 +71,7 @@ def read_manifest(path: Path) -> Manifest:
 
 def differences(committed: Manifest) -> Iterator[str]:
     """Yield a few words for each tool that is not what it was."""
-    now = current()
+    now = current_manifest()
     for name in sorted({*now, *committed}):
         if name not in committed:
             yield f"Tool {name!r} is new"

@@ -26,7 +26,7 @@ def _below(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def parsed(name: str, text: str) -> dict[str, Any]:
+def parse_arguments(name: str, text: str) -> dict[str, Any]:
     """
     Return the arguments as an object. Nothing at all counts as none.
 
@@ -64,7 +64,7 @@ def parsed(name: str, text: str) -> dict[str, Any]:
     return value
 
 
-def digest(name: str, arguments: dict[str, Any]) -> str:
+def arguments_digest(name: str, arguments: dict[str, Any]) -> str:
     """Return what an approval is bound to: the tool and its exact arguments."""
     canonical = json.dumps([name, arguments], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -29,20 +29,20 @@ def pretty(value: object) -> str:
     if value in (None, {}, ""):
         return ""
     if isinstance(value, str):
-        return short(value)
+        return cut_for_card(value)
     # Cut before it is set out: a result may be a megabyte.
     text = json.dumps(value, ensure_ascii=False)
     if len(text) <= SHOWN_CHARS:
         text = json.dumps(value, indent=2, ensure_ascii=False)
-    return short(text)
+    return cut_for_card(text)
 
 
-def short(text: str) -> str:
+def cut_for_card(text: str) -> str:
     """Return the first SHOWN_CHARS characters of `text`, marked if it has more."""
     return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]} …"
 
 
-def preview(result: ToolResult) -> str:
+def result_preview(result: ToolResult) -> str:
     """Return what the card shows of a result; nothing of one that failed."""
     return pretty(result.data) if result.ok else ""
 
@@ -165,10 +165,12 @@ def text_for_model(result: ToolResult) -> str:
         said = _success_fields(result)
     else:
         said = result.data
-    return cut(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))
+    return cut_result(
+        said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    )
 
 
-def cut(text: str) -> str:
+def cut_result(text: str) -> str:
     """Return `text` within the limit RESULT_CHARS, with a note if cut."""
     most = int(conf.get("LIMITS", "RESULT_CHARS"))
     if len(text) <= most:

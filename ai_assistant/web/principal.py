@@ -16,7 +16,7 @@ from ai_assistant.safety.identity.session import SessionStamp, stamp
 from ai_assistant.safety.identity.tokens import (
     Scope,
     State,
-    known,
+    find_token,
     note_refusal,
     note_use,
     stamp_of,
@@ -85,7 +85,7 @@ def _by_token(request: HttpRequest) -> Caller | None:
     if scheme.lower() != SCHEME:
         return None
     remote = request.META.get("REMOTE_ADDR") or ""
-    token = known(secret.strip())
+    token = find_token(secret.strip())
     if token is None:
         check_unknown(remote)
         raise Refused("signed_out", _("This access token is unknown."))

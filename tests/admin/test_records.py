@@ -5,7 +5,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
-from ai_assistant.admin.changes import difference
+from ai_assistant.admin.changes import field_difference
 from ai_assistant.models import AuditEntry, Budget, ChangeSet, RowChange, ToolCall
 from ai_assistant.safety.audit import seal_all, verify
 
@@ -177,7 +177,7 @@ def row(**fields):
 
 class TestDifference:
     def test_old_and_new_by_the_label(self):
-        told = difference(
+        told = field_difference(
             row(
                 before={"key": "a", "value": "x"},
                 after={"key": "a", "value": "<b>"},
@@ -195,14 +195,14 @@ class TestDifference:
             model="testapp.effect", kind="create", after={"key": "a", "value": ""}
         )
 
-        told = difference(new)
+        told = field_difference(new)
 
         assert "<ins>a</ins>" in told
         assert "<del>" not in told
         assert "value" not in told
 
     def test_hidden_characters_are_seen(self):
-        told = difference(
+        told = field_difference(
             row(before={"value": "a"}, after={"value": "a\u200b"}, fields=["value"])
         )
 
@@ -218,7 +218,7 @@ class TestDifference:
             fields=["password"],
         )
 
-        told = difference(changed)
+        told = field_difference(changed)
 
         assert "pbkdf2" not in told
         assert "abc" not in told
@@ -227,12 +227,12 @@ class TestDifference:
     def test_secret_tables_are_not_shown(self):
         changed = RowChange(model="sessions.session", kind="delete", before={"a": "bc"})
 
-        assert "bc" not in difference(changed)
+        assert "bc" not in field_difference(changed)
 
     def test_table_that_is_gone(self):
         changed = RowChange(model="gone.model", kind="delete", before={"a": "bc"})
 
-        assert "<del>bc</del>" in difference(changed)
+        assert "<del>bc</del>" in field_difference(changed)
 
 
 @pytest.mark.row("X03")

@@ -20,7 +20,7 @@ from django.utils import timezone
 from ai_assistant import conf
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.token import AccessToken
-from ai_assistant.safety.identity.tokens import find, issue, mark_revoked
+from ai_assistant.safety.identity.tokens import find_valid_token, issue, mark_revoked
 
 pytestmark = pytest.mark.django_db
 
@@ -77,7 +77,7 @@ class TestAdd:
         answer = client.post(ADD, posted())
 
         assert answer.status_code == 200
-        token = find(secret_in(answer))
+        token = find_valid_token(secret_in(answer))
         assert (token.user, token.name) == (client.user, "Nightly")
         assert token.scopes == ["read", "run"]
         assert timedelta(29) < token.expires_at - timezone.now() < timedelta(31)
@@ -199,7 +199,10 @@ class TestWhose:
     def test_manager_makes_and_sees_those_of_others(self, sign_in, bob):
         client = sign_in("manage")
 
-        assert find(secret_in(client.post(ADD, posted(user=bob.pk)))).user == bob
+        assert (
+            find_valid_token(secret_in(client.post(ADD, posted(user=bob.pk)))).user
+            == bob
+        )
         assert "Nightly" in client.get(LIST).content.decode()
         entry = AuditEntry.objects.get(action="token.created")
         assert (entry.user_name, entry.details["of"]) == ("nora", "bob")
@@ -217,7 +220,12 @@ class TestWhose:
     def test_superuser_may(self, admin_client, bob):
         bob.user_permissions.set(Permission.objects.filter(codename="delete_user"))
 
-        assert find(secret_in(admin_client.post(ADD, posted(user=bob.pk)))).user == bob
+        assert (
+            find_valid_token(
+                secret_in(admin_client.post(ADD, posted(user=bob.pk)))
+            ).user
+            == bob
+        )
 
     @pytest.mark.parametrize(
         ("held", "list_status", "add_status"),
@@ -295,11 +303,11 @@ class TestRevoke:
         assert link in client.get(page_of(token)).content.decode()
 
         assert "cannot be taken back" in client.get(link).content.decode()
-        assert find(secret) is not None
+        assert find_valid_token(secret) is not None
         answer = client.post(REVOKE, {"id": [token.pk]}, follow=True)
 
         assert "1 access token was revoked." in answer.content.decode()
-        assert find(secret) is None
+        assert find_valid_token(secret) is None
         assert AuditEntry.objects.get(action="token.revoked").user_name == "nora"
         assert link not in client.get(page_of(token)).content.decode()
         assert LogEntry.objects.get().change_message == "Revoked."

@@ -13,7 +13,7 @@ from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.safety.policy import rules
 from ai_assistant.testing import call, reply
-from ai_assistant.tools.parsing import digest
+from ai_assistant.tools.parsing import arguments_digest
 from tests.attacks.dump import differs, dump
 from tests.attacks.person import card, go_on
 from tests.attacks.setting import (
@@ -61,7 +61,7 @@ def argument_with_its_digest(name):
     def change(at):
         own = ToolCall.objects.get(pk=at.card.call_id)
         own.arguments = {**own.arguments, name: "planted"}
-        own.arguments_digest = digest(own.name, own.arguments)
+        own.arguments_digest = arguments_digest(own.name, own.arguments)
         own.save(update_fields=["arguments", "arguments_digest"])
 
     return change
@@ -122,7 +122,7 @@ def policy_denies(at):
 def rule_denies(at):
     PolicyRule.objects.create(tools="set_.*", decision="deny")
     PolicyRule.objects.create(tools="send_.*", decision="deny")
-    rules.forget()
+    rules.forget_rules()
 
 
 def session_has_expired(at):

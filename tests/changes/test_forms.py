@@ -3,7 +3,7 @@
 import pytest
 from django.db import transaction
 
-from ai_assistant.changes.capture.recorder import current, recording
+from ai_assistant.changes.capture.recorder import current_recorder, recording
 from tests.changes import forms
 from tests.changes.conftest import check_true, differing, gallery, recorded
 from tests.gallery.models import Artist, Painting
@@ -41,7 +41,7 @@ def test_rolled_back_leaves_nothing(form):
 @pytest.mark.parametrize("form", forms.IN_DATABASE, ids=lambda form: form.__name__)
 def test_covering_first_changes_no_image(form):
     def work():
-        recorder = current()
+        recorder = current_recorder()
         recorder.cover(Painting.objects.all())
         recorder.cover_delete(Artist.objects.all())
         form()

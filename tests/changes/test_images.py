@@ -114,7 +114,11 @@ class TestImage:
         changed = images.image(Visitor, visitor.pk, "default")
 
         assert one["password"] != two["password"]
-        assert images.digest(one) == images.digest(two) != images.digest(changed)
+        assert (
+            images.image_digest(one)
+            == images.image_digest(two)
+            != images.image_digest(changed)
+        )
 
 
 @pytest.mark.django_db
@@ -125,7 +129,7 @@ class TestVersions:
         found = images.versions(Artist.objects.all())
 
         assert found == images.versions([one, two])
-        assert found[f"gallery.artist:{one.pk}"] == images.digest(
+        assert found[f"gallery.artist:{one.pk}"] == images.image_digest(
             images.image(Artist, one.pk, "default")
         )
 
@@ -178,13 +182,13 @@ class TestRaw:
 class TestSealed:
     def test_is_opened_by_a_former_key(self, settings):
         settings.SECRET_KEY = "old"
-        value = columns.seal([1])
+        value = columns.seal_column([1])
         settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new", ["old"]
 
         assert columns.unseal(value) == [1]
 
     def test_without_the_key_raises(self, settings):
-        value = columns.seal([1])
+        value = columns.seal_column([1])
         settings.SECRET_KEY = "new"
 
         with pytest.raises(CannotUnseal, match="SECRET_KEY_FALLBACKS"):

@@ -3,8 +3,8 @@ import pytest
 from ai_assistant.changes.capture.sql_text import (
     UNCLEAR,
     insert,
-    kind_of,
-    plain,
+    parse_plain_statement,
+    statement_kind,
     table_of,
 )
 
@@ -32,24 +32,26 @@ class TestKind:
         ],
     )
     def test_is_that_of_the_first_word(self, sql, kind):
-        assert kind_of(sql) == kind
+        assert statement_kind(sql) == kind
 
 
 class TestPlain:
     def test_parts_an_update(self):
-        found = plain(f'UPDATE {COLUMNS} WHERE ("a"."x" = %s)', (1, 2, 3))
+        found = parse_plain_statement(
+            f'UPDATE {COLUMNS} WHERE ("a"."x" = %s)', (1, 2, 3)
+        )
 
         assert (found.table, found.where, found.params) == ("a", '("a"."x" = %s)', (3,))
         assert found.assigned == {"b": 1, "c": None, "d": UNCLEAR, "e": UNCLEAR}
 
     def test_parts_one_of_all_rows(self):
-        assert plain(f"UPDATE {COLUMNS}", (1, 2)).where == ""
-        assert plain('DELETE FROM "a"', None).where == ""
+        assert parse_plain_statement(f"UPDATE {COLUMNS}", (1, 2)).where == ""
+        assert parse_plain_statement('DELETE FROM "a"', None).where == ""
 
     def test_keeps_the_conditions_of_subqueries(self):
         where = '"a"."id" IN (SELECT U0."id" FROM "b" U0 WHERE U0."x" = %s)'
 
-        found = plain(f"{DELETE} WHERE {where}", (7,))
+        found = parse_plain_statement(f"{DELETE} WHERE {where}", (7,))
 
         assert (found.where, found.params) == (where, (7,))
 
@@ -73,7 +75,7 @@ class TestPlain:
         ],
     )
     def test_is_none_in_doubt(self, sql, params):
-        assert plain(sql, params) is None
+        assert parse_plain_statement(sql, params) is None
 
 
 class TestInsert:

@@ -171,7 +171,9 @@ class TestSiteCode:
         def fail(*_args, **_kwargs):
             raise RuntimeError("a fault of ours")
 
-        monkeypatch.setattr("ai_assistant.changes.capture.sql_text.plain", fail)
+        monkeypatch.setattr(
+            "ai_assistant.changes.capture.sql_text.parse_plain_statement", fail
+        )
 
         recorder, before, after = recorded(forms.save)
 

@@ -14,7 +14,11 @@ from ai_assistant import ContextItem, PageInfo, conf
 from ai_assistant.context import collect
 from ai_assistant.context.bulkhead import HANGING
 from ai_assistant.context.collect import Kept, chosen, from_browser, see
-from ai_assistant.context.viewparts import AssistantMixin, assistant_view, parts_of
+from ai_assistant.context.viewparts import (
+    AssistantMixin,
+    assistant_view,
+    registered_parts,
+)
 from project.questionnaires.models import Questionnaire
 from tests.context.conftest import context_of, seen
 
@@ -370,7 +374,7 @@ class TestViewParts:
         def view(request):
             pass
 
-        found = parts_of(view)
+        found = registered_parts(view)
         assert (found.context, found.tools, found.suggestions) == (
             (len,),
             ("look_around",),
@@ -384,7 +388,7 @@ class TestViewParts:
             def assistant_context(self, context, opened=None):
                 return {"who": context.user.username}
 
-        found = parts_of(Log.as_view())
+        found = registered_parts(Log.as_view())
 
         assert found.tools == ("look_around",)
         (described,) = found.context
@@ -404,7 +408,7 @@ class TestViewParts:
         assert found["view.Told"].value == {"opened": "Weekly"}
 
     def test_of_any_other(self):
-        assert parts_of(lambda request: None).tools == ()
+        assert registered_parts(lambda request: None).tools == ()
 
 
 def test_page_of_the_context_is_the_default():

@@ -5,7 +5,7 @@ from django.http import QueryDict
 from django.urls import resolve
 
 import ai_assistant
-from ai_assistant.context.page import Page
+from ai_assistant.context.page import SitePage
 from ai_assistant.context.provided import providers_of
 from ai_assistant.types import PageInfo
 
@@ -18,7 +18,7 @@ def test_app_label_with_capitals(said):
         return 1
 
     match = resolve("/admin/")
-    page = Page(
+    page = SitePage(
         info=PageInfo(path="/admin/", app_label="Shop", model_name="order"),
         view=match.func,
         model_admin=None,

@@ -3,7 +3,7 @@
 import pytest
 
 from ai_assistant import AssistantMixin, assistant_view
-from ai_assistant.context.viewparts import names_of_views, parts_of
+from ai_assistant.context.viewparts import names_of_views, registered_parts
 
 
 def lend():
@@ -38,7 +38,7 @@ class TestAssistantView:
 def holder_of(module):
     """A ModelAdmin class `OrderAdmin` in `module`, with its provider."""
     kind = type("OrderAdmin", (AssistantMixin,), {"__module__": module})
-    return parts_of(orders, kind()).context[0]
+    return registered_parts(orders, kind()).context[0]
 
 
 @pytest.mark.row("C02")

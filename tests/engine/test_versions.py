@@ -10,7 +10,7 @@ from ai_assistant.models.call import ToolVersion
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
-from ai_assistant.tools.manifest import version_of
+from ai_assistant.tools.manifest import compute_tool_version
 from tests.engine.conftest import resume, statuses
 from tests.testapp.models import Effect
 
@@ -51,7 +51,7 @@ class TestStored:
 
         run = play()
 
-        version = version_of(registry.tool("read_big"))
+        version = compute_tool_version(registry.tool("read_big"))
         assert run.calls.get().version == version
         assert run.tool_versions["read_big"] == version
         row = ToolVersion.objects.get(pk=version)
@@ -81,7 +81,7 @@ class TestStored:
         assert (row.name, row.label, row.hash) == (
             "short_lived",
             "Short_lived",
-            version_of(tool),
+            compute_tool_version(tool),
         )
 
 
@@ -96,7 +96,7 @@ class TestApproval:
         run = resume(run)
 
         assert (run.state, statuses(run)) == ("waiting_approval", ["waiting"])
-        assert run.calls.get().version == version_of(tool)
+        assert run.calls.get().version == compute_tool_version(tool)
         assert not Effect.objects.exists()
 
         approve(run)
@@ -107,7 +107,7 @@ class TestApproval:
         assert [i.status for i in run.interrupts.all()] == ["approved"] * 2
 
     def test_arguments_are_upgraded_and_shown_anew(self, play, script, offer):
-        before = version_of(offer(old, name="save", effect="write"))
+        before = compute_tool_version(offer(old, name="save", effect="write"))
         script.add(reply("", call("save", {"key": "a"})), "Done.")
         run = play()
         approve(run)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from ai_assistant import conf
 from ai_assistant.management.doctor_parts import count_of_tokens, who_may_call
 from ai_assistant.models import AccessToken, AuditEntry
-from ai_assistant.safety.identity.tokens import find, issue, mark_revoked
+from ai_assistant.safety.identity.tokens import find_valid_token, issue, mark_revoked
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def create(capsys, *more):
 class TestCreate:
     def test_secret_is_all_of_the_output(self, people, capsys):
         said = create(capsys, "--scopes", "read, run", "--days", "7")
-        token = find(said.out.removesuffix("\n"))
+        token = find_valid_token(said.out.removesuffix("\n"))
 
         assert (token.user, token.scopes) == (people["ada"], ["read", "run"])
         assert timedelta(6) < token.expires_at - timezone.now() < timedelta(8)
@@ -95,7 +95,7 @@ class TestListAndRevoke:
         token, secret = issue(people["ada"], "Nightly", ["read"])
 
         assert "Revoked:" in run(capsys, "revoke", str(getattr(token, by))).out
-        assert find(secret) is None
+        assert find_valid_token(secret) is None
         with pytest.raises(CommandError, match="was revoked before"):
             run(capsys, "revoke", str(token.pk))
 

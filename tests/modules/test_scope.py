@@ -349,7 +349,7 @@ class TestItems:
     @pytest.mark.parametrize("path", ["//[/", "//other.example/admin/", "/nowhere/"])
     def test_path_of_no_page_ends_no_run(self, user, path):
         played = stage.play(
-            stage.Message(
+            stage.ScriptedMessage(
                 user=user, path=path, text="x", context={}, conversation_id=uuid4()
             ),
             Recording(provider=ScriptedProvider(["Fine."])),

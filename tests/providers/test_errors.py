@@ -2,19 +2,19 @@ import pytest
 from django.utils import translation
 
 from ai_assistant.exceptions import MODEL_ERROR_CODES, ModelError
-from ai_assistant.providers.errors import SENTENCES, sentence
+from ai_assistant.providers.errors import SENTENCES, error_text
 
 
 class TestSentence:
     def test_every_code_has_its_own(self):
-        told = {code: sentence(ModelError(code)) for code in MODEL_ERROR_CODES}
+        told = {code: error_text(ModelError(code)) for code in MODEL_ERROR_CODES}
 
         assert set(SENTENCES) == MODEL_ERROR_CODES
         assert len(set(told.values())) == len(MODEL_ERROR_CODES)
 
     @pytest.mark.parametrize("code", sorted(MODEL_ERROR_CODES))
     def test_what_is_safe_and_what_to_do(self, code):
-        told = sentence(ModelError(code))
+        told = error_text(ModelError(code))
 
         assert "kept" in told
         assert len(told.split(". ")) >= 2
@@ -23,8 +23,8 @@ class TestSentence:
     def test_detail_stays_with_the_operator(self):
         error = ModelError("bad_key", "AuthenticationError: sk-secret <b>")
 
-        assert "sk-secret" not in sentence(error)
-        assert sentence(error) == sentence(ModelError("bad_key"))
+        assert "sk-secret" not in error_text(error)
+        assert error_text(error) == error_text(ModelError("bad_key"))
 
     @pytest.mark.parametrize(
         ("wait_s", "told"),
@@ -37,11 +37,11 @@ class TestSentence:
     def test_says_when_to_come_back(self, wait_s, told):
         error = ModelError("rate_limited", retry_after_s=wait_s)
 
-        assert sentence(error).endswith(told)
+        assert error_text(error).endswith(told)
 
     def test_unknown_code_has_a_sentence(self):
-        assert sentence(ModelError("no_such_code")).startswith("The model could not")
+        assert error_text(ModelError("no_such_code")).startswith("The model could not")
 
     def test_language_is_the_active_one(self):
         with translation.override("de"):
-            assert isinstance(sentence(ModelError("cut")), str)
+            assert isinstance(error_text(ModelError("cut")), str)

@@ -12,7 +12,7 @@ from ai_assistant.models.usage import Budget
 from ai_assistant.safety.budgets import gate
 from ai_assistant.safety.budgets.budgets import allowance_of, window
 from ai_assistant.safety.budgets.gate import input_tokens, output_tokens
-from ai_assistant.safety.budgets.texts import amount_words, opening, too_small
+from ai_assistant.safety.budgets.texts import amount_words, opens_again_text, too_small
 from ai_assistant.types import ModelRequest
 
 
@@ -106,13 +106,13 @@ class TestWords:
         now = timezone.localtime()
         later = now.replace(hour=23, minute=59)
 
-        assert opening(later) == "Again at 23:59."
+        assert opens_again_text(later) == "Again at 23:59."
 
     def test_opening_on_another_day(self):
-        assert opening(at(2031, 5, 2, 14, 5)) == "Again on 2 May at 14:05."
+        assert opens_again_text(at(2031, 5, 2, 14, 5)) == "Again on 2 May at 14:05."
 
     def test_no_opening(self):
-        assert opening(None) == ""
+        assert opens_again_text(None) == ""
 
 
 class TestEstimate:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.safety.policy.provenance import Opened, Origins, look_at
+from ai_assistant.safety.policy.provenance import OpenedObject, Origins, look_at
 from ai_assistant.safety.policy.typed_text import TypedWords
 
 SCHEMA = {
@@ -21,7 +21,7 @@ SCHEMA = {
     },
     "$defs": {"Address": {"properties": {"street": {"type": "string"}}}},
 }
-OPENED = Opened(model="shop.order", object_id="17")
+OPENED = OpenedObject(model="shop.order", object_id="17")
 
 
 def foreign(arguments, text="", opened=None, named=""):

@@ -13,9 +13,9 @@ from ai_assistant.models import AccessToken, AuditEntry
 from ai_assistant.safety.identity.tokens import (
     State,
     end_after,
-    find,
+    find_token,
+    find_valid_token,
     issue,
-    known,
     mark_revoked,
     stamp_of,
     state_of,
@@ -43,7 +43,7 @@ class TestIssue:
         assert secret[4:] not in row
         assert token.prefix == secret[:12]
         assert token.scopes == ["read", "run"]
-        assert find(secret) == token
+        assert find_valid_token(secret) == token
 
     def test_no_two_are_alike(self, ada):
         assert len({issue(ada, "script", ["read"])[1] for _ in range(50)}) == 50
@@ -93,8 +93,8 @@ class TestEnd:
 
         assert mark_revoked(token, by=ada)
         assert not mark_revoked(token, by=ada)
-        assert find(secret) is None
-        assert state_of(known(secret)) == State.REVOKED
+        assert find_valid_token(secret) is None
+        assert state_of(find_token(secret)) == State.REVOKED
         assert AuditEntry.objects.filter(action="token.revoked").count() == 1
 
 

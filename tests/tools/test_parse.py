@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ai_assistant import ModelRetry
 from ai_assistant.tools import parsing
-from ai_assistant.tools.parsing import digest, parsed
+from ai_assistant.tools.parsing import arguments_digest, parse_arguments
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 values = st.recursive(
@@ -22,12 +22,12 @@ values = st.recursive(
 class TestParsed:
     @pytest.mark.parametrize("text", ["", " ", "\n", "{}"])
     def test_nothing_is_none(self, text):
-        assert parsed("tool", text) == {}
+        assert parse_arguments("tool", text) == {}
 
     @pytest.mark.broad
     @given(st.dictionaries(texts, values))
     def test_any_object(self, value):
-        assert parsed("tool", json.dumps(value)) == value
+        assert parse_arguments("tool", json.dumps(value)) == value
 
     @pytest.mark.parametrize(
         "text",
@@ -63,7 +63,7 @@ class TestParsed:
     )
     def test_broken(self, text):
         with pytest.raises(ModelRetry, match="not valid JSON .*Send one JSON object"):
-            parsed("tool", text)
+            parse_arguments("tool", text)
 
     @pytest.mark.parametrize(
         ("text", "kind"),
@@ -71,46 +71,50 @@ class TestParsed:
     )
     def test_no_object(self, text, kind):
         with pytest.raises(ModelRetry, match=f"are a JSON {kind}"):
-            parsed("tool", text)
+            parse_arguments("tool", text)
 
     @pytest.mark.parametrize(
         "text", ['{"a": "\\ud800"}', '{"a": ["x\\u0000"]}', '{"\\udfff": 1}']
     )
     def test_no_characters(self, text):
         with pytest.raises(ModelRetry, match="NUL or half a character"):
-            parsed("tool", text)
+            parse_arguments("tool", text)
 
     def test_pair_of_halves_is_one(self):
-        assert parsed("tool", '{"a": "\\ud83d\\ude00"}') == {"a": "\U0001f600"}
+        assert parse_arguments("tool", '{"a": "\\ud83d\\ude00"}') == {"a": "\U0001f600"}
 
     def test_two_megabytes(self):
         text = json.dumps({"a": "x" * 2_000_000})
 
         with pytest.raises(ModelRetry, match="at most 1000000"):
-            parsed("tool", text)
+            parse_arguments("tool", text)
 
     def test_as_much_as_allowed(self):
         most = parsing.MAX_ARGUMENTS_CHARS
         text = json.dumps({"a": "x" * (most - 9)})
 
         assert len(text) == most
-        assert len(parsed("tool", text)["a"]) == most - 9
+        assert len(parse_arguments("tool", text)["a"]) == most - 9
 
     def test_no_more_than_allowed(self, monkeypatch):
         monkeypatch.setattr(parsing, "MAX_ARGUMENTS_CHARS", 10)
 
-        assert parsed("tool", '{"a": "b"}') == {"a": "b"}
+        assert parse_arguments("tool", '{"a": "b"}') == {"a": "b"}
         with pytest.raises(ModelRetry, match=r"have 11 characters \(at most 10\)"):
-            parsed("tool", '{"a": "bc"}')
+            parse_arguments("tool", '{"a": "bc"}')
 
 
 class TestDigest:
     def test_is_of_the_exact_arguments(self):
-        assert digest("t", {"a": 1, "b": 2}) == digest("t", {"b": 2, "a": 1})
-        assert digest("t", {"a": 1}) != digest("t", {"a": "1"})
-        assert digest("t", {"a": 1}) != digest("t", {"a": True})
-        assert digest("t", {"a": 1}) != digest("u", {"a": 1})
-        assert digest("t", {"a": "é"}) != digest("t", {"a": "e\u0301"})
+        assert arguments_digest("t", {"a": 1, "b": 2}) == arguments_digest(
+            "t", {"b": 2, "a": 1}
+        )
+        assert arguments_digest("t", {"a": 1}) != arguments_digest("t", {"a": "1"})
+        assert arguments_digest("t", {"a": 1}) != arguments_digest("t", {"a": True})
+        assert arguments_digest("t", {"a": 1}) != arguments_digest("u", {"a": 1})
+        assert arguments_digest("t", {"a": "é"}) != arguments_digest(
+            "t", {"a": "e\u0301"}
+        )
 
     def test_fits_its_column(self):
-        assert len(digest("t", {})) == 64
+        assert len(arguments_digest("t", {})) == 64

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from ai_assistant import ModelRetry, ToolFailed, ToolResult
 from ai_assistant.tools.result import (
     STORED_CHARS,
-    cut,
+    cut_result,
     from_exception,
     from_value,
     refused,
@@ -189,7 +189,7 @@ class TestTextForModel:
 
 class TestCut:
     def test_leaves_what_fits(self):
-        assert cut("x" * 32_000) == "x" * 32_000
+        assert cut_result("x" * 32_000) == "x" * 32_000
 
 
 class TestStorable:

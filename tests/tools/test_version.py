@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ai_assistant.tools.manifest import manifest, version_of
+from ai_assistant.tools.manifest import compute_tool_version, manifest
 from ai_assistant.types import ToolDefinition
 
 
@@ -29,13 +29,17 @@ class TestVersion:
         ],
     )
     def test_changes(self, fields):
-        assert version_of(TOOL.changed(**fields)) != version_of(TOOL)
+        assert compute_tool_version(TOOL.changed(**fields)) != compute_tool_version(
+            TOOL
+        )
 
     @pytest.mark.parametrize(
         "fields", [{"label": "Pay now"}, {"description": "x"}, {"icon": "coin"}]
     )
     def test_stays(self, fields):
-        assert version_of(TOOL.changed(**fields)) == version_of(TOOL)
+        assert compute_tool_version(TOOL.changed(**fields)) == compute_tool_version(
+            TOOL
+        )
 
     def test_manifest_is_sorted_and_whole(self):
         second = replace(TOOL, name="a")
@@ -43,5 +47,5 @@ class TestVersion:
         found = manifest([TOOL, second])
 
         assert list(found) == ["a", "pay"]
-        assert found["pay"]["version"] == version_of(TOOL)
+        assert found["pay"]["version"] == compute_tool_version(TOOL)
         assert found["pay"]["schema"]["required"] == ["amount"]

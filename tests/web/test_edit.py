@@ -12,7 +12,7 @@ from ai_assistant.engine.calls import editing
 from ai_assistant.models import Interrupt, ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.registry import registry
-from ai_assistant.tools.parsing import digest
+from ai_assistant.tools.parsing import arguments_digest
 from tests.render.html.dom import parse
 from tests.web.conftest import asked_to_approve
 
@@ -38,7 +38,7 @@ def waiting(people, group) -> Interrupt:
     call = interrupt.call
     call.name, call.label, call.effect = "change_object", "Change object", "write"
     call.arguments = {"model": "auth.group", "id": group.pk, "values": values}
-    call.arguments_digest = digest(call.name, call.arguments)
+    call.arguments_digest = arguments_digest(call.name, call.arguments)
     call.save()
     field = FieldChange(name="name", label="Name", before="Before", after="As proposed")
     row = ObjectChange(

@@ -28,7 +28,7 @@ SEALED = "$sealed"
 SEAL, MAC = "changes.seal", "changes.mac"  # what their keys are for
 
 
-def seal(value: Any) -> dict[str, str]:
+def seal_column(value: Any) -> dict[str, str]:
     """Return the sealed form of a JSON value."""
     text = json.dumps(value, sort_keys=True).encode()
     return {SEALED: encrypted(text, SEAL), "mac": mac(text)}
@@ -60,11 +60,13 @@ def raw(field: Any, value: Any) -> Any:
     `value` is what a cleaned form or an instance has for it: a related object
     counts as its key, a local time as UTC. A sensitive value is sealed.
     """
-    clear = plain(field, value)
+    clear = plain_column_value(field, value)
     if clear is None:
         return None
     return (
-        seal(clear) if is_sealed_column(field) or holds_secret(field, clear) else clear
+        seal_column(clear)
+        if is_sealed_column(field) or holds_secret(field, clear)
+        else clear
     )
 
 
@@ -85,12 +87,12 @@ def is_sealed_column(field: Any) -> bool:
     return is_sensitive_model(field.model) and not readable_key
 
 
-def plain(field: Any, value: Any) -> Any:
+def plain_column_value(field: Any, value: Any) -> Any:
     """Return the JSON of `value` without sealing it."""
     if isinstance(value, models.Model):
         value = getattr(value, _target(field).attname)
     if isinstance(field, models.ForeignKey):
-        return plain(_target(field), value)
+        return plain_column_value(_target(field), value)
     if isinstance(field, models.JSONField):
         return _json(field, value)
     if value is None:

@@ -9,14 +9,14 @@ from django.db.models.signals import post_delete, pre_save
 from django.dispatch import receiver
 
 from ai_assistant.changes.capture.files import stash_storage
-from ai_assistant.changes.capture.recorder import current
+from ai_assistant.changes.capture.recorder import current_recorder
 from ai_assistant.models.change import FileChange
 
 
 @receiver(pre_save, dispatch_uid="ai_assistant.changes.capture.files")
 def keep_files(*, instance: Any, using: str, **_: object) -> None:
     """Keep the old file of a row whose new one is about to be written."""
-    recorder = current()
+    recorder = current_recorder()
     if recorder is not None:
         recorder.files.before_save(instance, using)
 

@@ -15,9 +15,9 @@ from ai_assistant.changes.capture.columns import (
     is_sealed,
     is_sealed_column,
     mac,
-    plain,
+    plain_column_value,
     raw,
-    seal,
+    seal_column,
 )
 from ai_assistant.changes.values import concrete, has_one_key, label, meta
 
@@ -28,9 +28,9 @@ __all__ = [
     "Image",
     "RowImage",
     "can_be_found",
-    "digest",
     "has_sealed_key",
     "image",
+    "image_digest",
     "images",
     "object_id",
     "raw",
@@ -115,7 +115,7 @@ def read_values(
 def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool]]) -> Image:
     made = {}
     for field, attname, sealed in encoders:
-        value = plain(field, row[attname])
+        value = plain_column_value(field, row[attname])
         # Both NULL and the JSON value null are read as None.
         is_json_null = (
             value is None
@@ -125,7 +125,7 @@ def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool]]) -> Image:
         if is_json_null:
             value = {"$json": None}
         is_secret = sealed or holds_secret(field, value)
-        made[attname] = seal(value) if is_secret and value is not None else value
+        made[attname] = seal_column(value) if is_secret and value is not None else value
     return made
 
 
@@ -136,7 +136,7 @@ def _locked(queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
     return queryset.order_by("pk")
 
 
-def digest(image: Image) -> str:
+def image_digest(image: Image) -> str:
     """Return the digest of an image; sealed values count by what is in them."""
     clear = {
         name: value["mac"] if is_sealed(value) else value
@@ -186,7 +186,7 @@ def versions(chosen: models.QuerySet[Any] | Iterable[models.Model]) -> dict[str,
         if not can_be_found(model):
             continue
         for pk, made in images(model, pks, alias):
-            found[row_key(model, pk)] = digest(made)
+            found[row_key(model, pk)] = image_digest(made)
     return found
 
 

@@ -39,7 +39,7 @@ MAX_TEXTS = 200  # of objects; more are named by their model
 _current: ContextVar["Recorder | None"] = ContextVar("ai_assistant_recorder")
 
 
-def current() -> "Recorder | None":
+def current_recorder() -> "Recorder | None":
     """Return the recording that is open here, None if there is none."""
     return _current.get(None)
 
@@ -53,12 +53,12 @@ def recording() -> Iterator["Recorder"]:
     After the block, `rows` and `gaps` of the recorder are complete. If the block
     raises, nothing is kept.
     """
-    recorder = Recorder(current())
+    recorder = Recorder(current_recorder())
     token = _current.set(recorder)
     try:
         with ExitStack() as stack:
             for alias in connections:
-                watcher = Watcher(recorder, lambda: current() is recorder)
+                watcher = Watcher(recorder, lambda: current_recorder() is recorder)
                 stack.enter_context(connections[alias].execute_wrapper(watcher))
             yield recorder
         recorder.close()

@@ -47,7 +47,7 @@ class Witness:
         return dict(found)
 
 
-def changed_rows(connection: Any) -> int | None:
+def sqlite_total_changes(connection: Any) -> int | None:
     """Return how many rows SQLite has changed so far; None for other databases."""
     if connection.vendor != "sqlite":
         return None
@@ -59,7 +59,7 @@ def _is_by_table(alias: str) -> bool:
 
 
 def _counts(connection: Any) -> dict[str, int]:
-    total = changed_rows(connection)
+    total = sqlite_total_changes(connection)
     if total is not None:
         return {"": total}
     # Outside of a transaction the counts are those of another one.

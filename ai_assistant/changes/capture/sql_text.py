@@ -70,7 +70,7 @@ class _Unclear:
 UNCLEAR = _Unclear()
 
 
-def kind_of(sql: str) -> Kind:
+def statement_kind(sql: str) -> Kind:
     """Return what a statement may do; `other` if its text does not tell."""
     bare = LEADING.sub("", sql)
     word = re.match(r"\w*", bare.lstrip("( "))
@@ -92,7 +92,7 @@ def table_of(sql: str) -> str:
     return unquoted(found.group(1)) if found else ""
 
 
-def plain(sql: str, params: Any) -> Plain | None:
+def parse_plain_statement(sql: str, params: Any) -> Plain | None:
     """Take an UPDATE or DELETE apart; None if it is not in the plain form."""
     start = UPDATE.match(sql) or DELETE.match(sql)
     if start is None or not _is_clear(sql, params):

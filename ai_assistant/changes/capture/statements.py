@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ai_assistant.changes.capture import sql_text
 from ai_assistant.changes.capture.images import rows
-from ai_assistant.changes.capture.row_counts import changed_rows
+from ai_assistant.changes.capture.row_counts import sqlite_total_changes
 from ai_assistant.changes.capture.sql_text import Insert
 from ai_assistant.changes.values import has_one_key, meta, model_of_table
 
@@ -139,12 +139,12 @@ class Watcher:
     ) -> Any:
         if not self._is_open():  # a recording within this one sees it
             return execute(sql, params, many, context)
-        kind = sql_text.kind_of(sql) if isinstance(sql, str) else "other"
+        kind = sql_text.statement_kind(sql) if isinstance(sql, str) else "other"
         if kind == "read":
             return execute(sql, params, many, context)
         watched = Watched(sql, kind)
         self._guarded(watched, lambda: self._before(watched, params, many, context))
-        start = changed_rows(context["connection"])
+        start = sqlite_total_changes(context["connection"])
         result = execute(watched.sql, params, many, context)
         self._guarded(watched, lambda: self._after(watched, start, context))
         return result
@@ -187,7 +187,7 @@ class Watcher:
         watched.sql = with_key(watched.sql, plain, watched.model, connection)
 
     def _before_change(self, watched: Watched, params: Any, connection: Any) -> None:
-        plain = sql_text.plain(watched.sql, params)
+        plain = sql_text.parse_plain_statement(watched.sql, params)
         model = watched.model
         if plain is None or _is_never_kept(model):
             return
@@ -216,7 +216,7 @@ class Watcher:
         connection, recorder = context["connection"], self._recorder
         # SQLite counts the rows when all that it returns was read.
         keys = _returned(watched, context)
-        end = changed_rows(connection)
+        end = sqlite_total_changes(connection)
         if start is None or end is None:
             changed = int(context["cursor"].rowcount)  # -1: not known
         else:

@@ -8,7 +8,7 @@ from ai_assistant.changes.verify.description import changes_of, gap_texts
 from ai_assistant.changes.verify.differences import Less, More, objects_of
 from ai_assistant.changes.verify.expected import Expected
 from ai_assistant.changes.verify.fingerprint import fingerprint
-from ai_assistant.changes.verify.missing import missing
+from ai_assistant.changes.verify.missing import missing_changes
 
 __all__ = ["changes_of", "fingerprint", "unexpected"]
 
@@ -32,7 +32,7 @@ def unexpected(shown: Changes, recorder: Recorder) -> list[str]:
     return [
         *map(More, gap_texts(recorder)),
         *Expected(shown).sentences(happened),
-        *missing(shown, happened),
+        *missing_changes(shown, happened),
     ]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.capture.images import can_be_found, digest
+from ai_assistant.changes.capture.images import can_be_found, image_digest
 from ai_assistant.changes.capture.recorder import Recorder
-from ai_assistant.changes.display import name_of, shown
+from ai_assistant.changes.display import row_name, shown
 from ai_assistant.changes.values import (
     SHOWN,
     ChangeKind,
@@ -21,7 +21,11 @@ from ai_assistant.changes.values import (
 )
 from ai_assistant.changes.values import ObjectChange as Shown
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
-from ai_assistant.changes.verify.differences import Recorded, objects_of, whole_before
+from ai_assistant.changes.verify.differences import (
+    RecordedObject,
+    objects_of,
+    whole_before,
+)
 from ai_assistant.changes.verify.fingerprint import fingerprint
 
 NUMBER = re.compile(r"\d[\d.,\u00a0\u202f ]*")
@@ -119,7 +123,7 @@ def gap_texts(recorder: Recorder) -> list[str]:
     ]
 
 
-def _object(one: Recorded) -> Shown:
+def _object(one: RecordedObject) -> Shown:
     row = one.row
     return Shown(
         kind=KINDS[one.kind],
@@ -130,7 +134,7 @@ def _object(one: Recorded) -> Shown:
     )
 
 
-def _fields(one: Recorded) -> tuple[FieldChange, ...]:
+def _fields(one: RecordedObject) -> tuple[FieldChange, ...]:
     if one.kind == "delete":
         return ()
     before, after = one.before or {}, one.after or {}
@@ -153,14 +157,14 @@ def _fields(one: Recorded) -> tuple[FieldChange, ...]:
     return tuple(found)
 
 
-def _links(one: Recorded) -> tuple[FieldChange, ...]:
+def _links(one: RecordedObject) -> tuple[FieldChange, ...]:
     """Return the two ends of a many-to-many row."""
     row = one.row
     image: dict[str, Any] = row.after or row.before or {}
     ends = [field for field in meta(row.model).fields if field.is_relation]
     found = []
     for field in ends:
-        text = name_of(field.related_model, image[field.attname], row.alias)
+        text = row_name(field.related_model, image[field.attname], row.alias)
         found.append(
             FieldChange(
                 name=field.name,
@@ -174,10 +178,10 @@ def _links(one: Recorded) -> tuple[FieldChange, ...]:
     return tuple(found)
 
 
-def _versions(objects: list[Recorded]) -> dict[str, str]:
+def _versions(objects: list[RecordedObject]) -> dict[str, str]:
     found = {}
     for one in objects:
         image = whole_before(one)
         if image is not None and can_be_found(one.row.model):
-            found[one.row.key] = digest(image)
+            found[one.row.key] = image_digest(image)
     return found

@@ -20,7 +20,7 @@ class Less(str):
 
 
 @dataclass(slots=True)
-class Recorded:
+class RecordedObject:
     """An object with its rows: its own first, then those of parent tables."""
 
     rows: list[RowImage]
@@ -46,13 +46,13 @@ class Recorded:
         return [name for row in self.rows for name in row.fields]
 
 
-def objects_of(rows: list[RowImage]) -> list[Recorded]:
+def objects_of(rows: list[RowImage]) -> list[RecordedObject]:
     """Return the objects of these rows, in the order in which they were met."""
     known = {(row.alias, row.model, row.pk): row for row in rows}
     parts: set[int] = set()
-    found: list[Recorded] = []
+    found: list[RecordedObject] = []
     for row in rows:
-        made = Recorded([row])
+        made = RecordedObject([row])
         for parent, pk in parent_keys(row):
             part = known.get((row.alias, parent, pk))
             if part is not None and part.kind == row.kind:
@@ -72,7 +72,7 @@ def parent_keys(row: RowImage) -> list[tuple[Any, Any]]:
     return found
 
 
-def whole_before(one: Recorded) -> Image | None:
+def whole_before(one: RecordedObject) -> Image | None:
     """Return the image with the columns of all its tables, as it was."""
     image = one.before
     if image is None:

@@ -17,7 +17,7 @@ from ai_assistant.changes.values import (
     model_of_label,
 )
 from ai_assistant.changes.verify.auto_fields import is_side
-from ai_assistant.changes.verify.differences import More, Recorded
+from ai_assistant.changes.verify.differences import More, RecordedObject
 from ai_assistant.changes.verify.expected_values import (
     check_fields,
     hidden_objects,
@@ -69,7 +69,7 @@ class Expected:
         )
         return made
 
-    def sentences(self, happened: Iterable[Recorded]) -> list[str]:
+    def sentences(self, happened: Iterable[RecordedObject]) -> list[str]:
         """Return a sentence for each object that is not as expected."""
         objects = [one for one in happened if not is_side(one.row.model)]
         found = [self._check(one) for one in objects if not one.row.is_link]
@@ -94,7 +94,7 @@ class Expected:
                 for part in keys_of(table, pk):
                     self._objects.setdefault(part, example)
 
-    def _check(self, one: Recorded) -> str:
+    def _check(self, one: RecordedObject) -> str:
         row = one.row
         if one.kind == "create":
             return self._check_new(one)
@@ -115,7 +115,7 @@ class Expected:
         text = _("%(name)s “%(text)s” would be changed too: %(fields)s.")
         return More(say(one, text))
 
-    def _check_new(self, one: Recorded) -> str:
+    def _check_new(self, one: RecordedObject) -> str:
         candidates = [new for new in self._new if one.row.label in _tables(new.model)]
         for new in candidates:
             if not check_fields(one, new):
@@ -130,7 +130,7 @@ class Expected:
             return check_fields(one, candidates[0])
         return More(say(one, _("%(name)s “%(text)s” would be created too.")))
 
-    def _goes_along(self, one: Recorded, kind: str) -> bool:
+    def _goes_along(self, one: RecordedObject, kind: str) -> bool:
         """Take an object from those that were counted, with its rows of parents."""
         if self._along[one.row.label, kind] <= 0:
             return False
@@ -138,7 +138,7 @@ class Expected:
             self._along[part.label, kind] -= 1
         return True
 
-    def _check_link(self, one: Recorded) -> str:
+    def _check_link(self, one: RecordedObject) -> str:
         row = one.row
         ends = link_ends(row)
         is_along = any(

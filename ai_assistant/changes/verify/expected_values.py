@@ -21,7 +21,7 @@ from ai_assistant.changes.values import (
     model_of_label,
 )
 from ai_assistant.changes.verify.auto_fields import is_volatile
-from ai_assistant.changes.verify.differences import More, Recorded
+from ai_assistant.changes.verify.differences import More, RecordedObject
 
 HELD_BYTES = 16
 
@@ -35,7 +35,7 @@ def held(value: Any) -> str:
 
 
 def check_fields(
-    one: Recorded, expected: ObjectChange, *, in_pieces: bool = False
+    one: RecordedObject, expected: ObjectChange, *, in_pieces: bool = False
 ) -> str:
     """
     Return what is wrong with the values of an object, "" if nothing is.
@@ -66,7 +66,7 @@ def check_fields(
     return ""
 
 
-def is_by_itself(one: Recorded) -> bool:
+def is_by_itself(one: RecordedObject) -> bool:
     """Tell whether nothing has changed in an object but what fills itself in."""
     return all(
         is_volatile(field) for field in _fields(one) if field.attname in one.fields
@@ -82,11 +82,11 @@ def _is_known(field: Any, change: FieldChange) -> bool:
     return bool(change.attname) and not isinstance(field, models.FileField)
 
 
-def _fields(one: Recorded) -> list[Any]:
+def _fields(one: RecordedObject) -> list[Any]:
     return [field for row in one.rows for field in columns(row.model)]
 
 
-def say(one: Recorded, text: str, fields: list[str] | None = None) -> str:
+def say(one: RecordedObject, text: str, fields: list[str] | None = None) -> str:
     """Return `text` with the name of the object, and the fields that differ."""
     named = fields or [
         str(field.verbose_name) for field in _fields(one) if field.attname in one.fields

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db import models
 
-from ai_assistant.changes.capture.images import RowImage, digest
+from ai_assistant.changes.capture.images import RowImage, image_digest
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.values import columns, meta
 from ai_assistant.changes.verify.auto_fields import is_drawn, is_side, is_volatile
@@ -57,7 +57,7 @@ def _line(row: RowImage, new: dict[str, set[str]], began_at: float) -> list[Any]
     }
     files = sorted((file.field, file.sha256_after) for file in row.files)
     key = "" if is_new else row.object_id
-    return [row.kind, row.label, key, digest(values), files]
+    return [row.kind, row.label, key, image_digest(values), files]
 
 
 def _value(

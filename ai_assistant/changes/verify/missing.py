@@ -12,7 +12,7 @@ from ai_assistant.changes.values import (
     meta,
     model_of_label,
 )
-from ai_assistant.changes.verify.differences import Less, Recorded
+from ai_assistant.changes.verify.differences import Less, RecordedObject
 from ai_assistant.changes.verify.expected import keys_of, link_ends
 from ai_assistant.changes.verify.expected_values import check_fields, hidden_objects
 
@@ -25,7 +25,7 @@ KINDS = {
 }
 
 
-def missing(shown: Changes, happened: Iterable[Recorded]) -> list[Less]:
+def missing_changes(shown: Changes, happened: Iterable[RecordedObject]) -> list[Less]:
     """
     Return a sentence for each shown object to which nothing happened.
 
@@ -45,7 +45,7 @@ def missing(shown: Changes, happened: Iterable[Recorded]) -> list[Less]:
     return [*found, *_fewer_along(shown, happened)]
 
 
-def left_undone(shown: Changes, happened: Iterable[Recorded]) -> list[str]:
+def left_undone(shown: Changes, happened: Iterable[RecordedObject]) -> list[str]:
     """
     Return the names of the shown objects that are not as they were to be.
 
@@ -66,7 +66,7 @@ def left_undone(shown: Changes, happened: Iterable[Recorded]) -> list[str]:
 def _is_done(
     shown: ObjectChange,
     touched: set[tuple[str, str]],
-    known: Mapping[tuple[str, str], Recorded],
+    known: Mapping[tuple[str, str], RecordedObject],
 ) -> bool:
     keys = keys_of(shown.model, shown.object_id)
     found = [known[key] for key in keys if key in known]
@@ -77,20 +77,20 @@ def _is_done(
     return not touched.isdisjoint(keys)
 
 
-def _touched(happened: list[Recorded]) -> set[tuple[str, str]]:
+def _touched(happened: list[RecordedObject]) -> set[tuple[str, str]]:
     """Return the rows to which something happened, by table and id."""
     keys = {(row.label, row.object_id) for one in happened for row in one.rows}
     links = [one.row for one in happened if one.row.is_link]
     return keys | {end for row in links for end in link_ends(row)}
 
 
-def _made(happened: list[Recorded]) -> Counter[str]:
+def _made(happened: list[RecordedObject]) -> Counter[str]:
     """Return how many rows were made, by table."""
     new = [one for one in happened if one.kind == "create"]
     return Counter(row.label for one in new for row in one.rows)
 
 
-def _fewer_along(shown: Changes, happened: list[Recorded]) -> list[Less]:
+def _fewer_along(shown: Changes, happened: list[RecordedObject]) -> list[Less]:
     done = Counter((row.label, KINDS[one.kind]) for one in happened for row in one.rows)
     done.subtract(_targets(shown))
     found = []

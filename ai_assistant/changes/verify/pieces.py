@@ -7,7 +7,7 @@ from ai_assistant.changes.capture.images import (
     Image,
     RowImage,
     can_be_found,
-    digest,
+    image_digest,
     same,
 )
 from ai_assistant.changes.capture.recorder import Recorder
@@ -16,7 +16,7 @@ from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
 from ai_assistant.changes.verify.description import gap_texts
 from ai_assistant.changes.verify.differences import (
     More,
-    Recorded,
+    RecordedObject,
     objects_of,
     parent_keys,
     whole_before,
@@ -65,12 +65,12 @@ class Pieces:
         self._expected = self._next
         self._note(self._rows)
 
-    def _was_moved(self, one: Recorded) -> bool:
+    def _was_moved(self, one: RecordedObject) -> bool:
         if any(place in self._left for place in _places(one)):
             return any(self._is_another(row) for row in one.rows)
         version = self._versions.get(one.row.key)
         image = whole_before(one) if version else None
-        return image is not None and digest(image) != version
+        return image is not None and image_digest(image) != version
 
     def _is_another(self, row: RowImage) -> bool:
         """Tell whether what is changed of a row is not as an earlier piece left it."""
@@ -101,7 +101,7 @@ def not_done(shown: Changes, call: ToolCall) -> list[str]:
     return left_undone(shown, done_by(call))
 
 
-def done_by(call: ToolCall) -> list[Recorded]:
+def done_by(call: ToolCall) -> list[RecordedObject]:
     """Return the objects that a call has changed by now, with all its pieces."""
     whole: dict[Place, RowImage] = {}
     for rows in kept_rows(call):
@@ -135,7 +135,7 @@ def _place(row: RowImage) -> Place:
     return (row.alias, row.label, row.object_id)
 
 
-def _places(one: Recorded) -> list[Place]:
+def _places(one: RecordedObject) -> list[Place]:
     """Return where the rows of an object are, also those that were not touched."""
     row = one.row
     parents: list[tuple[Any, Any]] = parent_keys(row)

@@ -12,9 +12,9 @@ from ai_assistant.models.usage import UsageLedger
 from ai_assistant.providers.prices import cost_usd, price_usd
 from ai_assistant.safety.budgets.budgets import Allowance, Amount, Spender, allowances
 from ai_assistant.safety.budgets.gate import (
-    check_budgets,
     input_tokens,
     output_tokens,
+    require_budget,
     tokens_of,
 )
 from ai_assistant.safety.budgets.ledger import CallCost, release, reserve
@@ -95,7 +95,7 @@ def check_before_start(user: Any, text: str) -> None:
         told = output_tokens(options)
         needed = Amount(tokens=tokens_of(len(text)) + told, usd=LEAST_USD)
         least = Amount(tokens=told)
-        check_budgets(
+        require_budget(
             budgets, Spender(user=user), needed, least=least, is_counted=False
         )
 
@@ -113,7 +113,7 @@ def _reserve(
     in_single_file("budgets")
     row = reserve(run, cost)
     needed = Amount(tokens=row.tokens, usd=Decimal(row.usd))
-    check_budgets(budgets, spender, needed, least=least, is_counted=True)
+    require_budget(budgets, spender, needed, least=least, is_counted=True)
     return row
 
 

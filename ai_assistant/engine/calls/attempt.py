@@ -28,7 +28,7 @@ from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.identity.session import Revoked, check_may_write, check_user
 from ai_assistant.safety.policy.policy import judge
 from ai_assistant.tools.paging import paged, split_page
-from ai_assistant.tools.parsing import digest
+from ai_assistant.tools.parsing import arguments_digest
 from ai_assistant.tools.result import from_value, refused
 from ai_assistant.tools.schema import takes_context, validated
 from ai_assistant.types import (
@@ -146,7 +146,7 @@ def check_approved(call: ToolCall) -> None:
         return
     shown = approved_of(call).values_list("arguments_digest", flat=True).last()
     # What a person has allowed for the whole run was not shown by itself.
-    if digest(call.name, call.arguments) != (shown or call.arguments_digest):
+    if arguments_digest(call.name, call.arguments) != (shown or call.arguments_digest):
         raise Refused(
             "changed",
             _("“%(name)s” has changed since it was approved.") % {"name": call.name},

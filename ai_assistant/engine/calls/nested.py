@@ -28,8 +28,8 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.limits import rate_limit
 from ai_assistant.safety.policy.policy import judge
-from ai_assistant.tools.manifest import version_of
-from ai_assistant.tools.parsing import digest
+from ai_assistant.tools.manifest import compute_tool_version
+from ai_assistant.tools.parsing import arguments_digest
 from ai_assistant.tools.result import REFUSALS, from_value, rate_limited
 from ai_assistant.types import (
     EFFECTS,
@@ -258,12 +258,12 @@ def _child_call(
         run_id=above.run_id,
         step_id=above.step_id,
         parent=above,
-        version=version_of(tool),
+        version=compute_tool_version(tool),
         name=tool.name,
         label=str(tool.display.label)[:200],
         effect=tool.effect,
         arguments=plain.data,
-        arguments_digest=digest(tool.name, plain.data),
+        arguments_digest=arguments_digest(tool.name, plain.data),
         approved=above.approved,
         status=CallStatus.EXECUTING,
         started_at=clock.now(),

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.apps import apps
 from django.utils.translation import gettext as _
 
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.provided import providers_of
 from ai_assistant.engine.interrupts.question import options_of
 from ai_assistant.models.call import CallStatus, ToolCall
@@ -15,7 +15,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.policy import Grant
 from ai_assistant.models.run import Run
 from ai_assistant.safety.policy.policy import judge
-from ai_assistant.safety.policy.provenance import MODEL, Opened, Origins, look_at
+from ai_assistant.safety.policy.provenance import MODEL, OpenedObject, Origins, look_at
 from ai_assistant.safety.policy.typed_text import TypedWords
 from ai_assistant.tools.ask_user import ask_user
 from ai_assistant.tools.find import FIND_TOOLS
@@ -129,12 +129,12 @@ def _shows_data(path: str, title: str, context: JSON) -> bool:
     return any(True for _one in providers_of(page))
 
 
-def _opened(run: Run) -> Opened | None:
-    page: Page | None = find_page(run.page_path) if run.page_path else None
+def _opened(run: Run) -> OpenedObject | None:
+    page: SitePage | None = find_page(run.page_path) if run.page_path else None
     if page is None or page.model_admin is None or not page.info.object_id:
         return None
     label = page.model_admin.opts.label_lower
-    return Opened(model=label, object_id=page.info.object_id)
+    return OpenedObject(model=label, object_id=page.info.object_id)
 
 
 def _named_model(arguments: JSON, words: TypedWords) -> str:

@@ -17,8 +17,8 @@ from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import ToolCall, ToolVersion
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.safety.identity.permissions import fresh_user
-from ai_assistant.tools.manifest import version_of
-from ai_assistant.tools.parsing import digest
+from ai_assistant.tools.manifest import compute_tool_version
+from ai_assistant.tools.parsing import arguments_digest
 from ai_assistant.tools.result import from_value
 from ai_assistant.tools.schema import function_schema, validated
 from ai_assistant.types import ToolDefinition, ToolResult
@@ -56,7 +56,7 @@ def _note(hashes: list[str]) -> None:
 
 def _row(tool: ToolDefinition) -> ToolVersion:
     return ToolVersion(
-        hash=version_of(tool),
+        hash=compute_tool_version(tool),
         name=tool.name,
         label=str(tool.display.label)[:200],
         effect=tool.effect,
@@ -67,7 +67,7 @@ def _row(tool: ToolDefinition) -> ToolVersion:
 
 def has_changed(call: ToolCall, tool: ToolDefinition) -> bool:
     """Tell whether the tool is another than the one that was called."""
-    return bool(call.version) and call.version != version_of(tool)
+    return bool(call.version) and call.version != compute_tool_version(tool)
 
 
 def arguments_now(call: ToolCall, tool: ToolDefinition) -> dict[str, Any] | ToolResult:
@@ -136,8 +136,8 @@ def _upgraded(call: ToolCall, tool: ToolDefinition) -> dict[str, Any]:
 
 def _update(call: ToolCall, tool: ToolDefinition, arguments: dict[str, Any]) -> None:
     call.arguments = arguments
-    call.arguments_digest = digest(call.name, arguments)
-    call.version = version_of(tool)
+    call.arguments_digest = arguments_digest(call.name, arguments)
+    call.version = compute_tool_version(tool)
     call.effect = tool.effect
     call.background = tool.execution.background
     call.label = str(tool.display.label)[:200]

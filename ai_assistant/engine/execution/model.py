@@ -24,7 +24,7 @@ from ai_assistant.providers.masked import with_masked_secrets
 from ai_assistant.providers.patience import with_retries, with_timeouts
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction import redact, redact_values_json
-from ai_assistant.tools.manifest import versions
+from ai_assistant.tools.manifest import tool_versions
 from ai_assistant.types import ModelChunk, ModelRequest, Provider, ReplyEnd
 
 # Errors before the first word, after which the provider may still want money.
@@ -114,7 +114,7 @@ class ProfileModel:
         tools = told_tools(scope, open_tools)
         self.offer = Offer(
             names=frozenset(tool.name for tool in open_tools),
-            versions=versions(tools),
+            versions=tool_versions(tools),
             read_only=scope.read_only,
         )
         path, elsewhere = seen_by(self.run)

@@ -22,8 +22,12 @@ from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import rate_limit
 from ai_assistant.safety.policy.policy import judge
-from ai_assistant.tools.manifest import version_of
-from ai_assistant.tools.parsing import MAX_ARGUMENTS_CHARS, digest, parsed
+from ai_assistant.tools.manifest import compute_tool_version
+from ai_assistant.tools.parsing import (
+    MAX_ARGUMENTS_CHARS,
+    arguments_digest,
+    parse_arguments,
+)
 from ai_assistant.tools.result import REFUSALS, from_exception, rate_limited, refused
 from ai_assistant.tools.schema import schema_error, validated
 from ai_assistant.types import (
@@ -92,7 +96,7 @@ def _new_call(run: Run, requested: RequestedCall) -> ToolCall:
         label=str(tool.display.label)[:NAME_CHARS] if tool else "",
         effect=tool.effect if tool else "",
         background=tool.execution.background if tool else False,
-        version=version_of(tool) if tool else "",
+        version=compute_tool_version(tool) if tool else "",
     )
 
 
@@ -135,12 +139,12 @@ def _store_call(
         CallEnd(call_id=call_id),
     ]
     try:
-        call.arguments = parsed(call.name, requested.arguments_text)
+        call.arguments = parse_arguments(call.name, requested.arguments_text)
         problem = None
     except ModelRetry as error:
         call.arguments_text = requested.arguments_text[:MAX_ARGUMENTS_CHARS]
         problem = from_exception(call.name, error)
-    call.arguments_digest = digest(call.name, call.arguments)
+    call.arguments_digest = arguments_digest(call.name, call.arguments)
     tool = _tool(call.run, call.name)
     if problem is None and tool is not None:
         problem = _problem(call, tool, user, offer)

@@ -42,7 +42,7 @@ from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.events import Event, ReasoningContent, TextContent
 from ai_assistant.exceptions import Limited, LostLease, ModelError
 from ai_assistant.models.run import STOPPING, Run, RunState
-from ai_assistant.providers.errors import sentence
+from ai_assistant.providers.errors import error_text
 from ai_assistant.request_context import below
 from ai_assistant.safety.budgets.ledger import settle_open
 from ai_assistant.safety.identity.session import Revoked
@@ -205,7 +205,7 @@ def _ending_of(plan: Plan, error: Exception) -> Ending:
         return Ending(
             state=RunState.FAILED,
             code=error.code,
-            text=sentence(error),
+            text=error_text(error),
             detail=error.detail,
             wait_s=error.retry_after_s or 0.0,
         )

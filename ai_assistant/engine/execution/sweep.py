@@ -39,7 +39,7 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.clock import free
 from ai_assistant.models.run import UNFINISHED, WAITING, Run, RunState, StopRequest
 from ai_assistant.registry import registry
-from ai_assistant.safety.audit import seal, seal_all
+from ai_assistant.safety.audit import seal_all, seal_entries
 from ai_assistant.safety.budgets.ledger import settle_left_behind
 
 logger = logging.getLogger("ai_assistant")
@@ -77,7 +77,9 @@ def _parts(swept: Swept) -> list[Callable[[], object]]:
         give_out_calls,
         unit(settle_left_behind),
         purge_deleted,
-        partial(seal_all, unit(seal)),  # who freezes in it does not keep the log
+        partial(
+            seal_all, unit(seal_entries)
+        ),  # who freezes in it does not keep the log
     ]
 
 

@@ -32,7 +32,7 @@ from ai_assistant.models.run import RunState
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.policy.policy import judge
 from ai_assistant.text.redaction import redact_values_json
-from ai_assistant.tools.parsing import digest
+from ai_assistant.tools.parsing import arguments_digest
 from ai_assistant.types import JSON, ToolDefinition, ToolResult, UserKey
 
 APPROVED = Interrupt.Status.APPROVED
@@ -99,9 +99,9 @@ class Approval(PersonKind):
         call, rows = interrupt.call, given.rows
         tool = tool_of(interrupt.run, call.name)
         shown = interrupt.arguments_digest
-        if tool is None or shown != digest(call.name, call.arguments):
+        if tool is None or shown != arguments_digest(call.name, call.arguments):
             raise Refused("stale", _("This has changed since it was shown."))
-        if interrupt.proposal and values.readable(interrupt.proposal) is None:
+        if interrupt.proposal and values.stored_changes(interrupt.proposal) is None:
             raise Refused("stale", _("This was shown by another release. Deny it."))
         _check_allowed(interrupt, tool, given.user_id)
         if given.edited is not None:
@@ -239,7 +239,7 @@ def _rewrite(interrupt: Interrupt, arguments: dict[str, Any], changes: Changes) 
     """Bind call and interrupt to other arguments, decided by the person."""
     call = interrupt.call
     call.arguments = arguments
-    call.arguments_digest = digest(call.name, arguments)
+    call.arguments_digest = arguments_digest(call.name, arguments)
     call.save(update_fields=["arguments", "arguments_digest"])
     interrupt.arguments_digest = call.arguments_digest
     interrupt.proposal = redact_values_json(values.to_json(changes))

@@ -12,7 +12,7 @@ from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.tools.page.browser_tools import client_tools
-from ai_assistant.tools.result import preview, storable, text_for_model
+from ai_assistant.tools.result import result_preview, storable, text_for_model
 from ai_assistant.types import ToolDefinition, ToolResult
 
 
@@ -39,7 +39,7 @@ def record_result(
         reason=reason,
         result=asdict(result),
         result_text=text,
-        preview=preview(result),
+        preview=result_preview(result),
         error="" if result.ok else result.error,
         traceback="" if result.ok else call.traceback,
         finished_at=Now(),

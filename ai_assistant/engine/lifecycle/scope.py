@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from ai_assistant.context.collect import Kept, chosen, from_browser, see
-from ai_assistant.context.page import Page, find_page, page_info
-from ai_assistant.context.viewparts import ViewParts, parts_of
+from ai_assistant.context.page import SitePage, find_page, page_info
+from ai_assistant.context.viewparts import ViewParts, registered_parts
 from ai_assistant.engine.interrupts.browser import FromPage, find_request
 from ai_assistant.models.run import Run
 from ai_assistant.modules.base import PROMPT_CHARS, ContextModule
@@ -57,7 +57,7 @@ class RunScope:
         return module_by_id(self.run.module)
 
     @cached_property
-    def _page(self) -> Page | None:
+    def _page(self) -> SitePage | None:
         return find_page(self.run.page_path)
 
     @cached_property
@@ -65,7 +65,7 @@ class RunScope:
         """What the view of the page registers itself."""
         if self._page is None or not self.is_page_open:
             return ViewParts()
-        return parts_of(self._page.view, self._page.model_admin)
+        return registered_parts(self._page.view, self._page.model_admin)
 
     @cached_property
     def items(self) -> list[ContextItem]:

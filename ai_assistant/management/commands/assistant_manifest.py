@@ -5,7 +5,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ai_assistant import conf
-from ai_assistant.tools.manifest import current, differences, read_manifest, written
+from ai_assistant.tools.manifest import (
+    current_manifest,
+    differences,
+    read_manifest,
+    written,
+)
 
 
 class Command(BaseCommand):
@@ -29,7 +34,7 @@ class Command(BaseCommand):
         if options["check"]:
             self._compare(path)
             return
-        tools = current()
+        tools = current_manifest()
         path.write_text(written(tools), encoding="utf-8")
         self.stdout.write(f"{len(tools)} tools written to {path}.")
 

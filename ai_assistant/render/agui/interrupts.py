@@ -42,7 +42,7 @@ class ApprovalForm(Form):
 
     def message(self, interrupt: Interrupt) -> str:
         """Ask for the approval of what would change."""
-        shown = values.readable(interrupt.proposal)
+        shown = values.stored_changes(interrupt.proposal)
         name = interrupt.call.label or interrupt.call.name
         title = shown.title if shown else name
         return _("Approve “%(title)s”?") % {"title": title}
@@ -161,7 +161,7 @@ def _details(interrupt: Interrupt) -> dict[str, Any]:
         "effect": call.effect,
         "because": call.asks_because,
     }
-    shown = values.readable(interrupt.proposal)
+    shown = values.stored_changes(interrupt.proposal)
     if shown is not None:
         found["changes"] = _shown(shown)
     if interrupt.options:

@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from ai_assistant.render.markdown import unfinished
 from ai_assistant.render.markdown.highlight import CLASSES
 from ai_assistant.render.markdown.renderer import REL, PanelRenderer
-from ai_assistant.text.unicode import visible
+from ai_assistant.text.unicode import strip_invisible
 
 _TAGS = {
     *("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote"),
@@ -118,4 +118,4 @@ def to_html(text: str, references: References, *, tail: bool = False) -> str:
     """
     env: dict[str, Any] = {"references": references, "tail": tail}
     html = str(_parser.render(text, env))
-    return sanitise(visible(html)).strip("\n")
+    return sanitise(strip_invisible(html)).strip("\n")

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from ai_assistant.render.markdown.highlight import highlight
-from ai_assistant.text.unicode import visible
+from ai_assistant.text.unicode import strip_invisible
 
 REL = "noopener noreferrer nofollow"
 
@@ -145,7 +145,9 @@ class PanelRenderer(RendererHTML):
                 break
             if tokens[at].type == "inline":
                 heads.append(self.renderInlineAsText(tokens[at].children, options, env))
-        label = visible(", ".join(filter(None, heads)))[:MAX_LABEL_CHARS].strip()
+        label = strip_invisible(", ".join(filter(None, heads)))[
+            :MAX_LABEL_CHARS
+        ].strip()
         named = f' aria-label="{escape(label)}"' if label else ""
         return f'<div class="aia-table" tabindex="0" role="region"{named}><table>\n'
 

@@ -7,12 +7,12 @@ from typing import Any
 from ai_assistant.render.markdown.blocks import closed_html, cut, tail_html
 from ai_assistant.render.markdown.page import part_end, render
 from ai_assistant.render.markdown.parser import sanitise
-from ai_assistant.text.unicode import readable, visible
+from ai_assistant.text.unicode import clean_text, strip_invisible
 
 
 def plain_html(text: str) -> str:
     """Return `text` as it is written, as safe HTML."""
-    return sanitise(visible(f"<pre>{escape(text, quote=False)}</pre>"))
+    return sanitise(strip_invisible(f"<pre>{escape(text, quote=False)}</pre>"))
 
 
 TICK_S = 0.1
@@ -111,7 +111,7 @@ class BlockStream:
         text = self._held + "".join(self._fed)
         self._fed.clear()
         self._held = "\r" if text.endswith("\r") else ""
-        self._open += readable(text.removesuffix("\r"))
+        self._open += clean_text(text.removesuffix("\r"))
 
     def _close(self) -> list[BlockChange]:
         changes: list[BlockChange] = []

@@ -11,8 +11,8 @@ from ai_assistant.safety.audit.seal import (
     BEHIND_S,
     behind_s,
     forget_before,
-    seal,
     seal_all,
+    seal_entries,
 )
 from ai_assistant.safety.audit.verify import Verified, verify
 
@@ -25,7 +25,7 @@ __all__ = [
     "gathered",
     "record",
     "request_ip",
-    "seal",
     "seal_all",
+    "seal_entries",
     "verify",
 ]

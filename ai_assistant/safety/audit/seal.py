@@ -58,7 +58,7 @@ BEHIND_S = 300  # so old an entry should be sealed
 FORGED = "audit.entry_altered"
 
 
-def seal() -> int:
+def seal_entries() -> int:
     """
     Seal the oldest entries that are not sealed, at most BATCH; return how many.
 
@@ -84,7 +84,7 @@ def seal() -> int:
     return len(rows)
 
 
-def seal_all(batch: Callable[[], int] = seal) -> int:
+def seal_all(batch: Callable[[], int] = seal_entries) -> int:
     """
     Seal what is not sealed, a batch at a time; return how many entries.
 

@@ -19,14 +19,14 @@ from ai_assistant.models.usage import Budget, UsageLedger
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Window:
+class BudgetWindow:
     """From `since` up to `opens_at`, which is the begin of the next; None: always."""
 
     since: datetime | None = None
     opens_at: datetime | None = None
 
 
-def window(kind: str, now: datetime) -> Window:
+def window(kind: str, now: datetime) -> BudgetWindow:
     """
     Return the minute, day or month of `now`; that of one answer has no ends.
 
@@ -39,15 +39,15 @@ def window(kind: str, now: datetime) -> Window:
         case Budget.Window.MINUTE:
             # In absolute time: the clock may be put back in that minute.
             since = now.replace(second=0, microsecond=0)
-            return Window(since=since, opens_at=since + timedelta(minutes=1))
+            return BudgetWindow(since=since, opens_at=since + timedelta(minutes=1))
         case Budget.Window.DAY:
-            return Window(since=midnight, opens_at=midnight + timedelta(days=1))
+            return BudgetWindow(since=midnight, opens_at=midnight + timedelta(days=1))
         case Budget.Window.MONTH:
             first = midnight.replace(day=1)
             later = first + timedelta(days=32)
-            return Window(since=first, opens_at=later.replace(day=1))
+            return BudgetWindow(since=first, opens_at=later.replace(day=1))
         case _:
-            return Window()
+            return BudgetWindow()
 
 
 _kept: dict[str, float] = {}  # until when there are surely none
@@ -67,19 +67,19 @@ def has_budget_rows() -> bool:
         return True
     waiting = transaction.get_connection(router.db_for_read(Budget)).run_on_commit
     # What this transaction has removed may come back.
-    if not any(entry[1] is forget for entry in waiting):
+    if not any(entry[1] is forget_budgets for entry in waiting):
         _kept["none_until"] = now + conf.POLICY_TTL_S
     return False
 
 
-def forget() -> None:
+def forget_budgets() -> None:
     """Ask again when it is next needed."""
     _kept.clear()
 
 
 def _changed(**_: object) -> None:
-    forget()
-    transaction.on_commit(forget, using=router.db_for_write(Budget))
+    forget_budgets()
+    transaction.on_commit(forget_budgets, using=router.db_for_write(Budget))
 
 
 post_save.connect(_changed, sender=Budget, dispatch_uid="ai_assistant.budgets")

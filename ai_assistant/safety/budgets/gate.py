@@ -40,7 +40,7 @@ def output_tokens(options: Mapping[str, Any]) -> int:
     return RESERVE_OUTPUT_TOKENS
 
 
-def check_budgets(
+def require_budget(
     budgets: Iterable[Allowance],
     spender: Spender,
     needed: Amount,

@@ -63,7 +63,7 @@ def too_small(allowance: Allowance) -> str:
     return sentence % _names(allowance)
 
 
-def opening(opens_at: datetime | None) -> str:
+def opens_again_text(opens_at: datetime | None) -> str:
     """Return "Again at 14:05.", with the day if that is another one."""
     if opens_at is None:
         return ""

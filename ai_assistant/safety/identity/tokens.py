@@ -78,7 +78,7 @@ def store_new(token: AccessToken, *, by: Any = None, ip: str = "") -> str:
     token.password_digest = password_digest(token.user)
     with transaction.atomic():
         token.save(force_insert=True)
-        record("token.created", user=by, details=told(token), ip=ip)
+        record("token.created", user=by, details=token_audit_facts(token), ip=ip)
     return secret
 
 
@@ -107,15 +107,15 @@ def end_after(days: int | None) -> datetime | None:
     return clock.now() + timedelta(days=days)
 
 
-def known(secret: str) -> AccessToken | None:
+def find_token(secret: str) -> AccessToken | None:
     """Return the token with this secret, good or not, its user loaded."""
     tokens = AccessToken.objects.select_related("user")
     return tokens.filter(digest=_digest(secret)).first()
 
 
-def find(secret: str) -> AccessToken | None:
+def find_valid_token(secret: str) -> AccessToken | None:
     """Return the good token with this secret, its user loaded; None if there is none."""
-    token = known(secret)
+    token = find_token(secret)
     return token if token is not None and state_of(token) == State.GOOD else None
 
 
@@ -141,7 +141,7 @@ def note_refusal(token: AccessToken, state: State, ip: str = "") -> None:
     late = Q(refused_at=None) | Q(refused_at__lt=Now() - REFUSED_EVERY)
     with transaction.atomic():
         if AccessToken.objects.filter(late, pk=token.pk).update(refused_at=Now()):
-            details = {**told(token), "because": str(state.value)}
+            details = {**token_audit_facts(token), "because": str(state.value)}
             record("token.refused", user=token.user, details=details, ip=ip)
 
 
@@ -156,7 +156,7 @@ def mark_revoked(token: AccessToken, *, by: Any = None, ip: str = "") -> bool:
         token.revoked_at = clock.now()
         if not standing.update(revoked_at=token.revoked_at):
             return False
-        record("token.revoked", user=by, details=told(token), ip=ip)
+        record("token.revoked", user=by, details=token_audit_facts(token), ip=ip)
     return True
 
 
@@ -171,7 +171,7 @@ def stamp_of(token: AccessToken, ip: str = "") -> SessionStamp:
     )
 
 
-def told(token: AccessToken) -> dict[str, Any]:
+def token_audit_facts(token: AccessToken) -> dict[str, Any]:
     """Return what the audit log tells of a token."""
     return {
         "token": str(token.pk),

@@ -62,7 +62,7 @@ def shown_page(model_admin: Any, request: HttpRequest) -> Any:
     using = router.db_for_write(model_admin.model)
     try:
         with transaction.atomic(using=using):
-            response: Any = answer(asked)
+            response: Any = page_response(asked)
             transaction.set_rollback(True, using=using)
     except (PermissionDenied, Http404):
         return None
@@ -73,7 +73,7 @@ def shown_page(model_admin: Any, request: HttpRequest) -> Any:
     return response if opens else None
 
 
-def answer(request: HttpRequest) -> HttpResponse:
+def page_response(request: HttpRequest) -> HttpResponse:
     """Return what the page of `request` answers. Raise what its code raises."""
     match: Any = request.resolver_match  # set where the request was made
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined] # noqa: SLF001

@@ -41,7 +41,7 @@ def says_itself(model_admin: Any) -> bool:
     return model_admin.form is not forms.ModelForm or is_overridden(model_admin, *asked)
 
 
-def limits(
+def form_limited_fields(
     model_admin: Any,
     request: HttpRequest,
     obj: Model,
@@ -57,14 +57,14 @@ def limits(
         return {}  # all fields are read-only then: these name everything
     form = value_or(
         None,
-        lambda: form_of(model_admin, request, obj)(instance=copy(obj)),
+        lambda: admin_form_class(model_admin, request, obj)(instance=copy(obj)),
         "the form of %r could not be made",
         model_admin,
     )
     return form_limits(form, asked)
 
 
-def form_of(model_admin: Any, request: HttpRequest, obj: Model | None) -> Any:
+def admin_form_class(model_admin: Any, request: HttpRequest, obj: Model | None) -> Any:
     """Return the class of the form that the page of `obj` has for the user."""
     names = flatten_fieldsets(model_admin.get_fieldsets(request, obj))
     return model_admin.get_form(request, obj, change=obj is not None, fields=names)

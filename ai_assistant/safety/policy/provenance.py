@@ -22,7 +22,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Opened:
+class OpenedObject:
     """The object of the page that the person has opened."""
 
     model: str  # app.model, in lower case
@@ -40,7 +40,7 @@ class Origins:
 
     words: TypedWords
     schema: Mapping[str, Any] = field(default_factory=dict)  # of the tool
-    opened: Opened | None = None
+    opened: OpenedObject | None = None
     named_model: str = ""  # app.model, of which the person has typed the name
 
 

@@ -55,7 +55,7 @@ def meant_by(pattern: str, names: Iterable[str]) -> list[str]:
     return sorted(name for name in names if fits(pattern, name))
 
 
-def forget() -> None:
+def forget_rules() -> None:
     """Read the rows again when they are next needed."""
     _kept.clear()
 
@@ -111,15 +111,15 @@ def _rule(row: PolicyRule) -> Rule:
 
 
 def _changed(**_: object) -> None:
-    forget()
+    forget_rules()
     # Others may read the old rows until this transaction is over.
-    transaction.on_commit(forget, using=router.db_for_write(PolicyRule))
+    transaction.on_commit(forget_rules, using=router.db_for_write(PolicyRule))
 
 
 def _is_changing() -> bool:
     """Tell whether this thread's transaction has changed rules: it may be rolled back."""
     waiting = transaction.get_connection(router.db_for_read(PolicyRule)).run_on_commit
-    return any(entry[1] is forget for entry in waiting)
+    return any(entry[1] is forget_rules for entry in waiting)
 
 
 post_save.connect(_changed, sender=PolicyRule, dispatch_uid="ai_assistant.rules")

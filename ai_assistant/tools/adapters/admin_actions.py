@@ -22,8 +22,8 @@ from ai_assistant.exceptions import (
 )
 from ai_assistant.safety.policy.admin_pages import (
     OF_LIST,
-    answer,
     is_overridden,
+    page_response,
     rows_of_changelist,
     rows_of_list,
 )
@@ -95,12 +95,12 @@ def _handler(
         request = action_request(context.user, model_admin, action, ids)
         function = find_action(site, model_admin, request, action)
         chosen = chosen_objects(model_admin, request, ids)
-        return carry_out(function, model_admin, request, chosen)
+        return perform_action(function, model_admin, request, chosen)
 
     return run_action
 
 
-def carry_out(
+def perform_action(
     function: Callable[..., Any],
     model_admin: Any,
     request: HttpRequest,
@@ -134,7 +134,7 @@ def _leads_to(request: HttpRequest, model_admin: Any) -> bool:
 
 def _answer(request: HttpRequest) -> Any:
     try:
-        return answer(request)
+        return page_response(request)
     except (PermissionDenied, Http404) as error:
         raise ToolFailed(
             _("The page of the admin does not allow it."),

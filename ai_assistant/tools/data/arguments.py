@@ -17,7 +17,7 @@ from ai_assistant.tools.data.access.model_admin import (
     check_told,
     may_enter,
 )
-from ai_assistant.tools.data.access.shown import listed, of_pages
+from ai_assistant.tools.data.access.shown import changelist_rows, of_pages
 from ai_assistant.tools.data.access.sites import warn_once, why_closed
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.types import RunContext
@@ -81,7 +81,7 @@ def chosen_rows(door: Door, ids: list[Any], load: Load) -> list[Model]:
 
 def in_list(door: Door, keys: list[Any]) -> Iterator[Model]:
     """Yield those of the objects that the list of the admin shows."""
-    return _batches(listed(door), keys)
+    return _batches(changelist_rows(door), keys)
 
 
 def on_page(page: Page) -> Load:

@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy, override
 from ai_assistant import conf
 from ai_assistant.context.collect import Kept, chosen, see
 from ai_assistant.context.opened import admits
-from ai_assistant.context.page import Page, find_page, page_info
+from ai_assistant.context.page import SitePage, find_page, page_info
 from ai_assistant.context.page_items import page_title
-from ai_assistant.context.viewparts import ViewParts, parts_of
+from ai_assistant.context.viewparts import ViewParts, registered_parts
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.registry import registry
@@ -111,12 +111,12 @@ def navigate_to(
     return {"path": path, "title": _title(page)}
 
 
-def _title(page: Page) -> str:
+def _title(page: SitePage) -> str:
     """Return what the person is told about where it goes: "questionnaire 4"."""
     return " ".join(filter(None, (page_title(page), page.info.object_id)))
 
 
-def _is_in_app(page: Page, view_name: str) -> bool:
+def _is_in_app(page: SitePage, view_name: str) -> bool:
     """
     Tell whether the view is the one that was named by its application.
 
@@ -161,7 +161,7 @@ def _names_of_admins() -> set[str]:
     return {site.name for site in all_sites}
 
 
-def _is_never_opened(page: Page, view_name: str) -> bool:
+def _is_never_opened(page: SitePage, view_name: str) -> bool:
     """Tell whether the view ends the visit, changes a password, or shows no page."""
     if page.info.action in SAFE:
         return False
@@ -171,7 +171,7 @@ def _is_never_opened(page: Page, view_name: str) -> bool:
     )
 
 
-def _is_harmless(page: Page, view_name: str) -> bool:
+def _is_harmless(page: SitePage, view_name: str) -> bool:
     """
     Tell whether to open the page changes nothing, as far as can be known.
 
@@ -183,7 +183,7 @@ def _is_harmless(page: Page, view_name: str) -> bool:
         not is_of_admin
         or page.info.action in SAFE
         or _is_named(view_name)
-        or parts_of(page.view) != ViewParts()
+        or registered_parts(page.view) != ViewParts()
         or any(view_name in one.matches for one in registry.modules().values())
     )
 

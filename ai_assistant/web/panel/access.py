@@ -17,7 +17,7 @@ from ai_assistant import conf
 from ai_assistant.engine.storage.units import in_db, refusal_of
 from ai_assistant.exceptions import Limited, Refused
 from ai_assistant.request_context import full_path
-from ai_assistant.safety.budgets.texts import opening
+from ai_assistant.safety.budgets.texts import opens_again_text
 from ai_assistant.safety.identity.permissions import may_use, may_view
 from ai_assistant.web.own_pages import own_page
 
@@ -95,7 +95,7 @@ def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
 
 def _limited(request: HttpRequest, limited: Limited) -> HttpResponse:
     """Return the sentence, the time at which it is worth while to try again, 429."""
-    text = f"{limited} {opening(limited.opens_at)}".strip()
+    text = f"{limited} {opens_again_text(limited.opens_at)}".strip()
     if not limited.wait_s:
         return sentence(request, text, TOO_MANY)
     response = sentence(request, text, TOO_MANY, wait_s=limited.wait_s)

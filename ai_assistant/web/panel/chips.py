@@ -13,9 +13,9 @@ from ai_assistant import conf
 from ai_assistant.context.block import line_of
 from ai_assistant.context.collect import PAGE, see
 from ai_assistant.context.opened import page_request
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.provided import is_withheld
-from ai_assistant.context.viewparts import parts_of
+from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.read_only import read_only
 from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id, module_for
 from ai_assistant.tools.data.arguments import are_enabled
@@ -29,7 +29,7 @@ def suggestions_of(context: RunContext) -> list[str]:
     page, module = find_page(context.page_path), module_by_id(context.module)
     if not is_page_open(page, module, context.user):
         return []
-    own = parts_of(page.view, page.model_admin).suggestions if page else ()
+    own = registered_parts(page.view, page.model_admin).suggestions if page else ()
     said = map(str, (*own, *module.suggestions))
     return list(dict.fromkeys(said))[:SHOWN]
 
@@ -56,7 +56,7 @@ def allowed_here(context: RunContext, *, readonly: bool) -> str:
         return ""
 
 
-def _of_model(page: Page, context: RunContext, *, readonly: bool) -> str:
+def _of_model(page: SitePage, context: RunContext, *, readonly: bool) -> str:
     admin = page.model_admin
     names = {"models": capfirst(str(admin.opts.verbose_name_plural))}
     if is_withheld(page):

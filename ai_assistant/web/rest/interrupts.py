@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints, model_validator
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.changes.values import FieldChange, ObjectChange, readable
+from ai_assistant.changes.values import FieldChange, ObjectChange, stored_changes
 from ai_assistant.engine.queries import get_or_404, interrupts
 from ai_assistant.engine.service import (
     ANSWER_CHARS,
@@ -185,7 +185,7 @@ def _field(one: FieldChange) -> FieldShape:
 
 
 def _proposal(row: Interrupt) -> ProposalShape | None:
-    changes = readable(row.proposal)
+    changes = stored_changes(row.proposal)
     if changes is None:
         return None
     return ProposalShape(

@@ -19,8 +19,8 @@ from ai_assistant.safety.policy.form_limits import form_limits, named_among
 from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_field
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.values import (
-    name_of,
     names_of,
+    object_name,
     plain_text,
     shown_value,
 )
@@ -219,7 +219,7 @@ def _named(
     user = row.change_set.user
     return Conflict(
         name=bound.html_name,
-        label=said if is_own else f"{said} ({owner} “{name_of(form.instance)}”)",
+        label=said if is_own else f"{said} ({owner} “{object_name(form.instance)}”)",
         theirs=_theirs(form, name),
         mine=_mine(form, name),
         at=row.change_set.created_at,

@@ -9,7 +9,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.engine.service import any_locks
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.object_locks import Worked, at_work_on
@@ -18,7 +18,7 @@ FORMS = frozenset({"change", "delete", "changelist"})
 OWN_FIELDS = frozenset({"csrfmiddlewaretoken"})
 
 
-def page_with_locks(request: HttpRequest) -> Page | None:
+def page_with_locks(request: HttpRequest) -> SitePage | None:
     """Return the page if an object of it may be locked. Asks no database."""
     if not conf.enabled() or not any_locks() or not hasattr(request, "user"):
         return None
@@ -28,7 +28,7 @@ def page_with_locks(request: HttpRequest) -> Page | None:
     return page
 
 
-def answer_if_locked(request: HttpRequest, page: Page) -> HttpResponse | None:
+def answer_if_locked(request: HttpRequest, page: SitePage) -> HttpResponse | None:
     """
     Return the page that says who works on the object, instead of a save.
 
@@ -49,7 +49,7 @@ def answer_if_locked(request: HttpRequest, page: Page) -> HttpResponse | None:
     return None
 
 
-def _posted_keys(request: HttpRequest, page: Page) -> list[Any] | None:
+def _posted_keys(request: HttpRequest, page: SitePage) -> list[Any] | None:
     """Return the keys of the objects that a POST may change; None for all."""
     if page.info.action != "changelist":
         return [page.info.object_id]
@@ -63,7 +63,7 @@ def _posted_keys(request: HttpRequest, page: Page) -> list[Any] | None:
     return keys
 
 
-def _not_saved(request: HttpRequest, page: Page, worked: Worked) -> HttpResponse:
+def _not_saved(request: HttpRequest, page: SitePage, worked: Worked) -> HttpResponse:
     fields = [
         (name, value)
         for name, values in request.POST.lists()
@@ -83,7 +83,7 @@ def _not_saved(request: HttpRequest, page: Page, worked: Worked) -> HttpResponse
     return response
 
 
-def _sentence(page: Page, worked: Worked) -> str:
+def _sentence(page: SitePage, worked: Worked) -> str:
     return _(
         "The assistant is working on this %(name)s for %(user)s. It can be saved when "
         "that is done."

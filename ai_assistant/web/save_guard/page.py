@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.changes.staleness import rows_since, tables_of
 from ai_assistant.changes.values import label, meta
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.models.change import RowChange
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.values import (
-    name_of,
+    object_name,
 )
 from ai_assistant.tools.data.writing.posting import put
 from ai_assistant.web.save_guard.conflicts import conflicts_of
@@ -48,7 +48,7 @@ def saves_rows(request: HttpRequest) -> bool:
     return is_known and request.method == "POST" and conf.enabled()
 
 
-def page_with_digest(request: HttpRequest) -> Page | None:
+def page_with_digest(request: HttpRequest) -> SitePage | None:
     """Return the page if its post says with what it was opened. Asks no database."""
     if not saves_rows(request):
         return None
@@ -59,7 +59,7 @@ def page_with_digest(request: HttpRequest) -> Page | None:
     return page if NAME in request.POST and not is_new else None
 
 
-def answer_if_stale(request: HttpRequest, page: Page) -> HttpResponse | None:
+def answer_if_stale(request: HttpRequest, page: SitePage) -> HttpResponse | None:
     """
     Return the page on which the person decides, instead of a save.
 
@@ -76,7 +76,9 @@ def answer_if_stale(request: HttpRequest, page: Page) -> HttpResponse | None:
     )
 
 
-def _answer(request: HttpRequest, page: Page, opened: Opened) -> HttpResponse | None:
+def _answer(
+    request: HttpRequest, page: SitePage, opened: Opened
+) -> HttpResponse | None:
     chosen = {
         name.removeprefix(CHOICE): str(value)
         for name, value in request.POST.items()
@@ -95,7 +97,7 @@ def _answer(request: HttpRequest, page: Page, opened: Opened) -> HttpResponse | 
     told = {
         "conflicts": conflicts,
         "digest": hidden_input(token),
-        "subtitle": name_of(page_forms[0].instance) if opened.key else None,
+        "subtitle": object_name(page_forms[0].instance) if opened.key else None,
     }
     return _ask(request, page, told)
 
@@ -103,7 +105,7 @@ def _answer(request: HttpRequest, page: Page, opened: Opened) -> HttpResponse | 
 # --- the forms of the page ---
 
 
-def _page_forms(request: HttpRequest, page: Page) -> Iterator[Any]:
+def _page_forms(request: HttpRequest, page: SitePage) -> Iterator[Any]:
     """Yield the posted forms of rows that are there, as the page itself makes them."""
     admin = page.model_admin
     if not admin.admin_site.has_permission(request):
@@ -145,7 +147,9 @@ def _rows_of(formset: Any) -> Iterator[Any]:
 # --- what has been recorded ---
 
 
-def _changed_since(request: HttpRequest, page: Page, opened: Opened) -> list[RowChange]:
+def _changed_since(
+    request: HttpRequest, page: SitePage, opened: Opened
+) -> list[RowChange]:
     model = page.model_admin.model
     moment = opened.at - SLACK
     if page.info.action == "changelist":
@@ -204,7 +208,7 @@ def _decide(
     request.POST = data  # type: ignore[assignment]
 
 
-def _ask(request: HttpRequest, page: Page, told: dict[str, Any]) -> HttpResponse:
+def _ask(request: HttpRequest, page: SitePage, told: dict[str, Any]) -> HttpResponse:
     admin = page.model_admin
     again = {one.name for one in told["conflicts"] if one.is_file}
     context = {

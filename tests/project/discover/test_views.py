@@ -5,7 +5,7 @@ import ai_assistant
 from ai_assistant import ModelRetry
 from ai_assistant.context.collect import see
 from ai_assistant.context.page import find_page
-from ai_assistant.context.viewparts import names_of_views, parts_of
+from ai_assistant.context.viewparts import names_of_views, registered_parts
 from project.discover.demo.build import build
 from project.discover.models import ExplorerQuery, LogLine
 from project.discover.views import execute_query
@@ -58,7 +58,7 @@ class TestExecuteQuery:
     def test_is_of_its_page_only(self):
         page = find_page(PATH)
 
-        assert parts_of(page.view, page.model_admin).tools == (execute_query,)
+        assert registered_parts(page.view, page.model_admin).tools == (execute_query,)
         assert "execute_query" in names_of_views()
         assert ai_assistant.registry.tool("execute_query").effect == "ui"
 

@@ -13,7 +13,7 @@ from ai_assistant.render.html.cards.body import template_name
 from ai_assistant.render.html.fragments import fragment, part_html
 from ai_assistant.render.html.transcript.entries import call_entry, kin_of
 from ai_assistant.render.html.transcript.thread import read_thread
-from ai_assistant.tools.result import short
+from ai_assistant.tools.result import cut_for_card
 from tests.render.html.tab import panel
 
 
@@ -270,7 +270,9 @@ class TestPlan:
 
 class TestCut:
     def test_leads_to_all_of_it(self, call):
-        one = call("echo", preview=short("x" * 3000), arguments={"text": "y" * 3000})
+        one = call(
+            "echo", preview=cut_for_card("x" * 3000), arguments={"text": "y" * 3000}
+        )
 
         html = card(one)
 

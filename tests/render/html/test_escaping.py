@@ -9,7 +9,7 @@ from ai_assistant.models import Conversation, Interrupt, Message, Run, ToolCall
 from ai_assistant.render.html.fragments import entry_html
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.render.html.transcript.thread import read_thread
-from ai_assistant.text.hidden_characters import visible
+from ai_assistant.text.hidden_characters import mark_hidden_characters
 from tests.hostile import TEXTS
 from tests.render.html.dom import Page, parse
 from tests.render.html.tab import panel, whole_page
@@ -52,7 +52,7 @@ def assert_harmless(page: Page) -> None:
 
 def seen(text: str) -> str:
     """Return the words of a text on a card, where nothing hides."""
-    return html.unescape(strip_tags(visible(text)))
+    return html.unescape(strip_tags(mark_hidden_characters(text)))
 
 
 def text_of(page: Page, element: str, css: str) -> list[str]:

@@ -3,12 +3,12 @@
 import pytest
 from django.utils.html import strip_tags
 
-from ai_assistant.text.hidden_characters import looks_like, visible
+from ai_assistant.text.hidden_characters import looks_like, mark_hidden_characters
 from tests.render.html.dom import parse
 
 
 def marks(text: str, **options) -> list[tuple[str, str]]:
-    found = parse(visible(text, **options)).elements()
+    found = parse(mark_hidden_characters(text, **options)).elements()
     return [(node.text(), node.attrs["title"]) for node in found]
 
 
@@ -53,7 +53,7 @@ class TestVisible:
     )
     def test_leaves_alone_what_is_as_it_looks(self, text):
         assert marks(text) == []
-        assert parse(visible(text)).text() == text
+        assert parse(mark_hidden_characters(text)).text() == text
 
     def test_spells_out_a_hidden_text(self):
         tags = "".join(chr(0xE0000 + ord(char)) for char in "pay 9")
@@ -69,10 +69,10 @@ class TestVisible:
         assert marks(text, edges=False) == []
 
     def test_never_puts_out_what_it_marks(self):
-        assert "\u202e" not in visible("a\u202eb")
+        assert "\u202e" not in mark_hidden_characters("a\u202eb")
 
     def test_escapes(self):
-        html = visible("<img src=x onerror=alert(1)>\u200b<b>")
+        html = mark_hidden_characters("<img src=x onerror=alert(1)>\u200b<b>")
 
         assert "<img" not in html
         assert strip_tags(html).count("&lt;") == 2

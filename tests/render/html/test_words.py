@@ -7,7 +7,7 @@ from ai_assistant.text.word_diff import (
     CARD_CHARS,
     alone,
     compared,
-    difference,
+    marked_diff,
 )
 from tests.render.html.dom import parse
 
@@ -65,7 +65,7 @@ class TestDifference:
     def test_shows_the_surroundings_and_keeps_the_whole(self):
         words = " ".join(f"w{n}" for n in range(400))
 
-        shown = difference(words, words.replace("w200 ", "other "))
+        shown = marked_diff(words, words.replace("w200 ", "other "))
 
         brief = parse(shown.brief).text()
         assert brief.startswith("… w192")
@@ -77,10 +77,10 @@ class TestDifference:
         before = "One sentence of some words. Another one of some words."
         after = before.replace(". A", ".\nA")
 
-        assert "¶" in difference(before, after).brief
+        assert "¶" in marked_diff(before, after).brief
 
     def test_escapes(self):
-        shown = difference("<script>a</script>", "<script>b</script> & more")
+        shown = marked_diff("<script>a</script>", "<script>b</script> & more")
 
         tags = {node.tag for node in parse(shown.brief).elements()}
         assert tags == {"del", "ins"}
@@ -107,14 +107,14 @@ class TestLong:
         ],
     )
     def test_card_stays_small(self, before, after):
-        shown = difference(before, after)
+        shown = marked_diff(before, after)
 
         assert len(parse(shown.brief).text()) < 10 * BRIEF_CHARS
         assert shown.whole == ""
         assert shown.more > 0
 
     def test_every_character_is_shown_or_counted(self):
-        shown = difference("Something short of its own", LONG)
+        shown = marked_diff("Something short of its own", LONG)
 
         come = [*parse(shown.brief).elements()][-1].text().removesuffix(" …")
         assert LONG.startswith(come)
@@ -125,14 +125,14 @@ class TestLong:
         before = "\n".join(lines)
 
         after = before.replace("Line 9 ", "Row 9 ").replace("Line 90 ", "Row 90 ")
-        shown = difference(before, after)
+        shown = marked_diff(before, after)
 
         assert shown.more > 0
         assert "Row 9 of many." in parse(shown.brief).text()
         assert "Row 90 of many." in parse(shown.brief).text()
 
     def test_one_changed_word(self):
-        shown = difference(LONG, LONG.replace("Sentence 25000 ", "Phrase 25000 "))
+        shown = marked_diff(LONG, LONG.replace("Sentence 25000 ", "Phrase 25000 "))
 
         assert "<del>Sentence</del><ins>Phrase</ins> 25000" in shown.brief
         assert shown.more == 0

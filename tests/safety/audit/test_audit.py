@@ -15,8 +15,8 @@ from ai_assistant.safety.audit import (
     forget_before,
     gathered,
     record,
-    seal,
     seal_all,
+    seal_entries,
     verify,
 )
 from ai_assistant.safety.audit.seal import ANCHOR_EVERY
@@ -345,7 +345,7 @@ class TestSideBySide:
                 for _ in range(10):
                     with transaction.atomic():
                         record("call.complete", user=ada)
-                    read_again(seal)
+                    read_again(seal_entries)
             except DatabaseError as error:
                 failures.append(error)
             finally:

@@ -23,8 +23,8 @@ from ai_assistant.safety.audit import (
     behind_s,
     forget_before,
     record,
-    seal,
     seal_all,
+    seal_entries,
     verify,
 )
 from ai_assistant.safety.audit.chain import entry_hash, free_head, head_mac, locked_head
@@ -147,13 +147,13 @@ class TestSeal:
     def test_goes_on_where_the_chain_ends(self, ada):
         for tool in "abc":
             audited(ada, tool)
-            assert seal() == 1
+            assert seal_entries() == 1
 
         log = AuditEntry.objects.order_by("n")
         assert "".join(log.values_list("tool", flat=True)) == "abc"
         assert list(log.values_list("n", flat=True)) == [1, 2, 3]
         assert findings() == []
-        assert seal() == 0
+        assert seal_entries() == 0
 
     def test_many_in_small_transactions(self, ada):
         @unit
@@ -163,7 +163,7 @@ class TestSeal:
 
         many()
 
-        assert (seal(), seal(), seal()) == (BATCH, 1, 0)
+        assert (seal_entries(), seal_entries(), seal_entries()) == (BATCH, 1, 0)
         assert findings() == []
 
     def test_entry_with_a_lower_id_that_comes_late(self, ada):
@@ -295,10 +295,10 @@ class TestSideBySide:
         sealed = []
         with transaction.atomic():
             locked_head()
-            assert in_thread(lambda: sealed.append(seal())) == []
+            assert in_thread(lambda: sealed.append(seal_entries())) == []
 
         assert sealed == [0]
-        assert seal() == 1
+        assert seal_entries() == 1
 
     def test_process_that_freezes_in_it_does_not_keep_the_log(self, ada, monkeypatch):
         limits = []

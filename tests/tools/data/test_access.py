@@ -11,7 +11,7 @@ from ai_assistant.tools.data.access.model_admin import (
     find_object,
     visible_models,
 )
-from ai_assistant.tools.data.access.shown import listed
+from ai_assistant.tools.data.access.shown import changelist_rows
 from tests.library.models import Book, Review
 from tests.tools.data.reading import context_of, staff
 
@@ -125,7 +125,7 @@ class TestFindObject:
     def test_hidden_by_the_queryset(self, boss, shop):
         door = find_door(context_of(boss), "library.publisher")
 
-        assert shop.hidden not in listed(door)
+        assert shop.hidden not in changelist_rows(door)
         with pytest.raises(ModelRetry):
             find_object(door, shop.hidden.pk)
 

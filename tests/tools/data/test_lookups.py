@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools.data.access.lookups import filtered
+from ai_assistant.tools.data.access.lookups import apply_lookups
 from ai_assistant.tools.data.access.model_admin import find_door
 from ai_assistant.tools.data.access.paths import find_path
-from ai_assistant.tools.data.access.shown import listed
+from ai_assistant.tools.data.access.shown import changelist_rows
 from tests.library.admin import AuthorAdmin
 from tests.library.models import Author, Book
 from tests.tools.data.reading import context_of, staff, try_call
@@ -34,7 +34,9 @@ def door(boss, shop):
 
 
 def titles(door, filters):
-    return [book.title[:3] for book in filtered(door, listed(door), filters)]
+    return [
+        book.title[:3] for book in apply_lookups(door, changelist_rows(door), filters)
+    ]
 
 
 class TestFiltered:
@@ -237,7 +239,9 @@ class TestFiltered:
         settings.ROOT_URLCONF = urls
 
         with pytest.raises(ModelRetry, match="cannot be used"):
-            filtered(door, listed(door), {"author__name__startswith": "V"})
+            apply_lookups(
+                door, changelist_rows(door), {"author__name__startswith": "V"}
+            )
 
     def test_setting_adds_a_sensitive_field(self, door, settings):
         settings.AI_ASSISTANT = {"SENSITIVE": ["library.author.email"]}
@@ -306,7 +310,7 @@ class TestFindPath:
     def test_any_path(self, door, names, value):
         key = "__".join(names)
         try:
-            found = filtered(door, listed(door), {key: value})
+            found = apply_lookups(door, changelist_rows(door), {key: value})
         except ModelRetry:
             return
         assert isinstance(found, QuerySet)

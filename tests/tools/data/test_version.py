@@ -4,7 +4,7 @@ import pytest
 
 from ai_assistant import ModelRetry
 from ai_assistant.tools.data.access.model_admin import find_door, find_object
-from ai_assistant.tools.data.reading.version import changed_since, version_of
+from ai_assistant.tools.data.reading.version import changed_since, object_version
 from tests.library.models import Book
 from tests.tools.data.reading import call, context_of
 
@@ -15,7 +15,7 @@ def door(boss, shop):
 
 
 def test_nothing_has_changed(door, shop):
-    token = version_of(door, find_object(door, shop.sea.pk))
+    token = object_version(door, find_object(door, shop.sea.pk))
 
     assert changed_since(door, find_object(door, shop.sea.pk), token) == []
 
@@ -33,14 +33,14 @@ def test_nothing_has_changed(door, shop):
     ],
 )
 def test_names_what_has_changed(door, shop, name, value):
-    token = version_of(door, find_object(door, shop.sea.pk))
+    token = object_version(door, find_object(door, shop.sea.pk))
     Book.objects.filter(pk=shop.sea.pk).update(**{name: value})
 
     assert changed_since(door, find_object(door, shop.sea.pk), token) == [name]
 
 
 def test_hidden_fields_are_no_part_of_it(door, shop):
-    token = version_of(door, find_object(door, shop.sea.pk))
+    token = object_version(door, find_object(door, shop.sea.pk))
     Book.objects.filter(pk=shop.sea.pk).update(margin=1, session_token="other")
 
     assert changed_since(door, find_object(door, shop.sea.pk), token) == []
@@ -51,13 +51,13 @@ def test_tools_tell_the_same(boss, door, shop):
     read = call("get_object", boss, model="library.book", id=obj.pk)
     rows = call("search_objects", boss, model="library.book", search="leagues")["rows"]
 
-    assert read["version"] == rows[0]["version"] == version_of(door, obj)
+    assert read["version"] == rows[0]["version"] == object_version(door, obj)
     assert len(read["version"]) < 100
 
 
 def test_of_other_fields(door, boss, shop):
     tags = find_door(context_of(boss), "library.tag")
-    token = version_of(tags, shop.tags[0])
+    token = object_version(tags, shop.tags[0])
 
     assert "title" in changed_since(door, shop.sea, token)
 

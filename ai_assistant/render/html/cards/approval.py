@@ -6,7 +6,7 @@ from uuid import UUID
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.values import Changes, readable
+from ai_assistant.changes.values import Changes, stored_changes
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry
@@ -16,7 +16,7 @@ from ai_assistant.render.html.diffs.differences import (
     more_sentence,
 )
 from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
-from ai_assistant.text.hidden_characters import visible
+from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.text.word_diff import room
 
 MOST_STEPS = 50
@@ -53,7 +53,7 @@ Entry = dict[str, Any]
 def proposal_entry(interrupt: Interrupt) -> Entry:
     """Return the difference, why it is asked for, and what may be done with it."""
     call, stored = interrupt.call, interrupt.proposal
-    changes = readable(stored)
+    changes = stored_changes(stored)
     tool = registry.tool(call.name)
     return {
         "diff": difference_entry(changes, f"interrupt={interrupt.pk}")
@@ -82,8 +82,8 @@ def _argument(interrupt: Interrupt, name: str, text: str, most: int) -> Entry:
     more = max(0, len(text) - most)
     named = {"interrupt": str(interrupt.pk), "argument": name}
     return {
-        "label": visible(argument_label(name)),
-        "text": visible(f"{text[:most]} …" if more else text),
+        "label": mark_hidden_characters(argument_label(name)),
+        "text": mark_hidden_characters(f"{text[:most]} …" if more else text),
         "more": more_sentence(more),
         "at": urlencode(named),
     }

@@ -17,7 +17,7 @@ from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run, Step
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.registry import registry
-from ai_assistant.text.hidden_characters import visible
+from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.text.redaction import redact, redact_json
 
 logger = logging.getLogger("ai_assistant")
@@ -102,8 +102,10 @@ def raw_entry(run: Run) -> Entry:
     events = events_after(run.pk, most=MOST_EVENTS + 1)
     return {
         "run": run,
-        "facts": [(name, visible(_text(getattr(run, name)))) for name in RUN],
-        "context": visible(_text(run.context)),
+        "facts": [
+            (name, mark_hidden_characters(_text(getattr(run, name)))) for name in RUN
+        ],
+        "context": mark_hidden_characters(_text(run.context)),
         "tools": sorted(run.tool_versions.items()),
         "steps": list(_steps(run, usage)),
         "usage": usage,
@@ -112,7 +114,7 @@ def raw_entry(run: Run) -> Entry:
             {
                 "role": message.get_role_display(),
                 "created_at": message.created_at,
-                "parts": visible(_text(message.parts)),
+                "parts": mark_hidden_characters(_text(message.parts)),
             }
             for message in said
         ],
@@ -135,9 +137,11 @@ def _call(call: ToolCall) -> Entry:
     begin, end = call.started_at or call.created_at, call.finished_at
     return {
         "call": call,
-        "arguments": visible(_text(call.arguments or call.arguments_text)),
-        "result": visible(_text(call.result_text)),
-        "traceback": visible(redact(call.traceback)),
+        "arguments": mark_hidden_characters(
+            _text(call.arguments or call.arguments_text)
+        ),
+        "result": mark_hidden_characters(_text(call.result_text)),
+        "traceback": mark_hidden_characters(redact(call.traceback)),
         "seconds": (end - begin).total_seconds() if end else None,
     }
 
@@ -145,7 +149,7 @@ def _call(call: ToolCall) -> Entry:
 def _event(event: StoredEvent) -> Entry:
     told = json.dumps(redact_json(event.payload), ensure_ascii=False)
     cut = told if len(told) <= EVENT_CHARS else f"{told[:EVENT_CHARS]} …"
-    return {"seq": event.seq, "type": event.type, "told": visible(cut)}
+    return {"seq": event.seq, "type": event.type, "told": mark_hidden_characters(cut)}
 
 
 def _text(value: object) -> str:

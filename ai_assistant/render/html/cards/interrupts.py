@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.values import readable
+from ai_assistant.changes.values import stored_changes
 from ai_assistant.engine.interrupts.question import kind_of, options_of
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
@@ -105,7 +105,7 @@ def decision_of(call: ToolCall) -> Entry | None:
     if not decided:
         return None
     last = max(decided, key=lambda one: one.decided_at or one.created_at)
-    changes = readable(last.proposal)
+    changes = stored_changes(last.proposal)
     return {
         "id": str(call.pk),
         "sentence": _sentence(last),

@@ -24,8 +24,8 @@ from ai_assistant.changes.values import (
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.render.html.diffs.differences import Entry, object_entry, tell_apart
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.text.hidden_characters import visible
-from ai_assistant.tools.data.access.values import name_of
+from ai_assistant.text.hidden_characters import mark_hidden_characters
+from ai_assistant.tools.data.access.values import object_name
 
 Images = Iterable[tuple[Any, Mapping[str, Any]]]  # a model, and values by attname
 MOST_NAMES = 200  # of related objects that are looked up, of each model
@@ -82,7 +82,7 @@ def _is_key(value: object) -> bool:
 def _names(model: Any, keys: list[str]) -> dict[str, str]:
     def read() -> dict[str, str]:
         found = model._base_manager.filter(pk__in=keys)
-        return {str(one.pk): name_of(one) for one in found}
+        return {str(one.pk): object_name(one) for one in found}
 
     return value_or({}, read)  # its table may be gone
 
@@ -198,7 +198,7 @@ def _entry(
 def _saved_as(sets: list[ChangeSet]) -> str:
     """Return the name with which it was saved; empty if that user is gone."""
     names = (one.user.get_username() for one in sets if one.user is not None)
-    return visible(next(names, ""))
+    return mark_hidden_characters(next(names, ""))
 
 
 def _history(row: RowChange) -> str:

@@ -18,8 +18,8 @@ from ai_assistant.changes.values import (
     Related,
 )
 from ai_assistant.changes.verify.description import places_of
-from ai_assistant.text.hidden_characters import looks_like, visible
-from ai_assistant.text.word_diff import Marked, alone, difference
+from ai_assistant.text.hidden_characters import looks_like, mark_hidden_characters
+from ai_assistant.text.word_diff import Marked, alone, marked_diff
 
 Entry = dict[str, Any]
 QUOTES = "“”„«»\u2039\u203a「」\"'"
@@ -41,7 +41,7 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
     for entry, is_target in zip(objects, targets, strict=True):
         entry["chooses"] = chooses and is_target and bool(entry["id"])
     return {
-        "title": visible(changes.title),
+        "title": mark_hidden_characters(changes.title),
         "is_named": all(_names(changes.title, one) for one in changes.objects),
         "verb": _verb(changes),
         "total": changes.total,
@@ -51,7 +51,7 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
         "chooses": chooses,
         "rest": max(0, changes.total - (sum(targets) or len(objects))),
         "related": [_related(one, changes.model) for one in changes.related],
-        "warnings": [visible(one) for one in changes.warnings],
+        "warnings": [mark_hidden_characters(one) for one in changes.warnings],
         "undoable": changes.undoable,
         # A warning may tell of something that cannot be shown.
         "is_empty": changes.is_empty and not changes.warnings,
@@ -68,7 +68,8 @@ def object_entry(change: ObjectChange, *, among: int = 1, at: str = "") -> Entry
         "word": _word(change.kind),
         "id": change.object_id,
         "model": model_name(change.model),
-        "text": visible(change.text) or visible(_numbered(change)),
+        "text": mark_hidden_characters(change.text)
+        or mark_hidden_characters(_numbered(change)),
         "number": "",
         "fields": fields,
     }
@@ -81,7 +82,9 @@ def tell_apart(objects: Sequence[Entry]) -> None:
         ids[one["model"], one["text"]].add(one["id"])
     for one in objects:
         is_known = len(ids[one["model"], one["text"]]) == 1
-        one["number"] = "" if is_known or not one["id"] else visible(f"#{one['id']}")
+        one["number"] = (
+            "" if is_known or not one["id"] else mark_hidden_characters(f"#{one['id']}")
+        )
 
 
 def field_entry(field: FieldChange, kind: str, among: int) -> Entry:
@@ -89,7 +92,7 @@ def field_entry(field: FieldChange, kind: str, among: int) -> Entry:
     alike = looks_like(field.before, field.after)
     shown = _shown(field, kind, among, alike=alike)
     return {
-        "label": visible(field.label),
+        "label": mark_hidden_characters(field.label),
         "brief": shown.brief,
         "whole": shown.whole,
         "more": more_sentence(shown.more),
@@ -124,7 +127,7 @@ def _shown(field: FieldChange, kind: str, among: int, *, alike: bool) -> Marked:
         return alone(field.before or field.after, among=among)
     if kind == "create" or field.before == field.after:
         return alone(field.after, among=among)
-    return difference(field.before, field.after, strict=alike, among=among)
+    return marked_diff(field.before, field.after, strict=alike, among=among)
 
 
 def _note(field: FieldChange, kind: str, *, alike: bool) -> str:
@@ -154,7 +157,11 @@ def _columns(objects: Sequence[ObjectChange]) -> list[SafeString]:
     if len(named) != 1 or len(kinds) != 1:
         return []
     (labels,) = named
-    return [visible(label) for label in labels] if len(labels) <= MOST_COLUMNS else []
+    return (
+        [mark_hidden_characters(label) for label in labels]
+        if len(labels) <= MOST_COLUMNS
+        else []
+    )
 
 
 def _verb(changes: Changes) -> Entry:
@@ -162,12 +169,17 @@ def _verb(changes: Changes) -> Entry:
     words = changes.verb or changes.title
     for start, end in places_of(words, changes.total):
         return {
-            "before": visible(words[:start], edges=False),
+            "before": mark_hidden_characters(words[:start], edges=False),
             "number": words[start:end],
-            "after": visible(words[end:], edges=False),
+            "after": mark_hidden_characters(words[end:], edges=False),
         }
     number = str(changes.total) if changes.total > 1 else ""
-    return {"before": visible(words), "number": number, "after": "", "apart": True}
+    return {
+        "before": mark_hidden_characters(words),
+        "number": number,
+        "after": "",
+        "apart": True,
+    }
 
 
 def _word(kind: str) -> str:
@@ -185,7 +197,7 @@ def _related(related: Related, target: str) -> Entry:
     return {
         "sentence": _sentence(related, target),
         "kind": related.kind,
-        "texts": [visible(text) for text in related.texts],
+        "texts": [mark_hidden_characters(text) for text in related.texts],
         "more": max(0, more) if related.texts else 0,
     }
 
@@ -222,4 +234,4 @@ def _sentence(related: Related, target: str) -> SafeString:
         "action": "%(count)d %(label)s",
     }
     named = {"count": count, "label": related.label, "target": model_name(target)}
-    return visible(patterns[related.kind] % named)
+    return mark_hidden_characters(patterns[related.kind] % named)

@@ -9,15 +9,15 @@ from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.values import FieldChange, ObjectChange, readable
+from ai_assistant.changes.values import FieldChange, ObjectChange, stored_changes
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import RowChange
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.diffs.changes import readable_rows
 from ai_assistant.render.markdown import parts_of, render
-from ai_assistant.text.hidden_characters import looks_like, visible
-from ai_assistant.text.word_diff import Piece, compared, marked
+from ai_assistant.text.hidden_characters import looks_like, mark_hidden_characters
+from ai_assistant.text.word_diff import DiffPiece, compared, marked
 
 PART_CHARS = 20_000
 RESULT = "result"  # the side of a call that is not what was asked for
@@ -62,7 +62,7 @@ def whole_call(call: ToolCall, side: str, part: int) -> Entry | None:
     if value in (None, {}, ""):
         return None
     label = _("Result") if side == RESULT else _("Asked for")
-    pieces = [Piece("same", argument_text(value))]
+    pieces = [DiffPiece("same", argument_text(value))]
     found = call.label or call.name, label, pieces, False
     query = {"call": str(call.pk), "side": side}
     return _entry(found, part, query)
@@ -75,7 +75,7 @@ def whole_message(message: Message, part: int) -> Entry | None:
         return None
     number = min(max(part, 1), len(parts))
     return {
-        "title": visible(message.conversation.title),
+        "title": mark_hidden_characters(message.conversation.title),
         "label": _("Answer"),
         # Escaped and allow-listed by render.markdown.
         "blocks": [mark_safe(html) for html in render(parts[number - 1])],  # noqa: S308
@@ -95,8 +95,8 @@ def _entry(found: "Found", part: int, query: Mapping[str, str | int]) -> Entry:
     changed = [n for n, one in enumerate(parts, 1) if _changes(one)]
     number = min(part or next(iter(changed), 1), len(parts))
     return {
-        "title": visible(title),
-        "label": visible(label),
+        "title": mark_hidden_characters(title),
+        "label": mark_hidden_characters(label),
         "text": marked(parts[number - 1], strict=strict),
         "number": number,
         "count": len(parts),
@@ -118,7 +118,7 @@ def argument_label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-Found = tuple[str, str, list[Piece], bool]
+Found = tuple[str, str, list[DiffPiece], bool]
 
 
 def _argument(interrupt: Interrupt, place: Place) -> Found | None:
@@ -127,11 +127,11 @@ def _argument(interrupt: Interrupt, place: Place) -> Found | None:
         return None
     text = argument_text(arguments[name])
     title = interrupt.call.label or interrupt.call.name
-    return title, argument_label(name), [Piece("same", text)], False
+    return title, argument_label(name), [DiffPiece("same", text)], False
 
 
 def _field(interrupt: Interrupt, place: Place) -> Found | None:
-    changes = readable(interrupt.proposal)
+    changes = stored_changes(interrupt.proposal)
     if changes is None:
         return None
     try:
@@ -147,16 +147,16 @@ def _of_field(row: ObjectChange, field: FieldChange, title: str) -> Found:
     return row.text or title, field.label, _pieces(row, field), strict
 
 
-def _pieces(row: ObjectChange, field: FieldChange) -> list[Piece]:
+def _pieces(row: ObjectChange, field: FieldChange) -> list[DiffPiece]:
     if row.kind == "create" or field.before == field.after:
-        return [Piece("same", field.after)]
+        return [DiffPiece("same", field.after)]
     if row.kind == "delete":
-        return [Piece("same", field.before or field.after)]
+        return [DiffPiece("same", field.before or field.after)]
     return compared(field.before, field.after)
 
 
-def _parts(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
-    part: list[Piece] = []
+def _parts(pieces: Sequence[DiffPiece]) -> Iterator[list[DiffPiece]]:
+    part: list[DiffPiece] = []
     left = PART_CHARS
     for piece in pieces:
         text = piece.text
@@ -177,7 +177,7 @@ def _end(text: str, most: int) -> int:
     return most
 
 
-def _changes(part: Sequence[Piece]) -> bool:
+def _changes(part: Sequence[DiffPiece]) -> bool:
     return any(piece.kind != "same" and piece.text for piece in part)
 
 

@@ -24,9 +24,9 @@ from ai_assistant.render.html.cards.body import draw_body
 from ai_assistant.render.html.cards.interrupts import answers_of, card_of, decision_of
 from ai_assistant.render.html.fragments import with_buttons
 from ai_assistant.render.markdown import part_end, render
-from ai_assistant.safety.budgets.texts import opening
-from ai_assistant.text.hidden_characters import visible
-from ai_assistant.tools.result import SHOWN_CHARS, pretty, short
+from ai_assistant.safety.budgets.texts import opens_again_text
+from ai_assistant.text.hidden_characters import mark_hidden_characters
+from ai_assistant.tools.result import SHOWN_CHARS, cut_for_card, pretty
 
 Entry = dict[str, Any]
 Kin = Mapping[UUID, list[ToolCall]]  # calls below a call, by its id
@@ -88,7 +88,7 @@ def run_entry(
 def _opening(run: Run) -> str:
     """Return when the limit that ended the run is over, or that it is."""
     if run.opens_at is None or run.opens_at > clock.now():
-        return opening(run.opens_at)
+        return opens_again_text(run.opens_at)
     return _("This limit is over.")
 
 
@@ -150,8 +150,8 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
     drawn = with_body(entry, values)  # a template of the site's gets plain texts
     return {
         **drawn,
-        **{name: visible(drawn[name] or "") for name in OF_OTHERS},
-        "traceback": visible(call.traceback),
+        **{name: mark_hidden_characters(drawn[name] or "") for name in OF_OTHERS},
+        "traceback": mark_hidden_characters(call.traceback),
         "children": [call_entry(child, kin) for child in children],
     }
 
@@ -170,7 +170,7 @@ def _facts(call: ToolCall) -> Entry:
         "is_open": call.is_open,
         "reason": call.reason,
         "approved": call.approved,
-        "arguments": pretty(call.arguments) or short(call.arguments_text),
+        "arguments": pretty(call.arguments) or cut_for_card(call.arguments_text),
         "result": call.preview,
         "error": call.error,
         "suggestion": "",

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ai_assistant.changes.capture.images import object_id
-from ai_assistant.changes.staleness import has_changed
+from ai_assistant.changes.staleness import changed_since
 from ai_assistant.changes.values import label, meta
-from ai_assistant.context.page import Page, find_page
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import UserKey
 
@@ -47,7 +47,7 @@ def is_stale(path: str, opened: str, user_id: UserKey) -> bool:
     key = value_or("", lambda: _key(page))
     moment = datetime.fromtimestamp(int(opened) / 1000, UTC)
     parts = set(_parts(page.model_admin))
-    return bool(key) and has_changed(
+    return bool(key) and changed_since(
         page.model_admin.model, key, parts, moment=moment, user_id=user_id
     )
 
@@ -56,7 +56,7 @@ def _is_moment(said: str) -> bool:
     return said.isascii() and said.isdigit() and len(said) < DIGITS
 
 
-def _key(page: Page) -> str:
+def _key(page: SitePage) -> str:
     model = page.model_admin.model
     return str(object_id(model, meta(model).pk.to_python(page.info.object_id)))
 

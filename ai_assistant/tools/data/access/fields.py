@@ -7,7 +7,11 @@ from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model
 
-from ai_assistant.safety.policy.form_limits import Limits, limits, may_limit
+from ai_assistant.safety.policy.form_limits import (
+    Limits,
+    form_limited_fields,
+    may_limit,
+)
 from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.model_admin import (
@@ -23,7 +27,7 @@ FIELDS = "fields"  # of the memo of a door
 SAYS = ("get_fieldsets", "get_fields", "get_form", "get_readonly_fields", "get_exclude")
 
 
-def shown_fields(door: Door, obj: Model, *, in_list: bool = False) -> list[Any]:
+def admin_fields(door: Door, obj: Model, *, in_list: bool = False) -> list[Any]:
     """
     Return the fields of `obj` that its page or the list shows, in their order.
 
@@ -49,7 +53,7 @@ def limits_of(
         asked = [own for own in asked if own.name not in columns]
     if not asked:
         return {}
-    return limits(admin, at_object(door, obj.pk).request, obj, asked)
+    return form_limited_fields(admin, at_object(door, obj.pk).request, obj, asked)
 
 
 def model_fields(door: Door) -> list[Any]:

@@ -43,7 +43,7 @@ NUMBERS = {
 }
 
 
-def filtered(
+def apply_lookups(
     door: Door, rows: QuerySet[Any], filters: Mapping[str, Any]
 ) -> QuerySet[Any]:
     """

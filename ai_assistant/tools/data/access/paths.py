@@ -13,8 +13,8 @@ from ai_assistant.tools.data.access.fields import model_fields
 from ai_assistant.tools.data.access.model_admin import Door, related_door
 from ai_assistant.tools.data.access.shown import (
     asks_each,
+    changelist_rows,
     limits_list,
-    listed,
     opens_list,
 )
 
@@ -169,7 +169,7 @@ def _seen(door: Door) -> QuerySet[Any] | None:
     if is_all and not limits_list(door):
         return None
     try:
-        return listed(door).order_by().values("pk")
+        return changelist_rows(door).order_by().values("pk")
     except ToolFailed:  # its pages may open all the same
         rows = door.model_admin.get_queryset(door.request)
         return rows.order_by().values("pk")  # type: ignore[no-any-return]

@@ -21,7 +21,7 @@ from ai_assistant.safety.policy.admin_pages import (
     rows_on_page,
 )
 from ai_assistant.tools.data.access.model_admin import Door, at_list, at_object, may_see
-from ai_assistant.tools.data.access.sites import check_page, is_own_page
+from ai_assistant.tools.data.access.sites import check_page, is_custom_page
 
 LISTED, ASKED = "listed", "asked"  # of the memo of a door
 ANY = "0"  # the id of no object in particular
@@ -32,7 +32,7 @@ MOST_TRIED = 20  # objects, to find one whose page opens
 # --- the list ---
 
 
-def listed(door: Door) -> QuerySet[Any]:
+def changelist_rows(door: Door) -> QuerySet[Any]:
     """
     Return the rows that the list of the admin shows to the user.
 
@@ -55,7 +55,7 @@ def is_listed(door: Door, obj: Model) -> bool:
     if not (limits_list(door) or is_overridden(door.model_admin, "get_object")):
         return True
     try:
-        return listed(door).filter(pk=obj.pk).exists()
+        return changelist_rows(door).filter(pk=obj.pk).exists()
     except ToolFailed:
         return False
 
@@ -65,7 +65,7 @@ def opens_list(door: Door) -> bool:
     if not is_overridden(door.model_admin, "changelist_view"):
         return True
     try:
-        listed(door)
+        changelist_rows(door)
     except ToolFailed:
         return False
     return True
@@ -96,7 +96,7 @@ def _tells_no_rows(door: Door) -> ToolFailed:
 # --- the page of each object ---
 
 
-def opening(door: Door, rows: Sequence[Model]) -> set[Any]:
+def openable_keys(door: Door, rows: Sequence[Model]) -> set[Any]:
     """Return the keys of those of `rows`, which are in the list, whose page opens."""
     if not rows:
         return set()
@@ -147,7 +147,7 @@ def opens_form(door: Door) -> bool:
     """Tell whether a form of the site's own opens for the user, of some object."""
     if not _is_own(at_object(door, ANY)):
         return True
-    rows = listed(door) if opens_list(door) else of_pages(door)
+    rows = changelist_rows(door) if opens_list(door) else of_pages(door)
     return any(_opens(door, row) for row in rows[:MOST_TRIED])
 
 
@@ -162,7 +162,7 @@ def opens_page(door: Door, page: Page) -> bool:
 
 def _is_own(door: Door) -> bool:
     try:
-        return is_own_page(door, "change")
+        return is_custom_page(door, "change")
     except ToolFailed:  # there is no such page at all
         return True
 
@@ -188,7 +188,7 @@ def _lacks_page(door: Door, rows: QuerySet[Any]) -> bool:
     """Tell whether the page of one of `rows` does not open, or there are too many."""
     if asks_each(door):
         some = list(rows[: MOST_ASKED + 1])
-        return len(some) > MOST_ASKED or len(opening(door, some)) < len(some)
+        return len(some) > MOST_ASKED or len(openable_keys(door, some)) < len(some)
     if not is_overridden(door.model_admin, "get_queryset"):
         return False
     return rows.order_by().exclude(pk__in=of_pages(door).values("pk")).exists()

@@ -93,7 +93,7 @@ def _is_mounted(site: AdminSite) -> bool:
     return match is not None and getattr(match.func, "admin_site", None) is site
 
 
-def is_own_page(door: Any, page: Page) -> bool:
+def is_custom_page(door: Any, page: Page) -> bool:
     """
     Tell whether the page of the door's request is code of the site.
 
@@ -111,7 +111,7 @@ def check_page(door: Any, page: Page) -> Any:
     Return its answer, or None if the page is Django's. Raise ToolFailed if it does
     not open.
     """
-    if not is_own_page(door, page):
+    if not is_custom_page(door, page):
         return None
     response = admin_pages.shown_page(door.model_admin, door.request)
     if response is None:
@@ -138,7 +138,7 @@ def post_page(door: Any) -> Any:
 def posted_page(door: Any) -> Any:
     """Return what the page itself answers to the door's request."""
     try:
-        return admin_pages.answer(door.request)
+        return admin_pages.page_response(door.request)
     except (PermissionDenied, Http404) as error:
         raise _closed() from error
 

@@ -55,10 +55,10 @@ def value_of(
         return None if value is None else {"id": value, "text": _text(field, obj)}
     if isinstance(value, bytes | memoryview):
         return f"({len(value)} bytes)"
-    return short(masked_in(field, value), chars)
+    return short_value(masked_in(field, value), chars)
 
 
-def short(value: Any, chars: int) -> Any:
+def short_value(value: Any, chars: int) -> Any:
     """Return `value` in a form that JSON can hold, cut to `chars`."""
     if isinstance(value, list | dict):
         text = json.dumps(value, cls=DjangoJSONEncoder, default=str)
@@ -70,7 +70,7 @@ def short(value: Any, chars: int) -> Any:
     return _cut(str(value), chars)
 
 
-def text_of(obj: Model) -> str:
+def object_text(obj: Model) -> str:
     """Return what the site calls the object; its `__str__` may fail."""
     meta = obj._meta
     return value_or(
@@ -90,7 +90,7 @@ def with_related(rows: QuerySet[Any], fields: list[Any]) -> QuerySet[Any]:
 
 def _text(field: Any, obj: Model) -> str:
     try:
-        return text_of(getattr(obj, field.name))
+        return object_text(getattr(obj, field.name))
     except ObjectDoesNotExist:  # a key without its row: no constraint in the database
         return ""
 
@@ -102,7 +102,7 @@ def _linked(field: Any, obj: Model, limit: Any) -> list[dict[str, Any]]:
     if limit is not None:
         named = named_among(limit, [one.pk for one in linked])
         linked = [one for one in linked if one.pk in named]
-    return [{"id": one.pk, "text": text_of(one)} for one in linked]
+    return [{"id": one.pk, "text": object_text(one)} for one in linked]
 
 
 def _cut(text: str, chars: int) -> str:
@@ -167,13 +167,13 @@ def _localtime(value: Any) -> Any:
 def names_of(objects: Iterable[models.Model]) -> str:
     """Return the names of linked objects, the first of them if they are many."""
     objects = list(objects)
-    named = sorted(name_of(one) for one in objects[:MOST_NAMES])
+    named = sorted(object_name(one) for one in objects[:MOST_NAMES])
     if len(objects) > MOST_NAMES:
         named.append(_("%(count)d more") % {"count": len(objects) - MOST_NAMES})
     return ", ".join(named)
 
 
-def name_of(obj: models.Model) -> str:
+def object_name(obj: models.Model) -> str:
     """Return what the admin calls `obj`; its id if its own code fails at that."""
     if is_closed(type(obj)):
         return str(obj.pk)
@@ -186,4 +186,4 @@ def _related(field: Any, obj: models.Model, key: Any) -> str:
         related = getattr(obj, field.name)
     except ObjectDoesNotExist:
         return str(key)
-    return str(key) if related is None else name_of(related)
+    return str(key) if related is None else object_name(related)

@@ -24,18 +24,22 @@ from pydantic import Field
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.admin_pages import is_overridden
-from ai_assistant.safety.policy.form_limits import limits, may_limit, says_itself
+from ai_assistant.safety.policy.form_limits import (
+    form_limited_fields,
+    may_limit,
+    says_itself,
+)
 from ai_assistant.tools.data.access.fields import list_names
 from ai_assistant.tools.data.access.lookups import (
     OPAQUE,
     ORDERED,
-    filtered,
+    apply_lookups,
     transformed,
 )
 from ai_assistant.tools.data.access.model_admin import Door, at_object, find_door
 from ai_assistant.tools.data.access.paths import Path, find_path, unknown_path
-from ai_assistant.tools.data.access.shown import listed
-from ai_assistant.tools.data.access.values import short, text_of
+from ai_assistant.tools.data.access.shown import changelist_rows
+from ai_assistant.tools.data.access.values import object_text, short_value
 from ai_assistant.tools.data.arguments import Names, are_enabled
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.rows import check_paths, hidden_rows, searched
@@ -85,7 +89,8 @@ def aggregate_objects(
     figures = {text: _measure(door, text) for text in asked}
     with wrong_values():
         rows = _plain(
-            door, filtered(door, searched(door, listed(door), search), filters)
+            door,
+            apply_lookups(door, searched(door, changelist_rows(door), search), filters),
         )
         check_paths(rows, [*groups.values(), *_paths(door, asked)])
         found = _counted(rows, list(groups.values()), list(figures.values()))
@@ -148,7 +153,7 @@ def _limit(path: Path) -> Any:
             f"{own.name!r} cannot be a group: the form of each object of {door.label} "
             "says what it names of it. Use filters and count."
         )
-    named = limits(admin, there.request, door.model(), [own]).get(own.name)
+    named = form_limited_fields(admin, there.request, door.model(), [own]).get(own.name)
     if isinstance(named, QuerySet):
         key = "pk" if own.many_to_many else own.target_field.name
         return named.order_by().values(key)
@@ -184,11 +189,11 @@ def _row(
     groups: dict[str, Path], figures: dict[str, Any], found: dict[str, Any]
 ) -> dict[str, JSON]:
     told = {
-        text: short(found[f"aia_g{number}"], TEXT_CHARS)
+        text: short_value(found[f"aia_g{number}"], TEXT_CHARS)
         for number, text in enumerate(groups)
     }
     measured = {
-        text: short(found[f"aia_m{number}"], TEXT_CHARS)
+        text: short_value(found[f"aia_m{number}"], TEXT_CHARS)
         for number, text in enumerate(figures)
     }
     return {"group": told, **measured} if groups else measured
@@ -203,7 +208,7 @@ def _name_keys(groups: dict[str, Path], rows: list[dict[str, JSON]]) -> None:
         ids = [row["group"][text] for row in rows if row["group"][text] is not None]
         name = "pk" if own.many_to_many else own.target_field.name
         related = own.related_model._base_manager.filter(**{f"{name}__in": ids})
-        texts = {str(getattr(one, name)): text_of(one) for one in related}
+        texts = {str(getattr(one, name)): object_text(one) for one in related}
         for row in rows:
             key = row["group"][text]
             if key is not None:

@@ -6,7 +6,7 @@ from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.decorators import tool
-from ai_assistant.safety.policy.form_limits import Limits, limits
+from ai_assistant.safety.policy.form_limits import Limits, form_limited_fields
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.fields import (
     added_fields,
@@ -91,7 +91,7 @@ def _fields(door: Door) -> list[dict[str, JSON]]:
     blank = door.model()
     readonly = set(door.model_admin.get_readonly_fields(there.request, blank))
     choices = [own for own in shown.values() if own.flatchoices]
-    named = limits(door.model_admin, there.request, blank, choices)
+    named = form_limited_fields(door.model_admin, there.request, blank, choices)
     return [
         _field(own, named, is_readonly=name in readonly) for name, own in shown.items()
     ]

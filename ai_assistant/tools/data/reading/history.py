@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.decorators import tool
 from ai_assistant.tools.data.access.model_admin import find_door, find_object
-from ai_assistant.tools.data.access.values import short, text_of
+from ai_assistant.tools.data.access.values import object_text, short_value
 from ai_assistant.tools.data.arguments import ObjectId, are_enabled
 from ai_assistant.types import JSON, RunContext
 
@@ -39,7 +39,7 @@ def object_history(
     return {
         "model": door.label,
         "id": obj.pk,
-        "text": text_of(obj),
+        "text": object_text(obj),
         "total": entries.count(),
         "entries": [_told(entry) for entry in newest[:MOST_ENTRIES]],
     }
@@ -48,7 +48,7 @@ def object_history(
 def _told(entry: Any) -> dict[str, JSON]:
     return {
         "time": entry.action_time.isoformat(timespec="seconds"),
-        "user": text_of(entry.user),
+        "user": object_text(entry.user),
         "action": DONE.get(entry.action_flag, ""),
-        "message": short(entry.get_change_message(), MESSAGE_CHARS),
+        "message": short_value(entry.get_change_message(), MESSAGE_CHARS),
     }

@@ -11,7 +11,7 @@ from pydantic import Field
 from ai_assistant.decorators import tool
 from ai_assistant.safety.policy.form_limits import Limits, form_limits, may_limit
 from ai_assistant.safety.policy.sensitive import is_opted_out
-from ai_assistant.tools.data.access.fields import inline_fields, limits_of, shown_fields
+from ai_assistant.tools.data.access.fields import admin_fields, inline_fields, limits_of
 from ai_assistant.tools.data.access.model_admin import (
     Door,
     at_object,
@@ -20,7 +20,7 @@ from ai_assistant.tools.data.access.model_admin import (
     is_closed_on,
 )
 from ai_assistant.tools.data.access.paths import unknown_path
-from ai_assistant.tools.data.access.values import text_of, value_of, with_related
+from ai_assistant.tools.data.access.values import object_text, value_of, with_related
 from ai_assistant.tools.data.arguments import Names, ObjectId, are_enabled
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import version_from
@@ -50,13 +50,13 @@ def get_object(
     """Read an object with all that its page shows, and its `version`."""
     door = find_door(context, model)
     obj = find_object(door, id)
-    shown = shown_fields(door, obj)
+    shown = admin_fields(door, obj)
     wanted = _wanted(door, shown, fields)
     chars = CHOSEN_CHARS if fields else FIELD_CHARS
     told: dict[str, JSON] = {
         "model": door.label,
         "id": obj.pk,
-        "text": text_of(obj),
+        "text": object_text(obj),
         "version": version_from(shown, obj),
         "fields": _values(door, obj, wanted, chars),
         "may": _may(door, obj),
@@ -143,4 +143,4 @@ def _named(formset: Any, row: Model, asked: list[Any]) -> Limits:
 
 def _inline_row(row: Model, fields: list[Any], named: Limits) -> dict[str, JSON]:
     told = {own.name: value_of(own, row, INLINE_CHARS, named) for own in fields}
-    return {"id": row.pk, "text": text_of(row), "fields": told}
+    return {"id": row.pk, "text": object_text(row), "fields": told}

@@ -25,8 +25,8 @@ from ai_assistant.tools.data.access.model_admin import (
     related_door,
 )
 from ai_assistant.tools.data.access.paths import unknown_path
-from ai_assistant.tools.data.access.shown import listed, opens_form, opens_page
-from ai_assistant.tools.data.access.values import text_of
+from ai_assistant.tools.data.access.shown import changelist_rows, opens_form, opens_page
+from ai_assistant.tools.data.access.values import object_text
 from ai_assistant.tools.data.arguments import PageNumber, are_enabled
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.read import open_inlines
@@ -57,7 +57,7 @@ def find_related(
         first = (page - 1) * PAGE_ROWS
         rows = list(islice(found, first, first + PAGE_ROWS + 1))
     told = [
-        {"id": choices.prepare_value(one), "text": text_of(one)}
+        {"id": choices.prepare_value(one), "text": object_text(one)}
         for one in rows[:PAGE_ROWS]
     ]
     return {"field": field, "rows": told, "more": len(rows) > PAGE_ROWS}
@@ -108,7 +108,7 @@ def _found(door: Door, choices: Any, search: str) -> Any:
         # The form shows none of them: what the user finds is behind that door.
         if there is None:
             raise ModelRetry("The user may not look for objects of this relation.")
-        seen = listed(there).order_by().values("pk")
+        seen = changelist_rows(there).order_by().values("pk")
         options = options.filter(pk__in=seen)
     if not search.strip():
         return _in_order(options).iterator(PAGE_ROWS + 1)
@@ -132,4 +132,4 @@ def _in_order(rows: QuerySet[Any]) -> QuerySet[Any]:
 def _with_text(options: QuerySet[Any], search: str) -> Iterator[Any]:
     wanted = search.casefold()
     looked_at = islice(_in_order(options).iterator(), MOST_OPTIONS)
-    return (one for one in looked_at if wanted in text_of(one).casefold())
+    return (one for one in looked_at if wanted in object_text(one).casefold())

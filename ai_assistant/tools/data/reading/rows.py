@@ -11,18 +11,18 @@ from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.form_limits import Limits
 from ai_assistant.text.unicode import whole
 from ai_assistant.tools.data.access.fields import (
+    admin_fields,
     is_open_field,
     is_own,
     limits_of,
     list_fields,
     list_names,
     model_fields,
-    shown_fields,
 )
 from ai_assistant.tools.data.access.model_admin import Door, is_closed_on
 from ai_assistant.tools.data.access.paths import Path, find_path, unknown_path
-from ai_assistant.tools.data.access.shown import check_opening, opening
-from ai_assistant.tools.data.access.values import text_of, value_of
+from ai_assistant.tools.data.access.shown import check_opening, openable_keys
+from ai_assistant.tools.data.access.values import object_text, value_of
 from ai_assistant.tools.data.reading.version import version_from
 
 SEARCH_CHARS = 200
@@ -80,19 +80,19 @@ def told_rows(door: Door, rows: list[Model], fields: list[Any]) -> list[dict[str
     """Return the rows as JSON; of each only what the admin shows of it."""
     columns = {own.name for own in list_fields(door)}
     names_itself = "__str__" in list_names(door)
-    pages = opening(door, rows)
+    pages = openable_keys(door, rows)
     told: list[dict[str, Any]] = []
     for row in rows:
         limits: Limits = {}
         if row.pk in pages:
-            shown = shown_fields(door, row, in_list=True)
+            shown = admin_fields(door, row, in_list=True)
             limits = limits_of(door, row, fields, in_list=True)
             names = {own.name for own in shown}
-            one = {"id": row.pk, "text": text_of(row)}
+            one = {"id": row.pk, "text": object_text(row)}
             one["version"] = version_from(shown, row)
         else:  # it is in the list, but has no page
             names = columns
-            one = {"id": row.pk} | ({"text": text_of(row)} if names_itself else {})
+            one = {"id": row.pk} | ({"text": object_text(row)} if names_itself else {})
         one["fields"] = {
             own.name: value_of(own, row, TEXT_CHARS, limits)
             for own in fields

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.tools.data.access.lookups import filtered
+from ai_assistant.tools.data.access.lookups import apply_lookups
 from ai_assistant.tools.data.access.model_admin import find_door
-from ai_assistant.tools.data.access.shown import listed
+from ai_assistant.tools.data.access.shown import changelist_rows
 from ai_assistant.tools.data.access.values import with_related
 from ai_assistant.tools.data.arguments import Filters, Names, PageNumber, are_enabled
 from ai_assistant.tools.data.errors import wrong_values
@@ -50,8 +50,8 @@ def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
     door = find_door(context, model)
     told = chosen_fields(door, fields)
     with wrong_values():
-        found = searched(door, listed(door), search)
-        found = filtered(door, found, filters)
+        found = searched(door, changelist_rows(door), search)
+        found = apply_lookups(door, found, filters)
         total = found.count()
         pages = max(ceil(total / page_size), 1)
         if page > pages:

@@ -13,17 +13,17 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.tools.data.access.fields import shown_fields
+from ai_assistant.tools.data.access.fields import admin_fields
 from ai_assistant.tools.data.access.model_admin import Door
-from ai_assistant.tools.data.access.values import name_of, shown_value
+from ai_assistant.tools.data.access.values import object_name, shown_value
 from ai_assistant.types import JSON, RunContext, ToolResult
 
 DIGEST_BYTES = 3
 
 
-def version_of(door: Door, obj: Model) -> str:
+def object_version(door: Door, obj: Model) -> str:
     """Return the token of the fields of `obj` that the user sees now."""
-    return version_from(shown_fields(door, obj), obj)
+    return version_from(admin_fields(door, obj), obj)
 
 
 def version_from(fields: list[Any], obj: Model) -> str:
@@ -42,7 +42,7 @@ def changed_since(door: Door, obj: Model, token: str) -> list[str]:
     All of them if other fields are shown now. Raise ModelRetry if the token is
     none that a tool has told.
     """
-    fields = _kept(shown_fields(door, obj))
+    fields = _kept(admin_fields(door, obj))
     then, now = _parts(token), _parts(version_from(fields, obj))
     if len(then) != len(now) or then[0] != now[0]:
         return [field.name for field in fields]
@@ -120,13 +120,13 @@ class Freshness:
         return ToolResult(
             ok=False,
             error=_("“%(object)s” was changed since it was read: %(fields)s.")
-            % {"object": name_of(obj), "fields": ", ".join(names)},
+            % {"object": object_name(obj), "fields": ", ".join(names)},
             error_type="changed",
             suggestion=_("Look at what it holds now, then decide again."),
             data={
                 "id": str(obj.pk),
                 "changed": {name: _now(self.door, obj, name) for name in names},
-                "version": version_of(self.door, obj),
+                "version": object_version(self.door, obj),
             },
         )
 

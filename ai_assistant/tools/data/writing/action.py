@@ -16,12 +16,12 @@ from ai_assistant.exceptions import ModelRetry
 from ai_assistant.tools.adapters.admin_actions import (
     BUILT_IN,
     action_request,
-    carry_out,
     chosen_objects,
     find_action,
+    perform_action,
 )
 from ai_assistant.tools.data.access.model_admin import Door, find_door
-from ai_assistant.tools.data.access.values import name_of
+from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, are_enabled, chosen_rows, in_list
 from ai_assistant.tools.data.writing.results import counted
 from ai_assistant.tools.data.writing.saving import cover
@@ -30,7 +30,7 @@ from ai_assistant.types import RunContext, ToolResult
 MOST_NAMED = 30
 
 
-def preview(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
+def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
     """Return the objects that the action would get; nobody knows what it does."""
     door = find_door(context, model)
     request, _function = _found(door, action, ids)
@@ -48,7 +48,7 @@ def preview(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
                 kind="action",
                 model=door.label,
                 object_id=str(one.pk),
-                text=name_of(one),
+                text=object_name(one),
             )
             for one in objects[:SHOWN]
         ),
@@ -95,7 +95,7 @@ def _said(door: Door, request: HttpRequest, action: str) -> str:
     label=gettext_lazy("Admin action"),
     shared=True,
     is_enabled=are_enabled,
-    preview=preview,
+    preview=preview_action,
     rows_argument="ids",
     icon="continue",
 )
@@ -107,4 +107,4 @@ def run_admin_action(
     request, function = _found(door, action, ids)
     cover(chosen_rows(door, ids, in_list), ())
     chosen = chosen_objects(door.model_admin, request, [str(one) for one in ids])
-    return carry_out(function, door.model_admin, request, chosen)
+    return perform_action(function, door.model_admin, request, chosen)

@@ -12,8 +12,8 @@ from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.changes.verify.expected_values import Hiding
 from ai_assistant.decorators import tool
 from ai_assistant.tools.data.access.model_admin import Door, at_object, find_door
-from ai_assistant.tools.data.access.sites import check_page, is_own_page
-from ai_assistant.tools.data.access.values import name_of
+from ai_assistant.tools.data.access.sites import check_page, is_custom_page
+from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, are_enabled, chosen_rows, on_page
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import Freshness
@@ -28,14 +28,14 @@ from ai_assistant.tools.data.writing.editing import ValuesEditor
 from ai_assistant.tools.data.writing.results import (
     change_many_title,
     change_verb,
+    form_errors,
     many_written,
     nothing_to_change,
-    refusal,
 )
 from ai_assistant.tools.data.writing.row_forms import RowForms
 from ai_assistant.tools.data.writing.saving import cover, save
 from ai_assistant.tools.data.writing.submission import (
-    Submission,
+    FormSubmission,
     posting_list,
     submission,
 )
@@ -45,7 +45,7 @@ from ai_assistant.types import RunContext, ToolResult
 WRITE_TIMEOUT_S = 4.0
 
 
-def preview(
+def preview_bulk(
     context: RunContext, model: str, ids: Ids, values: Values
 ) -> Changes | ToolResult:
     """
@@ -85,7 +85,7 @@ def preview(
 
 def _submissions(
     context: RunContext, door: Door, ids: Ids, values: Values
-) -> Iterator[Submission | ToolResult]:
+) -> Iterator[FormSubmission | ToolResult]:
     """Yield the valid forms of the objects, or at last the refusal of one."""
     rows = chosen_rows(door, ids, on_page("change"))
     # Each form reads the links of its object.
@@ -94,12 +94,12 @@ def _submissions(
     posting = posting_list(door, {"_save": "1"}, rows)
     freshness, forms = Freshness(context, door), RowForms(posting, values)
 
-    def own(row: Model) -> Submission:
+    def own(row: Model) -> FormSubmission:
         there = at_object(door, row.pk)
         check_page(there, "change")
         return submission(there, row, values)
 
-    own_pages = is_own_page(at_object(door, rows[0].pk), "change")
+    own_pages = is_custom_page(at_object(door, rows[0].pk), "change")
     for row in rows:
         check_change(posting, row)
         if stale := freshness.refuse(row):
@@ -109,12 +109,12 @@ def _submissions(
             made = own(row) if own_pages else forms.submission(row)
             is_valid = made.is_valid()
         if not is_valid:
-            yield refusal(made, name_of(row))
+            yield form_errors(made, object_name(row))
             return
         yield made
 
 
-def _editable(context: RunContext, arguments: dict[str, Any]) -> Submission:
+def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     """Return the form of the first of the objects."""
     door = find_door(context, arguments["model"])
     first = chosen_rows(door, arguments["ids"], on_page("change"))[0]
@@ -127,7 +127,7 @@ def _editable(context: RunContext, arguments: dict[str, Any]) -> Submission:
 class Checked:
     """The valid forms of the objects that would change, and their rows then."""
 
-    ready: list[Submission]
+    ready: list[FormSubmission]
     versions: dict[str, str]
 
 
@@ -145,7 +145,7 @@ def prepare(
     return Checked(ready, versions(_objects(ready)))
 
 
-def _objects(ready: list[Submission]) -> list[Model]:
+def _objects(ready: list[FormSubmission]) -> list[Model]:
     return [one.obj for one in ready if one.obj is not None]
 
 
@@ -169,7 +169,7 @@ def _still(
     label=gettext_lazy("Change objects"),
     shared=True,
     is_enabled=are_enabled,
-    preview=preview,
+    preview=preview_bulk,
     prepare=prepare,
     write_timeout_s=WRITE_TIMEOUT_S,
     rows_argument="ids",

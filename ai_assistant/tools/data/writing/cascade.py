@@ -14,7 +14,7 @@ from ai_assistant.changes.values import ChangeKind, Related
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.safety.policy.sensitive import is_opted_out
 from ai_assistant.tools.data.access.model_admin import Door, is_closed
-from ai_assistant.tools.data.access.values import name_of
+from ai_assistant.tools.data.access.values import object_name
 
 FIRST = 5  # texts of each model
 MOST_NAMED = 10
@@ -82,7 +82,7 @@ def check_deletion(door: Door, objects: Sequence[Model]) -> None:
         if not model_admin.has_delete_permission(request, one):
             raise ToolFailed(
                 _("You may not delete %(name)s “%(object)s”.")
-                % {"name": door.options.verbose_name, "object": name_of(one)}
+                % {"name": door.options.verbose_name, "object": object_name(one)}
             )
     # The site may add to it: so it is asked as the page asks it.
     found = model_admin.get_deleted_objects(objects, request)
@@ -125,5 +125,5 @@ def _related(kind: ChangeKind, model: type[Model], rows: list[Model]) -> Related
         label=str(model_ngettext(model._meta, len(rows))),
         kind=kind,
         count=len(rows),
-        texts=tuple(name_of(row) for row in rows[:FIRST]),
+        texts=tuple(object_name(row) for row in rows[:FIRST]),
     )

@@ -17,14 +17,14 @@ from ai_assistant.tools.data.access.model_admin import (
     find_door,
     find_object,
 )
-from ai_assistant.tools.data.access.values import name_of
+from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import are_enabled
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import Freshness
 from ai_assistant.tools.data.writing.cascade import Cascade, check_closed
 from ai_assistant.tools.data.writing.create import Inlines, Values
 from ai_assistant.tools.data.writing.differences import (
-    changed_rows,
+    form_changes,
     object_changes,
     removed_inlines,
 )
@@ -32,16 +32,20 @@ from ai_assistant.tools.data.writing.editing import ValuesEditor
 from ai_assistant.tools.data.writing.results import (
     change_title,
     change_verb,
+    form_errors,
     nothing_to_change,
     one_written,
-    refusal,
 )
 from ai_assistant.tools.data.writing.saving import save
-from ai_assistant.tools.data.writing.submission import Submission, submission, with_post
+from ai_assistant.tools.data.writing.submission import (
+    FormSubmission,
+    submission,
+    with_post,
+)
 from ai_assistant.types import RunContext, ToolResult
 
 
-def preview(
+def preview_change(
     context: RunContext,
     model: str,
     id: str | int,
@@ -56,15 +60,17 @@ def preview(
         return stale
     with wrong_values():
         if not submitted.is_valid():
-            return refusal(submitted)
+            return form_errors(submitted)
     found = object_changes(submitted)
     if not found:
         return nothing_to_change()
     cascades = _cascades(door, submitted)
-    rows = [*changed_rows(submitted), *(row for one in cascades for row in one.rows())]
+    rows = [*form_changes(submitted), *(row for one in cascades for row in one.rows())]
     own = [field.label for one in found if one.kind == "change" for field in one.fields]
     return Changes(
-        title=change_title(door.options, name_of(obj), own if len(found) == 1 else ()),
+        title=change_title(
+            door.options, object_name(obj), own if len(found) == 1 else ()
+        ),
         verb=change_verb(door.options, 1),
         model=door.label,
         objects=tuple(found),
@@ -79,7 +85,7 @@ def check_change(door: Door, obj: Model) -> None:
     if not door.model_admin.has_change_permission(door.request, obj):
         raise ToolFailed(
             _("You may not change %(name)s “%(object)s”.")
-            % {"name": door.options.verbose_name, "object": name_of(obj)}
+            % {"name": door.options.verbose_name, "object": object_name(obj)}
         )
 
 
@@ -89,7 +95,7 @@ def _submitted(
     object_id: str | int,
     values: Values,
     inlines: Inlines,
-) -> tuple[Submission, Model]:
+) -> tuple[FormSubmission, Model]:
     """Return the page as it would be posted, and the object as it is."""
     door = find_door(context, model)
     check_told(door.model)
@@ -100,7 +106,7 @@ def _submitted(
         return submission(there, obj, values, inlines), obj
 
 
-def _cascades(door: Door, submitted: Submission) -> list[Cascade]:
+def _cascades(door: Door, submitted: FormSubmission) -> list[Cascade]:
     """Return what goes along with the rows of inlines that are removed."""
     found = [Cascade([row]) for row in removed_inlines(submitted)]
     for one in found:
@@ -108,7 +114,7 @@ def _cascades(door: Door, submitted: Submission) -> list[Cascade]:
     return found
 
 
-def _editable(context: RunContext, arguments: dict[str, Any]) -> Submission:
+def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     model, own, values = (arguments[name] for name in ("model", "id", "values"))
     return _submitted(context, model, own, values, None)[0]
 
@@ -127,7 +133,7 @@ def removes(arguments: dict[str, Any]) -> bool:
     label=gettext_lazy("Change object"),
     shared=True,
     is_enabled=are_enabled,
-    preview=preview,
+    preview=preview_change,
     editor=ValuesEditor(_editable),
     icon="edit",
 )
@@ -154,7 +160,7 @@ def change_object(
         return stale
     with wrong_values():
         if not submitted.is_valid():
-            return refusal(submitted)
+            return form_errors(submitted)
         if not submitted.has_changed():
             return nothing_to_change()
         _cascades(door, submitted)

@@ -20,22 +20,26 @@ from ai_assistant.tools.data.arguments import are_enabled
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.writing.differences import object_changes
 from ai_assistant.tools.data.writing.editing import ValuesEditor
-from ai_assistant.tools.data.writing.results import add_title, one_written, refusal
+from ai_assistant.tools.data.writing.results import add_title, form_errors, one_written
 from ai_assistant.tools.data.writing.saving import save
-from ai_assistant.tools.data.writing.submission import Submission, submission, with_post
+from ai_assistant.tools.data.writing.submission import (
+    FormSubmission,
+    submission,
+    with_post,
+)
 from ai_assistant.types import RunContext, ToolResult
 
 Values = Annotated[dict[str, Any], Field(max_length=200)]
 Inlines = Annotated[dict[str, list[dict[str, Any]]] | None, Field(max_length=50)]
 
 
-def preview(
+def preview_create(
     context: RunContext, model: str, values: Values, inlines: Inlines = None
 ) -> Changes | ToolResult:
     """Return the object that would be added."""
     door, submitted = _submitted(context, model, values, inlines)
     if not submitted.is_valid():
-        return refusal(submitted)
+        return form_errors(submitted)
     found = object_changes(submitted)
     title = add_title(door.options)
     return Changes(
@@ -63,13 +67,13 @@ def add_door(context: RunContext, model: str) -> Door:
 
 def _submitted(
     context: RunContext, model: str, values: Values, inlines: Inlines
-) -> tuple[Door, Submission]:
+) -> tuple[Door, FormSubmission]:
     door = add_door(context, model)
     with wrong_values():
         return door, submission(door, None, values, inlines)
 
 
-def _editable(context: RunContext, arguments: dict[str, Any]) -> Submission:
+def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     return _submitted(context, arguments["model"], arguments["values"], None)[1]
 
 
@@ -78,7 +82,7 @@ def _editable(context: RunContext, arguments: dict[str, Any]) -> Submission:
     label=gettext_lazy("Add object"),
     shared=True,
     is_enabled=are_enabled,
-    preview=preview,
+    preview=preview_create,
     editor=ValuesEditor(_editable),
     icon="new",
 )
@@ -95,6 +99,6 @@ def create_object(
     door, submitted = _submitted(context, model, values, inlines)
     with wrong_values():
         if not submitted.is_valid():
-            return refusal(submitted)
+            return form_errors(submitted)
     saved = save(context, submitted)
     return one_written(door, saved, _("Added."))

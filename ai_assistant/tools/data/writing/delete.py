@@ -8,7 +8,7 @@ from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.decorators import tool
 from ai_assistant.tools.data.access.model_admin import Door, at_object, find_door
 from ai_assistant.tools.data.access.sites import check_page
-from ai_assistant.tools.data.access.values import name_of
+from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, are_enabled, chosen_rows, on_page
 from ai_assistant.tools.data.writing.cascade import (
     Cascade,
@@ -16,17 +16,17 @@ from ai_assistant.tools.data.writing.cascade import (
     check_deletion,
 )
 from ai_assistant.tools.data.writing.results import counted, delete_title, delete_verb
-from ai_assistant.tools.data.writing.saving import delete
+from ai_assistant.tools.data.writing.saving import delete_as_admin
 from ai_assistant.tools.data.writing.submission import posting_list
 from ai_assistant.types import RunContext, ToolResult
 
 
-def preview(context: RunContext, model: str, ids: Ids) -> Changes:
+def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
     """Return what would be deleted and changed."""
     door, cascade = _checked(context, model, ids)
     objects = cascade.objects
     return Changes(
-        title=delete_title(door.options, len(objects), name_of(objects[0])),
+        title=delete_title(door.options, len(objects), object_name(objects[0])),
         verb=delete_verb(door.options, len(objects)),
         model=door.label,
         objects=tuple(
@@ -34,7 +34,7 @@ def preview(context: RunContext, model: str, ids: Ids) -> Changes:
                 kind="delete",
                 model=door.label,
                 object_id=str(one.pk),
-                text=name_of(one),
+                text=object_name(one),
             )
             for one in objects[:SHOWN]
         ),
@@ -62,7 +62,7 @@ def _checked(context: RunContext, model: str, ids: Ids) -> tuple[Door, Cascade]:
     label=gettext_lazy("Delete objects"),
     shared=True,
     is_enabled=are_enabled,
-    preview=preview,
+    preview=preview_delete,
     rows_argument="ids",
     icon="close",
 )
@@ -71,11 +71,11 @@ def delete_objects(context: RunContext, model: str, ids: Ids) -> ToolResult:
     door, cascade = _checked(context, model, ids)
     objects = list(cascade.objects)
     changed = [
-        {"model": door.label, "id": str(one.pk), "text": name_of(one)}
+        {"model": door.label, "id": str(one.pk), "text": object_name(one)}
         for one in objects
     ]
     count = len(objects)
-    delete(context, door, objects)
+    delete_as_admin(context, door, objects)
     return ToolResult(
         ok=True,
         message=_("Deleted %(objects)s.") % {"objects": counted(door.options, count)},

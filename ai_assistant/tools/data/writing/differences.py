@@ -12,18 +12,18 @@ from ai_assistant.changes.values import ChangeKind, FieldChange, ObjectChange
 from ai_assistant.changes.verify.auto_fields import is_drawn
 from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_field
 from ai_assistant.tools.data.access.values import (
-    name_of,
     names_of,
+    object_name,
     plain_text,
     shown_value,
 )
 from ai_assistant.tools.data.writing.posting import is_secret
-from ai_assistant.tools.data.writing.submission import Submission
+from ai_assistant.tools.data.writing.submission import FormSubmission
 
 MOST_LINKS = 5000  # of one many-to-many field that are compared
 
 
-def object_changes(submitted: Submission) -> list[ObjectChange]:
+def object_changes(submitted: FormSubmission) -> list[ObjectChange]:
     """Return the object of a valid page and its inlines, as far as they change."""
     found = []
     own = _change(submitted.form, submitted.obj)
@@ -34,12 +34,12 @@ def object_changes(submitted: Submission) -> list[ObjectChange]:
     return found
 
 
-def row_changes(submitted: Submission) -> list[FieldChange]:
+def row_changes(submitted: FormSubmission) -> list[FieldChange]:
     """Return what changes in the object itself, without texts, which take long."""
     return list(_field_changes(submitted.form, submitted.obj, shows=False))
 
 
-def differs(submitted: Submission) -> bool:
+def differs(submitted: FormSubmission) -> bool:
     """Tell whether a valid page of an object, without inlines, changes anything."""
     form, before = submitted.form, submitted.obj
     after, options = form.instance, form._meta.model._meta
@@ -49,7 +49,7 @@ def differs(submitted: Submission) -> bool:
     return bool(form.changed_data) and any(True for _ in _field_changes(form, before))
 
 
-def removed_inlines(submitted: Submission) -> list[Model]:
+def removed_inlines(submitted: FormSubmission) -> list[Model]:
     """Return the rows of inlines that a valid page would delete."""
     return [
         form.instance
@@ -59,7 +59,7 @@ def removed_inlines(submitted: Submission) -> list[Model]:
     ]
 
 
-def changed_rows(submitted: Submission) -> list[Model]:
+def form_changes(submitted: FormSubmission) -> list[Model]:
     """Return the rows that are there and that a valid page would write or delete."""
     rows = [] if submitted.obj is None else [submitted.obj]
     rows += removed_inlines(submitted)
@@ -112,7 +112,7 @@ def _object(
         kind=kind,
         model=obj._meta.label_lower,
         object_id="" if kind == "create" else str(obj.pk),
-        text=name_of(obj),
+        text=object_name(obj),
         fields=fields,
     )
 
@@ -189,7 +189,7 @@ def _links(
     are_named = not all(isinstance(one, Model) for one in chosen)
     old = [] if before is None else list(getattr(before, field.name).all()[:MOST_LINKS])
     if are_named:
-        is_same = set(map(str, chosen)) == {name_of(one) for one in old}
+        is_same = set(map(str, chosen)) == {object_name(one) for one in old}
     else:
         is_same = {one.pk for one in chosen} == {one.pk for one in old}
     if is_same:

@@ -17,14 +17,14 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 
 from ai_assistant.safety.policy.sensitive import masked
-from ai_assistant.tools.data.writing.posting import inner, parsed
-from ai_assistant.tools.data.writing.submission import Submission
+from ai_assistant.tools.data.writing.posting import decode_json_text, inner
+from ai_assistant.tools.data.writing.submission import FormSubmission
 from ai_assistant.types import JSON, RunContext
 
 PREFIX = "edit"
 MOST_CHOICES = 200  # of a list without a search
 
-Submits = Callable[[RunContext, dict[str, Any]], Submission]
+Submits = Callable[[RunContext, dict[str, Any]], FormSubmission]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _said(form: Any, name: str) -> Any:
     widget = inner(form.fields[name].widget)
     said = widget.value_from_datadict(form.data, form.files, form.add_prefix(name))
     is_json = isinstance(form.fields[name], forms.JSONField)
-    return masked(parsed(said)) if is_json else said
+    return masked(decode_json_text(said)) if is_json else said
 
 
 def _field(field: forms.Field) -> forms.Field:

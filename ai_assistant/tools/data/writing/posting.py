@@ -67,7 +67,7 @@ def laid_value(form: Any, name: str, value: Any) -> Any:
     back so. Raise ModelRetry if it would become something else.
     """
     field = form.fields[name]
-    old, new = form.get_initial_for_field(field, name), parsed(value)
+    old, new = form.get_initial_for_field(field, name), decode_json_text(value)
     before, found = secrets_in(old), secrets_in(new)
     if not (before or found) or _is_opened(form, name):
         if new is None:
@@ -180,7 +180,7 @@ def given_value(field: forms.Field, value: Any) -> Any:
     field of text is written as people write tags.
     """
     if isinstance(field, forms.JSONField):
-        return field.prepare_value(parsed(value))
+        return field.prepare_value(decode_json_text(value))
     if isinstance(field, forms.BooleanField | forms.NullBooleanField):
         return truth(value)
     if _takes_many(field):
@@ -276,7 +276,7 @@ def truth(value: Any) -> Any:
     return words.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
-def parsed(value: Any) -> Any:
+def decode_json_text(value: Any) -> Any:
     """Return the object that a text spells out, if a model sent JSON as text."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         try:

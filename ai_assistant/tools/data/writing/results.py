@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ai_assistant.tools.data.access.model_admin import Door
-from ai_assistant.tools.data.access.values import name_of
-from ai_assistant.tools.data.reading.version import version_of
-from ai_assistant.tools.data.writing.submission import Submission
+from ai_assistant.tools.data.access.values import object_name
+from ai_assistant.tools.data.reading.version import object_version
+from ai_assistant.tools.data.writing.submission import FormSubmission
 from ai_assistant.types import JSON, ToolResult
 
 MOST_FIELDS = 3
@@ -27,7 +27,7 @@ def add_title(options: Any) -> str:
 
 def change_title(options: Any, text: str, labels: Sequence[str]) -> str:
     """Return "Change status of order “X”"."""
-    named = {"name": options.verbose_name, "object": short(text)}
+    named = {"name": options.verbose_name, "object": short_title(text)}
     if not labels:
         return _("Change %(name)s “%(object)s”") % named
     named["fields"] = _fields(labels)
@@ -50,7 +50,7 @@ def change_verb(options: Any, count: int) -> str:
 
 def delete_title(options: Any, count: int, text: str) -> str:
     """Return "Delete order “X” and 4 more"."""
-    named = {"name": options.verbose_name, "object": short(text)}
+    named = {"name": options.verbose_name, "object": short_title(text)}
     if count == 1:
         return _("Delete %(name)s “%(object)s”") % named
     named["count"] = count - 1
@@ -76,7 +76,7 @@ def counted(options: Any, count: int) -> str:
     return _("%(count)d %(name)s") % {"count": count, "name": name}
 
 
-def short(text: str) -> str:
+def short_title(text: str) -> str:
     """Return a name that fits into a title."""
     return text if len(text) <= NAME_CHARS else f"{text[: NAME_CHARS - 1]}…"
 
@@ -117,13 +117,13 @@ def many_written(door: Door, saved: Sequence[Model]) -> ToolResult:
 
 
 def _named(door: Door, saved: Model) -> dict[str, JSON]:
-    return {"model": door.label, "id": str(saved.pk), "text": name_of(saved)}
+    return {"model": door.label, "id": str(saved.pk), "text": object_name(saved)}
 
 
 def _version(door: Door, saved: Model) -> str:
     """Return the version of the row: an instance may hold what was never stored."""
     stored = door.model._base_manager.filter(pk=saved.pk).first()
-    return version_of(door, stored) if stored is not None else ""
+    return object_version(door, stored) if stored is not None else ""
 
 
 VALIDATION = "validation"
@@ -131,7 +131,7 @@ PAGE = "__all__"
 NOT_OFFERED = {"invalid_choice", "invalid_pk_value"}  # their texts name the value
 
 
-def refusal(submitted: Submission, text: str = "") -> ToolResult:
+def form_errors(submitted: FormSubmission, text: str = "") -> ToolResult:
     """Return the errors of a page that is not valid, by field; `text` names it."""
     data: dict[str, JSON] = {"fields": _errors(submitted.form)}
     inlines = {formset.prefix: _rows(formset) for formset in submitted.formsets}
@@ -178,7 +178,7 @@ def _rows(formset: Any) -> list[JSON]:
     return rows
 
 
-def _sentences(submitted: Submission) -> list[str]:
+def _sentences(submitted: FormSubmission) -> list[str]:
     forms = [
         submitted.form,
         *(form for one in submitted.formsets for form in one.forms),

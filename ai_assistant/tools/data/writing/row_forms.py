@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.forms.models import apply_limit_choices_to_to_formfield
 from django.http import QueryDict
 
-from ai_assistant.safety.policy.form_limits import form_of
+from ai_assistant.safety.policy.form_limits import admin_form_class
 from ai_assistant.tools.data.access.model_admin import Door
 from ai_assistant.tools.data.writing.posting import (
     check_names,
@@ -20,7 +20,7 @@ from ai_assistant.tools.data.writing.posting import (
     post_form,
     put,
 )
-from ai_assistant.tools.data.writing.submission import Submission, Values
+from ai_assistant.tools.data.writing.submission import FormSubmission, Values
 
 # What a ModelAdmin may decide by the object.
 ASKED = ("get_fieldsets", "get_fields", "get_readonly_fields", "get_exclude")
@@ -41,7 +41,7 @@ class RowForms:
         self.says = [name for name in ASKED if _is_own(own, name)]
         self.known: dict[Any, Any] = {}
 
-    def submission(self, obj: Model) -> Submission:
+    def submission(self, obj: Model) -> FormSubmission:
         """Return the page of `obj`. Raise ModelRetry as `submission` does."""
         form_class = self._class(obj)
         data, files = QueryDict(mutable=True), self.door.request.FILES
@@ -57,7 +57,7 @@ class RowForms:
             put(data, source.add_prefix(name), own, laid_value(source, name, value))
         if not is_plain:
             form = form_class(data, files, instance=copy(obj))
-        return Submission(
+        return FormSubmission(
             door=self.door,
             obj=obj,
             form=form,
@@ -74,7 +74,7 @@ class RowForms:
         return self.known[key]
 
     def _made(self, obj: Model) -> Any:
-        return form_of(self.door.model_admin, self.door.request, obj)
+        return admin_form_class(self.door.model_admin, self.door.request, obj)
 
     def _answer(self, name: str, obj: Model) -> Any:
         said = getattr(self.door.model_admin, name)(self.door.request, obj)

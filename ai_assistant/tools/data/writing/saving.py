@@ -17,10 +17,10 @@ from django.utils.translation import override
 from ai_assistant.changes.capture import recorder
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.tools.data.access.model_admin import Door, at_object
-from ai_assistant.tools.data.access.shown import limits_list, listed
-from ai_assistant.tools.data.access.sites import is_own_page, post_page
-from ai_assistant.tools.data.writing.differences import changed_rows, removed_inlines
-from ai_assistant.tools.data.writing.submission import Submission, with_post
+from ai_assistant.tools.data.access.shown import changelist_rows, limits_list
+from ai_assistant.tools.data.access.sites import is_custom_page, post_page
+from ai_assistant.tools.data.writing.differences import form_changes, removed_inlines
+from ai_assistant.tools.data.writing.submission import FormSubmission, with_post
 from ai_assistant.types import RunContext
 
 RUN_CHARS = 8
@@ -99,7 +99,7 @@ def _newest(context: RunContext, objects: Sequence[Model]) -> list[LogEntry]:
     return [one for one in newest.values() if marked not in one.change_message]
 
 
-def save(context: RunContext, submitted: Submission) -> Model:
+def save(context: RunContext, submitted: FormSubmission) -> Model:
     """
     Save a valid page and return its object, with an entry in its history.
 
@@ -112,12 +112,12 @@ def save(context: RunContext, submitted: Submission) -> Model:
         raise ModelRetry(f"It cannot be saved: {' '.join(error.messages)}") from error
 
 
-def _save(context: RunContext, submitted: Submission) -> Model:
+def _save(context: RunContext, submitted: FormSubmission) -> Model:
     model_admin, request = submitted.door.model_admin, submitted.door.request
     form, formsets = submitted.form, submitted.formsets
     changes, adds = not submitted.adds, submitted.adds
-    cover(changed_rows(submitted), removed_inlines(submitted))
-    if submitted.is_whole_page and is_own_page(
+    cover(form_changes(submitted), removed_inlines(submitted))
+    if submitted.is_whole_page and is_custom_page(
         submitted.door, "add" if adds else "change"
     ):
         return _post(context, submitted)
@@ -133,7 +133,7 @@ def _save(context: RunContext, submitted: Submission) -> Model:
     return saved  # type: ignore[no-any-return]
 
 
-def _post(context: RunContext, submitted: Submission) -> Model:
+def _post(context: RunContext, submitted: FormSubmission) -> Model:
     """Save by the page itself, which is code of the site."""
     last = LogEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     post_page(submitted.door)
@@ -147,11 +147,11 @@ def _post(context: RunContext, submitted: Submission) -> Model:
     return submitted.door.model._base_manager.get(pk=made)
 
 
-def delete(context: RunContext, door: Door, objects: Sequence[Model]) -> None:
+def delete_as_admin(context: RunContext, door: Door, objects: Sequence[Model]) -> None:
     """Delete objects as the admin does: one by its page, several by its list."""
     cover((), objects)
     pages = [(one, at_object(door, one.pk, "delete")) for one in objects]
-    if any(is_own_page(page, "delete") for _one, page in pages):
+    if any(is_custom_page(page, "delete") for _one, page in pages):
         for one, page in pages:
             _post_deletion(context, page, one)
         return
@@ -170,9 +170,11 @@ def delete(context: RunContext, door: Door, objects: Sequence[Model]) -> None:
 
 def _are_listed(door: Door, pks: Sequence[Any]) -> bool:
     """Tell whether a list of Django's own has all of them."""
-    if is_own_page(door, "changelist"):
+    if is_custom_page(door, "changelist"):
         return False
-    return not limits_list(door) or listed(door).filter(pk__in=pks).count() == len(pks)
+    return not limits_list(door) or changelist_rows(door).filter(
+        pk__in=pks
+    ).count() == len(pks)
 
 
 def _post_deletion(context: RunContext, page: Door, obj: Model) -> None:
@@ -185,7 +187,7 @@ def _post_deletion(context: RunContext, page: Door, obj: Model) -> None:
 
 def cover(changed: Iterable[Model], deleted: Iterable[Model]) -> None:
     """Let the recorder of this call, if there is one, keep the rows as they are."""
-    current = recorder.current()
+    current = recorder.current_recorder()
     if current is None:
         return
     if rows := list(changed):

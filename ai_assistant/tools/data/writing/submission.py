@@ -11,7 +11,7 @@ from django.db.models import FileField, Model
 from django.forms.formsets import all_valid
 from django.http import HttpRequest, QueryDict
 
-from ai_assistant.safety.policy.form_limits import form_of
+from ai_assistant.safety.policy.form_limits import admin_form_class
 from ai_assistant.tools.data.access.model_admin import Door
 from ai_assistant.tools.data.writing.inlines import Inlines, Row
 from ai_assistant.tools.data.writing.posting import (
@@ -78,7 +78,7 @@ Values = dict[str, Any]
 
 
 @dataclass(kw_only=True, slots=True)
-class Submission:
+class FormSubmission:
     """
     A posted page of the admin, not saved yet.
 
@@ -122,7 +122,7 @@ def submission(
     obj: Model | None,
     values: Values,
     inlines: dict[str, list[Row]] | None = None,
-) -> Submission:
+) -> FormSubmission:
     """
     Return the page of `obj`, or of a new object, with `values` laid over its own.
 
@@ -131,7 +131,7 @@ def submission(
     """
     data = QueryDict(mutable=True)
     posted = with_post(door, data)
-    made = form_of(posted.model_admin, posted.request, obj)
+    made = admin_form_class(posted.model_admin, posted.request, obj)
     shown = _unbound(door, made, obj)
     check_names(shown, values)
     post_form(data, shown)
@@ -143,7 +143,7 @@ def submission(
     data["_save"] = "1"  # the button
     form = made(data, posted.request.FILES, instance=copy(obj) if obj else None)
     given = {"": values.keys(), **page.given}
-    found = Submission(door=posted, obj=obj, form=form, given=given)
+    found = FormSubmission(door=posted, obj=obj, form=form, given=given)
     for formset, inline in _formsets(posted, form.instance, obj):
         found.formsets.append(formset)
         found.inlines.append(inline)
