@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
-from contextlib import suppress
 from typing import Any
 
 from ag_ui.core import BaseEvent
@@ -13,9 +12,9 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.engine import service
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.agui.segment import News, Segment
+from ai_assistant.web.realtime.follower import Follower, patiently
 
 CONTENT_TYPE = "text/event-stream"
 KEEPALIVE = b": still here\n\n"
@@ -41,34 +40,24 @@ def stream_response(
 
 logger = logging.getLogger("ai_assistant")
 
-MAX_LIVE = 500  # frames that may wait; the rows tell what was dropped
 QUIET_POLLS = 4  # a run that waits is looked at so many times more seldom
-LAYER_TIMEOUT_S = 2.0
 FAILED_AGAIN = 3  # reads, after which the client is told
 
 
-class Listener:
-    """What the channel layer says of one conversation. It may say nothing at all."""
+class Listener(Follower):
+    """Follows a conversation on a channel of its own."""
 
     def __init__(self, group: str) -> None:
+        super().__init__()
         self.group = group
-        self.news = asyncio.Event()
-        self.look = True
-        self._live: list[dict[str, Any]] = []
+        self._layer: Any = get_channel_layer()
         self._channel = ""
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin to listen; with a layer that is away, do without."""
-        layer: Any = get_channel_layer()
-        try:
-            async with asyncio.timeout(LAYER_TIMEOUT_S):
-                self._channel = await layer.new_channel()
-                await layer.group_add(self.group, self._channel)
-        except Exception as error:  # noqa: BLE001 - any layer, any failure
-            logger.debug("channel layer failed: %s", error)
-            return
-        self._task = asyncio.get_running_loop().create_task(self._listen(layer))
+        if await patiently(self._join):
+            self._task = asyncio.get_running_loop().create_task(self._listen())
 
     async def stop(self) -> None:
         """Listen no more."""
@@ -76,39 +65,21 @@ class Listener:
             return
         self._task.cancel()
         await asyncio.wait([self._task])
-        layer: Any = get_channel_layer()
-        with suppress(Exception):
-            async with asyncio.timeout(LAYER_TIMEOUT_S):
-                await layer.group_discard(self.group, self._channel)
+        await patiently(lambda: self._layer.group_discard(self.group, self._channel))
 
-    def take(self) -> list[dict[str, Any]]:
-        """Hand out the live frames that have come."""
-        frames, self._live = self._live, []
-        return frames
+    async def _join(self) -> None:
+        self._channel = await self._layer.new_channel()
+        await self._layer.group_add(self.group, self._channel)
 
-    async def _listen(self, layer: Any) -> None:
+    async def _listen(self) -> None:
         while True:
             try:
-                message = await layer.receive(self._channel)
+                message = await self._layer.receive(self._channel)
             except Exception as error:  # noqa: BLE001
                 logger.debug("channel layer failed: %s", error)
                 await asyncio.sleep(float(conf.get("POLL_S")))
-                continue
-            await self._hear(layer, message)
-
-    async def _hear(self, layer: Any, message: dict[str, Any]) -> None:
-        kind = message["type"]
-        if kind == "aia.live":
-            if "text" in message and len(self._live) < MAX_LIVE:
-                self._live.append(message)
-        elif kind == "aia.roll_call":
-            with suppress(Exception):
-                await layer.send(message["reply"], {"type": "aia.here"})
-            return
-        else:
-            self.look = True
-            service.wake()
-        self.news.set()
+            else:
+                await self.hear(message)
 
 
 class Stream:
@@ -151,7 +122,11 @@ class Stream:
                 yield KEEPALIVE
 
     async def _collect(self) -> AsyncIterator[BaseEvent]:
-        frames = [one for one in self._listener.take() if one["run"] == self._run]
+        frames = [
+            one
+            for one in self._listener.take()
+            if one["run"] == self._run and "text" in one
+        ]
         translator = self.segment.translator
         is_known = all(map(translator.knows, frames)) or self._begins_with(frames)
         if self._listener.look or not is_known:
@@ -192,14 +167,7 @@ class Stream:
         poll_s = float(conf.get("POLL_S")) * (QUIET_POLLS if self._is_quiet else 1)
         loop = asyncio.get_running_loop()
         since = loop.time()
-        try:
-            async with asyncio.timeout(
-                min(poll_s, conf.get("TIMEOUTS", "AGUI_KEEPALIVE_S"))
-            ):
-                await self._listener.news.wait()
-        except TimeoutError:
-            self._listener.look = True
-        self._listener.news.clear()
+        await self._listener.wait(min(poll_s, conf.get("TIMEOUTS", "AGUI_KEEPALIVE_S")))
         return loop.time() - since
 
     def _position(self) -> str:

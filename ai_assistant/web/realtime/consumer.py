@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -27,6 +26,7 @@ from ai_assistant.safety.identity.permissions import fresh_user, may_view
 from ai_assistant.safety.identity.session import session_store
 from ai_assistant.types import UserKey
 from ai_assistant.web.panel.panel import bare_panel
+from ai_assistant.web.realtime.follower import patiently
 from ai_assistant.web.realtime.pump import Pump
 
 
@@ -103,7 +103,6 @@ MAX_FRAME_BYTES = 64 * 1024
 TOO_MANY = 4429  # frames; the page then polls for a while
 CHECK_S = 10.0  # between two looks whether the session is still good
 MAX_BAD_FRAMES = 10
-LAYER_TIMEOUT_S = 2.0
 # An ack needs no deed: a page says where it stands by its next hello.
 OTHER_FRAMES = ("look", "ack")
 NO_FRAME = (
@@ -194,7 +193,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
         elif hello is not None:
             await self._attach(hello)
         elif kind == "look" and self.pump is not None:
-            self.pump.wake()
+            self.pump.follower.wake()
         elif kind not in OTHER_FRAMES:
             await self._bad_frame()
 
@@ -231,7 +230,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
     async def _listen(self, group: str) -> None:
         """Ask the layer for news. Without it the page is late, never wrong."""
         self.group = group
-        await _patiently(lambda: self.channel_layer.group_add(group, self.channel_name))
+        await patiently(lambda: self.channel_layer.group_add(group, self.channel_name))
 
     async def _leave(self) -> None:
         pump, self.pump = self.pump, None
@@ -239,7 +238,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
             await pump.stop()
         group, self.group = self.group, ""
         if group:
-            await _patiently(
+            await patiently(
                 lambda: self.channel_layer.group_discard(group, self.channel_name)
             )
 
@@ -265,22 +264,19 @@ class PanelConsumer(AsyncWebsocketConsumer):
 
     # --- from the channel layer ---
 
-    async def aia_wake(self, _message: dict[str, Any]) -> None:
+    async def aia_wake(self, message: dict[str, Any]) -> None:
         """Rows have changed."""
-        service.wake()  # another process may have queued the run
         if self.pump is not None:
-            self.pump.wake()
+            await self.pump.follower.hear(message)
+        else:
+            service.wake()
 
     async def aia_roll_call(self, message: dict[str, Any]) -> None:
-        """Somebody asks who looks on: a run without anybody may be stopped."""
+        """Somebody asks who looks on."""
         if self.pump is not None:
-            here = {"type": "aia.here"}
-            await _patiently(lambda: self.channel_layer.send(message["reply"], here))
+            await self.pump.follower.hear(message)
 
-    async def aia_live(self, message: dict[str, Any]) -> None:
-        """Text has grown."""
-        if self.pump is not None:
-            self.pump.live(message)
+    aia_live = aia_roll_call  # text has grown
 
 
 def _hello_of(said: dict[str, Any]) -> Hello:
@@ -301,14 +297,6 @@ def _language(said: object) -> str:
         return get_supported_language_variant(str(said or ""))
     except LookupError:
         return ""
-
-
-async def _patiently(ask: Callable[[], Awaitable[None]]) -> None:
-    try:
-        async with asyncio.timeout(LAYER_TIMEOUT_S):
-            await ask()
-    except Exception as error:  # noqa: BLE001 - any layer, any failure
-        logger.debug("channel layer failed: %s", error)
 
 
 def _is_too_large(text: str) -> bool:

@@ -17,13 +17,13 @@ from ai_assistant import conf
 from ai_assistant.engine.lifecycle.writer import Pace
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.web.realtime.follower import Follower
 
 logger = logging.getLogger("ai_assistant")
 
 TICK_S = 0.1  # between two frames of growing text
 IDLE_POLLS = 4  # a quiet conversation is looked at so many times more seldom
 POOL_CHARS = 4000  # more text than this is rendered off the loop
-MAX_LIVE = 500  # frames that may wait; the rows tell what was dropped
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -37,10 +37,8 @@ class Pump:
         self.projection = projection
         self._send = send
         self._on_failure = on_failure
-        self._live: list[dict[str, Any]] = []
-        self._look = True
+        self.follower = Follower()
         self._pace = Pace(TICK_S)
-        self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def start(self, run_id: UUID | None, seq: int) -> None:
@@ -60,28 +58,17 @@ class Pump:
             logger.error("a panel could not be kept up to date", exc_info=error)
             self._on_failure()
 
-    def wake(self) -> None:
-        """Look at the rows soon."""
-        self._look = True
-        self._news.set()
-
-    def live(self, frame: dict[str, Any]) -> None:
-        """Take a piece of live text."""
-        if len(self._live) < MAX_LIVE:
-            self._live.append(frame)
-        self._news.set()
-
     async def _run(self, run_id: UUID | None, seq: int) -> None:
         await self._attach(run_id, seq)
         loop = asyncio.get_running_loop()
         told_at = 0.0
         while True:
             await self._wait()
-            if not self._look and self._live:
+            if self.follower.has_live and not self.follower.look:
                 # The first text at once, then at a steady pace.
                 pause_s = max(self._pace.pause_s, self.projection.texts.pause_s)
                 await self._sleep_until(told_at + pause_s)
-            has_text = bool(self._live)
+            has_text = self.follower.has_live
             try:
                 ops = await self._collect()
             except DatabaseFailure:
@@ -100,7 +87,9 @@ class Pump:
 
     async def _attach(self, run_id: UUID | None, seq: int) -> None:
         while True:
-            self._look = False  # before the rows are read: a wake in between counts
+            self.follower.look = (
+                False  # before the rows are read: a wake in between counts
+            )
             try:
                 ops = await in_db(self.projection.attach, run_id, seq)
             except DatabaseFailure as error:
@@ -116,18 +105,13 @@ class Pump:
             poll_s *= IDLE_POLLS
         elif self.projection.texts.is_behind:
             poll_s = conf.FLUSH_S
-        try:
-            async with asyncio.timeout(poll_s):
-                await self._news.wait()
-        except TimeoutError:
-            self._look = True
-        self._news.clear()
+        await self.follower.wait(poll_s)
 
     async def _collect(self) -> list[list[Any]]:
         ops: list[list[Any]] = []
-        frames, self._live = self._live, []
-        if self._look or not all(map(self.projection.knows, frames)):
-            self._look = False
+        frames = self.follower.take()
+        if self.follower.look or not all(map(self.projection.knows, frames)):
+            self.follower.look = False
             ops += await in_db(self.projection.catch_up)
             if self.projection.is_gone:
                 self._on_failure()  # who connects anew is told why there is nothing
