@@ -15,9 +15,9 @@ from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.web.cors import allow, preflight
 from ai_assistant.web.principal import Caller, identify
 from ai_assistant.web.problems import problem_response
-from ai_assistant.web.rest.cors import allow, preflight
 
 
 @csrf_exempt

@@ -14,8 +14,8 @@ from django.views.decorators.csrf import csrf_exempt
 from ai_assistant import conf
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
+from ai_assistant.web.cors import allow, preflight
 from ai_assistant.web.problems import problem_response
-from ai_assistant.web.rest.cors import allow, preflight
 
 View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponseBase]]
 

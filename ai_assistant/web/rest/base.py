@@ -24,9 +24,9 @@ from ai_assistant import conf
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.token import AccessToken
 from ai_assistant.types import UserKey
+from ai_assistant.web.cors import allow, preflight
 from ai_assistant.web.principal import Caller, identify
 from ai_assistant.web.problems import CHALLENGE
-from ai_assistant.web.rest.cors import allow, preflight
 from ai_assistant.web.rest.errors import problem_answer
 from ai_assistant.web.rest.reading import Query, read_query
 

@@ -17,9 +17,9 @@ from ai_assistant.safety.identity.permissions import may_call, may_use
 from ai_assistant.safety.policy.policy import judge
 from ai_assistant.tools.schema import function_schema, schema_error
 from ai_assistant.types import ToolDefinition
+from ai_assistant.web.cors import allow
 from ai_assistant.web.problems import problem_response
 from ai_assistant.web.rest.base import ApiView, answered, caller_of
-from ai_assistant.web.rest.cors import allow
 from ai_assistant.web.rest.reading import Query, read_query
 from ai_assistant.web.rest.shapes import JSON, Shape, operation
 
