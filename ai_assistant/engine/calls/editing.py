@@ -19,6 +19,7 @@ from ai_assistant.engine.calls.recording import tell
 from ai_assistant.engine.interrupts.approval import APPROVAL
 from ai_assistant.engine.interrupts.base import Edited
 from ai_assistant.engine.interrupts.results import tool_of
+from ai_assistant.engine.queries import get_or_404, interrupts
 from ai_assistant.engine.storage.units import in_db, with_connections
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import ToolCall
@@ -109,12 +110,8 @@ def _limit(user_id: UserKey, interrupt_id: UUID) -> _Limit:
 
 
 def _open(user_id: UserKey, interrupt_id: UUID) -> tuple[Attempt, Editor]:
-    waiting = Interrupt.objects.select_related("run", "call").filter(
-        pk=interrupt_id, run__user_id=user_id, kind=APPROVAL.name
-    )
-    found = waiting.first()
-    if found is None:
-        raise Refused("not_found", _("This question does not exist."))
+    own = interrupts(user_id).filter(kind=APPROVAL.name)
+    found = get_or_404(own, interrupt_id, _("This question does not exist."))
     if found.status != Interrupt.Status.OPEN:
         raise Refused(
             "already_answered", _("This was answered already, in another place.")

@@ -20,6 +20,7 @@ from ai_assistant.engine.interrupts.results import (
     has_runnable,
     record_result,
 )
+from ai_assistant.engine.queries import interrupts
 from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.events import Custom, Event
@@ -218,8 +219,7 @@ def own_interrupt(
     user_id: UserKey, interrupt_id: UUID, nonce: str, kinds: Sequence[str]
 ) -> Interrupt | None:
     """Return the row that a user names, if it is one of theirs with this nonce."""
-    rows = Interrupt.objects.select_related("run", "call")
-    row = rows.filter(pk=interrupt_id, run__user_id=user_id, kind__in=kinds).first()
+    row = interrupts(user_id).filter(pk=interrupt_id, kind__in=kinds).first()
     is_known = row and hmac.compare_digest(row.nonce.encode(), nonce.encode())
     return row if is_known else None
 
