@@ -1,5 +1,6 @@
 """A server whose lines count: coverage of what only a process of its own runs."""
 
+import os
 from pathlib import Path
 
 import coverage
@@ -7,7 +8,7 @@ import coverage
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = """\
 [run]
-branch = true
+branch = {branch}
 parallel = true
 data_file = {data}
 source = {source}
@@ -21,6 +22,10 @@ def measured(folder: Path) -> dict[str, str]:
     if coverage.Coverage.current() is None:
         return {}
     config = folder / "coverage.ini"
-    text = CONFIG.format(data=Path.cwd() / ".coverage", source=ROOT / "ai_assistant")
+    text = CONFIG.format(
+        branch=os.environ.get("COVERAGE_BRANCH", "true"),
+        data=Path.cwd() / ".coverage",
+        source=ROOT / "ai_assistant",
+    )
     config.write_text(text)
     return {"COVERAGE_PROCESS_START": str(config)}
