@@ -77,7 +77,7 @@ def _goes_along(request: HttpRequest, own: Any) -> bool:
     )
 
 
-class Audited(Base):
+class AuditedAdminMixin(Base):
     """Records what is added, changed and deleted, beside Django's own log."""
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:

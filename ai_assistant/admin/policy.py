@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant import conf
-from ai_assistant.admin.base import Audited, Base
+from ai_assistant.admin.base import AuditedAdminMixin, Base
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
@@ -71,7 +71,7 @@ class PolicyRuleForm(forms.ModelForm):  # type: ignore[type-arg] # a type of its
 
 
 @admin.register(PolicyRule)
-class PolicyRuleAdmin(Audited, ManagedAdmin):
+class PolicyRuleAdmin(AuditedAdminMixin, ManagedAdmin):
     """What the site says of some tools: deny, ask or allow."""
 
     form = PolicyRuleForm

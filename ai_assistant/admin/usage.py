@@ -10,12 +10,12 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.admin.base import Audited, ReadOnlyAdmin
+from ai_assistant.admin.base import AuditedAdminMixin, ReadOnlyAdmin
 from ai_assistant.models.usage import Budget, UsageLedger
 
 
 @admin.register(Budget)
-class BudgetAdmin(Audited):
+class BudgetAdmin(AuditedAdminMixin):
     """Budgets, for who has the admin's own permissions for them."""
 
     list_display = ("scope", "group", "user", "window", "tokens", "usd")
@@ -105,11 +105,11 @@ class UsageAdmin(ReadOnlyAdmin):
         response = super().changelist_view(request, {**title, **(extra_context or {})})
         data = getattr(response, "context_data", None) or {}
         if "cl" in data:  # else the address has named a filter that does not exist
-            data["totals"] = totals(data["cl"].queryset)
+            data["totals"] = usage_totals(data["cl"].queryset)
         return response
 
 
-def totals(rows: QuerySet[UsageLedger]) -> list[dict[str, Any]]:
+def usage_totals(rows: QuerySet[UsageLedger]) -> list[dict[str, Any]]:
     """Return tables of sums, each with a title and rows of name, calls, tokens, cost."""
     user = UsageLedger._meta.get_field("user").related_model
     name = f"user__{_username_field(user)}"

@@ -11,14 +11,14 @@ from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.columns import is_sealed
-from ai_assistant.changes.capture.images import rows
-from ai_assistant.changes.capture.object_names import shielded, texts_of
+from ai_assistant.changes.capture.images import all_rows
+from ai_assistant.changes.capture.object_names import in_savepoint, texts_of
 from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_model, masked_in
 
 logger = logging.getLogger("ai_assistant")
 
 
-def shown(field: Any, value: Any, alias: str = "default") -> str:
+def display_value(field: Any, value: Any, alias: str = "default") -> str:
     """Return a value of an image as text: labels, names, local times."""
     if value is None:
         return ""
@@ -37,8 +37,8 @@ def row_name(model: Any, key: Any, alias: str, attname: str = "pk") -> str:
     if is_sensitive_model(model):
         return str(key)
     texts = [str(key)]
-    with shielded(alias):
-        found = list(rows(model, alias).filter(**{attname: key}).values()[:1])
+    with in_savepoint(alias):
+        found = list(all_rows(model, alias).filter(**{attname: key}).values()[:1])
         texts = texts_of(model, alias, found) or texts
     return texts[0]
 

@@ -7,13 +7,13 @@ from typing import Any
 from django.db import router
 from django.db.models import Q
 
-from ai_assistant.changes.capture.images import image_digest, images, row_key
+from ai_assistant.changes.capture.images import image_digest, row_images, row_key
 from ai_assistant.changes.values import label, meta, model_of_label
 from ai_assistant.models.change import RowChange
 from ai_assistant.types import UserKey
 
 
-def moved(versions: Mapping[str, str]) -> list[str]:
+def stale_rows(versions: Mapping[str, str]) -> list[str]:
     """
     Return the keys of rows that are not as `versions` has them, or are gone.
 
@@ -27,7 +27,7 @@ def moved(versions: Mapping[str, str]) -> list[str]:
     for label, pks in wanted.items():
         model = model_of_label(label)
         if model is not None:
-            for pk, image in images(model, pks, router.db_for_write(model)):
+            for pk, image in row_images(model, pks, router.db_for_write(model)):
                 now[row_key(model, pk)] = image_digest(image)
     return [key for key, was in versions.items() if now.get(key) != was]
 

@@ -13,7 +13,7 @@ from django.template.loader import get_template
 from ai_assistant import conf
 from ai_assistant.checks.tools import place
 from ai_assistant.registry import registry
-from ai_assistant.tools.manifest import differences, read_manifest
+from ai_assistant.tools.manifest import manifest_differences, read_manifest
 from ai_assistant.types import IMPORTANCES, ToolDefinition
 
 ICONS = "ai_assistant/icons.html"
@@ -108,5 +108,5 @@ def _compare(path: Path) -> Iterator[CheckMessage]:
             id="ai_assistant.W106",
         )
         return
-    for told in differences(committed):
+    for told in manifest_differences(committed):
         yield Warning(f"{told} since {path.name!r}.", hint=HINT, id="ai_assistant.W107")

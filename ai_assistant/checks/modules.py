@@ -20,7 +20,7 @@ from ai_assistant.modules.base import (
     ContextModule,
     tool_name,
 )
-from ai_assistant.modules.resolve import ambiguous
+from ai_assistant.modules.resolve import ambiguous_patterns
 from ai_assistant.registry import registry
 from ai_assistant.types import ContextProvider
 
@@ -111,7 +111,7 @@ def _modules_place(module: Any) -> str:
 
 
 def _ambiguous() -> Iterator[CheckMessage]:
-    for pattern, first, second in ambiguous():
+    for pattern, first, second in ambiguous_patterns():
         if isinstance(first.matches, str) or isinstance(second.matches, str):
             continue  # its letters; E109 tells
         yield Error(

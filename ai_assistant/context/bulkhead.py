@@ -22,11 +22,11 @@ LOOK_S = 0.02  # how often a caller on an event loop looks for room
 T = TypeVar("T")
 
 
-class TookTooLong(Exception):
+class CodeTimedOut(Exception):
     """The code has not returned in time. It may go on in its thread."""
 
 
-class StillHanging(Exception):
+class BulkheadFull(Exception):
     """The code was not called: too many earlier calls have not returned yet."""
 
 
@@ -60,7 +60,7 @@ class Bulkhead:
         with self._lock:
             self._check(key)
         if timeout_s <= 0 or not self._room.acquire(timeout=timeout_s):
-            raise TookTooLong(key)
+            raise CodeTimedOut(key)
         try:
             call = self._begin(pool, key, work)
             return self._waited_for(call, key, until - time.monotonic())
@@ -76,7 +76,7 @@ class Bulkhead:
             self._check(key)
         while timeout_s <= 0 or not self._room.acquire(blocking=False):
             if time.monotonic() >= until:
-                raise TookTooLong(key)
+                raise CodeTimedOut(key)
             await asyncio.sleep(LOOK_S)
         try:
             call = self._begin(pool, key, work)
@@ -87,7 +87,7 @@ class Bulkhead:
     def _check(self, key: str) -> None:
         calls = self._calls.get(key, {})
         if len(calls) >= HANGING and any(calls.values()):
-            raise StillHanging(key)
+            raise BulkheadFull(key)
 
     def _begin(self, pool: Executor, key: str, work: Callable[[], T]) -> Future[T]:
         with self._lock:
@@ -107,7 +107,7 @@ class Bulkhead:
             if call.done() and not call.cancelled():
                 return call.result()
         self._give_up(call, key)
-        raise TookTooLong(key)
+        raise CodeTimedOut(key)
 
     async def _awaited(self, call: Future[T], key: str, left_s: float) -> T:
         waiting = asyncio.wrap_future(call)
@@ -119,7 +119,7 @@ class Bulkhead:
             if not waiting.done():
                 self._give_up(call, key)
                 waiting.cancel()  # what it may raise later is nobody's
-        raise TookTooLong(key)
+        raise CodeTimedOut(key)
 
     def _give_up(self, call: Future[Any], key: str) -> None:
         call.cancel()

@@ -11,7 +11,7 @@ from django.db import connections
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.context.bulkhead import Bulkhead, StillHanging, TookTooLong
+from ai_assistant.context.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.context.opened import may_open, opened_object
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.page_items import (
@@ -22,9 +22,9 @@ from ai_assistant.context.page_items import (
     page_title,
 )
 from ai_assistant.context.provided import (
-    failed,
+    ask_provider,
+    failed_item,
     is_withheld,
-    provided,
     providers_of,
     without_texts,
 )
@@ -33,12 +33,12 @@ from ai_assistant.types import ContextItem, ContextProvider, RunContext
 
 __all__ = [
     "PAGE",
-    "Kept",
-    "Seen",
-    "chosen",
+    "KeptChips",
+    "PageItems",
+    "collect_items",
     "from_browser",
     "page_title",
-    "see",
+    "sent_items",
 ]
 
 logger = logging.getLogger("ai_assistant")
@@ -49,7 +49,7 @@ _bulkhead = Bulkhead()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kept:
+class KeptChips:
     """What the person kept of the chips: ids dropped, titles mentioned, own items."""
 
     dropped: frozenset[str] = frozenset()
@@ -58,7 +58,7 @@ class Kept:
 
 
 @dataclass(kw_only=True, slots=True)
-class Seen:
+class PageItems:
     """The items of a page, and what was found on the way."""
 
     page: SitePage | None = None
@@ -66,7 +66,9 @@ class Seen:
     items: list[ContextItem] = field(default_factory=list)
 
 
-def see(context: RunContext, browser: Iterable[ContextItem] = ()) -> Seen:
+def collect_items(
+    context: RunContext, browser: Iterable[ContextItem] = ()
+) -> PageItems:
     """
     Return all items of the page of `context`, the most important first.
 
@@ -75,8 +77,8 @@ def see(context: RunContext, browser: Iterable[ContextItem] = ()) -> Seen:
     """
     page = find_page(context.page.path, context.page.title)
     if page is None:
-        return Seen(items=list(browser))
-    seen = Seen(page=page)
+        return PageItems(items=list(browser))
+    seen = PageItems(page=page)
     seen.items += _page_items(page, context.user)
     if page.model_admin is not None and page.info.object_id:
         seen.items += _object_items(seen, page, context.user)
@@ -87,7 +89,7 @@ def see(context: RunContext, browser: Iterable[ContextItem] = ()) -> Seen:
     return seen
 
 
-def chosen(items: Iterable[ContextItem], kept: Kept) -> list[ContextItem]:
+def sent_items(items: Iterable[ContextItem], kept: KeptChips) -> list[ContextItem]:
     """Return the items that are sent: kept, and automatic or mentioned."""
     return [
         item
@@ -109,7 +111,7 @@ def _page_items(page: SitePage, user: Any) -> list[ContextItem]:
         return [_broken(PAGE, _("This page"), error)]
 
 
-def _object_items(seen: Seen, page: SitePage, user: Any) -> list[ContextItem]:
+def _object_items(seen: PageItems, page: SitePage, user: Any) -> list[ContextItem]:
     try:
         seen.opened = opened_object(page, user)
         if seen.opened is None:
@@ -120,7 +122,7 @@ def _object_items(seen: Seen, page: SitePage, user: Any) -> list[ContextItem]:
         return [_broken(OBJECT, page_title(page), error)]
 
 
-def _is_open(seen: Seen, page: SitePage, user: Any) -> bool:
+def _is_open(seen: PageItems, page: SitePage, user: Any) -> bool:
     """Tell whether the user may open the page: else no provider is asked."""
     return value_or(
         False,
@@ -165,15 +167,17 @@ def _asked(
             lambda: _told(provider, context, opened),
             timeout_s=until - time.monotonic(),
         )
-    except TookTooLong:
+    except CodeTimedOut:
         logger.warning("context provider %r took too long", provider.name)
-        return [failed(provider, _("It took too long."))]
-    except StillHanging:
+        return [failed_item(provider, _("It took too long."))]
+    except BulkheadFull:
         logger.warning("context provider %r hangs, and is not asked", provider.name)
-        return [failed(provider, _("It hangs, and is not asked before it is done."))]
+        return [
+            failed_item(provider, _("It hangs, and is not asked before it is done."))
+        ]
     except Exception as error:
         logger.exception("context provider %r failed", provider.name)
-        return [failed(provider, type(error).__name__)]
+        return [failed_item(provider, type(error).__name__)]
 
 
 def _key(provider: ContextProvider) -> str:
@@ -189,7 +193,7 @@ def _told(
     opened: Any,
 ) -> list[ContextItem]:
     try:
-        return provided(provider, context, opened)
+        return ask_provider(provider, context, opened)
     finally:
         _let_go_of_connections()
 

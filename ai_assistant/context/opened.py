@@ -116,7 +116,7 @@ def may_open(page: SitePage, user: Any, opened: Model | None) -> bool:
     return bool(admin.has_view_or_change_permission(request))
 
 
-def admits(page: SitePage, user: Any) -> bool:
+def may_open_page(page: SitePage, user: Any) -> bool:
     """Tell whether `user` may open the page; not if its own code fails."""
     return value_or(
         False,
@@ -171,7 +171,7 @@ def _vouches(view_class: type) -> bool:
     return getattr(view_class, "assistant_admits", False) is True
 
 
-def summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
+def admin_summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
     """Return what the admin shows of `opened`, by the names of its fields."""
     if is_withheld(page) or not _form_opens(page, user):
         return {}

@@ -6,7 +6,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from ai_assistant.context.block import to_plain_json
-from ai_assistant.context.opened import held_permissions, summary
+from ai_assistant.context.opened import admin_summary, held_permissions
 from ai_assistant.context.page import SitePage
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.types import ContextItem
@@ -86,7 +86,7 @@ def object_item(page: SitePage, user: Any, opened: Any) -> ContextItem:
     value = {
         "id": opened.pk,
         "text": text,
-        "fields": summary(page, user, opened),
+        "fields": admin_summary(page, user, opened),
         "you may": held_permissions(page, user, opened),
     }
     return ContextItem(

@@ -68,7 +68,7 @@ def providers_of(page: SitePage) -> Iterator[ContextProvider]:
         yield ContextProvider(name=f"view.{name}", function=function)
 
 
-def provided(
+def ask_provider(
     provider: ContextProvider,
     context: RunContext,
     opened: Any,
@@ -89,7 +89,7 @@ def provided(
     return [_item(provider, one, number) for number, one in _each(value)]
 
 
-def failed(provider: ContextProvider, error: str) -> ContextItem:
+def failed_item(provider: ContextProvider, error: str) -> ContextItem:
     """Return the item that tells its owner why the value is missing."""
     return ContextItem(
         id=provider.name,

@@ -21,7 +21,7 @@ from ai_assistant.providers.base import provider_for
 from ai_assistant.providers.prices import price_usd
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
-from ai_assistant.safety.policy.policy import judge
+from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.safety.policy.rules import meant_by, site_rules
 from ai_assistant.types import ToolDefinition
 
@@ -117,7 +117,7 @@ def _judged(tool: ToolDefinition, user: Any, module: str) -> Judged:
     if user is not None and not may_call(user, tool):
         reason = f"Denied without the permission {tool.permission!r}."
         return Judged(name=tool.name, decision="deny", reason=reason)
-    verdict = judge(tool, user=user, module=module)
+    verdict = tool_verdict(tool, user=user, module=module)
     return Judged(name=tool.name, decision=verdict.decision, reason=verdict.reason)
 
 

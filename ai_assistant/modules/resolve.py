@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
-from ai_assistant.context.opened import admits
+from ai_assistant.context.opened import may_open_page
 from ai_assistant.context.page import SitePage
 from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.base import ContextModule
@@ -81,7 +81,7 @@ def is_page_open(page: SitePage | None, module: ContextModule, user: Any) -> boo
     """
     if page is None or not _is_kept(page, module):
         return True
-    return admits(page, user)
+    return may_open_page(page, user)
 
 
 def _is_kept(page: SitePage, module: ContextModule) -> bool:
@@ -137,7 +137,7 @@ def module_by_id(module_id: str) -> ContextModule:
     return found or next((one for one in BUILT_IN if one.id == module_id), DEFAULT)
 
 
-def ambiguous() -> list[tuple[str, ContextModule, ContextModule]]:
+def ambiguous_patterns() -> list[tuple[str, ContextModule, ContextModule]]:
     """Return the patterns that two modules of the site give alike."""
     seen: dict[str, ContextModule] = {}
     found = []

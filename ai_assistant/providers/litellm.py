@@ -26,7 +26,7 @@ from ai_assistant.providers.litellm_stream import (
     ChunkReader,
     iterate_once,
     litellm_price_usd,
-    usage,
+    usage_from_chunk,
 )
 from ai_assistant.providers.warmup import Warmup
 from ai_assistant.types import ModelChunk, ModelRequest, Provider, ReplyEnd
@@ -104,7 +104,7 @@ class LiteLLMProvider(Provider):
             raise without_key(fault, arguments.get("api_key", "")) from error
         yield ReplyEnd(
             finish_reason=reader.finish_reason,
-            usage=usage(litellm, arguments["model"], reader.usage),
+            usage=usage_from_chunk(litellm, arguments["model"], reader.usage),
             provider_fields=reader.provider_fields,
         )
 

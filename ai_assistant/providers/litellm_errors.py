@@ -137,11 +137,11 @@ def _retry_after_s(error: BaseException) -> float | None:
             getattr(response, "headers", None),
         ):
             if headers is not None and (value := headers.get("retry-after")):
-                return seconds(str(value))
+                return retry_after_seconds(str(value))
     return None
 
 
-def seconds(retry_after: str) -> float | None:
+def retry_after_seconds(retry_after: str) -> float | None:
     """Return the seconds that a Retry-After header means; None if it means nothing."""
     try:
         return max(0.0, float(retry_after))

@@ -40,7 +40,7 @@ class ChunkReader:
         self.received = False  # the provider gave it, and not litellm
         self.usage: Any = None  # litellm's Usage
         self._fields: dict[str, Any] = {}
-        self._thoughts = Thoughts()
+        self._thoughts = ThinkingBlocks()
 
     def read(self, chunk: Any) -> Iterator[ModelChunk]:
         """Yield what `chunk` says: nothing, one thing or several."""
@@ -84,7 +84,7 @@ class ChunkReader:
         return fields
 
 
-class Thoughts:
+class ThinkingBlocks:
     """Puts streamed thinking blocks together; only signed ones can go back."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ def _own_fields(call: Any) -> dict[str, Any]:
     return {key: value for key, value in (call.model_extra or {}).items() if value}
 
 
-def usage(litellm: ModuleType, model: str, found: Any) -> Usage:
+def usage_from_chunk(litellm: ModuleType, model: str, found: Any) -> Usage:
     """Return what a call took; the price by litellm's own list."""
     if found is None:
         return Usage()

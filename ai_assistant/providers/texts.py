@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from ai_assistant.text.unicode import Joiner, whole, whole_json
+from ai_assistant.text.unicode import SurrogateJoiner, join_surrogates, whole_json
 from ai_assistant.types import (
     ModelChunk,
     ReasoningDelta,
@@ -101,7 +101,7 @@ class _Reply:
         return tails
 
 
-WHOLE = Filters(growing=Joiner, words=whole, fields=whole_json)
+WHOLE = Filters(growing=SurrogateJoiner, words=join_surrogates, fields=whole_json)
 
 
 def with_whole_characters(

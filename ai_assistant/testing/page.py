@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from django.core.exceptions import ValidationError
 from django.views.generic import RedirectView
 
-from ai_assistant.context.collect import see
+from ai_assistant.context.collect import collect_items
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.engine.lifecycle.scope import RunScope, kept_of
 from ai_assistant.types import JSON
@@ -84,7 +84,7 @@ def check_ids(scope: RunScope) -> None:
     wanted = [*kept.mentioned, *kept.dropped]
     if not wanted:
         return  # the providers are asked once only
-    known = [item.id for item in see(scope.context, kept.browser).items]
+    known = [item.id for item in collect_items(scope.context, kept.browser).items]
     for item_id in wanted:
         if item_id not in known:
             raise AssertionError(_no_item(item_id, known))

@@ -8,7 +8,7 @@ LAST_WORD = re.compile(r"\w*\Z")
 FIRST_WORD = re.compile(r"\w*")
 
 
-class Trimmed(NamedTuple):
+class SplitTexts(NamedTuple):
     """`head` + `old` + `tail` is the first text, with `new` it is the second."""
 
     head: str
@@ -17,7 +17,7 @@ class Trimmed(NamedTuple):
     tail: str
 
 
-def split_common_ends(first: str, second: str) -> Trimmed:
+def split_common_ends(first: str, second: str) -> SplitTexts:
     """Return two texts parted where they differ, between words if they have any."""
     left = _shared(first, second)
     word = LAST_WORD.search(first[max(0, left - WORD_CHARS) : left])
@@ -27,7 +27,7 @@ def split_common_ends(first: str, second: str) -> Trimmed:
     tail = old[len(old) - right :]
     word = FIRST_WORD.match(tail[:WORD_CHARS])
     tail = tail[len(word[0]) if word else 0 :]
-    return Trimmed(
+    return SplitTexts(
         first[:left], old[: len(old) - len(tail)], new[: len(new) - len(tail)], tail
     )
 

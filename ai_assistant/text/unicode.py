@@ -8,7 +8,7 @@ REPLACEMENT = "\ufffd"
 UTF16 = "utf-16-le"  # in which a half of a character has a form
 
 
-def whole(text: str) -> str:
+def join_surrogates(text: str) -> str:
     """Return `text` without NUL and halves of characters; two that fit are joined."""
     if not text.isascii():
         text = text.encode(UTF16, "surrogatepass").decode(UTF16, "replace")
@@ -18,15 +18,17 @@ def whole(text: str) -> str:
 def whole_json(value: Any) -> Any:
     """Return the JSON `value` with every text in it made whole."""
     if isinstance(value, str):
-        return whole(value)
+        return join_surrogates(value)
     if isinstance(value, dict):
-        return {whole(str(key)): whole_json(item) for key, item in value.items()}
+        return {
+            join_surrogates(str(key)): whole_json(item) for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [whole_json(item) for item in value]
     return value
 
 
-class Joiner:
+class SurrogateJoiner:
     """Makes a text whole that comes in pieces, cut anywhere."""
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ class DiffPiece(NamedTuple):
     text: str
 
 
-class Marked(NamedTuple):
+class MarkedDiff(NamedTuple):
     """
     A difference as HTML; `whole` only if `brief` leaves something out.
 
@@ -49,43 +49,43 @@ class Marked(NamedTuple):
 
 def marked_diff(
     before: str, after: str, *, strict: bool = False, among: int = 1
-) -> Marked:
+) -> MarkedDiff:
     """
     Return `before` and `after` in one, with what goes and what comes marked.
 
     `among` so many differences of one card: the more, the less each may cost.
     """
     most = max(FEW_PIECES, int(MOST_PIECES / sqrt(max(1, among))))
-    pieces = compared(before, after, most=most)
-    if sum(len(piece.text) for piece in pieces) > room(among):
+    pieces = diff_words(before, after, most=most)
+    if sum(len(piece.text) for piece in pieces) > whole_text_limit(among):
         shown, more = _brief(pieces)
-        return Marked(marked(shown, strict=strict), SafeString(""), more)
+        return MarkedDiff(mark_pieces(shown, strict=strict), SafeString(""), more)
     shown = [
         piece._replace(text=text)
         for piece, text in zip(pieces, _shortened(pieces), strict=True)
     ]
-    whole = marked(pieces, strict=strict)
+    whole = mark_pieces(pieces, strict=strict)
     if shown == pieces:
-        return Marked(whole, SafeString(""))
-    return Marked(marked(shown, strict=strict), whole)
+        return MarkedDiff(whole, SafeString(""))
+    return MarkedDiff(mark_pieces(shown, strict=strict), whole)
 
 
-def alone(text: str, *, among: int = 1) -> Marked:
+def mark_lone_value(text: str, *, among: int = 1) -> MarkedDiff:
     """Return a value that has nothing before it."""
     if len(text) <= LONG_CHARS:
-        return Marked(mark_hidden_characters(text), SafeString(""))
+        return MarkedDiff(mark_hidden_characters(text), SafeString(""))
     brief = mark_hidden_characters(_beginning(text))
-    if len(text) > room(among):
-        return Marked(brief, SafeString(""), len(text) - _kept(text))
-    return Marked(brief, mark_hidden_characters(text))
+    if len(text) > whole_text_limit(among):
+        return MarkedDiff(brief, SafeString(""), len(text) - _kept(text))
+    return MarkedDiff(brief, mark_hidden_characters(text))
 
 
-def room(among: int) -> int:
+def whole_text_limit(among: int) -> int:
     """Return how many characters a text may have of which a card holds the whole."""
     return max(LEAST_CHARS, CARD_CHARS // max(1, among))
 
 
-def marked(pieces: Iterable[DiffPiece], *, strict: bool) -> SafeString:
+def mark_pieces(pieces: Iterable[DiffPiece], *, strict: bool) -> SafeString:
     """Return pieces as HTML."""
     shown = list(pieces)
     # Spaces at the ends of a value count, those between two changes are seen.
@@ -94,7 +94,7 @@ def marked(pieces: Iterable[DiffPiece], *, strict: bool) -> SafeString:
     return format_html_join(" " if is_replaced else "", "{}", drawn)
 
 
-def compared(before: str, after: str, *, most: int = MOST_PIECES) -> list[DiffPiece]:
+def diff_words(before: str, after: str, *, most: int = MOST_PIECES) -> list[DiffPiece]:
     """Return the pieces of two texts, in order."""
     if len(before) + len(after) > CARD_CHARS:
         return _compared_long(before, after, most)
@@ -123,7 +123,7 @@ def _compared_long(before: str, after: str, most: int) -> list[DiffPiece]:
     """Return the pieces of texts that are too long to be looked at word by word."""
     head, old, new, tail = split_common_ends(before, after)
     if len(old) + len(new) <= CARD_CHARS:
-        middle = compared(old, new, most=most)
+        middle = diff_words(old, new, most=most)
     else:
         middle = _by_line(old, new, most)
     return _settled(

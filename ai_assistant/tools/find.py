@@ -13,7 +13,9 @@ SHORTEST = 3  # characters of a word that may stand for a longer one
 WEIGHTS = (4, 3, 1)
 
 
-def matching(query: str, tools: Iterable[ToolDefinition]) -> list[ToolDefinition]:
+def find_matching_tools(
+    query: str, tools: Iterable[ToolDefinition]
+) -> list[ToolDefinition]:
     """
     Return the tools that `query` means, the best first, MOST_FOUND at most.
 

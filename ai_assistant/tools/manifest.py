@@ -56,7 +56,7 @@ def current_manifest() -> Manifest:
     return manifest(tool for tool in tools if not schema_error(tool))
 
 
-def written(tools: Manifest) -> str:
+def manifest_text(tools: Manifest) -> str:
     """Return the text of a manifest's file."""
     return json.dumps(tools, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
@@ -69,7 +69,7 @@ def read_manifest(path: Path) -> Manifest:
     return found
 
 
-def differences(committed: Manifest) -> Iterator[str]:
+def manifest_differences(committed: Manifest) -> Iterator[str]:
     """Yield a few words for each tool that is not what it was."""
     now = current_manifest()
     for name in sorted({*now, *committed}):

@@ -29,7 +29,7 @@ def split_page(
     return (own, own.pop(PAGE, 1)) if is_paged(tool) else (own, 1)
 
 
-def paged(tool: ToolDefinition, value: Any, page: int) -> Any:
+def paginate(tool: ToolDefinition, value: Any, page: int) -> Any:
     """
     Return one page of a list or a queryset, with how much there is.
 
@@ -56,4 +56,4 @@ def paged(tool: ToolDefinition, value: Any, page: int) -> Any:
 
 
 async def _paged_later(tool: ToolDefinition, value: Awaitable[Any], page: int) -> Any:
-    return paged(tool, await value, page)
+    return paginate(tool, await value, page)

@@ -18,13 +18,13 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.text.redaction import redact, redact_json
-from ai_assistant.text.unicode import whole, whole_json
+from ai_assistant.text.unicode import join_surrogates, whole_json
 from ai_assistant.types import ToolResult
 
 SHOWN_CHARS = 2048
 
 
-def pretty(value: object) -> str:
+def indented_json(value: object) -> str:
     """Return `value` as text or indented JSON, cut to what a card shows."""
     if value in (None, {}, ""):
         return ""
@@ -44,7 +44,7 @@ def cut_for_card(text: str) -> str:
 
 def result_preview(result: ToolResult) -> str:
     """Return what the card shows of a result; nothing of one that failed."""
-    return pretty(result.data) if result.ok else ""
+    return indented_json(result.data) if result.ok else ""
 
 
 # Types of errors after which a call is denied, and not failed.
@@ -78,13 +78,13 @@ def from_value(name: str, value: object) -> ToolResult:
     return ToolResult(ok=True, data=json.loads(text))
 
 
-def storable(result: ToolResult) -> ToolResult:
+def storable_result(result: ToolResult) -> ToolResult:
     """Return `result` redacted, in characters and a size that every database takes."""
     return replace(
         result,
         data=redact_json(whole_json(result.data)),
         error=_stored(result.error),
-        error_type=whole(str(result.error_type)),
+        error_type=join_surrogates(str(result.error_type)),
         suggestion=_stored(result.suggestion),
         message=_stored(result.message),
         schema_hint=redact_json(whole_json(result.schema_hint)),
@@ -93,7 +93,7 @@ def storable(result: ToolResult) -> ToolResult:
 
 
 def _stored(text: object) -> str:
-    return redact(whole(str(text)))[:STORED_CHARS]
+    return redact(join_surrogates(str(text)))[:STORED_CHARS]
 
 
 def from_exception(name: str, error: BaseException) -> ToolResult:
@@ -124,7 +124,7 @@ def from_exception(name: str, error: BaseException) -> ToolResult:
     if isinstance(error, ObjectDoesNotExist):
         return ToolResult(ok=False, error=str(error), error_type="not_found")
     if isinstance(error, PermissionDenied):
-        return refused(name)
+        return permission_denied_result(name)
     return ToolResult(
         ok=False,
         error=_("Tool “%(name)s” failed with an error of its own (%(error)s).")
@@ -134,7 +134,7 @@ def from_exception(name: str, error: BaseException) -> ToolResult:
     )
 
 
-def refused(name: str) -> ToolResult:
+def permission_denied_result(name: str) -> ToolResult:
     """Return the result of a call that the user has no permission for."""
     return ToolResult(
         ok=False,

@@ -145,7 +145,9 @@ def schema_error(tool: ToolDefinition) -> str:
     return ""
 
 
-def validated(tool: ToolDefinition, arguments: dict[str, Any]) -> dict[str, Any]:
+def validate_arguments(
+    tool: ToolDefinition, arguments: dict[str, Any]
+) -> dict[str, Any]:
     """
     Return the arguments as the tool's types, defaults filled in.
 

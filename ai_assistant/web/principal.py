@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 from ai_assistant.exceptions import Refused
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.permissions import may_use, may_view
-from ai_assistant.safety.identity.session import SessionStamp, stamp
+from ai_assistant.safety.identity.session import SessionStamp, session_stamp
 from ai_assistant.safety.identity.tokens import (
     Scope,
     State,
@@ -125,7 +125,7 @@ def _by_session(request: HttpRequest) -> Caller:
         raise Refused("signed_out", _("Sign in, or send an access token."))
     if reason := _csrf_fault(request):
         raise Refused("csrf", _("The CSRF check failed: %(why)s") % {"why": reason})
-    return Caller(user=request.user, stamp=stamp(request))
+    return Caller(user=request.user, stamp=session_stamp(request))
 
 
 def _csrf_fault(request: HttpRequest) -> str:

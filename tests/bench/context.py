@@ -35,7 +35,7 @@ def main() -> None:
     from django.test.utils import CaptureQueriesContext
 
     from ai_assistant.context.block import context_block
-    from ai_assistant.context.collect import see
+    from ai_assistant.context.collect import collect_items
     from ai_assistant.context.opened import page_request
     from ai_assistant.context.page import find_page, page_info
     from ai_assistant.types import RunContext
@@ -53,7 +53,7 @@ def main() -> None:
         context = RunContext(
             user=user, run_id=None, conversation_id=None, page=page_info(path)
         )
-        context_block(see(context).items)
+        context_block(collect_items(context).items)
 
     def loading() -> None:
         page, user = find_page(path), people.get(pk=ada.pk)

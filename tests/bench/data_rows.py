@@ -13,7 +13,7 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run, Step
 from ai_assistant.registry import registry
-from ai_assistant.tools.schema import validated
+from ai_assistant.tools.schema import validate_arguments
 from ai_assistant.types import PageInfo, RunContext
 from project.wiki.models import Page
 
@@ -46,12 +46,14 @@ class Rows:
     def use(self, name: str, **arguments: Any) -> Any:
         """Call a tool as the engine does, its arguments checked by their schema."""
         tool = registry.tool(name)
-        return tool.handler(self.context, **validated(tool, arguments))
+        return tool.handler(self.context, **validate_arguments(tool, arguments))
 
     def preview(self, name: str, **arguments: Any) -> Any:
         """Return what the person would be shown."""
         tool = registry.tool(name)
-        return tool.approval.preview(self.context, **validated(tool, arguments))
+        return tool.approval.preview(
+            self.context, **validate_arguments(tool, arguments)
+        )
 
 
 def make_rows() -> Rows:

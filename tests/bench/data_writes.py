@@ -58,7 +58,7 @@ class Saves:
             with recording() as recorder:
                 result = rows.use("change_object", **self._arguments)
             assert result.ok
-            assert compare.unexpected(self._shown, recorder) == []
+            assert compare.unexpected_changes(self._shown, recorder) == []
             store.store(recorder, rows.run, rows.call, rows.user)
 
 

@@ -4,10 +4,17 @@ from django.db import transaction
 from ai_assistant.changes.capture.columns import raw
 from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.capture.recorder import recording
-from ai_assistant.changes.staleness import moved
+from ai_assistant.changes.staleness import stale_rows
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, Related
-from ai_assistant.changes.verify.compare import changes_of, fingerprint, unexpected
-from ai_assistant.changes.verify.differences import Less, More
+from ai_assistant.changes.verify.compare import (
+    changes_of,
+    fingerprint,
+    unexpected_changes,
+)
+from ai_assistant.changes.verify.differences import (
+    MissingDifference,
+    UnexpectedDifference,
+)
 from tests.changes import forms
 from tests.changes.conftest import recorded
 from tests.gallery.models import (
@@ -63,7 +70,7 @@ def along(model, kind, count):
 
 
 def unexpected_of(difference, work):
-    return unexpected(difference, recorded(work)[0])
+    return unexpected_changes(difference, recorded(work)[0])
 
 
 class TestChange:
@@ -311,7 +318,7 @@ class TestExact:
     def test_the_same_again_is_expected(self, form):
         difference = tried_out(form)
 
-        assert moved(difference.versions) == []
+        assert stale_rows(difference.versions) == []
         assert unexpected_of(difference, form) == []
 
     @pytest.mark.parametrize("form", [forms.save, forms.create, forms.bulk_create])
@@ -453,7 +460,7 @@ class TestMissing:
         )
 
         assert said == sentence
-        assert isinstance(said, Less)
+        assert isinstance(said, MissingDifference)
 
     def test_targets_are_not_taken_for_what_goes_along(self):
         work, other = Work.objects.order_by("pk")[:2]
@@ -486,7 +493,11 @@ class TestKinds:
             lambda: Work.objects.filter(pk=work.pk).update(title="Other"),
         )
 
-        assert [type(less), type(more), type(other)] == [Less, More, str]
+        assert [type(less), type(more), type(other)] == [
+            MissingDifference,
+            UnexpectedDifference,
+            str,
+        ]
 
     def test_of_what_was_tried_out(self):
         def rename():
@@ -497,7 +508,7 @@ class TestKinds:
         (less,) = unexpected_of(difference, lambda: None)
         (other,) = unexpected_of(difference, lambda: Museum.objects.update(name="N"))
 
-        assert (type(less), less) == (Less, "Nothing would change.")
+        assert (type(less), less) == (MissingDifference, "Nothing would change.")
         assert (type(other), other) == (
             str,
             "Other things would happen than were shown.",

@@ -6,7 +6,7 @@ from django.core.files.storage import FileSystemStorage
 from django.db import transaction
 
 from ai_assistant import conf
-from ai_assistant.changes.capture.files import stash, stash_storage
+from ai_assistant.changes.capture.files import stash_storage, store_content
 from ai_assistant.changes.capture.recorder import recording
 from tests.changes import forms
 from tests.changes.conftest import recorded
@@ -178,7 +178,7 @@ class TestMissing:
 
 class TestStash:
     def test_is_not_below_what_is_served(self, settings, media):
-        name = stash(ContentFile(b"old"), "folder")
+        name = store_content(ContentFile(b"old"), "folder")
 
         path = Path(stash_storage().path(name))
         assert path.read_bytes() == b"old"

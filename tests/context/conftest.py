@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 
-from ai_assistant.context.collect import see
+from ai_assistant.context.collect import collect_items
 from ai_assistant.context.page import page_info
 from ai_assistant.registry import registry
 from ai_assistant.types import RunContext
@@ -55,4 +55,6 @@ def context_of(user, path):
 
 def seen(user, path, browser=()):
     """Return the items of a page by their ids."""
-    return {item.id: item for item in see(context_of(user, path), browser).items}
+    return {
+        item.id: item for item in collect_items(context_of(user, path), browser).items
+    }

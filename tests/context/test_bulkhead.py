@@ -10,8 +10,8 @@ from ai_assistant.context.bulkhead import (
     AT_ONCE,
     HANGING,
     Bulkhead,
-    StillHanging,
-    TookTooLong,
+    BulkheadFull,
+    CodeTimedOut,
 )
 
 SOON_S, LONG_S = 0.02, 30.0
@@ -53,7 +53,7 @@ def ask():
 def give_up(ask, slow):
     """Ask until as many calls hang as may."""
     while slow.begun < HANGING:
-        with pytest.raises(TookTooLong):
+        with pytest.raises(CodeTimedOut):
             ask(slow, timeout_s=SOON_S)
 
 
@@ -73,7 +73,7 @@ def test_timeout_of_the_code_itself_is_its_error(ask):
 
 
 def test_no_time_begins_nothing(ask, slow):
-    with pytest.raises(TookTooLong):
+    with pytest.raises(CodeTimedOut):
         ask(slow, timeout_s=0)
 
     assert slow.begun == 0
@@ -82,7 +82,7 @@ def test_no_time_begins_nothing(ask, slow):
 def test_one_that_hangs_is_not_begun_again(ask, slow):
     give_up(ask, slow)
 
-    with pytest.raises(StillHanging):
+    with pytest.raises(BulkheadFull):
         ask(slow)
     assert (slow.begun, ask.hangs("a")) == (HANGING, True)
     assert ask(lambda: 7, key="b") == 7
@@ -100,7 +100,7 @@ def test_is_begun_again_when_it_has_returned(ask, slow):
 
 def test_many_at_once_cost_a_bounded_number_of_threads(ask, slow):
     def one(_):
-        with pytest.raises((TookTooLong, StillHanging)):
+        with pytest.raises((CodeTimedOut, BulkheadFull)):
             ask(slow, timeout_s=SOON_S)
 
     with ThreadPoolExecutor(max_workers=32) as askers:
@@ -132,9 +132,9 @@ class TestOnAnEventLoop:
     def test_one_that_hangs_is_not_begun_again(self, aask, slow):
         async def all_of_them():
             while slow.begun < HANGING:  # a thread may not have begun so soon
-                with pytest.raises(TookTooLong):
+                with pytest.raises(CodeTimedOut):
                     await aask(slow, timeout_s=SOON_S)
-            with pytest.raises(StillHanging):
+            with pytest.raises(BulkheadFull):
                 await aask(slow)
             return await aask(lambda: 7, key="b")
 
@@ -148,11 +148,11 @@ class TestOnAnEventLoop:
 
         found = asyncio.run(many())
 
-        assert {type(one) for one in found} <= {TookTooLong, StillHanging}
+        assert {type(one) for one in found} <= {CodeTimedOut, BulkheadFull}
         assert 1 <= slow.begun <= AT_ONCE
 
     def test_no_time_begins_nothing(self, aask, slow):
-        with pytest.raises(TookTooLong):
+        with pytest.raises(CodeTimedOut):
             asyncio.run(aask(slow, timeout_s=0))
         assert slow.begun == 0
 

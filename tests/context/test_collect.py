@@ -13,7 +13,12 @@ import ai_assistant
 from ai_assistant import ContextItem, PageInfo, conf
 from ai_assistant.context import collect
 from ai_assistant.context.bulkhead import HANGING
-from ai_assistant.context.collect import Kept, chosen, from_browser, see
+from ai_assistant.context.collect import (
+    KeptChips,
+    collect_items,
+    from_browser,
+    sent_items,
+)
 from ai_assistant.context.viewparts import (
     AssistantMixin,
     assistant_view,
@@ -331,7 +336,7 @@ class TestChosen:
     )
 
     def ids(self, **kept):
-        return [item.id for item in chosen(self.items, Kept(**kept))]
+        return [item.id for item in sent_items(self.items, KeptChips(**kept))]
 
     @pytest.mark.row("C07")
     def test_automatic_or_mentioned(self):
@@ -412,5 +417,5 @@ class TestViewParts:
 
 
 def test_page_of_the_context_is_the_default():
-    assert see(context_of(None, "/nowhere/")).items == []
+    assert collect_items(context_of(None, "/nowhere/")).items == []
     assert json.dumps(PageInfo().path) == '""'

@@ -14,9 +14,9 @@ from django.urls import path
 from django.views import View
 
 from ai_assistant.context.opened import (
-    admits,
     held_permissions,
     may_open,
+    may_open_page,
     opened_object,
 )
 from ai_assistant.context.page import find_page
@@ -107,13 +107,13 @@ class TestViews:
         ],
     )
     def test_every_check_counts(self, user, url, may):
-        assert admits(find_page(url), user) is may
+        assert may_open_page(find_page(url), user) is may
 
     def test_permission_counts_beside_a_test(self, staff):
-        assert not admits(find_page("/both/"), staff())
+        assert not may_open_page(find_page("/both/"), staff())
 
     def test_nobody_is_signed_in(self):
-        assert not admits(find_page("/vouched/"), AnonymousUser())
+        assert not may_open_page(find_page("/vouched/"), AnonymousUser())
 
 
 class TestAdminSite:

@@ -11,7 +11,13 @@ from django.contrib.auth.models import Group, Permission
 from django.contrib.sessions.models import Session
 from django.core.exceptions import PermissionDenied
 
-from ai_assistant.context.opened import _short, _value, may_open, opened_object, summary
+from ai_assistant.context.opened import (
+    _short,
+    _value,
+    admin_summary,
+    may_open,
+    opened_object,
+)
 from ai_assistant.context.page import find_page
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, is_sensitive_model
 from project.questionnaires.models import Questionnaire
@@ -85,9 +91,9 @@ class TestOpenedObject:
         opened = opened_object(own, user)
 
         assert opened == questionnaire
-        assert summary(own, user, opened)["title"] == "Weekly"
+        assert admin_summary(own, user, opened)["title"] == "Weekly"
         beside = find_page(f"{LIST}{questionnaire.pk}/history/")
-        assert summary(beside, user, opened)["title"] == "Weekly"
+        assert admin_summary(beside, user, opened)["title"] == "Weekly"
 
     @pytest.mark.parametrize("page", ["history", "delete"])
     def test_its_fields_are_not_told_on_a_page_beside_a_closed_form(
@@ -98,7 +104,7 @@ class TestOpenedObject:
         opened = opened_object(beside, user)
 
         assert opened == questionnaire
-        assert summary(beside, user, opened) == {}
+        assert admin_summary(beside, user, opened) == {}
 
     def test_not_against_the_admins_own_word(self, user, questionnaire, monkeypatch):
         model_admin = admin.site.get_model_admin(Questionnaire)
@@ -119,7 +125,7 @@ class TestOpenedObject:
 
 class TestSummary:
     def test_fields_of_the_form(self, user, questionnaire):
-        told = summary(change(questionnaire), user, questionnaire)
+        told = admin_summary(change(questionnaire), user, questionnaire)
 
         assert told["title"] == "Weekly"
         assert told["owner"] == {"id": user.pk, "text": "ada"}
@@ -140,9 +146,9 @@ class TestSummary:
             "NOT_SENSITIVE": ["auth.user.is_staff"],
         }
 
-        assert "title" not in summary(change(questionnaire), user, questionnaire)
+        assert "title" not in admin_summary(change(questionnaire), user, questionnaire)
         page = find_page(f"/admin/auth/user/{user.pk}/change/")
-        assert summary(page, user, user)["is_staff"] is True
+        assert admin_summary(page, user, user)["is_staff"] is True
 
     def test_nothing_of_a_sensitive_model(self, user, questionnaire, settings):
         settings.AI_ASSISTANT = {
@@ -150,7 +156,7 @@ class TestSummary:
             "SENSITIVE": ["questionnaires.questionnaire"],
         }
 
-        assert summary(change(questionnaire), user, questionnaire) == {}
+        assert admin_summary(change(questionnaire), user, questionnaire) == {}
         found = seen(user, f"{LIST}{questionnaire.pk}/change/")["object"]
         assert found.value["id"] == questionnaire.pk
         assert "Weekly" not in str(found)
@@ -158,7 +164,7 @@ class TestSummary:
     def test_key_to_a_sensitive_model_has_no_text(self, user, questionnaire, settings):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "SENSITIVE": ["auth.user"]}
 
-        told = summary(change(questionnaire), user, questionnaire)
+        told = admin_summary(change(questionnaire), user, questionnaire)
 
         assert told["owner"] == {"id": user.pk}
 
@@ -170,7 +176,7 @@ class TestSummary:
             "DATA_MODELS_EXCLUDED": ["auth.User"],
         }
 
-        told = summary(change(questionnaire), user, questionnaire)
+        told = admin_summary(change(questionnaire), user, questionnaire)
 
         assert told["owner"] == {"id": user.pk}
 

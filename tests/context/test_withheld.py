@@ -5,7 +5,7 @@ import json
 import pytest
 from django.contrib import admin
 
-from ai_assistant.context.collect import from_browser, see
+from ai_assistant.context.collect import collect_items, from_browser
 from ai_assistant.context.page import page_info
 from ai_assistant.types import RunContext
 from ai_assistant.web.panel.chips import chips_of
@@ -57,7 +57,7 @@ def opened(user, questionnaire):
 
 
 def told(context):
-    found = see(context, map(from_browser, BROWSER))
+    found = collect_items(context, map(from_browser, BROWSER))
     return {item.id: item for item in found.items}
 
 
@@ -96,7 +96,7 @@ class TestWithheld:
     def test_rows_of_any_form(self, user, questionnaire, kept, value):
         item = from_browser({"id": "page-rows", "value": value})
 
-        found = see(opened(user, questionnaire), [item]).items
+        found = collect_items(opened(user, questionnaire), [item]).items
 
         assert "x" not in json.dumps(found[-1].value)
 

@@ -18,7 +18,11 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.safety.audit import verify
-from ai_assistant.safety.identity.session import SessionStamp, session_digest, stamp
+from ai_assistant.safety.identity.session import (
+    SessionStamp,
+    session_digest,
+    session_stamp,
+)
 from ai_assistant.testing import call, reply
 from ai_assistant.types import ToolResult
 from tests.engine.conftest import resume
@@ -258,9 +262,9 @@ class TestRuns:
     def test_address_only_where_wanted(self, submission, options, rf, user):
         request = rf.get("/", REMOTE_ADDR="192.0.2.1")
         request.user, request.session = user, SessionStore()
-        accept(submission(stamp=stamp(request)))
+        accept(submission(stamp=session_stamp(request)))
         options(AUDIT={"IP": True})
-        accept(submission(stamp=stamp(request)))
+        accept(submission(stamp=session_stamp(request)))
 
         ips = AuditEntry.objects.order_by("id").values_list("ip", flat=True)
         assert list(ips) == ["", "192.0.2.1"]

@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from ai_assistant import conf
-from ai_assistant.changes.capture.files import stash, stash_storage
+from ai_assistant.changes.capture.files import stash_storage, store_content
 from ai_assistant.models import (
     AuditEntry,
     ChangeSet,
@@ -124,7 +124,7 @@ class TestConversations:
     ):
         settings.MEDIA_ROOT = str(tmp_path / "media")
         told("ada", days=40)
-        name = stash(ContentFile(b"old"), "x")
+        name = store_content(ContentFile(b"old"), "x")
         FileChange.objects.create(
             row=RowChange.objects.get(), field="f", storage="s", name="n", stash=name
         )

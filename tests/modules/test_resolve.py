@@ -10,7 +10,7 @@ from ai_assistant.exceptions import AlreadyRegistered
 from ai_assistant.modules.base import ContextModule, id_of, tool_name
 from ai_assistant.modules.resolve import (
     BUILT_IN,
-    ambiguous,
+    ambiguous_patterns,
     every_module,
     module_by_id,
     module_for,
@@ -129,19 +129,19 @@ class TestAmbiguous:
         register("First", CHANGE, "shop:*")
         register("Second", "shop:*")
 
-        ((pattern, first, second),) = ambiguous()
+        ((pattern, first, second),) = ambiguous_patterns()
         assert (pattern, first.id, second.id) == ("shop:*", "first", "second")
 
     def test_none(self):
         register("First", "shop:*")
         register("Second", "shop:order_*")
 
-        assert ambiguous() == []
+        assert ambiguous_patterns() == []
 
     def test_ours_may_be_replaced(self):
         register("Own", "admin:*_change")
 
-        assert ambiguous() == []
+        assert ambiguous_patterns() == []
 
 
 @pytest.mark.row("M01")

@@ -4,7 +4,12 @@ from email.utils import format_datetime
 import pytest
 
 from ai_assistant.exceptions import MODEL_ERROR_CODES
-from ai_assistant.providers.litellm_errors import RETRYABLE, STATUSES, TYPES, seconds
+from ai_assistant.providers.litellm_errors import (
+    RETRYABLE,
+    STATUSES,
+    TYPES,
+    retry_after_seconds,
+)
 
 
 class TestCodes:
@@ -20,12 +25,12 @@ class TestSeconds:
         [("7", 7.0), ("0.5", 0.5), ("-3", 0.0), ("soon", None), ("", None)],
     )
     def test_number(self, header, wait_s):
-        assert seconds(header) == wait_s
+        assert retry_after_seconds(header) == wait_s
 
     def test_date(self):
         header = format_datetime(datetime.now(UTC) + timedelta(minutes=5), usegmt=True)
 
-        assert 290 < seconds(header) <= 300
+        assert 290 < retry_after_seconds(header) <= 300
 
     def test_date_in_the_past(self):
-        assert seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
+        assert retry_after_seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0

@@ -10,12 +10,12 @@ from django.utils import timezone
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Run
 from ai_assistant.safety.identity.session import (
-    Revoked,
+    AccessRevoked,
     check_may_write,
     check_user,
     password_digest,
     session_digest,
-    stamp,
+    session_stamp,
 )
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ class TestStamp:
         request = rf.get("/")
         request.session, request.user = client.session, user
 
-        taken = stamp(request)
+        taken = session_stamp(request)
 
         assert taken.session_digest == session_digest(client.session.session_key)
         assert client.session.session_key not in repr(taken)
@@ -68,13 +68,13 @@ class TestCheckUser:
         for name, value in changed.items():
             setattr(user, name, value)
 
-        with pytest.raises(Revoked) as revoked:
+        with pytest.raises(AccessRevoked) as revoked:
             check_user(run, user)
 
         assert revoked.value.code == code
 
     def test_who_is_gone(self, user):
-        with pytest.raises(Revoked) as revoked:
+        with pytest.raises(AccessRevoked) as revoked:
             check_user(self.run(user), None)
 
         assert revoked.value.code == "deactivated"
@@ -83,7 +83,7 @@ class TestCheckUser:
         run = self.run(user)
         user.set_password("second")
 
-        with pytest.raises(Revoked) as revoked:
+        with pytest.raises(AccessRevoked) as revoked:
             check_user(run, user)
 
         assert revoked.value.code == "password"
@@ -104,4 +104,4 @@ class TestCheckMayWrite:
             check_may_write(run)
 
         assert refused.value.code == "session_expired"
-        assert not isinstance(refused.value, Revoked)
+        assert not isinstance(refused.value, AccessRevoked)

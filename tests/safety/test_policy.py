@@ -10,7 +10,7 @@ from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.safety.policy import rules
-from ai_assistant.safety.policy.policy import judge
+from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.types import ToolDefinition
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ def tool(effect="write", policy=None, name="tool"):
 
 
 def decided(*arguments, **fields):
-    return judge(tool(*arguments), **fields).decision
+    return tool_verdict(tool(*arguments), **fields).decision
 
 
 def rule(tools, decision, **fields):
@@ -63,7 +63,7 @@ class TestDefault:
         ],
     )
     def test_by_effect(self, effect, decision, reason):
-        verdict = judge(tool(effect))
+        verdict = tool_verdict(tool(effect))
 
         assert (verdict.decision, verdict.reason) == (decision, reason)
         assert verdict.source == "default"
@@ -72,7 +72,7 @@ class TestDefault:
         with pytest.raises(
             ImproperlyConfiguredAssistant, match=r"Tool 'tool' has the policy 'never'\."
         ):
-            judge(tool("read", "never"))
+            tool_verdict(tool("read", "never"))
 
 
 class TestWished:
@@ -96,7 +96,7 @@ class TestWished:
         if by == "rule":
             rule("tool", wished)
 
-        verdict = judge(tool(effect, wished if by == "tool" else None))
+        verdict = tool_verdict(tool(effect, wished if by == "tool" else None))
 
         assert verdict.decision == expected
         is_bent = wished != expected
@@ -120,7 +120,7 @@ class TestWished:
             ImproperlyConfiguredAssistant,
             match=r"AI_ASSISTANT\['POLICY'\]\['tool'\] is 'never'\. Use 'allow'",
         ):
-            judge(tool("read"))
+            tool_verdict(tool("read"))
 
 
 class TestAllRules:
@@ -180,7 +180,7 @@ class TestAllRules:
     def test_reason(self, site, editors, ada, decision, of_group, reason, sentence):
         rule("tool", decision, group=editors if of_group else None, reason=reason)
 
-        assert judge(tool(), user=ada).reason == sentence
+        assert tool_verdict(tool(), user=ada).reason == sentence
 
 
 @pytest.mark.usefixtures("site")
@@ -243,10 +243,10 @@ class TestBrokenPattern:
 @pytest.mark.usefixtures("site")
 class TestKept:
     def test_asks_the_database_once(self, django_assert_num_queries):
-        judge(tool())
+        tool_verdict(tool())
 
         with django_assert_num_queries(0):
-            judge(tool())
+            tool_verdict(tool())
 
     def test_change_counts_at_once(self):
         assert decided("read") == "allow"

@@ -15,13 +15,13 @@ from django.utils import timezone
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Run
 from ai_assistant.safety.identity.session import (
-    Revoked,
-    SessionsAway,
+    AccessRevoked,
+    SessionStoreUnavailable,
     check_may_write,
     check_user,
     is_removed,
     kept_key,
-    stamp,
+    session_stamp,
 )
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +70,7 @@ def run_of(user, rf):
     def make(session, **fields):
         request = rf.get("/")
         request.session, request.user = session, user
-        taken = stamp(request)
+        taken = session_stamp(request)
         return Run(
             session_sealed=taken.session_sealed,
             password_digest=taken.password_digest,
@@ -188,7 +188,9 @@ class TestChecks:
         store(name)(session.session_key).delete()
 
         for check in (lambda: check_user(run, user), lambda: check_may_write(run)):
-            with pytest.raises(Revoked, match="your session was ended") as revoked:
+            with pytest.raises(
+                AccessRevoked, match="your session was ended"
+            ) as revoked:
                 check()
             assert revoked.value.code == "session_removed"
 
@@ -226,7 +228,7 @@ class TestStoreThatIsAway:
         return run
 
     def test_says_so(self, run):
-        with pytest.raises(SessionsAway, match="no cache"):
+        with pytest.raises(SessionStoreUnavailable, match="no cache"):
             is_removed(run.session_sealed)
 
     def test_ends_nothing_and_nothing_is_written(self, run, user):
@@ -236,7 +238,7 @@ class TestStoreThatIsAway:
             check_may_write(run)
 
         assert refused.value.code == "session_unknown"
-        assert not isinstance(refused.value, Revoked)
+        assert not isinstance(refused.value, AccessRevoked)
 
     def test_database_that_is_away_is_for_the_transaction(
         self, store, run_of, user, monkeypatch

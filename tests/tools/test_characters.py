@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_assistant.text.unicode import Joiner, whole, whole_json
+from ai_assistant.text.unicode import SurrogateJoiner, join_surrogates, whole_json
 
 any_text = st.text(st.characters(exclude_categories=[]))
 
@@ -24,15 +24,15 @@ class TestWhole:
         ],
     )
     def test_examples(self, text, expected):
-        assert whole(text) == expected
+        assert join_surrogates(text) == expected
 
     @given(any_text)
     def test_can_always_be_sent(self, text):
-        told = whole(text)
+        told = join_surrogates(text)
 
         assert told.encode().decode() == told
         assert "\0" not in told
-        assert whole(told) == told
+        assert join_surrogates(told) == told
 
 
 class TestWholeJson:
@@ -45,14 +45,14 @@ class TestWholeJson:
 class TestJoiner:
     @given(st.lists(any_text))
     def test_cuts_make_no_difference(self, pieces):
-        joiner = Joiner()
+        joiner = SurrogateJoiner()
 
         told = "".join(joiner.add(piece) for piece in pieces) + joiner.end()
 
-        assert told == whole("".join(pieces))
+        assert told == join_surrogates("".join(pieces))
 
     def test_can_be_used_again(self):
-        joiner = Joiner()
+        joiner = SurrogateJoiner()
         joiner.add("\ud83d")
         joiner.end()
 

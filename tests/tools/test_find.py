@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.tools.find import MOST_FOUND, matching
+from ai_assistant.tools.find import MOST_FOUND, find_matching_tools
 from ai_assistant.types import ToolDefinition
 
 
@@ -32,10 +32,10 @@ TOOLS = [
     ],
 )
 def test_matching(query, found):
-    assert [one.name for one in matching(query, TOOLS)] == found
+    assert [one.name for one in find_matching_tools(query, TOOLS)] == found
 
 
 def test_five_at_most():
     many = [tool(f"order_{number}") for number in range(20)]
 
-    assert len(matching("order", many)) == MOST_FOUND
+    assert len(find_matching_tools("order", many)) == MOST_FOUND

@@ -6,8 +6,8 @@ import inspect
 import pytest
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools.paging import paged, split_page
-from ai_assistant.tools.schema import function_schema, validated
+from ai_assistant.tools.paging import paginate, split_page
+from ai_assistant.tools.schema import function_schema, validate_arguments
 from ai_assistant.types import ToolDefinition
 
 
@@ -27,7 +27,7 @@ class TestPaged:
         ("page", "expected"), [(1, ["a", "b"]), (2, ["c", "d"]), (3, ["e"])]
     )
     def test_list(self, page, expected):
-        assert paged(define(), list("abcde"), page) == {
+        assert paginate(define(), list("abcde"), page) == {
             "rows": expected,
             "total": 5,
             "page": page,
@@ -35,7 +35,7 @@ class TestPaged:
         }
 
     def test_nothing(self):
-        assert paged(define(), [], 1) == {
+        assert paginate(define(), [], 1) == {
             "rows": [],
             "total": 0,
             "page": 1,
@@ -44,20 +44,20 @@ class TestPaged:
 
     def test_no_such_page(self):
         with pytest.raises(ModelRetry, match="There is no page 2: the last is 1"):
-            paged(define(), ["a"], 2)
+            paginate(define(), ["a"], 2)
 
     @pytest.mark.parametrize("value", [{"a": 1}, "text", None])
     def test_other_values_are_left(self, value):
-        assert paged(define(), value, 1) is value
+        assert paginate(define(), value, 1) is value
 
     def test_not_without_a_size(self):
-        assert paged(define(page_size=0), ["a"], 1) == ["a"]
+        assert paginate(define(page_size=0), ["a"], 1) == ["a"]
 
     def test_what_is_awaited(self):
         async def later():
             return list("abc")
 
-        value = paged(define(), later(), 2)
+        value = paginate(define(), later(), 2)
 
         assert inspect.iscoroutine(value)
         assert asyncio.run(value)["rows"] == ["c"]
@@ -67,7 +67,7 @@ class TestPaged:
         from django.contrib.auth.models import Permission
 
         with django_assert_num_queries(2):
-            found = paged(define(), Permission.objects.values("codename"), 1)
+            found = paginate(define(), Permission.objects.values("codename"), 1)
 
         assert len(found["rows"]) == 2
         assert found["total"] > 2
@@ -79,12 +79,15 @@ class TestArgument:
 
         properties = function_schema(tool)["function"]["parameters"]["properties"]
         assert properties["page"] == {"type": "integer", "minimum": 1, "default": 1}
-        assert split_page(tool, validated(tool, {"page": 2})) == ({"prefix": ""}, 2)
+        assert split_page(tool, validate_arguments(tool, {"page": 2})) == (
+            {"prefix": ""},
+            2,
+        )
 
     def test_to_a_given_schema_too(self):
         tool = define(schema={"properties": {}})
 
-        assert split_page(tool, validated(tool, {"page": 2})) == ({}, 2)
+        assert split_page(tool, validate_arguments(tool, {"page": 2})) == ({}, 2)
 
     def test_not_if_the_function_has_one(self):
         def own(page: int = 1) -> list[int]:
@@ -92,5 +95,5 @@ class TestArgument:
 
         tool = define(own)
 
-        assert split_page(tool, validated(tool, {})) == ({"page": 1}, 1)
-        assert paged(tool, [1, 2, 3], 1) == [1, 2, 3]
+        assert split_page(tool, validate_arguments(tool, {})) == ({"page": 1}, 1)
+        assert paginate(tool, [1, 2, 3], 1) == [1, 2, 3]

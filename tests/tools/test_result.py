@@ -17,8 +17,8 @@ from ai_assistant.tools.result import (
     cut_result,
     from_exception,
     from_value,
-    refused,
-    storable,
+    permission_denied_result,
+    storable_result,
     text_for_model,
 )
 
@@ -117,7 +117,7 @@ class TestFromException:
                 get_user_model().DoesNotExist("No such user."),
                 ToolResult(ok=False, error="No such user.", error_type="not_found"),
             ),
-            (PermissionDenied("secret"), refused("tool")),
+            (PermissionDenied("secret"), permission_denied_result("tool")),
         ],
         ids=lambda value: type(value).__name__,
     )
@@ -194,7 +194,7 @@ class TestCut:
 
 class TestStorable:
     def test_makes_all_texts_whole(self):
-        result = storable(
+        result = storable_result(
             ToolResult(
                 ok=False,
                 data={"a\0": ["\ud800"]},
@@ -213,11 +213,11 @@ class TestStorable:
         )
 
     def test_makes_lazy_texts_plain(self):
-        result = storable(ToolResult(ok=False, error=gettext_lazy("No.")))
+        result = storable_result(ToolResult(ok=False, error=gettext_lazy("No.")))
 
         json.dumps(result.error)
 
     def test_bounds_an_error(self):
-        result = storable(ToolResult(ok=False, error="x" * (2 * STORED_CHARS)))
+        result = storable_result(ToolResult(ok=False, error="x" * (2 * STORED_CHARS)))
 
         assert len(result.error) == STORED_CHARS

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from ai_assistant import ModelRetry, RunContext
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
-from ai_assistant.tools.schema import function_schema, takes_context, validated
+from ai_assistant.tools.schema import function_schema, takes_context, validate_arguments
 from ai_assistant.types import ToolDefinition
 
 
@@ -41,7 +41,7 @@ def parameters(handler):
 
 
 def check(handler, **arguments):
-    return validated(define(handler), arguments)
+    return validate_arguments(define(handler), arguments)
 
 
 def refusal(handler, **arguments):

@@ -12,7 +12,7 @@ from ai_assistant.changes.values import concrete
 logger = logging.getLogger("ai_assistant")
 
 
-def closure(
+def cascade_rows(
     chosen: models.QuerySet[Any] | Iterable[models.Model],
 ) -> Iterator[tuple[Any, str, list[Any]]]:
     """

@@ -31,7 +31,7 @@ SEAL, MAC = "changes.seal", "changes.mac"  # what their keys are for
 def seal_column(value: Any) -> dict[str, str]:
     """Return the sealed form of a JSON value."""
     text = json.dumps(value, sort_keys=True).encode()
-    return {SEALED: encrypted(text, SEAL), "mac": mac(text)}
+    return {SEALED: encrypted(text, SEAL), "mac": keyed_digest(text)}
 
 
 def unseal(value: Any) -> Any:
@@ -48,7 +48,7 @@ def is_sealed(value: Any) -> bool:
     return isinstance(value, dict) and SEALED in value
 
 
-def mac(text: bytes) -> str:
+def keyed_digest(text: bytes) -> str:
     """Return a digest of `text` that only this site can make, as hex."""
     return hmac.digest(site_key(settings.SECRET_KEY, MAC), text, "sha256").hex()
 

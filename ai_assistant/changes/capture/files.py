@@ -46,7 +46,7 @@ def stash_storage() -> Any:
     )
 
 
-def stash(content: Any, folder: str) -> str:
+def store_content(content: Any, folder: str) -> str:
     """Keep `content` and return the name under which it is found."""
     content.seek(0)
     name = f"{folder}/{secrets.token_hex(16)}"

@@ -14,7 +14,7 @@ from ai_assistant.changes.capture.columns import (
     holds_secret,
     is_sealed,
     is_sealed_column,
-    mac,
+    keyed_digest,
     plain_column_value,
     raw,
     seal_column,
@@ -27,18 +27,18 @@ __all__ = [
     "FileImage",
     "Image",
     "RowImage",
+    "all_rows",
     "can_be_found",
     "has_sealed_key",
-    "image",
     "image_digest",
-    "images",
+    "locked_images",
     "object_id",
     "raw",
-    "read",
     "read_values",
+    "row_image",
+    "row_images",
     "row_key",
-    "rows",
-    "same",
+    "same_value",
     "versions",
 ]
 
@@ -48,18 +48,18 @@ BATCH = 400  # keys in one query; SQLite's oldest limit is 999 values
 IS_NULL = "aia_is_null_"
 
 
-def image(model: Any, pk: Any, alias: str) -> Image | None:
+def row_image(model: Any, pk: Any, alias: str) -> Image | None:
     """
     Return the image of one row, None if there is no such row.
 
     It has all concrete fields, those of parent tables too. In a transaction the
     row is locked where the database can.
     """
-    found = dict(images(model, [pk], alias))
+    found = dict(row_images(model, [pk], alias))
     return next(iter(found.values()), None)
 
 
-def images(
+def row_images(
     model: Any,
     pks: Iterable[Any],
     alias: str,
@@ -68,15 +68,17 @@ def images(
 ) -> Iterator[tuple[Any, Image]]:
     """Yield the keys and images of the rows that are there, of `fields` only."""
     for some in _batches(list(pks)):
-        yield from read(rows(model, alias).filter(pk__in=some), fields=fields)
+        yield from locked_images(
+            all_rows(model, alias).filter(pk__in=some), fields=fields
+        )
 
 
-def rows(model: Any, alias: str) -> models.QuerySet[Any]:
+def all_rows(model: Any, alias: str) -> models.QuerySet[Any]:
     """Return all rows of the table, whatever the site's managers hide."""
     return models.QuerySet(model=concrete(model), using=alias)
 
 
-def read(
+def locked_images(
     queryset: models.QuerySet[Any], *, fields: Sequence[Any] | None = None
 ) -> Iterator[tuple[Any, Image]]:
     """Yield the key and the image of each row of `queryset`, locked if possible."""
@@ -146,7 +148,7 @@ def image_digest(image: Image) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def same(one: Any, other: Any) -> bool:
+def same_value(one: Any, other: Any) -> bool:
     """Tell whether two values of a column are equal, sealed or not."""
     if is_sealed(one) and is_sealed(other):
         return bool(one["mac"] == other["mac"])
@@ -156,7 +158,7 @@ def same(one: Any, other: Any) -> bool:
 def object_id(model: Any, pk: Any) -> str:
     """Return the key of a row as text; of a secret key, as of a token, a digest."""
     if has_sealed_key(model):
-        return "sealed-" + mac(str(pk).encode())[:32]
+        return "sealed-" + keyed_digest(str(pk).encode())[:32]
     return str(pk)
 
 
@@ -185,7 +187,7 @@ def versions(chosen: models.QuerySet[Any] | Iterable[models.Model]) -> dict[str,
     for (model, alias), pks in _keys(chosen).items():
         if not can_be_found(model):
             continue
-        for pk, made in images(model, pks, alias):
+        for pk, made in row_images(model, pks, alias):
             found[row_key(model, pk)] = image_digest(made)
     return found
 
@@ -270,4 +272,6 @@ class RowImage:
         """The attnames that differ."""
         before, after = self.before or {}, self.after or {}
         names = {**before, **after}
-        return [name for name in names if not same(before.get(name), after.get(name))]
+        return [
+            name for name in names if not same_value(before.get(name), after.get(name))
+        ]

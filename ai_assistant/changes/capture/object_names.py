@@ -25,7 +25,7 @@ def texts_of(
     if not rows or is_sensitive_model(model):
         return [name] * len(rows)
     texts: list[str] = []
-    with shielded(alias):
+    with in_savepoint(alias):
         texts += [_text(model, alias, values) for values in rows]
     return texts or [name] * len(rows)
 
@@ -42,7 +42,7 @@ def _text(model: Any, alias: str, values: dict[str, Any]) -> str:
 
 
 @contextmanager
-def shielded(alias: str) -> Iterator[None]:
+def in_savepoint(alias: str) -> Iterator[None]:
     """
     Do what may fail in the database, without breaking the transaction.
 

@@ -18,18 +18,18 @@ from typing import Any
 from django.db import connections, models
 
 from ai_assistant import conf
-from ai_assistant.changes.capture.cascade import closure
+from ai_assistant.changes.capture.cascade import cascade_rows
 from ai_assistant.changes.capture.files import Files
 from ai_assistant.changes.capture.images import (
     BATCH,
     Image,
     RowImage,
+    all_rows,
     read_values,
-    rows,
 )
-from ai_assistant.changes.capture.object_names import shielded, texts_of
-from ai_assistant.changes.capture.row_counts import Witness
-from ai_assistant.changes.capture.statements import Watcher
+from ai_assistant.changes.capture.object_names import in_savepoint, texts_of
+from ai_assistant.changes.capture.row_counts import RowCounter
+from ai_assistant.changes.capture.statements import StatementWatcher
 from ai_assistant.changes.values import columns, concrete, meta
 
 logger = logging.getLogger("ai_assistant")
@@ -58,7 +58,9 @@ def recording() -> Iterator["Recorder"]:
     try:
         with ExitStack() as stack:
             for alias in connections:
-                watcher = Watcher(recorder, lambda: current_recorder() is recorder)
+                watcher = StatementWatcher(
+                    recorder, lambda: current_recorder() is recorder
+                )
                 stack.enter_context(connections[alias].execute_wrapper(watcher))
             yield recorder
         recorder.close()
@@ -76,7 +78,7 @@ class Recorder:
         self.began_at = time.time()
         self.rows: list[RowImage] = []  # those that changed, once it is closed
         self.files = Files(self)
-        self.witness: Witness = Witness(outer.witness if outer else None)
+        self.witness: RowCounter = RowCounter(outer.witness if outer else None)
         self._known: dict[tuple[str, Any, Any], RowImage] = {}
         self._gaps: Counter[tuple[str, str]] = Counter()
         self._bytes = 0
@@ -99,7 +101,7 @@ class Recorder:
         self, chosen: models.QuerySet[Any] | Iterable[models.Model]
     ) -> None:
         """Take images of these rows and of all that goes or changes with them."""
-        for model, alias, pks in closure(chosen):
+        for model, alias, pks in cascade_rows(chosen):
             self.meet(model, alias, pks, is_covered=True, is_going=True)
 
     def meet(
@@ -118,7 +120,7 @@ class Recorder:
         """
         new = [pk for pk in pks if not self.knows(model, alias, pk)]
         for start in range(0, len(new), BATCH):
-            some = rows(model, alias).filter(pk__in=new[start : start + BATCH])
+            some = all_rows(model, alias).filter(pk__in=new[start : start + BATCH])
             self.meet_rows(some, is_covered=is_covered, is_going=is_going)
 
     def meet_rows(
@@ -203,7 +205,7 @@ class Recorder:
             tables.setdefault((alias, model), {})[pk] = row
         for (alias, model), met in tables.items():
             read = False
-            with shielded(alias):
+            with in_savepoint(alias):
                 self._read_again(model, alias, met)
                 read = True
             if not read:
@@ -219,7 +221,7 @@ class Recorder:
         pks, values = list(met), []
         named: list[RowImage] = []
         for start in range(0, len(pks), BATCH):
-            some = rows(model, alias).filter(pk__in=pks[start : start + BATCH])
+            some = all_rows(model, alias).filter(pk__in=pks[start : start + BATCH])
             for pk, image, row in read_values(some, fields=columns(model)):
                 met[pk].after = image
                 if met[pk].kind and not met[pk].text:

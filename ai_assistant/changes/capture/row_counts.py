@@ -17,10 +17,10 @@ COUNTS = (
 )
 
 
-class Witness:
+class RowCounter:
     """Counts for one recording; made when it begins."""
 
-    def __init__(self, outer: "Witness | None" = None) -> None:
+    def __init__(self, outer: "RowCounter | None" = None) -> None:
         self._outer = outer  # of the recording around this one
         self._seen: Counter[tuple[str, str]] = Counter()  # alias, table -> rows
         self._start = {alias: _counts(connections[alias]) for alias in connections}

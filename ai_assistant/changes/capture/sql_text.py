@@ -44,7 +44,7 @@ UNPLAIN = re.compile(r"\b(FROM|ORDER BY|LIMIT|USING|ON CONFLICT|WITH)\b", re.I)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Plain:
+class PlainStatement:
     """An UPDATE or DELETE of one table, with its condition."""
 
     table: str
@@ -92,7 +92,7 @@ def table_of(sql: str) -> str:
     return unquoted(found.group(1)) if found else ""
 
 
-def parse_plain_statement(sql: str, params: Any) -> Plain | None:
+def parse_plain_statement(sql: str, params: Any) -> PlainStatement | None:
     """Take an UPDATE or DELETE apart; None if it is not in the plain form."""
     start = UPDATE.match(sql) or DELETE.match(sql)
     if start is None or not _is_clear(sql, params):
@@ -106,7 +106,7 @@ def parse_plain_statement(sql: str, params: Any) -> Plain | None:
         return None
     returns = bool(returning)
     if sql.startswith("DELETE"):
-        return Plain(
+        return PlainStatement(
             table=table, where=rest, params=given, returns=returns, assigned={}
         )
     places = [place.start() for place in re.finditer(r" WHERE ", outer)]
@@ -114,7 +114,7 @@ def parse_plain_statement(sql: str, params: Any) -> Plain | None:
         return None
     end = places[0] if places else len(rest)
     count = placeholders(rest[:end])
-    return Plain(
+    return PlainStatement(
         table=table,
         where=rest[end + len(" WHERE ") :],
         params=given[count:],

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ai_assistant.changes.capture import sql_text
-from ai_assistant.changes.capture.images import rows
+from ai_assistant.changes.capture.images import all_rows
 from ai_assistant.changes.capture.row_counts import sqlite_total_changes
 from ai_assistant.changes.capture.sql_text import Insert
 from ai_assistant.changes.values import has_one_key, meta, model_of_table
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ai_assistant.changes.capture.recorder import Recorder
 
 
-class Replay:
+class ReplayCursor:
     """A driver's cursor, whose rows were fetched already and are given once more."""
 
     def __init__(self, cursor: Any, rows: list[Any]) -> None:
@@ -64,7 +64,7 @@ def with_key(sql: str, plain: Insert, model: Any, connection: Any) -> str:
 
 def read_ahead(cursor: Any) -> None:
     """Read what a statement returns, and leave it to be read again."""
-    cursor.cursor = Replay(cursor.cursor, list(cursor.fetchall()))
+    cursor.cursor = ReplayCursor(cursor.cursor, list(cursor.fetchall()))
 
 
 def taken_keys(
@@ -81,7 +81,7 @@ def taken_keys(
         if key.column in plain.returning:
             place = plain.returning.index(key.column)
         width = len(plain.returning)
-        cursor.cursor = Replay(cursor.cursor, [row[:width] for row in rows])
+        cursor.cursor = ReplayCursor(cursor.cursor, [row[:width] for row in rows])
     column = key.get_col(plain.table)
     converters = [
         *connection.ops.get_db_converters(column),
@@ -108,7 +108,7 @@ Execute = Callable[[str, Any, bool, dict[str, Any]], Any]
 
 
 @dataclass(slots=True)
-class Watched:
+class WatchedStatement:
     """One statement that may write."""
 
     sql: Any
@@ -122,7 +122,7 @@ class Watched:
     problem: str = field(default="")  # the kind of the gap, if not that of the SQL
 
 
-class Watcher:
+class StatementWatcher:
     """An execute wrapper of one connection, for one recording."""
 
     def __init__(self, recorder: "Recorder", is_open: Callable[[], bool]) -> None:
@@ -142,14 +142,14 @@ class Watcher:
         kind = sql_text.statement_kind(sql) if isinstance(sql, str) else "other"
         if kind == "read":
             return execute(sql, params, many, context)
-        watched = Watched(sql, kind)
+        watched = WatchedStatement(sql, kind)
         self._guarded(watched, lambda: self._before(watched, params, many, context))
         start = sqlite_total_changes(context["connection"])
         result = execute(watched.sql, params, many, context)
         self._guarded(watched, lambda: self._after(watched, start, context))
         return result
 
-    def _guarded(self, watched: Watched, work: Callable[[], None]) -> None:
+    def _guarded(self, watched: WatchedStatement, work: Callable[[], None]) -> None:
         """Do our own work so that a fault of it is not one of the site's."""
         try:
             work()
@@ -160,7 +160,7 @@ class Watcher:
 
     def _before(
         self,
-        watched: Watched,
+        watched: WatchedStatement,
         params: Any,
         many: bool,  # noqa: FBT001
         context: dict[str, Any],
@@ -179,14 +179,18 @@ class Watcher:
         elif watched.kind in ("update", "delete") and not watched.is_along:
             self._before_change(watched, params, context["connection"])
 
-    def _before_insert(self, watched: Watched, params: Any, connection: Any) -> None:
+    def _before_insert(
+        self, watched: WatchedStatement, params: Any, connection: Any
+    ) -> None:
         plain = sql_text.insert(watched.sql, params)
         if plain is None or not can_return(connection):
             return
         watched.plain_insert = plain
         watched.sql = with_key(watched.sql, plain, watched.model, connection)
 
-    def _before_change(self, watched: Watched, params: Any, connection: Any) -> None:
+    def _before_change(
+        self, watched: WatchedStatement, params: Any, connection: Any
+    ) -> None:
         plain = sql_text.parse_plain_statement(watched.sql, params)
         model = watched.model
         if plain is None or _is_never_kept(model):
@@ -200,7 +204,7 @@ class Watcher:
         if one is not None and recorder.knows(model, alias, one):
             met = [recorder.begin(model, alias, one, None)]
         else:
-            found = rows(model, alias)
+            found = all_rows(model, alias)
             if plain.where:
                 found = found.extra(where=[plain.where], params=list(plain.params))  # noqa: S610 - the site's own
             met = recorder.meet_rows(found, is_going=is_going)
@@ -211,7 +215,7 @@ class Watcher:
             recorder.files.before_update(met, plain.assigned)
 
     def _after(
-        self, watched: Watched, start: int | None, context: dict[str, Any]
+        self, watched: WatchedStatement, start: int | None, context: dict[str, Any]
     ) -> None:
         connection, recorder = context["connection"], self._recorder
         # SQLite counts the rows when all that it returns was read.
@@ -233,7 +237,7 @@ class Watcher:
             recorder.gap(watched.table, watched.problem or watched.kind, changed)
 
 
-def _returned(watched: Watched, context: dict[str, Any]) -> list[Any]:
+def _returned(watched: WatchedStatement, context: dict[str, Any]) -> list[Any]:
     """Return the keys of inserted rows."""
     cursor, insert = context["cursor"], watched.plain_insert
     if insert is None:
@@ -245,7 +249,7 @@ def _returned(watched: Watched, context: dict[str, Any]) -> list[Any]:
     return keys
 
 
-def _one_row(plain: sql_text.Plain, model: Any, connection: Any) -> Any:
+def _one_row(plain: sql_text.PlainStatement, model: Any, connection: Any) -> Any:
     """Return the key, if the condition is just `"table"."key" = %s`, else None."""
     quote, key = connection.ops.quote_name, meta(model).pk
     if plain.where != f"{quote(plain.table)}.{quote(key.column)} = %s":
@@ -257,7 +261,7 @@ def _is_never_kept(model: Any) -> bool:
     return meta(model).app_label in NEVER_KEPT
 
 
-def _is_along(watched: Watched) -> bool:
+def _is_along(watched: WatchedStatement) -> bool:
     options = meta(watched.model)
     if options.app_label == "sessions":
         return True

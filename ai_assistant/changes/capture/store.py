@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from ai_assistant.changes.capture.files import stash
+from ai_assistant.changes.capture.files import store_content
 from ai_assistant.changes.capture.images import FileImage, RowImage
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.models.call import ToolCall
@@ -61,7 +61,7 @@ def _file(change_set: ChangeSet, row: RowChange, file: FileImage) -> FileChange:
     name = ""
     if file.content is not None:
         try:
-            name = stash(file.content, str(change_set.pk))
+            name = store_content(file.content, str(change_set.pk))
         except Exception:
             logger.exception("the old file %r cannot be kept", file.name)
     return FileChange(

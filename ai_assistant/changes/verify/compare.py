@@ -5,15 +5,19 @@ from django.utils.translation import gettext as _
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.values import Changes
 from ai_assistant.changes.verify.description import changes_of, gap_texts
-from ai_assistant.changes.verify.differences import Less, More, objects_of
+from ai_assistant.changes.verify.differences import (
+    MissingDifference,
+    UnexpectedDifference,
+    objects_of,
+)
 from ai_assistant.changes.verify.expected import Expected
 from ai_assistant.changes.verify.fingerprint import fingerprint
 from ai_assistant.changes.verify.missing import missing_changes
 
-__all__ = ["changes_of", "fingerprint", "unexpected"]
+__all__ = ["changes_of", "fingerprint", "unexpected_changes"]
 
 
-def unexpected(shown: Changes, recorder: Recorder) -> list[str]:
+def unexpected_changes(shown: Changes, recorder: Recorder) -> list[str]:
     """
     Return a sentence for each thing that is not as it was shown.
 
@@ -30,7 +34,7 @@ def unexpected(shown: Changes, recorder: Recorder) -> list[str]:
         return [_not_exact(shown, recorder)]
     happened = objects_of(recorder.rows)
     return [
-        *map(More, gap_texts(recorder)),
+        *map(UnexpectedDifference, gap_texts(recorder)),
         *Expected(shown).sentences(happened),
         *missing_changes(shown, happened),
     ]
@@ -40,4 +44,4 @@ def _not_exact(shown: Changes, recorder: Recorder) -> str:
     """Return what a fingerprint tells of a difference: little, unless all is gone."""
     if recorder.rows or recorder.gaps or shown.is_empty:
         return _("Other things would happen than were shown.")
-    return Less(_("Nothing would change."))
+    return MissingDifference(_("Nothing would change."))

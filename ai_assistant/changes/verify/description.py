@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.images import can_be_found, image_digest
 from ai_assistant.changes.capture.recorder import Recorder
-from ai_assistant.changes.display import row_name, shown
+from ai_assistant.changes.display import display_value, row_name
 from ai_assistant.changes.values import (
     SHOWN,
     ChangeKind,
@@ -148,8 +148,8 @@ def _fields(one: RecordedObject) -> tuple[FieldChange, ...]:
                 FieldChange(
                     name=field.name,
                     label=capfirst(str(field.verbose_name)),
-                    before=shown(field, before.get(field.attname), row.alias),
-                    after=shown(field, after.get(field.attname), row.alias),
+                    before=display_value(field, before.get(field.attname), row.alias),
+                    after=display_value(field, after.get(field.attname), row.alias),
                     attname=field.attname,
                     raw=after.get(field.attname),
                 )

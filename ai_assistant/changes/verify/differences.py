@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ai_assistant.changes.capture.images import Image, RowImage, images
+from ai_assistant.changes.capture.images import Image, RowImage, row_images
 from ai_assistant.changes.values import columns, concrete, meta
 
 
-class More(str):
+class UnexpectedDifference(str):
     """Says what would happen beside what was shown."""
 
     __slots__ = ()
 
 
-class Less(str):
+class MissingDifference(str):
     """Says what was shown and would not happen."""
 
     __slots__ = ()
@@ -80,7 +80,9 @@ def whole_before(one: RecordedObject) -> Image | None:
     there = {row.model for row in one.rows}
     for parent, pk in parent_keys(one.row):
         if parent not in there:  # it was not touched
-            for _, part in images(parent, [pk], one.row.alias, fields=columns(parent)):
+            for _, part in row_images(
+                parent, [pk], one.row.alias, fields=columns(parent)
+            ):
                 image = {**part, **image}
     return image
 

@@ -6,7 +6,7 @@ from copy import copy
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.capture.images import RowImage, same
+from ai_assistant.changes.capture.images import RowImage, same_value
 from ai_assistant.changes.values import (
     Changes,
     FieldChange,
@@ -17,12 +17,12 @@ from ai_assistant.changes.values import (
     model_of_label,
 )
 from ai_assistant.changes.verify.auto_fields import is_side
-from ai_assistant.changes.verify.differences import More, RecordedObject
+from ai_assistant.changes.verify.differences import RecordedObject, UnexpectedDifference
 from ai_assistant.changes.verify.expected_values import (
     check_fields,
     hidden_objects,
     is_by_itself,
-    say,
+    object_sentence,
 )
 
 Key = tuple[str, str]  # app.model of the table, id
@@ -107,13 +107,15 @@ class Expected:
             if is_shown or self._goes_along(one, "delete"):
                 self._gone.update((part.label, str(part.pk)) for part in one.rows)
                 return ""
-            return More(say(one, _("%(name)s “%(text)s” would be deleted too.")))
+            return UnexpectedDifference(
+                object_sentence(one, _("%(name)s “%(text)s” would be deleted too."))
+            )
         if expected is not None and expected.kind in ("change", "create"):
             return check_fields(one, expected, in_pieces=self._in_pieces)
         if is_by_itself(one) or self._goes_along(one, "change"):
             return ""
         text = _("%(name)s “%(text)s” would be changed too: %(fields)s.")
-        return More(say(one, text))
+        return UnexpectedDifference(object_sentence(one, text))
 
     def _check_new(self, one: RecordedObject) -> str:
         candidates = [new for new in self._new if one.row.label in _tables(new.model)]
@@ -128,7 +130,9 @@ class Expected:
         if candidates:
             self._new.remove(candidates[0])
             return check_fields(one, candidates[0])
-        return More(say(one, _("%(name)s “%(text)s” would be created too.")))
+        return UnexpectedDifference(
+            object_sentence(one, _("%(name)s “%(text)s” would be created too."))
+        )
 
     def _goes_along(self, one: RecordedObject, kind: str) -> bool:
         """Take an object from those that were counted, with its rows of parents."""
@@ -151,7 +155,9 @@ class Expected:
         if any(_is_chosen(row, other, change) for other, change in fields):
             return ""
         text = ", ".join(f"{_name(table)} {pk}" for table, pk in ends)
-        return More(_("A link would change too: %(text)s.") % {"text": text})
+        return UnexpectedDifference(
+            _("A link would change too: %(text)s.") % {"text": text}
+        )
 
     def _link_fields(
         self, row: RowImage, ends: list[Key]
@@ -194,7 +200,7 @@ def _example(objects: tuple[ObjectChange, ...]) -> ObjectChange:
     for one in objects:
         for change in one.fields:
             first = found.setdefault(change.attname or change.name, change)
-            if not same(first.raw, change.raw):
+            if not same_value(first.raw, change.raw):
                 differing.add(change.attname or change.name)
     fields = tuple(
         FieldChange(name=change.name, label=change.label)

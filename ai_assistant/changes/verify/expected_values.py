@@ -10,7 +10,7 @@ from django.db import models
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.columns import is_sealed
-from ai_assistant.changes.capture.images import same
+from ai_assistant.changes.capture.images import same_value
 from ai_assistant.changes.values import (
     Changes,
     FieldChange,
@@ -21,12 +21,12 @@ from ai_assistant.changes.values import (
     model_of_label,
 )
 from ai_assistant.changes.verify.auto_fields import is_volatile
-from ai_assistant.changes.verify.differences import More, RecordedObject
+from ai_assistant.changes.verify.differences import RecordedObject, UnexpectedDifference
 
 HELD_BYTES = 16
 
 
-def held(value: Any) -> str:
+def short_value_digest(value: Any) -> str:
     """Return the short digest of a value; a sealed one counts by what is in it."""
     clear = {"mac": value["mac"]} if is_sealed(value) else [value]
     text = json.dumps(clear, sort_keys=True, separators=(",", ":"))
@@ -59,10 +59,10 @@ def check_fields(
             wrong.append(str(field.verbose_name))
     if other:
         text = _("%(name)s “%(text)s” would change in more fields: %(fields)s.")
-        return More(say(one, text, other))
+        return UnexpectedDifference(object_sentence(one, text, other))
     if wrong:
         text = _("%(name)s “%(text)s” would get other values: %(fields)s.")
-        return say(one, text, wrong)
+        return object_sentence(one, text, wrong)
     return ""
 
 
@@ -74,7 +74,11 @@ def is_by_itself(one: RecordedObject) -> bool:
 
 
 def _agrees(value: Any, change: FieldChange) -> bool:
-    return held(value) == change.held if change.held else same(value, change.raw)
+    return (
+        short_value_digest(value) == change.held
+        if change.held
+        else same_value(value, change.raw)
+    )
 
 
 def _is_known(field: Any, change: FieldChange) -> bool:
@@ -86,7 +90,9 @@ def _fields(one: RecordedObject) -> list[Any]:
     return [field for row in one.rows for field in columns(row.model)]
 
 
-def say(one: RecordedObject, text: str, fields: list[str] | None = None) -> str:
+def object_sentence(
+    one: RecordedObject, text: str, fields: list[str] | None = None
+) -> str:
     """Return `text` with the name of the object, and the fields that differ."""
     named = fields or [
         str(field.verbose_name) for field in _fields(one) if field.attname in one.fields
@@ -110,7 +116,7 @@ class Hiding:
             elif change.name in self._links:
                 value = json.dumps(change.raw)
             else:
-                value = held(change.raw)
+                value = short_value_digest(change.raw)
             by_value = self._ids.setdefault((change.name, change.attname), {})
             by_value.setdefault(value, []).append(str(pk))
 

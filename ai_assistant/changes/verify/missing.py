@@ -12,7 +12,7 @@ from ai_assistant.changes.values import (
     meta,
     model_of_label,
 )
-from ai_assistant.changes.verify.differences import Less, RecordedObject
+from ai_assistant.changes.verify.differences import MissingDifference, RecordedObject
 from ai_assistant.changes.verify.expected import keys_of, link_ends
 from ai_assistant.changes.verify.expected_values import check_fields, hidden_objects
 
@@ -25,7 +25,9 @@ KINDS = {
 }
 
 
-def missing_changes(shown: Changes, happened: Iterable[RecordedObject]) -> list[Less]:
+def missing_changes(
+    shown: Changes, happened: Iterable[RecordedObject]
+) -> list[MissingDifference]:
     """
     Return a sentence for each shown object to which nothing happened.
 
@@ -35,13 +37,15 @@ def missing_changes(shown: Changes, happened: Iterable[RecordedObject]) -> list[
     """
     happened = list(happened)
     touched, made = _touched(happened), _made(happened)
-    found: list[Less] = []
+    found: list[MissingDifference] = []
     for one in (*shown.objects, *hidden_objects(shown)):
         if one.kind == "create":
             if not _take(made, one):
-                found.append(Less(_("%s would not be created.") % _named(one)))
+                found.append(
+                    MissingDifference(_("%s would not be created.") % _named(one))
+                )
         elif not touched.intersection(keys_of(one.model, one.object_id)):
-            found.append(Less(_("%s would stay as it is.") % _named(one)))
+            found.append(MissingDifference(_("%s would stay as it is.") % _named(one)))
     return [*found, *_fewer_along(shown, happened)]
 
 
@@ -90,7 +94,9 @@ def _made(happened: list[RecordedObject]) -> Counter[str]:
     return Counter(row.label for one in new for row in one.rows)
 
 
-def _fewer_along(shown: Changes, happened: list[RecordedObject]) -> list[Less]:
+def _fewer_along(
+    shown: Changes, happened: list[RecordedObject]
+) -> list[MissingDifference]:
     done = Counter((row.label, KINDS[one.kind]) for one in happened for row in one.rows)
     done.subtract(_targets(shown))
     found = []
@@ -101,10 +107,10 @@ def _fewer_along(shown: Changes, happened: list[RecordedObject]) -> list[Less]:
     return found
 
 
-def _fewer(group: Related, count: int) -> Less:
+def _fewer(group: Related, count: int) -> MissingDifference:
     text = _("Only %(count)d of %(shown)d %(label)s would go along.")
     named = {"count": count, "shown": group.count, "label": group.label}
-    return Less(text % named)
+    return MissingDifference(text % named)
 
 
 def _targets(shown: Changes) -> Counter[tuple[str, str]]:

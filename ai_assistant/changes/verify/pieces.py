@@ -8,15 +8,15 @@ from ai_assistant.changes.capture.images import (
     RowImage,
     can_be_found,
     image_digest,
-    same,
+    same_value,
 )
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.values import Changes, columns, label, meta, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
 from ai_assistant.changes.verify.description import gap_texts
 from ai_assistant.changes.verify.differences import (
-    More,
     RecordedObject,
+    UnexpectedDifference,
     objects_of,
     parent_keys,
     whole_before,
@@ -53,7 +53,10 @@ class Pieces:
         if self._takes_all:
             return []
         happened = objects_of(recorder.rows)
-        return [*map(More, gap_texts(recorder)), *self._next.sentences(happened)]
+        return [
+            *map(UnexpectedDifference, gap_texts(recorder)),
+            *self._next.sentences(happened),
+        ]
 
     def has_moved(self, recorder: Recorder) -> bool:
         """Tell whether a row of the piece was changed by others before it."""
@@ -77,7 +80,7 @@ class Pieces:
         left = self._left.get(_place(row), row.before) or {}
         before = row.before or {}
         return any(
-            not same(left.get(field.attname), before.get(field.attname))
+            not same_value(left.get(field.attname), before.get(field.attname))
             for field in columns(row.model)
             if field.attname in row.fields and not is_volatile(field)
         )

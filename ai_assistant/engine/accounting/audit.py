@@ -12,7 +12,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.registry import registry
 from ai_assistant.safety.audit import record
-from ai_assistant.safety.policy.sensitive import masked
+from ai_assistant.safety.policy.sensitive import mask_secrets
 from ai_assistant.types import ToolResult
 
 OBJECTS = 20  # named; of more only the count is told
@@ -91,7 +91,7 @@ def _of_call(
         return None
     told = json.dumps([result.data, result.message], sort_keys=True, default=str)
     details: dict[str, Any] = {
-        "arguments": masked(call.arguments),
+        "arguments": mask_secrets(call.arguments),
         "arguments_digest": call.arguments_digest,
         "effect": call.effect,
     }
@@ -147,7 +147,7 @@ def _of_approval(interrupt: Interrupt) -> Mapping[str, Any]:
     said = now.answer
     return {
         "approval": str(now.pk),
-        "arguments": masked(now.call.arguments),
+        "arguments": mask_secrets(now.call.arguments),
         "arguments_digest": now.arguments_digest,
         **({"said": said} if said else {}),
     }

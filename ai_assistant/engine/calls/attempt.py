@@ -25,12 +25,16 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
-from ai_assistant.safety.identity.session import Revoked, check_may_write, check_user
-from ai_assistant.safety.policy.policy import judge
-from ai_assistant.tools.paging import paged, split_page
+from ai_assistant.safety.identity.session import (
+    AccessRevoked,
+    check_may_write,
+    check_user,
+)
+from ai_assistant.safety.policy.policy import tool_verdict
+from ai_assistant.tools.paging import paginate, split_page
 from ai_assistant.tools.parsing import arguments_digest
-from ai_assistant.tools.result import from_value, refused
-from ai_assistant.tools.schema import takes_context, validated
+from ai_assistant.tools.result import from_value, permission_denied_result
+from ai_assistant.tools.schema import takes_context, validate_arguments
 from ai_assistant.types import (
     JSON,
     WRITING,
@@ -77,7 +81,7 @@ def context_for(attempt: Attempt) -> RunContext:
     user = fresh_user(run.user_id)
     check_user(run, user)
     if not may_call(user, attempt.tool):
-        raise Refused("permission", refused(call.name).error)
+        raise Refused("permission", permission_denied_result(call.name).error)
     if not attempt.is_proposal:
         check_policy(run, call, attempt.tool, user)
         check_version(call, attempt.tool)
@@ -122,7 +126,7 @@ def check_policy(
 
     Either it had to from its beginning, or the site's policy has become stricter.
     """
-    decision = judge(tool, user=user, module=run.module).decision
+    decision = tool_verdict(tool, user=user, module=run.module).decision
     needs = decision == "ask" or call.asks
     if decision == "deny" or (needs and not call.approved):
         raise Refused(
@@ -156,7 +160,7 @@ def check_approved(call: ToolCall) -> None:
 def invoke(attempt: Attempt, handler: Callable[..., Any], context: RunContext) -> Any:
     """Call `handler` with the arguments of the call, checked once more."""
     tool = attempt.tool
-    arguments, page = split_page(tool, validated(tool, attempt.call.arguments))
+    arguments, page = split_page(tool, validate_arguments(tool, attempt.call.arguments))
     attempt.family.clear()
     attempt.ordinals.restart()
     context.actions = replace(
@@ -165,7 +169,7 @@ def invoke(attempt: Attempt, handler: Callable[..., Any], context: RunContext) -
     value = (
         handler(context, **arguments) if takes_context(tool) else handler(**arguments)
     )
-    return paged(tool, value, page) if handler is tool.handler else value
+    return paginate(tool, value, page) if handler is tool.handler else value
 
 
 def _as_child(child: Attempt, above: RunContext, key: str) -> Outcome:
@@ -203,7 +207,7 @@ def guarded(call: ToolCall, work: Callable[[], Any]) -> Outcome:
     call.traceback = ""  # of an attempt before it
     try:
         return from_value(call.name, work())
-    except (Revoked, LostLease, Differs):
+    except (AccessRevoked, LostLease, Differs):
         raise
     except (Exception, SystemExit, asyncio.CancelledError) as error:
         if connection.in_atomic_block and is_transient(error):
@@ -256,7 +260,7 @@ async def _run_async(attempt: Attempt) -> Outcome:
                 return await _drained(attempt, value)
             value = await value
         return await in_tool_thread(from_value, call.name, value)
-    except (Revoked, LostLease):
+    except (AccessRevoked, LostLease):
         raise
     except TimeoutError as error:
         return timed_out(attempt) if limit.expired() else outcome_of(call, error)

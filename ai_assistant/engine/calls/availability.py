@@ -21,7 +21,7 @@ from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import is_denied
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.arguments import why_missing
-from ai_assistant.tools.find import FIND_TOOLS, matching
+from ai_assistant.tools.find import FIND_TOOLS, find_matching_tools
 from ai_assistant.tools.page.browser_tools import ORIGIN, client_tools
 from ai_assistant.tools.schema import function_schema, schema_chars, schema_error
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
@@ -256,7 +256,7 @@ def find_tools(context: RunContext, query: str) -> dict[str, Any]:
     scope = RunScope(run, context.user)
     told = {one.name for one in told_tools(scope)}
     others = [one for one in tools_of(scope) if one.name not in told]
-    found = matching(query, others)
+    found = find_matching_tools(query, others)
     missing = why_missing(context.user)
     said = {"missing": missing} if missing else {}
     if not found:

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from ai_assistant.context.bulkhead import Bulkhead, StillHanging, TookTooLong
+from ai_assistant.context.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.engine.calls.attempt import TIMEOUT, Attempt, context_for
 from ai_assistant.engine.calls.preview import looked_at
 from ai_assistant.engine.calls.recording import tell
@@ -64,10 +64,10 @@ async def in_form_time(
     safe = partial(with_connections, partial(_guarded, limit.call, work))
     try:
         return await bulkhead.aask(_forms, limit.key, safe, timeout_s=limit.timeout_s)
-    except TookTooLong as error:
+    except CodeTimedOut as error:
         logger.warning("the form of %r took too long", limit.key)
         raise _given_up(limit) from error
-    except StillHanging as error:
+    except BulkheadFull as error:
         logger.warning("the form of %r hangs, and is not asked", limit.key)
         raise _hangs(limit) from error
 

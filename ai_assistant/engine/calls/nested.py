@@ -27,7 +27,7 @@ from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.limits import rate_limit
-from ai_assistant.safety.policy.policy import judge
+from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.tools.parsing import arguments_digest
 from ai_assistant.tools.result import REFUSALS, from_value, rate_limited
@@ -221,7 +221,9 @@ def _names_above(attempt: "Attempt | None") -> set[str]:
 def _refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
     """Return why the site does not let it be a part of its parent, if so."""
     user_id, name = parent.run.user_id, tool.name
-    decision = judge(tool, user=fresh_user(user_id), module=parent.run.module).decision
+    decision = tool_verdict(
+        tool, user=fresh_user(user_id), module=parent.run.module
+    ).decision
     # What is tried out shows what an approval would be for.
     is_covered = parent.call.approved or parent.is_trial
     error = ""

@@ -14,7 +14,7 @@ from ai_assistant.changes import values
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.values import Changes
 from ai_assistant.changes.verify.compare import changes_of
-from ai_assistant.context.bulkhead import Bulkhead, StillHanging, TookTooLong
+from ai_assistant.context.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.engine.calls.attempt import (
     TIMEOUT,
     Attempt,
@@ -72,11 +72,11 @@ async def proposed(attempt: Attempt) -> Proposed:
     safe = partial(with_connections, work)
     try:
         return await bulkhead.aask(_previews, key, safe, timeout_s=attempt.timeout_s)
-    except TookTooLong:
+    except CodeTimedOut:
         logger.warning("the preview of %r took too long", key)
         attempt.report.is_over = True
         return timed_out(attempt)
-    except StillHanging:
+    except BulkheadFull:
         logger.warning("the preview of %r hangs, and is not asked", key)
         attempt.report.is_over = True
         return _hangs(attempt)

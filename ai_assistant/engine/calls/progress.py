@@ -24,7 +24,7 @@ from ai_assistant.models import clock
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.registry import registry
 from ai_assistant.text.redaction import redact, redact_json
-from ai_assistant.text.unicode import whole, whole_json
+from ai_assistant.text.unicode import join_surrogates, whole_json
 from ai_assistant.tools.result import from_value
 from ai_assistant.types import JSON, CallActions, ToolResult
 
@@ -146,7 +146,7 @@ class Report:
 
 
 def _short(text: object) -> str:
-    return redact(whole(str(text)))[:REPORT_CHARS]
+    return redact(join_surrogates(str(text)))[:REPORT_CHARS]
 
 
 def heard(report: Report) -> asyncio.Event:

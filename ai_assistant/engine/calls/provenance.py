@@ -14,7 +14,7 @@ from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.policy import Grant
 from ai_assistant.models.run import Run
-from ai_assistant.safety.policy.policy import judge
+from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.safety.policy.provenance import MODEL, OpenedObject, Origins, look_at
 from ai_assistant.safety.policy.typed_text import TypedWords
 from ai_assistant.tools.ask_user import ask_user
@@ -155,7 +155,7 @@ def consent(run: Run, call: ToolCall, tool: ToolDefinition, user: Any) -> Verdic
     A write whose target or values came from data through the model asks, whatever
     the policy says.
     """
-    verdict = judge(tool, user=user, module=run.module)
+    verdict = tool_verdict(tool, user=user, module=run.module)
     if verdict.decision != "allow" or tool.effect not in WRITING:
         return verdict
     if tool.approval.removes is not None and tool.approval.removes(call.arguments):

@@ -15,7 +15,7 @@ from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.run import Run
 from ai_assistant.text.redaction import redact
-from ai_assistant.text.unicode import whole
+from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.result import from_exception
 from ai_assistant.types import ToolResult
 
@@ -47,7 +47,7 @@ def tell(call: ToolCall, error: BaseException) -> None:
     )
     if settings.DEBUG:
         told = "".join(traceback.format_exception(error))
-        call.traceback = redact(whole(told))[-TRACEBACK_CHARS:]
+        call.traceback = redact(join_surrogates(told))[-TRACEBACK_CHARS:]
 
 
 @contextmanager

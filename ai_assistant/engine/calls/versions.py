@@ -20,7 +20,7 @@ from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.tools.parsing import arguments_digest
 from ai_assistant.tools.result import from_value
-from ai_assistant.tools.schema import function_schema, validated
+from ai_assistant.tools.schema import function_schema, validate_arguments
 from ai_assistant.types import ToolDefinition, ToolResult
 
 _known: set[str] = set()  # hashes that are stored, as far as this process knows
@@ -79,7 +79,7 @@ def arguments_now(call: ToolCall, tool: ToolDefinition) -> dict[str, Any] | Tool
     """
     try:
         arguments = _upgraded(call, tool)
-        validated(tool, arguments)
+        validate_arguments(tool, arguments)
     except Exception as error:  # noqa: BLE001 - the site's code, and what it returns
         if not isinstance(error, ModelRetry):
             tell(call, error)

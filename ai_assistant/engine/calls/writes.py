@@ -10,10 +10,13 @@ from django.utils.translation import gettext as _
 from ai_assistant.changes import values
 from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.changes.capture.store import store
-from ai_assistant.changes.staleness import moved
+from ai_assistant.changes.staleness import stale_rows
 from ai_assistant.changes.values import Changes
 from ai_assistant.changes.verify import compare
-from ai_assistant.changes.verify.differences import Less, More
+from ai_assistant.changes.verify.differences import (
+    MissingDifference,
+    UnexpectedDifference,
+)
 from ai_assistant.engine.calls.attempt import (
     Attempt,
     Outcome,
@@ -38,8 +41,12 @@ from ai_assistant.exceptions import Differs, Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.run import STOPPING, Run
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
-from ai_assistant.safety.identity.session import Revoked, check_may_write, check_user
-from ai_assistant.tools.result import from_value, refused
+from ai_assistant.safety.identity.session import (
+    AccessRevoked,
+    check_may_write,
+    check_user,
+)
+from ai_assistant.tools.result import from_value, permission_denied_result
 from ai_assistant.types import WRITING, RunContext, ToolResult
 
 
@@ -82,7 +89,7 @@ def _asked(attempt: Attempt) -> Outcome | RunContext:
     try:
         return read_again(lambda: context_for(attempt))
     except Exception as error:
-        if isinstance(error, Revoked) or is_transient(error):
+        if isinstance(error, AccessRevoked) or is_transient(error):
             raise  # no matter of this call alone
         return outcome_of(attempt.call, error)
 
@@ -98,7 +105,7 @@ def rechecked(attempt: Attempt, ready: RunContext) -> RunContext:
     user = fresh_user(run.user_id)
     check_user(run, user)
     if not may_call(user, tool):
-        raise Refused("permission", refused(call.name).error)
+        raise Refused("permission", permission_denied_result(call.name).error)
     check_policy(run, call, tool, user)
     check_version(call, tool)
     check_approved(call)
@@ -125,7 +132,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
     def write() -> ToolResult:
         # Behind the fence: what the person has stopped by now does not happen.
         if Run.objects.filter(STOPPING, pk=attempt.run.pk).exists():
-            raise Revoked("stopped", "")
+            raise AccessRevoked("stopped", "")
         context = rechecked(attempt, ready)
         shown = shown_before(attempt.call)
         with (
@@ -177,7 +184,7 @@ def shown_before(call: ToolCall) -> Changes | None:
 
 def check_unmoved(shown: Changes) -> None:
     """Raise Differs if a row that is to be changed is not as it was shown."""
-    if moved(shown.versions):
+    if stale_rows(shown.versions):
         raise Differs(has_moved())
 
 
@@ -189,16 +196,16 @@ def has_moved() -> str:
 def because_unexpected(unexpected: Sequence[str]) -> str:
     """Return why it does not count, if other things happen than were shown."""
     told = " ".join(unexpected[:TOLD])
-    if all(isinstance(one, More) for one in unexpected):
+    if all(isinstance(one, UnexpectedDifference) for one in unexpected):
         return _("It would change more than was shown: %(what)s") % {"what": told}
-    if all(isinstance(one, Less) for one in unexpected):
+    if all(isinstance(one, MissingDifference) for one in unexpected):
         return _("It would change less than was shown: %(what)s") % {"what": told}
     return _("It would not be what was shown: %(what)s") % {"what": told}
 
 
 def _check_as_shown(shown: Changes, recorder: Recorder) -> None:
     """Raise Differs, with what really happens, if that is not what was shown."""
-    unexpected = compare.unexpected(shown, recorder)
+    unexpected = compare.unexpected_changes(shown, recorder)
     if not unexpected:
         return
     because = because_unexpected(unexpected)

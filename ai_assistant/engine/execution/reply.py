@@ -21,15 +21,20 @@ from ai_assistant.models.run import Run, Step
 from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import rate_limit
-from ai_assistant.safety.policy.policy import judge
+from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.tools.parsing import (
     MAX_ARGUMENTS_CHARS,
     arguments_digest,
     parse_arguments,
 )
-from ai_assistant.tools.result import REFUSALS, from_exception, rate_limited, refused
-from ai_assistant.tools.schema import schema_error, validated
+from ai_assistant.tools.result import (
+    REFUSALS,
+    from_exception,
+    permission_denied_result,
+    rate_limited,
+)
+from ai_assistant.tools.schema import schema_error, validate_arguments
 from ai_assistant.types import (
     WRITING,
     ModelReply,
@@ -188,12 +193,12 @@ def _problem(
 ) -> ToolResult | None:
     """Return why the call is not carried out, if so."""
     try:
-        validated(tool, call.arguments)
+        validate_arguments(tool, call.arguments)
     except ModelRetry as error:
         return from_exception(call.name, error)
     if not may_call(user, tool):
-        return refused(call.name)
-    verdict = judge(tool, user=user, module=call.run.module)
+        return permission_denied_result(call.name)
+    verdict = tool_verdict(tool, user=user, module=call.run.module)
     if verdict.decision == "deny":
         return ToolResult(
             ok=False,

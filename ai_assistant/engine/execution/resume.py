@@ -16,7 +16,7 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import fresh_user
-from ai_assistant.safety.identity.session import Revoked, check_user
+from ai_assistant.safety.identity.session import AccessRevoked, check_user
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,7 +121,7 @@ def _ending(run: Run, user: Any) -> Ending | None:
         )
     try:
         check_user(run, user)
-    except Revoked as error:
+    except AccessRevoked as error:
         return Ending(state=RunState.CANCELLED, code=error.code, text=str(error))
     return None
 

@@ -45,7 +45,7 @@ from ai_assistant.models.run import STOPPING, Run, RunState
 from ai_assistant.providers.errors import error_text
 from ai_assistant.request_context import below
 from ai_assistant.safety.budgets.ledger import settle_open
-from ai_assistant.safety.identity.session import Revoked
+from ai_assistant.safety.identity.session import AccessRevoked
 from ai_assistant.types import ModelReply
 
 logger = logging.getLogger("ai_assistant")
@@ -216,7 +216,7 @@ def _ending_of(plan: Plan, error: Exception) -> Ending:
             text=str(error),
             opens_at=error.opens_at,
         )
-    if isinstance(error, Revoked):
+    if isinstance(error, AccessRevoked):
         return Ending(state=RunState.CANCELLED, code=error.code, text=str(error))
     logger.error("run %s failed", plan.run.pk, exc_info=error)
     return Ending(

@@ -36,7 +36,7 @@ from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.safety.limits import check_message_rate
 from ai_assistant.text.redaction import redact, redact_json, redact_values
-from ai_assistant.text.unicode import whole
+from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.types import UserKey
 
 TITLE_CHARS = 60
@@ -322,7 +322,7 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         idempotency_key=submission.key,
         page_path=redact(_path(submission.page_path)),
         script_prefix=script_prefix(),
-        page_title=redact(whole(submission.page_title))[:300],
+        page_title=redact(join_surrogates(submission.page_title))[:300],
         module=module_id_for(submission.page_path),
         context=redact_json(dict(submission.context)),
         look_only=submission.look_only,

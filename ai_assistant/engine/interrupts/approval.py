@@ -30,7 +30,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.policy import Grant
 from ai_assistant.models.run import RunState
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
-from ai_assistant.safety.policy.policy import judge
+from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.text.redaction import redact_values_json
 from ai_assistant.tools.parsing import arguments_digest
 from ai_assistant.types import JSON, ToolDefinition, ToolResult, UserKey
@@ -175,7 +175,7 @@ def _check_allowed(
     user = fresh_user(user_id)
     if not may_call(user, tool):
         raise Refused("permission", _("You have no permission for this any more."))
-    verdict = judge(tool, user=user, module=interrupt.run.module)
+    verdict = tool_verdict(tool, user=user, module=interrupt.run.module)
     if verdict.decision == "deny":
         raise Refused("policy", _("This site does not allow this any more."))
 

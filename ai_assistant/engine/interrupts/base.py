@@ -31,7 +31,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING, Run, RunState
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.text.redaction import redact, redact_json, redact_values_json
-from ai_assistant.text.unicode import whole
+from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.types import JSON, ToolResult, UserKey
 
 ANSWER_CHARS = 10_000
@@ -130,7 +130,7 @@ class PersonKind(InterruptKind):
 
     def ask(self, call: ToolCall, asked: Ask) -> Sequence[Event]:
         """Open what a tool has raised: an `Ask` names its kind."""
-        text = whole(str(asked.question))
+        text = join_surrogates(str(asked.question))
         return [self.open(call, question=text, key=asked.key, asked_by=asked.asked_by)]
 
     def validate(

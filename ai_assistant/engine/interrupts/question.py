@@ -19,7 +19,7 @@ from ai_assistant.exceptions import Ask, Refused
 from ai_assistant.models import clock
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.text.unicode import whole, whole_json
+from ai_assistant.text.unicode import join_surrogates, whole_json
 from ai_assistant.types import JSON
 
 Option = Mapping[str, str]  # id, label, description
@@ -39,7 +39,7 @@ class Question(PersonKind):
 
         One that was left without an answer is not asked again for the same call.
         """
-        text = whole(_again(call, asked) + str(asked.question))
+        text = join_surrogates(_again(call, asked) + str(asked.question))
         if left := self._left_before(call, text):
             status, reason = ENDED_AS[left.status]
             return record_result(call, unanswered(left), status=status, reason=reason)

@@ -12,7 +12,7 @@ from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.tools.page.browser_tools import client_tools
-from ai_assistant.tools.result import result_preview, storable, text_for_model
+from ai_assistant.tools.result import result_preview, storable_result, text_for_model
 from ai_assistant.types import ToolDefinition, ToolResult
 
 
@@ -31,7 +31,7 @@ def record_result(
 
     `status` is complete or failed by the result, unless it is given.
     """
-    result = storable(result)
+    result = storable_result(result)
     status = status or (CallStatus.COMPLETE if result.ok else CallStatus.FAILED)
     text = text_for_model(result)
     changed = ToolCall.objects.filter(pk=call.pk, status__in=OPEN_CALL).update(

@@ -28,7 +28,7 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.budgets.ledger import settle_open
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction import redact
-from ai_assistant.text.unicode import whole
+from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.types import ToolResult
 
 logger = logging.getLogger("ai_assistant")
@@ -119,8 +119,8 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     run.state = ending.state
     run.owner = ""
     run.error_code = ending.code[:64]
-    run.error_text = redact(whole(ending.text))
-    run.error_detail = redact(whole(ending.detail))[:DETAIL_CHARS]
+    run.error_text = redact(join_surrogates(ending.text))
+    run.error_detail = redact(join_surrogates(ending.detail))[:DETAIL_CHARS]
     now = clock.now()
     run.opens_at = ending.opens_at
     if ending.wait_s:

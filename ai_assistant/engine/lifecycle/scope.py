@@ -6,7 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from ai_assistant.context.collect import Kept, chosen, from_browser, see
+from ai_assistant.context.collect import (
+    KeptChips,
+    collect_items,
+    from_browser,
+    sent_items,
+)
 from ai_assistant.context.page import SitePage, find_page, page_info
 from ai_assistant.context.viewparts import ViewParts, registered_parts
 from ai_assistant.engine.interrupts.browser import FromPage, find_request
@@ -16,7 +21,7 @@ from ai_assistant.modules.read_only import ReadOnly, look_only, read_only
 from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id, module_for
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.page.navigate import NAVIGATE_TO, landed
+from ai_assistant.tools.page.navigate import NAVIGATE_TO, navigation_result
 from ai_assistant.types import ContextItem, RunContext
 
 logger = logging.getLogger("ai_assistant")
@@ -71,7 +76,7 @@ class RunScope:
     def items(self) -> list[ContextItem]:
         """What the model is told of the page."""
         kept = kept_of(self.run.context)
-        return chosen(see(self.context, kept.browser).items, kept)
+        return sent_items(collect_items(self.context, kept.browser).items, kept)
 
     @cached_property
     def read_only(self) -> ReadOnly | None:
@@ -106,9 +111,9 @@ def module_id_for(page_path: str) -> str:
     return module_for(page_info(page_path).view_name).id
 
 
-def kept_of(stored: Mapping[str, Any]) -> Kept:
+def kept_of(stored: Mapping[str, Any]) -> KeptChips:
     """Return what a person kept, from the form in which a run stores it."""
-    return Kept(
+    return KeptChips(
         dropped=frozenset(stored.get("dropped", ())),
         mentioned=frozenset(stored.get("mentioned", ())),
         browser=tuple(map(from_browser, stored.get("browser", ()))),
@@ -121,4 +126,4 @@ def with_page(said: FromPage) -> FromPage:
     if interrupt.call.name != NAVIGATE_TO or said.code:
         return said
     context = RunScope(interrupt.run, fresh_user(said.user_id)).context
-    return replace(said, value=landed(context, said.path, said.value))
+    return replace(said, value=navigation_result(context, said.path, said.value))

@@ -35,7 +35,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import LostLease, Refused
 from ai_assistant.request_context import as_here
-from ai_assistant.safety.audit import gathered
+from ai_assistant.safety.audit import write_at_end
 
 logger = logging.getLogger("ai_assistant")
 
@@ -197,7 +197,7 @@ def _transaction(wait_s: float) -> Iterator[None]:
     is_own = not connection.in_atomic_block
     limits = {"lock_timeout": in_ms(wait_s), IDLE_LIMIT: in_ms(IDLE_LIMIT_S)}
     try:
-        with transaction.atomic(), gathered():
+        with transaction.atomic(), write_at_end():
             if is_own:
                 _thread.of_site = set_local(limits)
             yield

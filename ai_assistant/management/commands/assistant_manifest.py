@@ -7,9 +7,9 @@ from django.core.management.base import BaseCommand, CommandError
 from ai_assistant import conf
 from ai_assistant.tools.manifest import (
     current_manifest,
-    differences,
+    manifest_differences,
+    manifest_text,
     read_manifest,
-    written,
 )
 
 
@@ -35,12 +35,12 @@ class Command(BaseCommand):
             self._compare(path)
             return
         tools = current_manifest()
-        path.write_text(written(tools), encoding="utf-8")
+        path.write_text(manifest_text(tools), encoding="utf-8")
         self.stdout.write(f"{len(tools)} tools written to {path}.")
 
     def _compare(self, path: Path) -> None:
         try:
-            found = list(differences(read_manifest(path)))
+            found = list(manifest_differences(read_manifest(path)))
         except (OSError, ValueError) as error:
             raise CommandError(f"{path} cannot be read: {error}") from error
         if found:

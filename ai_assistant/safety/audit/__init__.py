@@ -6,7 +6,7 @@ chain, with the hash of the one before, and `verify` finds what was altered, del
 moved or cut off behind our back.
 """
 
-from ai_assistant.safety.audit.record import came_from, gathered, record, request_ip
+from ai_assistant.safety.audit.record import came_from, record, request_ip, write_at_end
 from ai_assistant.safety.audit.seal import (
     BEHIND_S,
     behind_s,
@@ -14,18 +14,18 @@ from ai_assistant.safety.audit.seal import (
     seal_all,
     seal_entries,
 )
-from ai_assistant.safety.audit.verify import Verified, verify
+from ai_assistant.safety.audit.verify import VerifiedLog, verify
 
 __all__ = [
     "BEHIND_S",
-    "Verified",
+    "VerifiedLog",
     "behind_s",
     "came_from",
     "forget_before",
-    "gathered",
     "record",
     "request_ip",
     "seal_all",
     "seal_entries",
     "verify",
+    "write_at_end",
 ]

@@ -56,7 +56,7 @@ def _looked_at(head: AuditHead) -> tuple[AuditHead, str]:
     return head, MISSING
 
 
-def keep(head: AuditHead) -> None:
+def store_head(head: AuditHead) -> None:
     """Store the head with its proof. Its lock must be held."""
     head.mac = head_mac(head)
     head.save(update_fields=["n", "hash", "first", "first_previous", "mac"])

@@ -121,7 +121,7 @@ def record(  # noqa: PLR0913 - each is a column
 
 
 @contextmanager
-def gathered() -> Iterator[None]:
+def write_at_end() -> Iterator[None]:
     """Write at the end what is recorded inside. Call it in a transaction."""
     if _unit.entries is not None:
         yield

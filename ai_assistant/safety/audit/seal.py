@@ -13,8 +13,8 @@ from ai_assistant.safety.audit.chain import (
     entry_hash,
     free_head,
     is_own_hash,
-    keep,
     locked_head,
+    store_head,
 )
 from ai_assistant.safety.audit.record import record
 
@@ -44,7 +44,7 @@ def forget_before(moment: datetime) -> int:
         old = AuditEntry.objects.filter(n__lt=last)
         old._raw_delete(old.db)  # noqa: SLF001 - delete() itself is refused
         head.first, head.first_previous = last, first.previous
-        keep(head)
+        store_head(head)
         details = {"entries": count, "before": moment.isoformat()}
         record("audit.purged", user=None, details=details)
     return count
@@ -80,7 +80,7 @@ def seal_entries() -> int:
             _chain(head, row)
         # Its base manager: that of the log refuses to change entries.
         AuditEntry._base_manager.bulk_update(rows, ["n", "previous", "hash"])
-        keep(head)
+        store_head(head)
     return len(rows)
 
 
@@ -92,19 +92,19 @@ def seal_all(batch: Callable[[], int] = seal_entries) -> int:
     """
     count = 0
     # Asked outside of any transaction, which on SQLite would keep others waiting.
-    while unsealed().exists() and (sealed := batch()):
+    while unsealed_entries().exists() and (sealed := batch()):
         count += sealed
     return count
 
 
-def unsealed() -> AuditQuerySet:
+def unsealed_entries() -> AuditQuerySet:
     """Return the entries that are not sealed, in the order of writing."""
     return AuditEntry.objects.filter(n=None).order_by("id")
 
 
 def behind_s() -> float:
     """Return the age of the oldest entry that is not sealed, by the database's clock."""
-    oldest = unsealed().values_list("created_at", flat=True).first()
+    oldest = unsealed_entries().values_list("created_at", flat=True).first()
     return max(0.0, database_now() - oldest.timestamp()) if oldest else 0.0
 
 
@@ -116,7 +116,7 @@ def anchor_later(n: int, own_hash: str) -> None:
 def _rows() -> AuditQuerySet:
     # Those that others hold, as the deletion of their user does, come next time.
     skips = connection.features.has_select_for_update_skip_locked
-    return unsealed().select_for_update(skip_locked=skips)[:BATCH]
+    return unsealed_entries().select_for_update(skip_locked=skips)[:BATCH]
 
 
 def _note(head: AuditHead, action: str) -> None:

@@ -13,7 +13,7 @@ from ai_assistant.safety.audit.chain import (
     is_own_hash,
     is_own_head,
 )
-from ai_assistant.safety.audit.seal import FORGED, behind_s, unsealed
+from ai_assistant.safety.audit.seal import FORGED, behind_s, unsealed_entries
 
 CHUNK = 1000
 MARGIN = timedelta(minutes=10)  # that clocks of processes may differ
@@ -21,7 +21,7 @@ MOST = 20  # findings; one broken place may lead to others
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class AuditFinding:
     """What is wrong, and at which number."""
 
     n: int
@@ -29,7 +29,7 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Verified:
+class VerifiedLog:
     """
     `n` and `hash` are the end of the log, to be kept somewhere else.
 
@@ -42,10 +42,10 @@ class Verified:
     hash: str
     unsealed: int
     unsealed_s: float
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
 
 
-def verify(*, anchor: tuple[int, str] | None = None) -> Verified:
+def verify(*, anchor: tuple[int, str] | None = None) -> VerifiedLog:
     """
     Return what is wrong with the log, at most MOST findings, in order.
 
@@ -53,7 +53,7 @@ def verify(*, anchor: tuple[int, str] | None = None) -> Verified:
     head does not tell, an older state of the whole database put back.
     """
     head = AuditHead.objects.filter(pk=PK).first() or AuditHead(pk=PK)
-    found: list[Finding] = []
+    found: list[AuditFinding] = []
     count = 0
     expected = head.first
     previous: str | None = head.first_previous  # None: not known
@@ -72,11 +72,11 @@ def verify(*, anchor: tuple[int, str] | None = None) -> Verified:
     found += _not_sealed(head)
     if anchor is not None:
         found += _anchored(*anchor, head)
-    return Verified(
+    return VerifiedLog(
         count=count,
         n=head.n,
         hash=head.hash,
-        unsealed=unsealed().count(),
+        unsealed=unsealed_entries().count(),
         unsealed_s=behind_s(),
         findings=tuple(found[:MOST]),
     )
@@ -84,28 +84,32 @@ def verify(*, anchor: tuple[int, str] | None = None) -> Verified:
 
 def _looked_at(
     entry: AuditEntry, expected: int, previous: str | None, *, is_own: bool
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     n = entry.place
     if n < expected:
-        yield Finding(n=n, text=f"Entry {n} lies before the log's first entry.")
+        yield AuditFinding(n=n, text=f"Entry {n} lies before the log's first entry.")
         return
     if n > expected:
         yield _missing(expected, n - 1)
     if not is_own:
-        yield Finding(n=n, text=_altered(entry))
+        yield AuditFinding(n=n, text=_altered(entry))
         return
     if n == expected and previous not in (None, entry.previous):
-        yield Finding(n=n, text=f"Entry {n} does not follow the one before it.")
+        yield AuditFinding(n=n, text=f"Entry {n} does not follow the one before it.")
     if entry.action in (ALTERED, MISSING):
-        yield Finding(
+        yield AuditFinding(
             n=n,
             text=f"Before entry {n} the end of the log was tampered with: "
             "entries may be missing there.",
         )
     if entry.action == FORGED:
-        yield Finding(n=n + 1, text=f"Entry {n + 1} was altered before it was sealed.")
+        yield AuditFinding(
+            n=n + 1, text=f"Entry {n + 1} was altered before it was sealed."
+        )
     if _is_of_another(entry):
-        yield Finding(n=n, text=f"Entry {n} names another user than it was made for.")
+        yield AuditFinding(
+            n=n, text=f"Entry {n} names another user than it was made for."
+        )
 
 
 def _is_of_another(entry: AuditEntry) -> bool:
@@ -125,29 +129,33 @@ def _altered(entry: AuditEntry) -> str:
     return f"Entry {entry.n} was altered."
 
 
-def _missing(first: int, last: int) -> Finding:
+def _missing(first: int, last: int) -> AuditFinding:
     if first == last:
-        return Finding(n=first, text=f"Entry {first} is missing.")
-    return Finding(n=first, text=f"Entries {first} to {last} are missing.")
+        return AuditFinding(n=first, text=f"Entry {first} is missing.")
+    return AuditFinding(n=first, text=f"Entries {first} to {last} are missing.")
 
 
-def _end(head: AuditHead, expected: int, previous: str | None) -> Iterator[Finding]:
+def _end(
+    head: AuditHead, expected: int, previous: str | None
+) -> Iterator[AuditFinding]:
     if head.n and expected <= head.n:
         yield _missing(expected, head.n)
     elif head.n and previous not in (None, head.hash):
-        yield Finding(n=head.n, text=f"Entry {head.n} is not the one that was written.")
+        yield AuditFinding(
+            n=head.n, text=f"Entry {head.n} is not the one that was written."
+        )
     if head.mac and not is_own_head(head):
-        yield Finding(n=head.n, text="The end of the log was altered.")
+        yield AuditFinding(n=head.n, text="The end of the log was altered.")
     beyond = AuditEntry.objects.filter(n__gt=head.n).order_by("n").first()
     now = AuditHead.objects.filter(pk=PK).values_list("n", flat=True).first() or 0
     if beyond is not None and now < beyond.place:
-        yield Finding(
+        yield AuditFinding(
             n=beyond.place,
             text=f"Entry {beyond.n} lies behind the end of the log, which is {now}.",
         )
 
 
-def _begun_anew(head: AuditHead) -> Iterator[Finding]:
+def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
     """Find that the log was emptied: what it had to tell of is still there."""
     first = AuditEntry.objects.order_by("id").first()
     change = ChangeSet.objects.order_by("created_at").first()
@@ -155,30 +163,32 @@ def _begun_anew(head: AuditHead) -> Iterator[Finding]:
         return
     if first is None:
         text = "The log is empty, but there are changes: they were recorded in it."
-        yield Finding(n=1, text=text)
+        yield AuditFinding(n=1, text=text)
     elif change.created_at < first.created_at - MARGIN:
-        yield Finding(
+        yield AuditFinding(
             n=1,
             text=f"The log begins at {first.created_at:%Y-%m-%d %H:%M}, but there are "
             "older changes: what came before was deleted.",
         )
 
 
-def _not_sealed(head: AuditHead) -> Iterator[Finding]:
+def _not_sealed(head: AuditHead) -> Iterator[AuditFinding]:
     """Look at what is not sealed yet: it shows when it is altered, not when it is gone."""
-    for entry in unsealed().iterator(chunk_size=CHUNK):
+    for entry in unsealed_entries().iterator(chunk_size=CHUNK):
         if not is_own_hash(entry) or _is_of_another(entry):
-            yield Finding(
+            yield AuditFinding(
                 n=head.n + 1,
                 text=f"The entry of {entry.created_at:%Y-%m-%d %H:%M:%S}, "
                 "which is not sealed yet, was altered.",
             )
 
 
-def _anchored(n: int, own_hash: str, head: AuditHead) -> Iterator[Finding]:
+def _anchored(n: int, own_hash: str, head: AuditHead) -> Iterator[AuditFinding]:
     if n > head.n:
-        yield Finding(n=n, text=f"The log ends at {head.n}, but entry {n} was written.")
+        yield AuditFinding(
+            n=n, text=f"The log ends at {head.n}, but entry {n} was written."
+        )
         return
     entry = AuditEntry.objects.filter(n=n).first()
     if entry is not None and entry.hash != own_hash:
-        yield Finding(n=n, text=f"Entry {n} is not the one that was noted.")
+        yield AuditFinding(n=n, text=f"Entry {n} is not the one that was noted.")

@@ -131,7 +131,7 @@ def allowances(user: Any) -> list[Allowance]:
     ]
 
 
-def used(allowance: Allowance, spender: Spender, now: datetime) -> Amount:
+def used_amount(allowance: Allowance, spender: Spender, now: datetime) -> Amount:
     """Return what counts against a budget now, with what is reserved."""
     total = _counted(allowance, spender, now).aggregate(
         tokens=Sum("tokens"), usd=Sum("usd")

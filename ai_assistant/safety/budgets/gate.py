@@ -11,7 +11,13 @@ from django.utils.translation import gettext as _
 from ai_assistant.exceptions import Limited
 from ai_assistant.models import clock
 from ai_assistant.models.usage import Budget
-from ai_assistant.safety.budgets.budgets import Allowance, Amount, Spender, used, window
+from ai_assistant.safety.budgets.budgets import (
+    Allowance,
+    Amount,
+    Spender,
+    used_amount,
+    window,
+)
 from ai_assistant.safety.budgets.texts import too_large, too_small, used_up
 from ai_assistant.types import ModelRequest
 
@@ -60,7 +66,7 @@ def require_budget(
     full = [
         one
         for one in budgets
-        if _exceeds(_sum(used(one, spender, now), more), one.most)
+        if _exceeds(_sum(used_amount(one, spender, now), more), one.most)
     ]
     if not full:
         return

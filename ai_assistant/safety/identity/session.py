@@ -41,7 +41,7 @@ PURPOSE = "session"
 TELLING = (db.SessionStore, cache.SessionStore, file.SessionStore)
 
 
-class SessionsAway(AssistantError):
+class SessionStoreUnavailable(AssistantError):
     """The session store cannot be reached just now."""
 
 
@@ -75,7 +75,7 @@ def is_removed(kept: str) -> bool:
     except DatabaseFailure:
         raise  # of the transaction around it, which knows what to do
     except Exception as error:
-        raise SessionsAway(f"The session store failed: {error}") from error
+        raise SessionStoreUnavailable(f"The session store failed: {error}") from error
 
 
 def _can_tell(session: Any) -> bool:
@@ -134,11 +134,11 @@ class SessionStamp:
         )
 
 
-class Revoked(Refused):
+class AccessRevoked(Refused):
     """The person may no longer use the assistant: the run ends here."""
 
 
-def stamp(request: HttpRequest) -> SessionStamp:
+def session_stamp(request: HttpRequest) -> SessionStamp:
     """Return the stamp of the request's session."""
     session = request.session
     return SessionStamp(
@@ -169,17 +169,19 @@ def check_user(run: Run | QueuedMessage, user: Any) -> None:
     was removed without one. Whether it is there cannot always be asked.
     """
     if user is None or not user.is_active:
-        raise Revoked("deactivated", _("Stopped: the account was deactivated."))
+        raise AccessRevoked("deactivated", _("Stopped: the account was deactivated."))
     if not may_use(user):
-        raise Revoked("permission", _("Stopped: you may no longer use the assistant."))
+        raise AccessRevoked(
+            "permission", _("Stopped: you may no longer use the assistant.")
+        )
     if run.password_digest and not constant_time_compare(
         run.password_digest, password_digest(user)
     ):
-        raise Revoked("password", _("Stopped: the password was changed."))
-    with suppress(SessionsAway):
+        raise AccessRevoked("password", _("Stopped: the password was changed."))
+    with suppress(SessionStoreUnavailable):
         _check_session(run)
     if run.token_id is not None and is_revoked(run.token_id):
-        raise Revoked("token", _("Stopped: the access token was revoked."))
+        raise AccessRevoked("token", _("Stopped: the access token was revoked."))
 
 
 def check_may_write(run: Run | QueuedMessage) -> None:
@@ -199,7 +201,7 @@ def check_may_write(run: Run | QueuedMessage) -> None:
         )
     try:
         _check_session(run)
-    except SessionsAway as error:
+    except SessionStoreUnavailable as error:
         raise Refused(
             "session_unknown",
             _("It cannot be seen just now whether you are still signed in."),
@@ -209,7 +211,7 @@ def check_may_write(run: Run | QueuedMessage) -> None:
 def _check_session(run: Run | QueuedMessage) -> None:
     """Raise Revoked if the session was removed from the store before its time."""
     if not _has_expired(run) and is_removed(run.session_sealed):
-        raise Revoked("session_removed", _("Stopped: your session was ended."))
+        raise AccessRevoked("session_removed", _("Stopped: your session was ended."))
 
 
 def _has_expired(run: Run | QueuedMessage) -> bool:

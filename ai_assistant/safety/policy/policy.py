@@ -13,12 +13,14 @@ from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.safety.policy.rules import DECISIONS, Rule, site_rules
 from ai_assistant.types import Decision, ToolDefinition, Verdict
 
-__all__ = ["DECISIONS", "judge"]
+__all__ = ["DECISIONS", "tool_verdict"]
 
 STRICTEST: tuple[Decision, ...] = ("deny", "ask", "allow")
 
 
-def judge(tool: ToolDefinition, *, user: Any = None, module: str = "") -> Verdict:
+def tool_verdict(
+    tool: ToolDefinition, *, user: Any = None, module: str = ""
+) -> Verdict:
     """
     Return what the site wants for `tool`, called by `user` on a page of `module`.
 
@@ -44,7 +46,7 @@ def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bo
         rule.decision == "deny" for rule in site_rules()
     ):
         return False
-    return judge(tool, user=user, module=module).decision == "deny"
+    return tool_verdict(tool, user=user, module=module).decision == "deny"
 
 
 def _strictness(rule: Rule) -> int:

@@ -45,7 +45,7 @@ class Origins:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class ArgumentOrigins:
     """What is known of a call's arguments: where they are foreign, and if any is typed."""
 
     foreign: tuple[str, ...] = ()  # names of arguments
@@ -53,7 +53,7 @@ class Found:
     is_opened: bool = False  # one names the object that the person has opened
 
 
-def look_at(arguments: Mapping[str, JSON], origins: Origins) -> Found:
+def look_at(arguments: Mapping[str, JSON], origins: Origins) -> ArgumentOrigins:
     """Return which of the arguments came from data, and whether the person gave any."""
     known = _property_names(origins.schema)
     defaults = _defaults(origins.schema)
@@ -71,7 +71,7 @@ def look_at(arguments: Mapping[str, JSON], origins: Origins) -> Found:
             is_opened = True
         else:
             found[str(path[0])] = None
-    return Found(foreign=tuple(found), is_meant=is_meant, is_opened=is_opened)
+    return ArgumentOrigins(foreign=tuple(found), is_meant=is_meant, is_opened=is_opened)
 
 
 def _leaves(value: JSON, path: Path) -> Iterator[tuple[Path, JSON, bool]]:

@@ -82,24 +82,24 @@ def is_opened_field(field: Any) -> bool:
     return bool(names & _opened())
 
 
-def masked(value: Any) -> Any:
+def mask_secrets(value: Any) -> Any:
     """Return `value` with what stands under secret keys masked, at any depth."""
     if isinstance(value, dict):
         return {
             key: HIDDEN
             if item is not None and is_secret_name(str(key))
-            else masked(item)
+            else mask_secrets(item)
             for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [masked(item) for item in value]
+        return [mask_secrets(item) for item in value]
     return value
 
 
 def masked_in(field: Any, value: Any) -> Any:
     """Return the value of a field masked, unless the site has opened the field."""
     is_json = isinstance(value, dict | list)
-    return masked(value) if is_json and not is_opened_field(field) else value
+    return mask_secrets(value) if is_json and not is_opened_field(field) else value
 
 
 def secrets_in(value: Any, path: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], Any]:

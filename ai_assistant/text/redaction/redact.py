@@ -128,7 +128,7 @@ def redact(text: str) -> str:
 
 def redact_values(text: str) -> str:
     """Return `text` without the secrets that this site is configured with or made."""
-    for secret in secrets():
+    for secret in site_secrets():
         if secret in text:
             text = text.replace(secret, MARK)
     return OWN_TOKEN.sub(MARK, text) if OWN_HINT in text else text
@@ -144,7 +144,7 @@ def redact_values_json(value: Any) -> Any:
     return _mapped(value, redact_values)
 
 
-def secrets() -> tuple[str, ...]:
+def site_secrets() -> tuple[str, ...]:
     """Return the site's secrets, as they are configured now."""
     names = [profile.get("API_KEY_ENV") for profile in conf.get("PROFILES").values()]
     return _redact_secrets(tuple(os.environ.get(name or "", "") for name in names))
@@ -221,7 +221,7 @@ class Mask:
 
 def _beginning(text: str) -> int:
     """Return how many characters at the end may be the beginning of a secret."""
-    beginnings, longest = _beginnings(secrets())
+    beginnings, longest = _beginnings(site_secrets())
     own = OWN_BEGINNING.search(text, max(0, len(text) - OWN_CHARS + 1))
     least = len(own[0]) if own else 0
     for length in range(min(longest, len(text)), least, -1):

@@ -28,7 +28,7 @@ from ai_assistant.safety.policy.admin_pages import (
     rows_of_list,
 )
 from ai_assistant.tools.adapters.functions import from_function
-from ai_assistant.tools.adapters.request import Told, user_request
+from ai_assistant.tools.adapters.request import UnshownMessages, user_request
 from ai_assistant.types import Effect, RunContext, ToolDefinition, ToolResult
 
 MOST_IDS = 1000
@@ -154,7 +154,7 @@ def action_request(
     request = user_request(user, "POST", path, form=form)
     with suppress(Resolver404):
         request.resolver_match = resolve(path)
-    request._messages = Told(request)  # type: ignore[attr-defined]
+    request._messages = UnshownMessages(request)  # type: ignore[attr-defined]
     return request
 
 

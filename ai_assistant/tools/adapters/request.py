@@ -10,7 +10,7 @@ from django.http import HttpRequest, QueryDict
 from ai_assistant.request_context import below_prefix, request_meta
 
 
-class Told(BaseStorage):
+class UnshownMessages(BaseStorage):
     """A storage of messages that no page will show: `request._messages`."""
 
     def _get(self, *_args: Any, **_kwargs: Any) -> tuple[list[Any], bool]:

@@ -9,10 +9,10 @@ from pydantic import BeforeValidator, Field
 from ai_assistant import conf
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.admin_pages import Page, is_overridden
-from ai_assistant.text.unicode import whole
+from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.data.access.model_admin import (
     ID_CHARS,
-    Door,
+    AdminAccess,
     at_object,
     check_told,
     may_enter,
@@ -52,10 +52,10 @@ BATCH = 400  # keys in one query; SQLite's oldest limit is 999 values
 Ids = Annotated[list[str | int], Field(min_length=1, max_length=MOST_IDS)]
 
 
-Load = Callable[[Door, list[Any]], Iterable[Model]]
+Load = Callable[[AdminAccess, list[Any]], Iterable[Model]]
 
 
-def chosen_rows(door: Door, ids: list[Any], load: Load) -> list[Model]:
+def chosen_rows(door: AdminAccess, ids: list[Any], load: Load) -> list[Model]:
     """
     Return the objects of these ids, in their order, each once, as `load` finds them.
 
@@ -79,7 +79,7 @@ def chosen_rows(door: Door, ids: list[Any], load: Load) -> list[Model]:
     return [found[own] for own in dict.fromkeys(own_ids)]
 
 
-def in_list(door: Door, keys: list[Any]) -> Iterator[Model]:
+def in_list(door: AdminAccess, keys: list[Any]) -> Iterator[Model]:
     """Yield those of the objects that the list of the admin shows."""
     return _batches(changelist_rows(door), keys)
 
@@ -87,7 +87,7 @@ def in_list(door: Door, keys: list[Any]) -> Iterator[Model]:
 def on_page(page: Page) -> Load:
     """Return what yields those of the objects that a page of theirs finds."""
 
-    def load(door: Door, keys: list[Any]) -> Iterator[Model]:
+    def load(door: AdminAccess, keys: list[Any]) -> Iterator[Model]:
         if not is_overridden(door.model_admin, "get_object"):
             yield from _batches(of_pages(door, page), keys)
             return
@@ -105,7 +105,7 @@ def _batches(rows: QuerySet[Any], keys: list[Any]) -> Iterator[Model]:
         yield from rows.filter(pk__in=keys[start : start + BATCH])
 
 
-def _key(door: Door, own: str) -> Any:
-    if len(own) > ID_CHARS or whole(own) != own:
-        raise ModelRetry(f"{whole(own[:MOST_NAMED])!r} is no id.")
+def _key(door: AdminAccess, own: str) -> Any:
+    if len(own) > ID_CHARS or join_surrogates(own) != own:
+        raise ModelRetry(f"{join_surrogates(own[:MOST_NAMED])!r} is no id.")
     return door.options.pk.to_python(own)

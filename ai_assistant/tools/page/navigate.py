@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
 
 from ai_assistant import conf
-from ai_assistant.context.collect import Kept, chosen, see
-from ai_assistant.context.opened import admits
+from ai_assistant.context.collect import KeptChips, collect_items, sent_items
+from ai_assistant.context.opened import may_open_page
 from ai_assistant.context.page import SitePage, find_page, page_info
 from ai_assistant.context.page_items import page_title
 from ai_assistant.context.viewparts import ViewParts, registered_parts
@@ -26,7 +26,7 @@ MAX_TEXTS = 20
 TEXT_CHARS = 300
 
 
-def landed(context: RunContext, path: str, said: JSON) -> dict[str, Any]:
+def navigation_result(context: RunContext, path: str, said: JSON) -> dict[str, Any]:
     """
     Return the result of a navigation that led to `path`.
 
@@ -40,7 +40,7 @@ def landed(context: RunContext, path: str, said: JSON) -> dict[str, Any]:
         "path": path,
         "page": [
             {"description": item.description, "value": item.value}
-            for item in chosen(see(here).items, Kept())
+            for item in sent_items(collect_items(here).items, KeptChips())
         ],
     }
     for name in ("messages", "errors"):
@@ -103,7 +103,7 @@ def navigate_to(
             % {"name": view_name},
             suggestion=_("Tell the person where to find it instead."),
         )
-    if not admits(page, context.user):
+    if not may_open_page(page, context.user):
         raise ToolFailed(
             _("“%(path)s” does not exist, or the person may not open it.")
             % {"path": path}

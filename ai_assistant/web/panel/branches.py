@@ -19,7 +19,7 @@ from ai_assistant.engine.service import (
 )
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.transcript.groups import fork_entry
-from ai_assistant.safety.identity.session import stamp
+from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.own_pages import own_page
 from ai_assistant.web.panel.access import FETCHED, assistant_view, back, done
 from ai_assistant.web.panel.fields import page_path, read_key, read_uuid
@@ -115,6 +115,6 @@ def _version(request: HttpRequest) -> Version:
         user_id=request.user.pk,
         run_id=read_uuid(request, "run"),
         key=read_key(request),
-        stamp=stamp(request),
+        stamp=session_stamp(request),
         look_only=read_layout(request).look_only,
     )

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.context.block import line_of
-from ai_assistant.context.collect import PAGE, see
+from ai_assistant.context.collect import PAGE, collect_items
 from ai_assistant.context.opened import page_request
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.provided import is_withheld
@@ -121,7 +121,7 @@ def page_context(user: Any, path: str, title: str = "") -> RunContext:
 def chips_of(context: RunContext) -> Chips:
     """Return the chips of the page of `context`. Asks the database."""
     try:
-        items = see(context).items
+        items = collect_items(context).items
     except Exception as error:  # code of the site: its ModelAdmin, its __str__
         logger.exception("the page %r could not be described", context.page_path)
         items = [_unknown_page(error)]

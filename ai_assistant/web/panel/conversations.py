@@ -26,7 +26,7 @@ from ai_assistant.engine.service import (
 )
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
-from ai_assistant.safety.identity.session import stamp
+from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.own_pages import own_page
 from ai_assistant.web.panel.access import FETCHED, assistant_view, back
 from ai_assistant.web.panel.fields import read_uuid
@@ -53,10 +53,10 @@ async def change_view(request: HttpRequest) -> HttpResponse:
     wanted, does = read_uuid(request, "conversation"), request.POST.get("do", "")
     owner: Any = request.user.pk  # signed in
     if does == "delete":
-        ip = (await in_db(stamp, request)).ip
+        ip = (await in_db(session_stamp, request)).ip
         await to_the_end(delete(owner, wanted, ip))
     elif does == "undo":
-        ip = (await in_db(stamp, request)).ip
+        ip = (await in_db(session_stamp, request)).ip
         await restore(owner, wanted, ip)
     elif does in FLAGS:
         await flag(owner, wanted, does)

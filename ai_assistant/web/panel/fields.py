@@ -13,7 +13,7 @@ from ai_assistant import conf
 from ai_assistant.conf import DEFAULT, offered_profiles
 from ai_assistant.engine.service import ANSWER_CHARS, clean_text
 from ai_assistant.exceptions import Ask, Refused
-from ai_assistant.text.unicode import whole, whole_json
+from ai_assistant.text.unicode import join_surrogates, whole_json
 from ai_assistant.tools.parsing import is_deep
 
 MAX_ITEMS = 50
@@ -73,7 +73,7 @@ def _item(said: object) -> dict[str, Any] | None:
     if not isinstance(said, dict):
         return None
     item: dict[str, Any] = {
-        key: whole(text)[:most]
+        key: join_surrogates(text)[:most]
         for key, most in ITEM_KEYS.items()
         if isinstance(text := said.get(key, ""), str)
     }
@@ -86,7 +86,9 @@ def _item(said: object) -> dict[str, Any] | None:
 def _names(said: object) -> list[str]:
     if not isinstance(said, list):
         return []
-    names = [whole(name) for name in said[:MAX_NAMES] if isinstance(name, str)]
+    names = [
+        join_surrogates(name) for name in said[:MAX_NAMES] if isinstance(name, str)
+    ]
     return [name for name in dict.fromkeys(names) if 0 < len(name) <= NAME_CHARS]
 
 
@@ -110,7 +112,7 @@ def _tool(said: object) -> dict[str, Any] | None:
     is_good = isinstance(name, str) and TOOL_NAME.fullmatch(name)
     if not is_good or not isinstance(parameters, dict):
         return None
-    words = whole(description) if isinstance(description, str) else ""
+    words = join_surrogates(description) if isinstance(description, str) else ""
     return {
         "name": name,
         "description": words[:TOOL_DESCRIPTION_CHARS],

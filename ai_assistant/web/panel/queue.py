@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from ai_assistant.engine.service import Wanted, drop_queued, move_queued, send_now
 from ai_assistant.exceptions import Refused
-from ai_assistant.safety.identity.session import stamp
+from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.panel.access import assistant_view, done
 from ai_assistant.web.panel.fields import read_uuid
 from ai_assistant.web.requests import to_the_end
@@ -46,6 +46,6 @@ def _wanted(request: HttpRequest) -> Wanted:
     return Wanted(
         user_id=request.user.pk,
         conversation_id=read_uuid(request, "conversation"),
-        stamp=stamp(request),
+        stamp=session_stamp(request),
         queued_id=read_uuid(request, "message") if is_one else None,
     )

@@ -30,7 +30,7 @@ from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.live.projection import Projection
-from ai_assistant.safety.identity.session import stamp
+from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.own_pages import own_page
 from ai_assistant.web.panel.access import assistant_view, back, done
 from ai_assistant.web.panel.banners import site_banner
@@ -83,7 +83,7 @@ async def stop_view(request: HttpRequest) -> HttpResponse:
 async def retry_view(request: HttpRequest) -> HttpResponse:
     """Start a new run that goes on where an ended one stands."""
     run_id, key = read_uuid(request, "run"), read_key(request)
-    session = stamp(request)
+    session = session_stamp(request)
     await to_the_end(again(request.user.pk, run_id, key, session))
     return done(request)
 
@@ -92,7 +92,7 @@ async def retry_view(request: HttpRequest) -> HttpResponse:
 @assistant_view(use=True)
 async def answer_view(request: HttpRequest) -> HttpResponse:
     """Approve or deny a call, or answer a question."""
-    session = stamp(request)
+    session = session_stamp(request)
     given = Answer(
         user_id=request.user.pk,
         interrupt_id=read_uuid(request, "interrupt"),
@@ -219,7 +219,7 @@ def _submission(request: HttpRequest) -> Submission:
         page_path=page_path(request.POST.get("path", "")),
         page_title=request.POST.get("title", ""),
         context=read_context(request),
-        stamp=stamp(request),
+        stamp=session_stamp(request),
         look_only=request.POST.get("look_only") == "1",
         steers=request.POST.get("steers") == "1",
         profile=read_profile(request),

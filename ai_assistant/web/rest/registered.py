@@ -14,7 +14,7 @@ from ai_assistant.models.token import AccessToken
 from ai_assistant.modules.base import ContextModule, tool_name
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call, may_use
-from ai_assistant.safety.policy.policy import judge
+from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.schema import function_schema, schema_error
 from ai_assistant.types import ToolDefinition
 from ai_assistant.web.cors import allow
@@ -103,7 +103,7 @@ def _tools(user: Any) -> Iterable[ToolShape]:
     for name, tool in sorted(registry.tools().items()):
         if tool.display.renders_only or schema_error(tool) or not may_call(user, tool):
             continue
-        decision = judge(tool, user=user).decision
+        decision = tool_verdict(tool, user=user).decision
         if decision != "deny":
             yield _tool(name, tool, decision)
 

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import capfirst
 
 from ai_assistant.changes.capture.columns import raw
-from ai_assistant.changes.capture.images import object_id, same
+from ai_assistant.changes.capture.images import object_id, same_value
 from ai_assistant.changes.values import concrete, label, meta
 from ai_assistant.models.change import RowChange
 from ai_assistant.safety.policy.form_limits import form_limits, named_among
@@ -165,7 +165,7 @@ def _keys(row: Any) -> set[tuple[str, str]]:
 def _holds(form: Any, name: str, field: Any, image: Any) -> bool:
     """Tell whether the row still has what an image says, or what a form makes of it."""
     now = raw(field, getattr(form.instance, field.attname))
-    if same(now, (image or {}).get(field.attname)):
+    if same_value(now, (image or {}).get(field.attname)):
         return True
     return bool(_shown(form, name, field, image) == held_value(form, name))
 

@@ -31,7 +31,7 @@ from ai_assistant.changes.capture.images import object_id
 from ai_assistant.changes.values import label, meta
 from ai_assistant.models import clock
 from ai_assistant.safety.identity.sealing import site_key
-from ai_assistant.tools.data.writing.posting import inner, put
+from ai_assistant.tools.data.writing.posting import put_posted_value, unwrapped_widget
 
 NAME = "_aia_opened"  # of the hidden field
 DIGEST_BYTES = 6
@@ -253,7 +253,9 @@ def held_value(form: Any, name: str, row: Any = None) -> Any:
     if isinstance(bound.field, forms.FileField):
         return str(value or "")
     data = QueryDict(mutable=True)
-    put(data, bound.html_name, bound.field, bound.field.prepare_value(value))
+    put_posted_value(
+        data, bound.html_name, bound.field, bound.field.prepare_value(value)
+    )
     return _read(bound, data, MultiValueDict())
 
 
@@ -277,7 +279,9 @@ def _held(form: Any, name: str, row: Any) -> Any:
 
 
 def _read(bound: Any, data: Any, files: Any) -> Any:
-    value = inner(bound.field.widget).value_from_datadict(data, files, bound.html_name)
+    value = unwrapped_widget(bound.field.widget).value_from_datadict(
+        data, files, bound.html_name
+    )
     is_set = isinstance(
         bound.field, forms.MultipleChoiceField | forms.ModelMultipleChoiceField
     )

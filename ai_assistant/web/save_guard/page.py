@@ -21,7 +21,7 @@ from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.values import (
     object_name,
 )
-from ai_assistant.tools.data.writing.posting import put
+from ai_assistant.tools.data.writing.posting import put_posted_value
 from ai_assistant.web.save_guard.conflicts import conflicts_of
 from ai_assistant.web.save_guard.digest import (
     NAME,
@@ -204,7 +204,7 @@ def _decide(
                 data.pop(f"{bound.html_name}-clear", None)
             else:
                 value = bound.field.prepare_value(bound.initial)
-                put(data, bound.html_name, bound.field, value)
+                put_posted_value(data, bound.html_name, bound.field, value)
     request.POST = data  # type: ignore[assignment]
 
 

@@ -3,7 +3,7 @@ from django.urls import reverse
 
 import ai_assistant
 from ai_assistant import ModelRetry
-from ai_assistant.context.collect import see
+from ai_assistant.context.collect import collect_items
 from ai_assistant.context.page import find_page
 from ai_assistant.context.viewparts import names_of_views, registered_parts
 from project.discover.demo.build import build
@@ -99,7 +99,9 @@ class TestExploreView:
 @pytest.mark.django_db(transaction=True)
 class TestExploreContext:
     def item(self, context):
-        found = [one for one in see(context).items if one.id == "discover.query"]
+        found = [
+            one for one in collect_items(context).items if one.id == "discover.query"
+        ]
         return found[0] if found else None
 
     def test_tells_query_and_lines(self, at, lines):

@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 
 from ai_assistant import ModelRetry
-from ai_assistant.context.collect import see
+from ai_assistant.context.collect import collect_items
 from project.wiki.assistant import read_wiki_page, search_wiki
 from project.wiki.models import Page
 
@@ -73,18 +73,18 @@ class TestWikiPages:
 @pytest.mark.django_db(transaction=True)
 class TestWikiContext:
     def test_describes_the_page_that_is_read(self, at, pages):
-        seen = see(at(pages[0].get_absolute_url()))
+        seen = collect_items(at(pages[0].get_absolute_url()))
 
         [item] = [item for item in seen.items if item.id == "wiki_page"]
         assert (item.title, item.value["slug"]) == ("Tea", "tea")
         assert (len(item.value["text"]), item.value["is_cut"]) == (3000, True)
 
     def test_is_kept_from_who_may_not_read(self, at, pages, user):
-        seen = see(at(pages[0].get_absolute_url(), user))
+        seen = collect_items(at(pages[0].get_absolute_url(), user))
 
         assert "wiki_page" not in [item.id for item in seen.items]
 
     def test_is_not_there_on_other_pages(self, at):
-        seen = see(at("/admin/"))
+        seen = collect_items(at("/admin/"))
 
         assert "wiki_page" not in [item.id for item in seen.items]

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from ai_assistant.text.word_diff import (
     BRIEF_CHARS,
     CARD_CHARS,
-    alone,
-    compared,
+    diff_words,
+    mark_lone_value,
     marked_diff,
 )
 from tests.render.html.dom import parse
@@ -15,7 +15,7 @@ TEXTS = st.text("ab <&\n.", max_size=60)
 
 
 def pieces(before: str, after: str) -> list[tuple[str, str]]:
-    return [tuple(piece) for piece in compared(before, after)]
+    return [tuple(piece) for piece in diff_words(before, after)]
 
 
 class TestCompared:
@@ -138,15 +138,15 @@ class TestLong:
         assert shown.more == 0
 
     def test_new_text(self):
-        shown = alone(LONG)
+        shown = mark_lone_value(LONG)
 
         assert shown.more + len(shown.brief.removesuffix(" …")) == len(LONG)
 
     def test_fields_of_a_card_share_its_room(self):
         text = LONG[: CARD_CHARS - 100]
 
-        assert alone(text).whole
-        assert alone(text, among=2).more
+        assert mark_lone_value(text).whole
+        assert mark_lone_value(text, among=2).more
 
     @pytest.mark.parametrize("lines", [10, 5000])
     def test_lose_and_invent_nothing(self, lines):

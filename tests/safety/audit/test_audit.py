@@ -13,11 +13,11 @@ from ai_assistant.exceptions import AppendOnly
 from ai_assistant.models.audit import AuditEntry, AuditHead
 from ai_assistant.safety.audit import (
     forget_before,
-    gathered,
     record,
     seal_all,
     seal_entries,
     verify,
+    write_at_end,
 )
 from ai_assistant.safety.audit.seal import ANCHOR_EVERY
 
@@ -83,7 +83,7 @@ class TestRecord:
         assert findings() == []
 
     def test_gathered_are_written_at_the_end(self, ada):
-        with transaction.atomic(), gathered():
+        with transaction.atomic(), write_at_end():
             record("call.complete", user=ada)
             record("run.failed", user=ada, details=lambda: {"code": "late"})
             during = AuditEntry.objects.count()
@@ -93,14 +93,14 @@ class TestRecord:
         assert AuditEntry.objects.latest("id").details["code"] == "late"
 
     def test_what_was_taken_back_is_left_out(self, ada):
-        with transaction.atomic(), gathered():
+        with transaction.atomic(), write_at_end():
             record("call.complete", user=ada, details=lambda: None)
             record("run.failed", user=ada)
 
         assert AuditEntry.objects.get().action == "run.failed"
 
     def test_gathered_of_a_failure_are_dropped(self, ada):
-        with pytest.raises(KeyError), transaction.atomic(), gathered():
+        with pytest.raises(KeyError), transaction.atomic(), write_at_end():
             record("call.complete", user=ada)
             raise KeyError
         record("run.failed", user=ada)
@@ -125,7 +125,7 @@ class TestRecord:
     def test_line_in_the_log_at_every_hundredth(
         self, ada, caplog, django_capture_on_commit_callbacks
     ):
-        with gathered():
+        with write_at_end():
             for _ in range(ANCHOR_EVERY + 1):
                 record("call.complete", user=ada)
         with (

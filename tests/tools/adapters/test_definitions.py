@@ -6,7 +6,7 @@ from ai_assistant import RunContext
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, WrongArguments
 from ai_assistant.tools.adapters import from_function, from_mcp, from_openai
 from ai_assistant.tools.result import from_exception
-from ai_assistant.tools.schema import function_schema, schema_error, validated
+from ai_assistant.tools.schema import function_schema, schema_error, validate_arguments
 
 PARAMETERS = {
     "type": "object",
@@ -69,14 +69,14 @@ class TestDefinitions:
         tool = from_openai(WEATHER, weather, effect="read")
 
         with pytest.raises(WrongArguments, match=told) as raised:
-            validated(tool, arguments)
+            validate_arguments(tool, arguments)
         hint = from_exception("weather", raised.value).schema_hint
         assert (hint["required"], hint["allowed"]) == (["city"], ["city", "unit"])
 
     def test_right_ones_pass(self):
         tool = from_openai(WEATHER, weather, effect="read")
 
-        assert validated(tool, {"city": "Bonn"}) == {"city": "Bonn"}
+        assert validate_arguments(tool, {"city": "Bonn"}) == {"city": "Bonn"}
 
     @pytest.mark.parametrize(
         "schema", [{"type": "array"}, {"properties": {"a": {"type": "no"}}}]
@@ -95,7 +95,7 @@ class TestDefinitions:
         tool = from_openai({"name": "x", "parameters": far}, weather, effect="read")
 
         with pytest.raises(WrongArguments, match="cannot be resolved"):
-            validated(tool, {"a": 1})
+            validate_arguments(tool, {"a": 1})
 
     def test_plain_function(self):
         def twice(number: int) -> int:
@@ -109,4 +109,4 @@ class TestDefinitions:
             "Double a number.",
             "1/s",
         )
-        assert validated(tool, {"number": 2}) == {"number": 2}
+        assert validate_arguments(tool, {"number": 2}) == {"number": 2}

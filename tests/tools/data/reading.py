@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission
 from ai_assistant import ModelRetry, RunContext
 from ai_assistant.registry import registry
 from ai_assistant.tools.result import from_exception, from_value
-from ai_assistant.tools.schema import validated
+from ai_assistant.tools.schema import validate_arguments
 from ai_assistant.types import PageInfo, ToolResult
 
 READ_TOOLS = (
@@ -36,7 +36,7 @@ def context_of(user: Any, view_name: str = "") -> RunContext:
 def call(name: str, user: Any, **arguments: Any) -> Any:
     """Return the data of the result. Raise what the tool raises."""
     tool = registry.tool(name)
-    given = validated(tool, arguments)
+    given = validate_arguments(tool, arguments)
     result = from_value(name, tool.handler(context_of(user), **given))
     assert result.ok, result.error
     return result.data

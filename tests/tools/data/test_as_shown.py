@@ -4,7 +4,7 @@ import pytest
 from django.db import transaction
 
 from ai_assistant.changes.capture.recorder import recording
-from ai_assistant.changes.verify.compare import unexpected
+from ai_assistant.changes.verify.compare import unexpected_changes
 from tests.tools.data.writing import preview, use
 from tests.warehouse.models import Part, Product, Remark
 
@@ -44,7 +44,7 @@ class TestAsShown:
             boss, "change_object", model=MODEL, id=stock.lamp.pk, values=values
         )
 
-        assert unexpected(changes, recorder) == []
+        assert unexpected_changes(changes, recorder) == []
         assert not recorder.gaps
         assert recorder.rows
 
@@ -58,7 +58,7 @@ class TestAsShown:
 
         changes, recorder = both(boss, name, model=MODEL, **chosen[name])
 
-        assert unexpected(changes, recorder) == []
+        assert unexpected_changes(changes, recorder) == []
         assert not recorder.gaps
 
     def test_inlines(self, boss, stock):
@@ -78,7 +78,7 @@ class TestAsShown:
             inlines={"parts": rows},
         )
 
-        assert unexpected(changes, recorder) == []
+        assert unexpected_changes(changes, recorder) == []
         assert changed_rows(recorder) == {
             ("warehouse.product", "update"),
             ("warehouse.part", "update"),
@@ -100,7 +100,7 @@ class TestAsShown:
             inlines={"parts": [{"code": "A"}]},
         )
 
-        assert unexpected(changes, recorder) == []
+        assert unexpected_changes(changes, recorder) == []
         assert not recorder.gaps
 
     def test_delete_with_all_that_goes_along(self, boss, stock):
@@ -110,7 +110,7 @@ class TestAsShown:
             boss, "delete_objects", model=MODEL, ids=[stock.lamp.pk, stock.chair.pk]
         )
 
-        assert unexpected(changes, recorder) == []
+        assert unexpected_changes(changes, recorder) == []
         assert not recorder.gaps
         assert ("warehouse.remark", "update") in changed_rows(recorder)
 
@@ -128,7 +128,7 @@ class TestAsShown:
         )
 
         assert len(changes.objects) == 20
-        assert unexpected(changes, recorder) == []
+        assert unexpected_changes(changes, recorder) == []
         assert len(recorder.rows) == 30
 
     def test_code_of_the_site_that_does_more_is_found(self, boss, stock, monkeypatch):
@@ -147,7 +147,7 @@ class TestAsShown:
             )
 
         assert "Product “Chair” would be deleted too." in " ".join(
-            unexpected(changes, recorder)
+            unexpected_changes(changes, recorder)
         ).replace("product", "Product")
 
 

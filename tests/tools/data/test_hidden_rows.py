@@ -7,7 +7,7 @@ from django.utils.text import slugify
 
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.values import from_json, to_json
-from ai_assistant.changes.verify.compare import unexpected
+from ai_assistant.changes.verify.compare import unexpected_changes
 from tests.tools.data.writing import preview, use
 from tests.warehouse.models import Product
 
@@ -37,7 +37,7 @@ def changed(boss, many, stock, monkeypatch):
             monkeypatch.setattr(Product, "save", save)
         with transaction.atomic(), recording() as recorder:
             assert use("change_objects", boss, **arguments).ok
-        return shown, unexpected(shown, recorder)
+        return shown, unexpected_changes(shown, recorder)
 
     return do
 

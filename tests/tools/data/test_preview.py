@@ -80,13 +80,13 @@ class TestChange:
         ],
     )
     def test_raw_values_are_what_the_row_holds_then(self, boss, stock, values):
-        from ai_assistant.changes.capture.images import image
+        from ai_assistant.changes.capture.images import row_image
 
         changes = change(boss, stock.lamp, values)
         use("change_object", boss, model=MODEL, id=stock.lamp.pk, values=values)
 
         fields = changes.objects[0].fields
-        row = image(Product, stock.lamp.pk, "default")
+        row = row_image(Product, stock.lamp.pk, "default")
         assert {one.attname: one.raw for one in fields} == {
             one.attname: row[one.attname] for one in fields
         }

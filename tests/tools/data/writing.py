@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ai_assistant.registry import registry
-from ai_assistant.tools.schema import validated
+from ai_assistant.tools.schema import validate_arguments
 from ai_assistant.types import ToolResult
 from tests.tools.data.reading import context_of
 from tests.warehouse.models import Mark, Movement, Part, Product, Remark, Supplier
@@ -14,14 +14,14 @@ from tests.warehouse.models import Mark, Movement, Part, Product, Remark, Suppli
 def use(name: str, user: Any, context: Any = None, **arguments: Any) -> ToolResult:
     """Call the tool, with an approval taken for granted."""
     tool = registry.tool(name)
-    given = validated(tool, arguments)
+    given = validate_arguments(tool, arguments)
     return tool.handler(context or context_of(user), **given)
 
 
 def preview(name: str, user: Any, context: Any = None, **arguments: Any) -> Any:
     """Return what the person would be shown."""
     tool = registry.tool(name)
-    given = validated(tool, arguments)
+    given = validate_arguments(tool, arguments)
     return tool.approval.preview(context or context_of(user), **given)
 
 

@@ -56,7 +56,7 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.run import SESSION, Run
 from ai_assistant.registry import registry
 from ai_assistant.request_context import below
-from ai_assistant.safety.identity.session import Revoked
+from ai_assistant.safety.identity.session import AccessRevoked
 from ai_assistant.text.redaction import redact
 from ai_assistant.types import JSON, RunContext, ToolResult
 
@@ -124,7 +124,7 @@ class _Work:
 
         try:
             outcome = guarded(self.call, work)
-        except Revoked as error:
+        except AccessRevoked as error:
             return ToolResult(ok=False, error=str(error), error_type=error.code)
         except Differs as differs:
             return self.holding.ended_by(differs)

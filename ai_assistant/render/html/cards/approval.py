@@ -17,7 +17,7 @@ from ai_assistant.render.html.diffs.differences import (
 )
 from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
 from ai_assistant.text.hidden_characters import mark_hidden_characters
-from ai_assistant.text.word_diff import room
+from ai_assistant.text.word_diff import whole_text_limit
 
 MOST_STEPS = 50
 
@@ -73,7 +73,9 @@ def arguments_of(interrupt: Interrupt) -> list[Entry]:
     """Return the arguments of a call of which nobody knows what it would change."""
     arguments = interrupt.call.arguments
     return [
-        _argument(interrupt, name, argument_text(value), room(len(arguments)))
+        _argument(
+            interrupt, name, argument_text(value), whole_text_limit(len(arguments))
+        )
         for name, value in arguments.items()
     ]
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ai_assistant.changes.capture.columns import is_sealed
-from ai_assistant.changes.display import shown
+from ai_assistant.changes.display import display_value
 from ai_assistant.changes.values import (
     ChangeKind,
     FieldChange,
@@ -57,7 +57,7 @@ def text_of(field: Any, value: Any, names: Names) -> str:
         return _("hidden")
     if field.is_relation and _is_key(value):
         return names.name(field.related_model, value)
-    return shown(field, value)
+    return display_value(field, value)
 
 
 def shown_fields(row: RowChange, model: Any) -> list[Any]:

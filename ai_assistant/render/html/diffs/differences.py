@@ -19,7 +19,7 @@ from ai_assistant.changes.values import (
 )
 from ai_assistant.changes.verify.description import places_of
 from ai_assistant.text.hidden_characters import looks_like, mark_hidden_characters
-from ai_assistant.text.word_diff import Marked, alone, marked_diff
+from ai_assistant.text.word_diff import MarkedDiff, mark_lone_value, marked_diff
 
 Entry = dict[str, Any]
 QUOTES = "“”„«»\u2039\u203a「」\"'"
@@ -122,11 +122,11 @@ def model_name(label: str, *, plural: bool = False) -> str:
     return str(options.verbose_name_plural if plural else options.verbose_name)
 
 
-def _shown(field: FieldChange, kind: str, among: int, *, alike: bool) -> Marked:
+def _shown(field: FieldChange, kind: str, among: int, *, alike: bool) -> MarkedDiff:
     if kind == "delete":
-        return alone(field.before or field.after, among=among)
+        return mark_lone_value(field.before or field.after, among=among)
     if kind == "create" or field.before == field.after:
-        return alone(field.after, among=among)
+        return mark_lone_value(field.after, among=among)
     return marked_diff(field.before, field.after, strict=alike, among=among)
 
 

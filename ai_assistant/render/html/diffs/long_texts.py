@@ -17,7 +17,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.diffs.changes import readable_rows
 from ai_assistant.render.markdown import parts_of, render
 from ai_assistant.text.hidden_characters import looks_like, mark_hidden_characters
-from ai_assistant.text.word_diff import DiffPiece, compared, marked
+from ai_assistant.text.word_diff import DiffPiece, diff_words, mark_pieces
 
 PART_CHARS = 20_000
 RESULT = "result"  # the side of a call that is not what was asked for
@@ -97,7 +97,7 @@ def _entry(found: "Found", part: int, query: Mapping[str, str | int]) -> Entry:
     return {
         "title": mark_hidden_characters(title),
         "label": mark_hidden_characters(label),
-        "text": marked(parts[number - 1], strict=strict),
+        "text": mark_pieces(parts[number - 1], strict=strict),
         "number": number,
         "count": len(parts),
         # Of a text that is new as a whole they say nothing.
@@ -152,7 +152,7 @@ def _pieces(row: ObjectChange, field: FieldChange) -> list[DiffPiece]:
         return [DiffPiece("same", field.after)]
     if row.kind == "delete":
         return [DiffPiece("same", field.before or field.after)]
-    return compared(field.before, field.after)
+    return diff_words(field.before, field.after)
 
 
 def _parts(pieces: Sequence[DiffPiece]) -> Iterator[list[DiffPiece]]:

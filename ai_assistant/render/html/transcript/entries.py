@@ -26,7 +26,7 @@ from ai_assistant.render.html.fragments import with_buttons
 from ai_assistant.render.markdown import part_end, render
 from ai_assistant.safety.budgets.texts import opens_again_text
 from ai_assistant.text.hidden_characters import mark_hidden_characters
-from ai_assistant.tools.result import SHOWN_CHARS, cut_for_card, pretty
+from ai_assistant.tools.result import SHOWN_CHARS, cut_for_card, indented_json
 
 Entry = dict[str, Any]
 Kin = Mapping[UUID, list[ToolCall]]  # calls below a call, by its id
@@ -170,7 +170,7 @@ def _facts(call: ToolCall) -> Entry:
         "is_open": call.is_open,
         "reason": call.reason,
         "approved": call.approved,
-        "arguments": pretty(call.arguments) or cut_for_card(call.arguments_text),
+        "arguments": indented_json(call.arguments) or cut_for_card(call.arguments_text),
         "result": call.preview,
         "error": call.error,
         "suggestion": "",
@@ -182,7 +182,7 @@ def _facts(call: ToolCall) -> Entry:
         "steps": _steps(call),
         "plan": plan,
         "plan_done": done_of(plan),
-        "partial": pretty(call.partial) if call.is_open and not plan else "",
+        "partial": indented_json(call.partial) if call.is_open and not plan else "",
         "background": call.background,
         "answers": answers_of(call),
         "decision": decision_of(call),
@@ -200,7 +200,7 @@ def draft_entry(card_id: str, name: str, arguments: dict[str, Any]) -> Entry:
         "status": CallStatus.PENDING,
         "is_open": True,
         "is_draft": True,
-        "arguments": pretty(arguments),
+        "arguments": indented_json(arguments),
     }
     return with_body(entry, {"args": arguments})
 

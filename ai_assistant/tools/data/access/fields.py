@@ -15,7 +15,7 @@ from ai_assistant.safety.policy.form_limits import (
 from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.model_admin import (
-    Door,
+    AdminAccess,
     at_add,
     at_object,
     is_closed,
@@ -27,7 +27,7 @@ FIELDS = "fields"  # of the memo of a door
 SAYS = ("get_fieldsets", "get_fields", "get_form", "get_readonly_fields", "get_exclude")
 
 
-def admin_fields(door: Door, obj: Model, *, in_list: bool = False) -> list[Any]:
+def admin_fields(door: AdminAccess, obj: Model, *, in_list: bool = False) -> list[Any]:
     """
     Return the fields of `obj` that its page or the list shows, in their order.
 
@@ -43,7 +43,7 @@ def admin_fields(door: Door, obj: Model, *, in_list: bool = False) -> list[Any]:
 
 
 def limits_of(
-    door: Door, obj: Model, fields: Iterable[Any], *, in_list: bool = False
+    door: AdminAccess, obj: Model, fields: Iterable[Any], *, in_list: bool = False
 ) -> Limits:
     """Return what the page of `obj` names of `fields`, where that is not all."""
     admin = door.model_admin
@@ -56,7 +56,7 @@ def limits_of(
     return form_limited_fields(admin, at_object(door, obj.pk).request, obj, asked)
 
 
-def model_fields(door: Door) -> list[Any]:
+def model_fields(door: AdminAccess) -> list[Any]:
     """
     Return the fields that the pages show of an object of which nothing is known.
 
@@ -71,7 +71,7 @@ def model_fields(door: Door) -> list[Any]:
     return found
 
 
-def added_fields(door: Door) -> list[Any]:
+def added_fields(door: AdminAccess) -> list[Any]:
     """Return the fields of the page that adds an object; none if the user may not."""
     there = at_add(door)
     if not there.model_admin.has_add_permission(there.request):
@@ -79,12 +79,12 @@ def added_fields(door: Door) -> list[Any]:
     return _open_fields(door, _form_names(there, None))
 
 
-def list_fields(door: Door) -> list[Any]:
+def list_fields(door: AdminAccess) -> list[Any]:
     """Return the plain columns of the list that are fields of the model."""
     return _open_fields(door, list_names(door))
 
 
-def list_names(door: Door) -> list[str]:
+def list_names(door: AdminAccess) -> list[str]:
     """Return the columns of the list that are named by a text."""
     columns = door.model_admin.get_list_display(door.request)
     return [name for name in columns if isinstance(name, str)]
@@ -118,7 +118,9 @@ def is_own(field: Any) -> bool:
     return bool(field.concrete or (field.many_to_many and not field.auto_created))
 
 
-def inline_fields(inline: Any, door: Door, obj: Model, formset: Any) -> list[Any]:
+def inline_fields(
+    inline: Any, door: AdminAccess, obj: Model, formset: Any
+) -> list[Any]:
     """Return the fields that an inline shows on the page of `obj`, if it is `door`'s."""
     names = flatten_fieldsets(inline.get_fieldsets(door.request, obj))
     hidden = set(inline.get_exclude(door.request, obj) or ())
@@ -127,7 +129,7 @@ def inline_fields(inline: Any, door: Door, obj: Model, formset: Any) -> list[Any
     return _open_of(inline.opts, names, hidden)
 
 
-def _blank_names(door: Door) -> list[str]:
+def _blank_names(door: AdminAccess) -> list[str]:
     # The code of a site may need more than an empty object.
     return value_or(
         [],
@@ -137,14 +139,14 @@ def _blank_names(door: Door) -> list[str]:
     )
 
 
-def _form_names(door: Door, obj: Model | None) -> list[str]:
+def _form_names(door: AdminAccess, obj: Model | None) -> list[str]:
     admin, request = door.model_admin, door.request
     names = flatten_fieldsets(admin.get_fieldsets(request, obj))
     hidden = set(admin.get_exclude(request, obj) or ())
     return [name for name in names if name not in hidden]
 
 
-def _open_fields(door: Door, names: list[str]) -> list[Any]:
+def _open_fields(door: AdminAccess, names: list[str]) -> list[Any]:
     return _open_of(door.options, names)
 
 

@@ -9,8 +9,8 @@ from django.db.models.constants import LOOKUP_SEP
 from django.utils import timezone
 
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.text.unicode import whole
-from ai_assistant.tools.data.access.model_admin import Door
+from ai_assistant.text.unicode import join_surrogates
+from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.paths import Path, find_path, unknown_path
 from ai_assistant.tools.data.errors import wrong_values
 
@@ -44,7 +44,7 @@ NUMBERS = {
 
 
 def apply_lookups(
-    door: Door, rows: QuerySet[Any], filters: Mapping[str, Any]
+    door: AdminAccess, rows: QuerySet[Any], filters: Mapping[str, Any]
 ) -> QuerySet[Any]:
     """
     Return those of `rows` that all filters hold of.
@@ -72,7 +72,7 @@ def apply_lookups(
     return rows.filter(pk__in=matching.order_by().values("pk"))
 
 
-def transformed(path: Path) -> tuple[Any, str, tuple[str, ...]]:
+def split_transform(path: Path) -> tuple[Any, str, tuple[str, ...]]:
     """
     Return what a path compares: its field, its name, and what is left of it.
 
@@ -99,8 +99,8 @@ def lookups_of(own: Any) -> frozenset[str]:
     return SAME | ORDER if isinstance(own, ORDERED) else SAME
 
 
-def _condition(door: Door, path: Path, key: str, value: Any) -> Q:
-    own, name, rest = transformed(path)
+def _condition(door: AdminAccess, path: Path, key: str, value: Any) -> Q:
+    own, name, rest = split_transform(path)
     lookup = rest[0] if rest else "exact"
     if len(rest) > 1 or lookup not in lookups_of(own):
         raise unknown_path(door, key)
@@ -131,7 +131,9 @@ def _one(own: Any, lookup: str, value: Any, key: str) -> Any:
     """Return one value as the field holds it."""
     if value is None or isinstance(value, list | dict):
         raise ModelRetry(f"Filter {key!r} takes a text, a number, or true or false.")
-    if isinstance(value, str) and (len(value) > VALUE_CHARS or whole(value) != value):
+    if isinstance(value, str) and (
+        len(value) > VALUE_CHARS or join_surrogates(value) != value
+    ):
         raise ModelRetry(
             f"The value of filter {key!r} is too long (at most {VALUE_CHARS} "
             "characters), or holds NUL or half a character."
@@ -164,7 +166,7 @@ def _aware(value: Any) -> Any:
     return timezone.make_aware(value) if timezone.is_naive(value) else value
 
 
-def _own_filter(door: Door, key: str) -> Any:
+def _own_filter(door: AdminAccess, key: str) -> Any:
     """Return the custom filter of the list that has this name, or None."""
     for spec in door.model_admin.get_list_filter(door.request):
         if getattr(spec, "parameter_name", None) == key and hasattr(spec, "lookups"):
@@ -173,7 +175,7 @@ def _own_filter(door: Door, key: str) -> Any:
 
 
 def _apply_own(
-    door: Door,
+    door: AdminAccess,
     spec: Any,
     rows: QuerySet[Any],
     value: Any,

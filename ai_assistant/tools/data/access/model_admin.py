@@ -22,8 +22,8 @@ from ai_assistant.safety.policy.sensitive import (
     is_sensitive_field,
     is_sensitive_model,
 )
-from ai_assistant.text.unicode import whole
-from ai_assistant.tools.adapters.request import Told, user_request
+from ai_assistant.text.unicode import join_surrogates
+from ai_assistant.tools.adapters.request import UnshownMessages, user_request
 from ai_assistant.tools.data.access.sites import check_page, lets_in, path_on, sites_of
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.types import RunContext
@@ -34,7 +34,7 @@ MOST_NEAR = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Door:
+class AdminAccess:
     """
     A ModelAdmin that lets the user in, and a request of that user to it.
 
@@ -59,7 +59,7 @@ class Door:
         return self.model._meta
 
 
-def find_door(context: RunContext, model: str, *, also: str = "") -> Door:
+def find_door(context: RunContext, model: str, *, also: str = "") -> AdminAccess:
     """
     Return the door to "app.model", in letters of any case.
 
@@ -73,20 +73,20 @@ def find_door(context: RunContext, model: str, *, also: str = "") -> Door:
     if found and (door := _first(sites, found, context.user, also=also)):
         return door
     raise ModelRetry(
-        f"There is no model {whole(model[:LABEL_CHARS])!r} that the user may see."
+        f"There is no model {join_surrogates(model[:LABEL_CHARS])!r} that the user may see."
         f"{_near(context, model[:LABEL_CHARS])} list_models tells all of them."
     )
 
 
-def related_door(door: Door, model: type[Model]) -> Door | None:
+def related_door(door: AdminAccess, model: type[Model]) -> AdminAccess | None:
     """Return the door to another model on the same site, or None if it is closed."""
     if model not in door.memo:
         door.memo[model] = _open(door.site, model, door.request.user)
-    found: Door | None = door.memo[model]
+    found: AdminAccess | None = door.memo[model]
     return found
 
 
-def visible_models(context: RunContext) -> list[Door]:
+def visible_models(context: RunContext) -> list[AdminAccess]:
     """Return a door to each model that the user may see, by their labels."""
     sites = sites_of(context)
     registered = {model for site in sites for model in site._registry}
@@ -103,7 +103,7 @@ def may_enter(context: RunContext) -> bool:
     return any(lets_in(site, request) for site in sites_of(context))
 
 
-def at_list(door: Door) -> Door:
+def at_list(door: AdminAccess) -> AdminAccess:
     """Return the door with the request of the list, which it may have already."""
     match, options = door.request.resolver_match, door.options
     name = f"{options.app_label}_{options.model_name}_changelist"
@@ -113,17 +113,17 @@ def at_list(door: Door) -> Door:
     return _at(door, "changelist")
 
 
-def at_object(door: Door, object_id: Any, page: str = "change") -> Door:
+def at_object(door: AdminAccess, object_id: Any, page: str = "change") -> AdminAccess:
     """Return the door with the request of a page of one object, as "change"."""
     return _at(door, page, quote(str(object_id)))
 
 
-def at_add(door: Door) -> Door:
+def at_add(door: AdminAccess) -> AdminAccess:
     """Return the door with the request of the page that adds an object."""
     return _at(door, "add")
 
 
-def find_object(door: Door, object_id: Any, page: Page = "change") -> Any:
+def find_object(door: AdminAccess, object_id: Any, page: Page = "change") -> Any:
     """
     Return one object, as a page of the admin would load it for the user.
 
@@ -132,7 +132,7 @@ def find_object(door: Door, object_id: Any, page: Page = "change") -> Any:
     """
     own = str(object_id)
     with wrong_values():
-        if len(own) <= ID_CHARS and whole(own) == own:
+        if len(own) <= ID_CHARS and join_surrogates(own) == own:
             there = at_object(door, own, page)
             found = there.model_admin.get_object(there.request, own)
             if found is not None and may_see(there, found):
@@ -140,11 +140,11 @@ def find_object(door: Door, object_id: Any, page: Page = "change") -> Any:
                 return found
     raise ModelRetry(
         f"There is no {door.options.verbose_name} with the id "
-        f"{whole(own[:LABEL_CHARS])!r}. search_objects finds ids."
+        f"{join_surrogates(own[:LABEL_CHARS])!r}. search_objects finds ids."
     )
 
 
-def may_see(door: Door, obj: Model | None = None) -> bool:
+def may_see(door: AdminAccess, obj: Model | None = None) -> bool:
     """Tell whether the user may view or change `obj`, or such objects at all."""
     return bool(door.model_admin.has_view_or_change_permission(door.request, obj))
 
@@ -234,7 +234,7 @@ def _first(
     user: Any,
     *,
     also: str = "",
-) -> Door | None:
+) -> AdminAccess | None:
     """Return the door of the first site that opens one; None if none does."""
     doors = (_open(site, model, user, also=also) for site in sites)
     return next((door for door in doors if door), None)
@@ -246,19 +246,21 @@ def _open(
     user: Any,
     *,
     also: str = "",
-) -> Door | None:
+) -> AdminAccess | None:
     """Return the door that `site` has to the model; None if it stays closed."""
     model_admin = site._registry.get(model)
     if model_admin is None or is_closed_on(site, model):
         return None
-    bare = Door(model_admin=model_admin, request=HttpRequest(), model=model, site=site)
+    bare = AdminAccess(
+        model_admin=model_admin, request=HttpRequest(), model=model, site=site
+    )
     door = _at(bare, "changelist", user=user)
     if not lets_in(site, door.request):
         return None
     return door if may_see(door) or (also and _may(door, also)) else None
 
 
-def _may(door: Door, what: str) -> bool:
+def _may(door: AdminAccess, what: str) -> bool:
     """Tell whether the user may do it at all, or perhaps with some object."""
     codename = get_permission_codename(what, door.options)
     permission = f"{door.options.app_label}.{codename}"
@@ -266,13 +268,13 @@ def _may(door: Door, what: str) -> bool:
     return bool(has(door.request) or door.request.user.has_perm(permission))
 
 
-def _at(door: Door, page: str, *args: str, user: Any = None) -> Door:
+def _at(door: AdminAccess, page: str, *args: str, user: Any = None) -> AdminAccess:
     options = door.options
     name = f"{options.app_label}_{options.model_name}_{page}"
     path = path_on(door.site, name, *args) or "/"
     request = user_request(user or door.request.user, "GET", path)
     request.resolver_match = match_of(path)
-    request._messages = Told(request)  # type: ignore[attr-defined]
+    request._messages = UnshownMessages(request)  # type: ignore[attr-defined]
     request.current_app = door.site.name
     return replace(door, request=request)
 

@@ -8,9 +8,9 @@ from django.db.models.constants import LOOKUP_SEP
 from django.utils.inspect import func_supports_parameter
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
-from ai_assistant.text.unicode import whole
+from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.data.access.fields import model_fields
-from ai_assistant.tools.data.access.model_admin import Door, related_door
+from ai_assistant.tools.data.access.model_admin import AdminAccess, related_door
 from ai_assistant.tools.data.access.shown import (
     asks_each,
     changelist_rows,
@@ -33,7 +33,7 @@ class Path:
     where these are not all.
     """
 
-    door: Door  # to the model that has the field
+    door: AdminAccess  # to the model that has the field
     way: str = ""  # to that model, as Django takes it
     name: str  # of the fields only, as Django takes it
     field: Any
@@ -48,7 +48,7 @@ class Path:
         return bool(self.hops)
 
 
-def find_path(door: Door, text: str, value: Any = "") -> Path:
+def find_path(door: AdminAccess, text: str, value: Any = "") -> Path:
     """
     Return the path of that name.
 
@@ -63,18 +63,18 @@ def find_path(door: Door, text: str, value: Any = "") -> Path:
     return found
 
 
-def unknown_path(door: Door, text: str) -> ModelRetry:
+def unknown_path(door: AdminAccess, text: str) -> ModelRetry:
     """Return the error of a name that is no field, or none that may be used so."""
     names = [own.name for own in model_fields(door)][:MOST_TOLD]
     return ModelRetry(
-        f"{whole(text[:SHOWN_CHARS])!r} cannot be used with {door.label!r}. Its fields "
+        f"{join_surrogates(text[:SHOWN_CHARS])!r} cannot be used with {door.label!r}. Its fields "
         f"are: {', '.join(dict.fromkeys(['id', *names]))}. Over a relation: "
         "field__field, if the user may see that model too."
     )
 
 
 def _follow(
-    door: Door,
+    door: AdminAccess,
     parts: list[str],
     value: Any,
     depth: int = 1,
@@ -107,7 +107,7 @@ def _follow(
 
 
 def _beyond(
-    door: Door,
+    door: AdminAccess,
     relation: Any,
     parts: list[str],
     value: Any,
@@ -130,7 +130,7 @@ def _beyond(
     )
 
 
-def _own_field(door: Door, part: str) -> Any:
+def _own_field(door: AdminAccess, part: str) -> Any:
     """Return the field of that name, if the admin of its model shows it."""
     key = door.options.pk
     shown = model_fields(door)
@@ -149,19 +149,19 @@ def _key_names(relation: Any) -> set[str]:
     return names | {"pk"} if target.primary_key else names
 
 
-def _is_allowed(door: Door, lookup: str, value: Any) -> bool:
+def _is_allowed(door: AdminAccess, lookup: str, value: Any) -> bool:
     ask = door.model_admin.lookup_allowed
     if func_supports_parameter(ask, "request"):
         return bool(ask(lookup, str(value), request=door.request))
     return bool(ask(lookup, str(value)))
 
 
-def _is_shut(door: Door) -> bool:
+def _is_shut(door: AdminAccess) -> bool:
     """Tell whether the list does not open, and of each page nobody knows."""
     return not opens_list(door) and asks_each(door)
 
 
-def _seen(door: Door) -> QuerySet[Any] | None:
+def _seen(door: AdminAccess) -> QuerySet[Any] | None:
     """Return the rows of the model that the user may see; None if these are all."""
     manager = door.model._default_manager
     says = (type(door.model_admin).get_queryset, type(manager).get_queryset)

@@ -20,7 +20,12 @@ from ai_assistant.safety.policy.admin_pages import (
     rows_of_changelist,
     rows_on_page,
 )
-from ai_assistant.tools.data.access.model_admin import Door, at_list, at_object, may_see
+from ai_assistant.tools.data.access.model_admin import (
+    AdminAccess,
+    at_list,
+    at_object,
+    may_see,
+)
 from ai_assistant.tools.data.access.sites import check_page, is_custom_page
 
 LISTED, ASKED = "listed", "asked"  # of the memo of a door
@@ -32,7 +37,7 @@ MOST_TRIED = 20  # objects, to find one whose page opens
 # --- the list ---
 
 
-def changelist_rows(door: Door) -> QuerySet[Any]:
+def changelist_rows(door: AdminAccess) -> QuerySet[Any]:
     """
     Return the rows that the list of the admin shows to the user.
 
@@ -45,12 +50,12 @@ def changelist_rows(door: Door) -> QuerySet[Any]:
     return found.all()
 
 
-def limits_list(door: Door) -> bool:
+def limits_list(door: AdminAccess) -> bool:
     """Tell whether the list may show less than all that `get_queryset` returns."""
     return is_overridden(door.model_admin, *OF_LIST, "get_search_results")
 
 
-def is_listed(door: Door, obj: Model) -> bool:
+def is_listed(door: AdminAccess, obj: Model) -> bool:
     """Tell whether the list of the admin shows `obj`, which has a page, to the user."""
     if not (limits_list(door) or is_overridden(door.model_admin, "get_object")):
         return True
@@ -60,7 +65,7 @@ def is_listed(door: Door, obj: Model) -> bool:
         return False
 
 
-def opens_list(door: Door) -> bool:
+def opens_list(door: AdminAccess) -> bool:
     """Tell whether the list of the admin opens for the user."""
     if not is_overridden(door.model_admin, "changelist_view"):
         return True
@@ -71,7 +76,7 @@ def opens_list(door: Door) -> bool:
     return True
 
 
-def _listed(door: Door) -> QuerySet[Any]:
+def _listed(door: AdminAccess) -> QuerySet[Any]:
     model_admin, request = door.model_admin, door.request
     if response := check_page(door, "changelist"):
         rows = rows_on_page(model_admin, response)
@@ -82,7 +87,7 @@ def _listed(door: Door) -> QuerySet[Any]:
     return rows
 
 
-def _tells_no_rows(door: Door) -> ToolFailed:
+def _tells_no_rows(door: AdminAccess) -> ToolFailed:
     return ToolFailed(
         _(
             "The list of %(names)s is a page of this site's own; the assistant cannot "
@@ -96,7 +101,7 @@ def _tells_no_rows(door: Door) -> ToolFailed:
 # --- the page of each object ---
 
 
-def openable_keys(door: Door, rows: Sequence[Model]) -> set[Any]:
+def openable_keys(door: AdminAccess, rows: Sequence[Model]) -> set[Any]:
     """Return the keys of those of `rows`, which are in the list, whose page opens."""
     if not rows:
         return set()
@@ -109,7 +114,7 @@ def openable_keys(door: Door, rows: Sequence[Model]) -> set[Any]:
     return set(found.values_list("pk", flat=True))
 
 
-def check_opening(door: Door, rows: QuerySet[Any], names: Iterable[str]) -> None:
+def check_opening(door: AdminAccess, rows: QuerySet[Any], names: Iterable[str]) -> None:
     """
     Make sure that fields of each of `rows`, which are in the list, may be told.
 
@@ -127,7 +132,7 @@ def check_opening(door: Door, rows: QuerySet[Any], names: Iterable[str]) -> None
         )
 
 
-def asks_each(door: Door) -> bool:
+def asks_each(door: AdminAccess) -> bool:
     """Tell whether the site decides of each object whether its page opens."""
     if ASKED not in door.memo:
         admin = door.model_admin
@@ -143,7 +148,7 @@ def asks_each(door: Door) -> bool:
     return bool(door.memo[ASKED])
 
 
-def opens_form(door: Door) -> bool:
+def opens_form(door: AdminAccess) -> bool:
     """Tell whether a form of the site's own opens for the user, of some object."""
     if not _is_own(at_object(door, ANY)):
         return True
@@ -151,7 +156,7 @@ def opens_form(door: Door) -> bool:
     return any(_opens(door, row) for row in rows[:MOST_TRIED])
 
 
-def opens_page(door: Door, page: Page) -> bool:
+def opens_page(door: AdminAccess, page: Page) -> bool:
     """Tell whether the page of the door's request opens, as far as it is the site's."""
     try:
         check_page(door, page)
@@ -160,14 +165,14 @@ def opens_page(door: Door, page: Page) -> bool:
     return True
 
 
-def _is_own(door: Door) -> bool:
+def _is_own(door: AdminAccess) -> bool:
     try:
         return is_custom_page(door, "change")
     except ToolFailed:  # there is no such page at all
         return True
 
 
-def _opens(door: Door, row: Model) -> bool:
+def _opens(door: AdminAccess, row: Model) -> bool:
     """Tell whether the page of `row` opens for the user."""
     there = at_object(door, row.pk)
     found: Model | None = row
@@ -178,13 +183,13 @@ def _opens(door: Door, row: Model) -> bool:
     return opens_page(there, "change")
 
 
-def of_pages(door: Door, page: str = "change") -> QuerySet[Any]:
+def of_pages(door: AdminAccess, page: str = "change") -> QuerySet[Any]:
     """Return the rows that pages of objects find, as far as that is no single one's."""
     request = at_object(door, ANY, page).request
     return door.model_admin.get_queryset(request).order_by()  # type: ignore[no-any-return]
 
 
-def _lacks_page(door: Door, rows: QuerySet[Any]) -> bool:
+def _lacks_page(door: AdminAccess, rows: QuerySet[Any]) -> bool:
     """Tell whether the page of one of `rows` does not open, or there are too many."""
     if asks_each(door):
         some = list(rows[: MOST_ASKED + 1])

@@ -20,7 +20,7 @@ from ai_assistant.safety.policy.form_limits import Limits, named_among, names_va
 from ai_assistant.safety.policy.sensitive import (
     HIDDEN,
     is_sensitive_field,
-    masked,
+    mask_secrets,
     masked_in,
 )
 from ai_assistant.safety.site_code import value_or
@@ -132,7 +132,7 @@ def shown_value(field: Any, obj: models.Model | None) -> str:
 
 def plain_text(value: Any, field: Any = None) -> str:
     """Return a value of Python as text, in the user's language and time zone."""
-    value = masked(value) if field is None else masked_in(field, value)
+    value = mask_secrets(value) if field is None else masked_in(field, value)
     if isinstance(field, models.JSONField):
         return json.dumps(value, ensure_ascii=False, cls=field.encoder, default=str)
     if isinstance(field, models.DecimalField) and isinstance(value, Decimal):

@@ -34,15 +34,15 @@ from ai_assistant.tools.data.access.lookups import (
     OPAQUE,
     ORDERED,
     apply_lookups,
-    transformed,
+    split_transform,
 )
-from ai_assistant.tools.data.access.model_admin import Door, at_object, find_door
+from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object, find_door
 from ai_assistant.tools.data.access.paths import Path, find_path, unknown_path
 from ai_assistant.tools.data.access.shown import changelist_rows
 from ai_assistant.tools.data.access.values import object_text, short_value
 from ai_assistant.tools.data.arguments import Names, are_enabled
 from ai_assistant.tools.data.errors import wrong_values
-from ai_assistant.tools.data.reading.rows import check_paths, hidden_rows, searched
+from ai_assistant.tools.data.reading.rows import check_paths, hidden_rows, search_rows
 from ai_assistant.types import JSON, RunContext
 
 MOST_GROUPS = 100
@@ -90,7 +90,9 @@ def aggregate_objects(
     with wrong_values():
         rows = _plain(
             door,
-            apply_lookups(door, searched(door, changelist_rows(door), search), filters),
+            apply_lookups(
+                door, search_rows(door, changelist_rows(door), search), filters
+            ),
         )
         check_paths(rows, [*groups.values(), *_paths(door, asked)])
         found = _counted(rows, list(groups.values()), list(figures.values()))
@@ -99,7 +101,7 @@ def aggregate_objects(
     return {"model": door.label, "rows": told, "more": len(found) > MOST_GROUPS}
 
 
-def _plain(door: Door, rows: QuerySet[Any]) -> QuerySet[Any]:
+def _plain(door: AdminAccess, rows: QuerySet[Any]) -> QuerySet[Any]:
     """Return the same rows without what the site has joined and counted to them."""
     there = door.model._base_manager.using(rows.db)
     return there.filter(pk__in=rows.order_by().values("pk"))
@@ -119,9 +121,9 @@ def _counted(
     return list(table.order_by(*ordering)[: MOST_GROUPS + 1])
 
 
-def _group(door: Door, text: str) -> Path:
+def _group(door: AdminAccess, text: str) -> Path:
     path = find_path(door, text)
-    own, _name, rest = transformed(path)
+    own, _name, rest = split_transform(path)
     if rest or isinstance(own, OPAQUE):
         raise unknown_path(door, text)
     if path.is_limited:
@@ -135,7 +137,7 @@ def _key(path: Path) -> Any:
 
     What the form does not name is one group with nothing.
     """
-    _own, name, _rest = transformed(path)
+    _own, name, _rest = split_transform(path)
     limit = _limit(path)
     if limit is None:
         return F(name)
@@ -162,12 +164,12 @@ def _limit(path: Path) -> Any:
     return [choice for choice, _label in own.flatchoices if str(choice) in named]
 
 
-def _paths(door: Door, measures: Iterable[str]) -> list[Path]:
+def _paths(door: AdminAccess, measures: Iterable[str]) -> list[Path]:
     names = [text.partition(":")[2] for text in measures if text != COUNT]
     return [find_path(door, name) for name in names]
 
 
-def _measure(door: Door, text: str) -> Any:
+def _measure(door: AdminAccess, text: str) -> Any:
     if text == COUNT:
         return Count("pk", distinct=True)
     kind, _colon, name = text.partition(":")

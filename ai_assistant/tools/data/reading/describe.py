@@ -14,7 +14,7 @@ from ai_assistant.tools.data.access.fields import (
     model_fields,
 )
 from ai_assistant.tools.data.access.model_admin import (
-    Door,
+    AdminAccess,
     at_object,
     find_door,
     visible_models,
@@ -74,7 +74,7 @@ def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
     return {key: value for key, value in told.items() if value not in ([], {})}
 
 
-def _may(door: Door) -> list[str]:
+def _may(door: AdminAccess) -> list[str]:
     admin, request = door.model_admin, door.request
     asked = {
         "view": admin.has_view_or_change_permission,
@@ -85,7 +85,7 @@ def _may(door: Door) -> list[str]:
     return [name for name, may in asked.items() if may(request)]
 
 
-def _fields(door: Door) -> list[dict[str, JSON]]:
+def _fields(door: AdminAccess) -> list[dict[str, JSON]]:
     shown = {own.name: own for own in [*model_fields(door), *added_fields(door)]}
     there = at_object(door, "")
     blank = door.model()
@@ -125,7 +125,7 @@ def _field(
     }
 
 
-def _own_filters(door: Door) -> dict[str, JSON]:
+def _own_filters(door: AdminAccess) -> dict[str, JSON]:
     """Return the filters of the list that are not those of a field."""
     found: dict[str, JSON] = {}
     for spec in door.model_admin.get_list_filter(door.request):
@@ -136,7 +136,7 @@ def _own_filters(door: Door) -> dict[str, JSON]:
     return found
 
 
-def _inlines(door: Door) -> list[dict[str, JSON]]:
+def _inlines(door: AdminAccess) -> list[dict[str, JSON]]:
     there, blank = at_object(door, ""), door.model()
     told: list[dict[str, JSON]] = []
     for formset, inline in _blank_inlines(there, blank):
@@ -153,7 +153,7 @@ def _inlines(door: Door) -> list[dict[str, JSON]]:
     return told
 
 
-def _blank_inlines(door: Door, blank: Model) -> list[tuple[Any, Any]]:
+def _blank_inlines(door: AdminAccess, blank: Model) -> list[tuple[Any, Any]]:
     # The code of a site may need more than an empty object.
     return value_or(
         [],
@@ -163,7 +163,7 @@ def _blank_inlines(door: Door, blank: Model) -> list[tuple[Any, Any]]:
     )
 
 
-def _actions(door: Door) -> dict[str, str]:
+def _actions(door: AdminAccess) -> dict[str, str]:
     """Return the actions of the list by name, with what they are called."""
     choices = door.model_admin.get_action_choices(door.request)
     return {

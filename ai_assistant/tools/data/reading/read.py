@@ -13,7 +13,7 @@ from ai_assistant.safety.policy.form_limits import Limits, form_limits, may_limi
 from ai_assistant.safety.policy.sensitive import is_opted_out
 from ai_assistant.tools.data.access.fields import admin_fields, inline_fields, limits_of
 from ai_assistant.tools.data.access.model_admin import (
-    Door,
+    AdminAccess,
     at_object,
     find_door,
     find_object,
@@ -66,7 +66,7 @@ def get_object(
     return told
 
 
-def open_inlines(door: Door, obj: Model | None) -> list[tuple[Any, Any]]:
+def open_inlines(door: AdminAccess, obj: Model | None) -> list[tuple[Any, Any]]:
     """
     Return the inlines of the page of `obj` that a tool may know of.
 
@@ -76,25 +76,27 @@ def open_inlines(door: Door, obj: Model | None) -> list[tuple[Any, Any]]:
     return [(formset, inline) for formset, inline in found if _is_open(door, inline)]
 
 
-def _values(door: Door, obj: Model, fields: list[Any], chars: int) -> dict[str, JSON]:
+def _values(
+    door: AdminAccess, obj: Model, fields: list[Any], chars: int
+) -> dict[str, JSON]:
     named = limits_of(door, obj, fields)
     return {own.name: value_of(own, obj, chars, named) for own in fields}
 
 
-def _is_open(door: Door, inline: Any) -> bool:
+def _is_open(door: AdminAccess, inline: Any) -> bool:
     return not (
         is_closed_on(door.site, inline.model) or is_opted_out(inline.model, inline)
     )
 
 
-def _wanted(door: Door, shown: list[Any], names: list[str]) -> list[Any]:
+def _wanted(door: AdminAccess, shown: list[Any], names: list[str]) -> list[Any]:
     known = {own.name: own for own in shown}
     if wrong := [name for name in names if name not in known]:
         raise unknown_path(door, wrong[0])
     return [known[name] for name in dict.fromkeys(names)] if names else shown
 
 
-def _may(door: Door, obj: Model) -> list[str]:
+def _may(door: AdminAccess, obj: Model) -> list[str]:
     admin, request = door.model_admin, at_object(door, obj.pk).request
     asked = {
         "change": admin.has_change_permission,
@@ -103,7 +105,7 @@ def _may(door: Door, obj: Model) -> list[str]:
     return [name for name, may in asked.items() if may(request, obj)]
 
 
-def _inlines(door: Door, obj: Model) -> Iterator[dict[str, JSON]]:
+def _inlines(door: AdminAccess, obj: Model) -> Iterator[dict[str, JSON]]:
     there = at_object(door, obj.pk)
     for formset, inline in open_inlines(there, obj):
         fields = inline_fields(inline, there, obj, formset)
@@ -122,14 +124,16 @@ def _inlines(door: Door, obj: Model) -> Iterator[dict[str, JSON]]:
         }
 
 
-def _inline_rows(door: Door, obj: Model, formset: Any, inline: Any) -> Any:
+def _inline_rows(door: AdminAccess, obj: Model, formset: Any, inline: Any) -> Any:
     """Return the rows of an inline, as the page of `obj` has them."""
     prefix = formset.get_default_prefix()
     given = door.model_admin.get_formset_kwargs(door.request, obj, inline, prefix)
     return formset(**given).get_queryset()
 
 
-def _limited(door: Door, obj: Model, inline: Any, fields: list[Any]) -> list[Any]:
+def _limited(
+    door: AdminAccess, obj: Model, inline: Any, fields: list[Any]
+) -> list[Any]:
     """Return the fields of which the form of an inline may name less than all."""
     admins = (door.model_admin, inline)
     if not all(one.has_change_permission(door.request, obj) for one in admins):

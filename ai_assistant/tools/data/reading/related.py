@@ -18,7 +18,7 @@ from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.tools.data.access.fields import is_open_field, is_own
 from ai_assistant.tools.data.access.model_admin import (
-    Door,
+    AdminAccess,
     at_add,
     at_object,
     find_door,
@@ -30,7 +30,7 @@ from ai_assistant.tools.data.access.values import object_text
 from ai_assistant.tools.data.arguments import PageNumber, are_enabled
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.read import open_inlines
-from ai_assistant.tools.data.reading.rows import searched
+from ai_assistant.tools.data.reading.rows import search_rows
 from ai_assistant.types import JSON, RunContext
 
 PAGE_ROWS = 20
@@ -63,7 +63,7 @@ def find_related(
     return {"field": field, "rows": told, "more": len(rows) > PAGE_ROWS}
 
 
-def _formfields(door: Door, name: str) -> Iterator[Any]:
+def _formfields(door: AdminAccess, name: str) -> Iterator[Any]:
     """Yield the fields of that name in the forms that the user may fill in."""
     inline, _dot, own = name.rpartition(".")
     for form, model in _forms(door, inline):
@@ -77,7 +77,7 @@ def _formfields(door: Door, name: str) -> Iterator[Any]:
             yield field
 
 
-def _forms(door: Door, inline: str) -> Iterator[tuple[Any, Any]]:
+def _forms(door: AdminAccess, inline: str) -> Iterator[tuple[Any, Any]]:
     """Yield the forms of pages that add and change and open, or of one inline there."""
     admin = door.model_admin
     there = at_add(door)
@@ -92,7 +92,7 @@ def _forms(door: Door, inline: str) -> Iterator[tuple[Any, Any]]:
         yield from _inline_forms(there, inline, blank)
 
 
-def _inline_forms(door: Door, name: str, obj: Any) -> Iterator[tuple[Any, Any]]:
+def _inline_forms(door: AdminAccess, name: str, obj: Any) -> Iterator[tuple[Any, Any]]:
     if not name:
         return
     for formset, inline in open_inlines(door, obj):
@@ -100,7 +100,7 @@ def _inline_forms(door: Door, name: str, obj: Any) -> Iterator[tuple[Any, Any]]:
             yield formset.form, inline.model
 
 
-def _found(door: Door, choices: Any, search: str) -> Any:
+def _found(door: AdminAccess, choices: Any, search: str) -> Any:
     """Return an iterable of the objects that the form lets the user choose."""
     options: QuerySet[Any] = choices.queryset
     there = related_door(door, options.model)
@@ -113,7 +113,7 @@ def _found(door: Door, choices: Any, search: str) -> Any:
     if not search.strip():
         return _in_order(options).iterator(PAGE_ROWS + 1)
     if there and there.model_admin.get_search_fields(there.request):
-        return _in_order(searched(there, options, search)).iterator(PAGE_ROWS + 1)
+        return _in_order(search_rows(there, options, search)).iterator(PAGE_ROWS + 1)
     return _with_text(options, search)
 
 

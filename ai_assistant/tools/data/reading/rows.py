@@ -9,7 +9,7 @@ from django.db.models.constants import LOOKUP_SEP
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.form_limits import Limits
-from ai_assistant.text.unicode import whole
+from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.data.access.fields import (
     admin_fields,
     is_open_field,
@@ -19,7 +19,7 @@ from ai_assistant.tools.data.access.fields import (
     list_names,
     model_fields,
 )
-from ai_assistant.tools.data.access.model_admin import Door, is_closed_on
+from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed_on
 from ai_assistant.tools.data.access.paths import Path, find_path, unknown_path
 from ai_assistant.tools.data.access.shown import check_opening, openable_keys
 from ai_assistant.tools.data.access.values import object_text, value_of
@@ -30,7 +30,7 @@ TEXT_CHARS = 200  # of one field
 MAX_ORDERING = 4
 
 
-def searched(door: Door, rows: QuerySet[Any], text: str) -> QuerySet[Any]:
+def search_rows(door: AdminAccess, rows: QuerySet[Any], text: str) -> QuerySet[Any]:
     """
     Return what the search of the admin finds among `rows`.
 
@@ -38,7 +38,7 @@ def searched(door: Door, rows: QuerySet[Any], text: str) -> QuerySet[Any]:
     """
     if not text.strip():
         return rows
-    if len(text) > SEARCH_CHARS or whole(text) != text:
+    if len(text) > SEARCH_CHARS or join_surrogates(text) != text:
         raise ModelRetry(
             f"The search is too long (at most {SEARCH_CHARS} characters), or holds NUL "
             "or half a character."
@@ -53,7 +53,9 @@ def searched(door: Door, rows: QuerySet[Any], text: str) -> QuerySet[Any]:
     return found.distinct() if has_doubles else found  # type: ignore[no-any-return]
 
 
-def ordered(door: Door, rows: QuerySet[Any], ordering: list[str]) -> QuerySet[Any]:
+def order_rows(
+    door: AdminAccess, rows: QuerySet[Any], ordering: list[str]
+) -> QuerySet[Any]:
     """Return `rows` in this order, or in that of the list; never by chance."""
     if len(ordering) > MAX_ORDERING:
         raise ModelRetry(f"Order by {MAX_ORDERING} fields at most.")
@@ -66,7 +68,7 @@ def ordered(door: Door, rows: QuerySet[Any], ordering: list[str]) -> QuerySet[An
     return rows.order_by(*names, "pk")
 
 
-def chosen_fields(door: Door, names: list[str]) -> list[Any]:
+def chosen_fields(door: AdminAccess, names: list[str]) -> list[Any]:
     """Return the fields of these names, the columns of the list if there are none."""
     if not names:
         return list_fields(door)
@@ -76,7 +78,9 @@ def chosen_fields(door: Door, names: list[str]) -> list[Any]:
     return [known[name] for name in dict.fromkeys(names) if name in known]
 
 
-def told_rows(door: Door, rows: list[Model], fields: list[Any]) -> list[dict[str, Any]]:
+def told_rows(
+    door: AdminAccess, rows: list[Model], fields: list[Any]
+) -> list[dict[str, Any]]:
     """Return the rows as JSON; of each only what the admin shows of it."""
     columns = {own.name for own in list_fields(door)}
     names_itself = "__str__" in list_names(door)
@@ -102,7 +106,7 @@ def told_rows(door: Door, rows: list[Model], fields: list[Any]) -> list[dict[str
     return told
 
 
-def _is_searchable(door: Door, name: str) -> bool:
+def _is_searchable(door: AdminAccess, name: str) -> bool:
     """Tell whether nothing on the way of a search field is sensitive."""
     options = door.options
     for part in name.lstrip("^=@").split(LOOKUP_SEP):

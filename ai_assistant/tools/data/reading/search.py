@@ -16,8 +16,8 @@ from ai_assistant.tools.data.arguments import Filters, Names, PageNumber, are_en
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.rows import (
     chosen_fields,
-    ordered,
-    searched,
+    order_rows,
+    search_rows,
     told_rows,
 )
 from ai_assistant.types import JSON, RunContext
@@ -50,14 +50,14 @@ def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
     door = find_door(context, model)
     told = chosen_fields(door, fields)
     with wrong_values():
-        found = searched(door, changelist_rows(door), search)
+        found = search_rows(door, changelist_rows(door), search)
         found = apply_lookups(door, found, filters)
         total = found.count()
         pages = max(ceil(total / page_size), 1)
         if page > pages:
             raise ModelRetry(f"There is no page {page}: the last is {pages}.")
         first = (page - 1) * page_size
-        rows = with_related(ordered(door, found, ordering), told)
+        rows = with_related(order_rows(door, found, ordering), told)
         there = list(rows[first : first + page_size])
     return {
         "model": door.label,

@@ -14,14 +14,14 @@ from django.utils.translation import gettext as _
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.tools.data.access.fields import admin_fields
-from ai_assistant.tools.data.access.model_admin import Door
+from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.values import object_name, shown_value
 from ai_assistant.types import JSON, RunContext, ToolResult
 
 DIGEST_BYTES = 3
 
 
-def object_version(door: Door, obj: Model) -> str:
+def object_version(door: AdminAccess, obj: Model) -> str:
     """Return the token of the fields of `obj` that the user sees now."""
     return version_from(admin_fields(door, obj), obj)
 
@@ -35,7 +35,7 @@ def version_from(fields: list[Any], obj: Model) -> str:
     return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
-def changed_since(door: Door, obj: Model, token: str) -> list[str]:
+def changed_since(door: AdminAccess, obj: Model, token: str) -> list[str]:
     """
     Return the names of the fields that differ from what `token` has seen.
 
@@ -102,7 +102,7 @@ MOST_CALLS = 30
 class Freshness:
     """Compares objects with what tools of this conversation have told of them."""
 
-    def __init__(self, context: RunContext, door: Door) -> None:
+    def __init__(self, context: RunContext, door: AdminAccess) -> None:
         self.context, self.door = context, door
         self.told: dict[str, str] | None = None  # newest versions, by id
 
@@ -138,18 +138,18 @@ class Freshness:
         return self.told
 
 
-def _changed(door: Door, obj: Model, token: str) -> list[str]:
+def _changed(door: AdminAccess, obj: Model, token: str) -> list[str]:
     """Return the changed fields, but for those that every save sets by itself."""
     return [
         name for name in changed_since(door, obj, token) if not _is_stamp(door, name)
     ]
 
 
-def _is_stamp(door: Door, name: str) -> bool:
+def _is_stamp(door: AdminAccess, name: str) -> bool:
     return bool(getattr(door.options.get_field(name), "auto_now", False))
 
 
-def _now(door: Door, obj: Model, name: str) -> JSON:
+def _now(door: AdminAccess, obj: Model, name: str) -> JSON:
     field = door.options.get_field(name)
     text = shown_value(field, obj)
     if not field.is_relation:
@@ -157,7 +157,7 @@ def _now(door: Door, obj: Model, name: str) -> JSON:
     return {"id": str(getattr(obj, field.attname)), "text": text}
 
 
-def _told(context: RunContext, door: Door) -> Iterator[tuple[str, str]]:
+def _told(context: RunContext, door: AdminAccess) -> Iterator[tuple[str, str]]:
     """Yield ids and versions that tools have told of this model, newest first."""
     calls = ToolCall.objects.filter(
         run__conversation_id=context.conversation_id,

@@ -20,11 +20,11 @@ from ai_assistant.tools.adapters.admin_actions import (
     find_action,
     perform_action,
 )
-from ai_assistant.tools.data.access.model_admin import Door, find_door
+from ai_assistant.tools.data.access.model_admin import AdminAccess, find_door
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, are_enabled, chosen_rows, in_list
-from ai_assistant.tools.data.writing.results import counted
-from ai_assistant.tools.data.writing.saving import cover
+from ai_assistant.tools.data.writing.results import count_with_name
+from ai_assistant.tools.data.writing.saving import record_rows_before
 from ai_assistant.types import RunContext, ToolResult
 
 MOST_NAMED = 30
@@ -37,7 +37,7 @@ def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Ch
     objects = chosen_rows(door, ids, in_list)
     title = _("%(action)s: %(objects)s") % {
         "action": _said(door, request, action),
-        "objects": counted(door.options, len(objects)),
+        "objects": count_with_name(door.options, len(objects)),
     }
     return Changes(
         title=title,
@@ -61,7 +61,9 @@ def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Ch
     )
 
 
-def _found(door: Door, action: str, ids: Ids) -> tuple[HttpRequest, Callable[..., Any]]:
+def _found(
+    door: AdminAccess, action: str, ids: Ids
+) -> tuple[HttpRequest, Callable[..., Any]]:
     """Return the request and the function of an action that the user finds there."""
     if action == BUILT_IN:
         raise ModelRetry(f"Action {action!r} deletes. Use delete_objects instead.")
@@ -79,7 +81,7 @@ def _found(door: Door, action: str, ids: Ids) -> tuple[HttpRequest, Callable[...
         ) from error
 
 
-def _said(door: Door, request: HttpRequest, action: str) -> str:
+def _said(door: AdminAccess, request: HttpRequest, action: str) -> str:
     """Return what the list of the admin calls the action."""
     found = door.model_admin.get_actions(request)[action]
     # A tuple up to Django 6.0, an object with attributes from 6.1 on.
@@ -105,6 +107,6 @@ def run_admin_action(
     """Carry out an action of the list on objects. describe_model tells the actions."""
     door = find_door(context, model)
     request, function = _found(door, action, ids)
-    cover(chosen_rows(door, ids, in_list), ())
+    record_rows_before(chosen_rows(door, ids, in_list), ())
     chosen = chosen_objects(door.model_admin, request, [str(one) for one in ids])
     return perform_action(function, door.model_admin, request, chosen)

@@ -11,7 +11,7 @@ from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.changes.verify.expected_values import Hiding
 from ai_assistant.decorators import tool
-from ai_assistant.tools.data.access.model_admin import Door, at_object, find_door
+from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object, find_door
 from ai_assistant.tools.data.access.sites import check_page, is_custom_page
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, are_enabled, chosen_rows, on_page
@@ -20,7 +20,7 @@ from ai_assistant.tools.data.reading.version import Freshness
 from ai_assistant.tools.data.writing.change import check_change
 from ai_assistant.tools.data.writing.create import Values
 from ai_assistant.tools.data.writing.differences import (
-    differs,
+    form_changes_object,
     object_changes,
     row_changes,
 )
@@ -33,11 +33,11 @@ from ai_assistant.tools.data.writing.results import (
     nothing_to_change,
 )
 from ai_assistant.tools.data.writing.row_forms import RowForms
-from ai_assistant.tools.data.writing.saving import cover, save
+from ai_assistant.tools.data.writing.saving import record_rows_before, save
 from ai_assistant.tools.data.writing.submission import (
     FormSubmission,
+    form_submission,
     posting_list,
-    submission,
 )
 from ai_assistant.types import RunContext, ToolResult
 
@@ -61,7 +61,7 @@ def preview_bulk(
     for submitted in _submissions(context, door, ids, values):
         if isinstance(submitted, ToolResult):
             return submitted
-        if not differs(submitted):
+        if not form_changes_object(submitted):
             continue
         changed.append(submitted.obj)  # type: ignore[arg-type]
         if len(shown) < SHOWN:
@@ -84,7 +84,7 @@ def preview_bulk(
 
 
 def _submissions(
-    context: RunContext, door: Door, ids: Ids, values: Values
+    context: RunContext, door: AdminAccess, ids: Ids, values: Values
 ) -> Iterator[FormSubmission | ToolResult]:
     """Yield the valid forms of the objects, or at last the refusal of one."""
     rows = chosen_rows(door, ids, on_page("change"))
@@ -97,7 +97,7 @@ def _submissions(
     def own(row: Model) -> FormSubmission:
         there = at_object(door, row.pk)
         check_page(there, "change")
-        return submission(there, row, values)
+        return form_submission(there, row, values)
 
     own_pages = is_custom_page(at_object(door, rows[0].pk), "change")
     for row in rows:
@@ -120,11 +120,11 @@ def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     first = chosen_rows(door, arguments["ids"], on_page("change"))[0]
     there = at_object(door, first.pk)
     check_change(there, first)
-    return submission(there, first, arguments["values"])
+    return form_submission(there, first, arguments["values"])
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedForms:
     """The valid forms of the objects that would change, and their rows then."""
 
     ready: list[FormSubmission]
@@ -133,7 +133,7 @@ class Checked:
 
 def prepare(
     context: RunContext, model: str, ids: Ids, values: Values
-) -> Checked | ToolResult:
+) -> CheckedForms | ToolResult:
     """Fill in all the forms: that takes long, and needs no lock."""
     door = find_door(context, model)
     ready = []
@@ -142,7 +142,7 @@ def prepare(
             return submitted
         if submitted.has_changed():
             ready.append(submitted)
-    return Checked(ready, versions(_objects(ready)))
+    return CheckedForms(ready, versions(_objects(ready)))
 
 
 def _objects(ready: list[FormSubmission]) -> list[Model]:
@@ -151,9 +151,9 @@ def _objects(ready: list[FormSubmission]) -> list[Model]:
 
 def _still(
     context: RunContext, found: object, model: str, ids: Ids, values: Values
-) -> Checked | ToolResult:
+) -> CheckedForms | ToolResult:
     """Return what was prepared if it holds now, else what would be prepared now."""
-    if not isinstance(found, Checked):
+    if not isinstance(found, CheckedForms):
         return prepare(context, model, ids, values)
     rows = _objects(found.ready)
     if versions(rows) != found.versions:
@@ -185,6 +185,6 @@ def change_objects(
         return checked
     if not checked.ready:
         return nothing_to_change()
-    cover(_objects(checked.ready), ())
+    record_rows_before(_objects(checked.ready), ())
     saved: list[Model] = [save(context, one) for one in checked.ready]
     return many_written(find_door(context, model), saved)

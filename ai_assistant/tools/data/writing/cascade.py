@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.changes.values import ChangeKind, Related
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.safety.policy.sensitive import is_opted_out
-from ai_assistant.tools.data.access.model_admin import Door, is_closed
+from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed
 from ai_assistant.tools.data.access.values import object_name
 
 FIRST = 5  # texts of each model
@@ -71,7 +71,7 @@ class Cascade:
         return [*self.objects, *(row for rows in groups for row in rows)]
 
 
-def check_deletion(door: Door, objects: Sequence[Model]) -> None:
+def check_deletion(door: AdminAccess, objects: Sequence[Model]) -> None:
     """
     Make sure that the admin would delete `objects` for the user.
 
@@ -100,7 +100,7 @@ def check_deletion(door: Door, objects: Sequence[Model]) -> None:
         )
 
 
-def check_closed(door: Door, cascade: Cascade) -> None:
+def check_closed(door: AdminAccess, cascade: Cascade) -> None:
     """Make sure that nothing goes along that is kept from the assistant."""
     for model in [*cascade.deleted(), *cascade.updated()]:
         own_admin = door.site._registry.get(model)

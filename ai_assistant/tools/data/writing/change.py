@@ -11,7 +11,7 @@ from ai_assistant.changes.values import Changes
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.data.access.model_admin import (
-    Door,
+    AdminAccess,
     at_object,
     check_told,
     find_door,
@@ -39,7 +39,7 @@ from ai_assistant.tools.data.writing.results import (
 from ai_assistant.tools.data.writing.saving import save
 from ai_assistant.tools.data.writing.submission import (
     FormSubmission,
-    submission,
+    form_submission,
     with_post,
 )
 from ai_assistant.types import RunContext, ToolResult
@@ -80,7 +80,7 @@ def preview_change(
     )
 
 
-def check_change(door: Door, obj: Model) -> None:
+def check_change(door: AdminAccess, obj: Model) -> None:
     """Make sure that the user may change `obj`, by a request that posts."""
     if not door.model_admin.has_change_permission(door.request, obj):
         raise ToolFailed(
@@ -103,10 +103,10 @@ def _submitted(
     there = at_object(door, obj.pk)
     check_change(with_post(there, there.request.POST), obj)
     with wrong_values():
-        return submission(there, obj, values, inlines), obj
+        return form_submission(there, obj, values, inlines), obj
 
 
-def _cascades(door: Door, submitted: FormSubmission) -> list[Cascade]:
+def _cascades(door: AdminAccess, submitted: FormSubmission) -> list[Cascade]:
     """Return what goes along with the rows of inlines that are removed."""
     found = [Cascade([row]) for row in removed_inlines(submitted)]
     for one in found:
@@ -119,7 +119,7 @@ def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     return _submitted(context, model, own, values, None)[0]
 
 
-def removes(arguments: dict[str, Any]) -> bool:
+def removes_inline_rows(arguments: dict[str, Any]) -> bool:
     """Tell whether rows of inlines would go with these arguments."""
     inlines = arguments.get("inlines")
     listed = inlines.values() if isinstance(inlines, dict) else ()
@@ -129,7 +129,7 @@ def removes(arguments: dict[str, Any]) -> bool:
 
 @tool(
     effect="write",
-    removes=removes,
+    removes=removes_inline_rows,
     label=gettext_lazy("Change object"),
     shared=True,
     is_enabled=are_enabled,

@@ -10,7 +10,7 @@ from ai_assistant.changes.values import Changes
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.data.access.model_admin import (
-    Door,
+    AdminAccess,
     at_add,
     check_told,
     find_door,
@@ -24,7 +24,7 @@ from ai_assistant.tools.data.writing.results import add_title, form_errors, one_
 from ai_assistant.tools.data.writing.saving import save
 from ai_assistant.tools.data.writing.submission import (
     FormSubmission,
-    submission,
+    form_submission,
     with_post,
 )
 from ai_assistant.types import RunContext, ToolResult
@@ -51,7 +51,7 @@ def preview_create(
     )
 
 
-def add_door(context: RunContext, model: str) -> Door:
+def add_door(context: RunContext, model: str) -> AdminAccess:
     """Return the page that adds an object of `model`. Raise if the user may not."""
     door = at_add(find_door(context, model, also="add"))
     check_told(door.model)
@@ -67,10 +67,10 @@ def add_door(context: RunContext, model: str) -> Door:
 
 def _submitted(
     context: RunContext, model: str, values: Values, inlines: Inlines
-) -> tuple[Door, FormSubmission]:
+) -> tuple[AdminAccess, FormSubmission]:
     door = add_door(context, model)
     with wrong_values():
-        return door, submission(door, None, values, inlines)
+        return door, form_submission(door, None, values, inlines)
 
 
 def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.decorators import tool
-from ai_assistant.tools.data.access.model_admin import Door, at_object, find_door
+from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object, find_door
 from ai_assistant.tools.data.access.sites import check_page
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, are_enabled, chosen_rows, on_page
@@ -15,7 +15,11 @@ from ai_assistant.tools.data.writing.cascade import (
     check_closed,
     check_deletion,
 )
-from ai_assistant.tools.data.writing.results import counted, delete_title, delete_verb
+from ai_assistant.tools.data.writing.results import (
+    count_with_name,
+    delete_title,
+    delete_verb,
+)
 from ai_assistant.tools.data.writing.saving import delete_as_admin
 from ai_assistant.tools.data.writing.submission import posting_list
 from ai_assistant.types import RunContext, ToolResult
@@ -45,7 +49,7 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
     )
 
 
-def _checked(context: RunContext, model: str, ids: Ids) -> tuple[Door, Cascade]:
+def _checked(context: RunContext, model: str, ids: Ids) -> tuple[AdminAccess, Cascade]:
     door = find_door(context, model, also="delete")
     objects = chosen_rows(door, ids, on_page("delete"))
     door = posting_list(door, {"action": "delete_selected", "post": "yes"}, objects)
@@ -78,6 +82,7 @@ def delete_objects(context: RunContext, model: str, ids: Ids) -> ToolResult:
     delete_as_admin(context, door, objects)
     return ToolResult(
         ok=True,
-        message=_("Deleted %(objects)s.") % {"objects": counted(door.options, count)},
+        message=_("Deleted %(objects)s.")
+        % {"objects": count_with_name(door.options, count)},
         changed=tuple(changed),
     )

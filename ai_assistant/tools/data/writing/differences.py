@@ -7,7 +7,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model
 from django.utils.text import capfirst
 
-from ai_assistant.changes.capture.images import raw, same
+from ai_assistant.changes.capture.images import raw, same_value
 from ai_assistant.changes.values import ChangeKind, FieldChange, ObjectChange
 from ai_assistant.changes.verify.auto_fields import is_drawn
 from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_field
@@ -39,7 +39,7 @@ def row_changes(submitted: FormSubmission) -> list[FieldChange]:
     return list(_field_changes(submitted.form, submitted.obj, shows=False))
 
 
-def differs(submitted: FormSubmission) -> bool:
+def form_changes_object(submitted: FormSubmission) -> bool:
     """Tell whether a valid page of an object, without inlines, changes anything."""
     form, before = submitted.form, submitted.obj
     after, options = form.instance, form._meta.model._meta
@@ -154,7 +154,9 @@ def _column(
     if before is not None and _is_kept(field, before, after):
         return
     new = raw(field, getattr(after, field.attname))
-    if before is not None and same(new, raw(field, getattr(before, field.attname))):
+    if before is not None and same_value(
+        new, raw(field, getattr(before, field.attname))
+    ):
         return
     # Nobody has asked for a default that is another one each time.
     is_left = before is None and field.name not in form.changed_data

@@ -16,8 +16,8 @@ from django.contrib.admin.widgets import (
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 
-from ai_assistant.safety.policy.sensitive import masked
-from ai_assistant.tools.data.writing.posting import decode_json_text, inner
+from ai_assistant.safety.policy.sensitive import mask_secrets
+from ai_assistant.tools.data.writing.posting import decode_json_text, unwrapped_widget
 from ai_assistant.tools.data.writing.submission import FormSubmission
 from ai_assistant.types import JSON, RunContext
 
@@ -65,10 +65,10 @@ class ValuesEditor:
 
 def _said(form: Any, name: str) -> Any:
     """Return what is proposed for a field, as the widget shows it."""
-    widget = inner(form.fields[name].widget)
+    widget = unwrapped_widget(form.fields[name].widget)
     said = widget.value_from_datadict(form.data, form.files, form.add_prefix(name))
     is_json = isinstance(form.fields[name], forms.JSONField)
-    return masked(decode_json_text(said)) if is_json else said
+    return mask_secrets(decode_json_text(said)) if is_json else said
 
 
 def _field(field: forms.Field) -> forms.Field:
@@ -82,7 +82,7 @@ def _field(field: forms.Field) -> forms.Field:
 
 def _widget(field: Any) -> Any:
     """Return a widget that works without the scripts of the admin's own pages."""
-    widget = inner(field.widget)
+    widget = unwrapped_widget(field.widget)
     many = AutocompleteSelectMultiple | FilteredSelectMultiple | ManyToManyRawIdWidget
     if isinstance(widget, many):
         return forms.SelectMultiple()
@@ -105,5 +105,5 @@ def _json(field: forms.Field, value: Any) -> JSON:
     except TypeError:  # a value of the field's own, as an amount of money
         if not isinstance(field, forms.MultiValueField):
             return str(value)
-    parts = inner(field.widget).decompress(value)
+    parts = unwrapped_widget(field.widget).decompress(value)
     return [_json(*one) for one in zip(field.fields, parts, strict=False)]

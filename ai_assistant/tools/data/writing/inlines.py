@@ -12,11 +12,11 @@ from django.http import HttpRequest, QueryDict
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.tools.data.access.model_admin import check_told, is_closed
 from ai_assistant.tools.data.writing.posting import (
+    boolean_from_words,
     check_names,
     laid_value,
     post_form,
-    put,
-    truth,
+    put_posted_value,
 )
 
 ID_WORDS = ("id", "pk")
@@ -70,7 +70,7 @@ class Inlines:
                     f"There is no {_named(inline)} with the id {_row_id(row)[:100]!r} "
                     f"on this page. Ids: {known}."
                 )
-            if truth(row.get(DELETION_FIELD_NAME)) is True:
+            if boolean_from_words(row.get(DELETION_FIELD_NAME)) is True:
                 self._check(inline, "delete", is_possible=formset.can_delete)
                 self.data[form.add_prefix(DELETION_FIELD_NAME)] = "on"
             else:
@@ -99,7 +99,9 @@ class Inlines:
         self.given[form.prefix] = values.keys()
         for name, value in values.items():
             own = form.fields[name]
-            put(self.data, form.add_prefix(name), own, laid_value(form, name, value))
+            put_posted_value(
+                self.data, form.add_prefix(name), own, laid_value(form, name, value)
+            )
 
     def _management(self, formset: Any, new: int) -> None:
         old = formset.initial_form_count()

@@ -38,7 +38,7 @@ def check_names(form: Any, names: Iterable[str], fixed: Iterable[str] = ()) -> N
     `fixed` are fields of the form that nobody fills in. Raise ModelRetry that names
     the fields which may be given.
     """
-    may = [name for name in givable(form) if name not in set(fixed)]
+    may = [name for name in fillable_fields(form) if name not in set(fixed)]
     wrong = sorted(set(names) - set(may))
     if not wrong:
         return
@@ -51,10 +51,10 @@ def check_names(form: Any, names: Iterable[str], fixed: Iterable[str] = ()) -> N
     )
 
 
-def givable(form: Any) -> Iterator[str]:
+def fillable_fields(form: Any) -> Iterator[str]:
     """Yield the names of the fields of `form` that the assistant may fill in."""
     for name, field in form.fields.items():
-        is_file = isinstance(inner(field.widget), forms.FileInput)
+        is_file = isinstance(unwrapped_widget(field.widget), forms.FileInput)
         if not (is_file or field.disabled or is_secret(form, name)):
             yield name
 
@@ -156,18 +156,20 @@ def post_form(data: QueryDict, form: Any) -> None:
     """Put into `data` all that a browser would post of `form`, as it is shown."""
     for bound in form:
         field = bound.field
-        if isinstance(inner(field.widget), forms.FileInput):
+        if isinstance(unwrapped_widget(field.widget), forms.FileInput):
             continue  # an empty choice of a file keeps the old one
         value = field.prepare_value(bound.initial)
         if not field.disabled:
-            put(data, bound.html_name, field, value)
+            put_posted_value(data, bound.html_name, field, value)
         if field.show_hidden_initial:
             _put(data, bound.html_initial_name, field.hidden_widget(), value)
 
 
-def put(data: QueryDict, name: str, field: forms.Field, value: Any) -> None:
+def put_posted_value(
+    data: QueryDict, name: str, field: forms.Field, value: Any
+) -> None:
     """Put `value`, as `field` prepares it for its widget, into `data`."""
-    widget = inner(field.widget)
+    widget = unwrapped_widget(field.widget)
     widget.is_localized = widget.is_localized or field.localize
     _put(data, name, widget, value)
 
@@ -182,7 +184,7 @@ def given_value(field: forms.Field, value: Any) -> Any:
     if isinstance(field, forms.JSONField):
         return field.prepare_value(decode_json_text(value))
     if isinstance(field, forms.BooleanField | forms.NullBooleanField):
-        return truth(value)
+        return boolean_from_words(value)
     if _takes_many(field):
         return field.prepare_value([_one(part) for part in _listed(value)])
     if isinstance(field, forms.MultiValueField) and isinstance(value, list):
@@ -194,7 +196,7 @@ def given_value(field: forms.Field, value: Any) -> Any:
     return prepared
 
 
-def inner(widget: Any) -> Any:
+def unwrapped_widget(widget: Any) -> Any:
     """Return the widget itself, without what the admin puts around it."""
     while isinstance(widget, RelatedFieldWidgetWrapper):
         widget = widget.widget
@@ -230,7 +232,7 @@ def _put_parts(
     for suffix, part, own in zip(
         widget.widgets_names, parts, widget.widgets, strict=False
     ):
-        _put(data, f"{name}{suffix}", inner(own), part)
+        _put(data, f"{name}{suffix}", unwrapped_widget(own), part)
 
 
 def _put_plain(data: QueryDict, name: str, widget: Any, value: Any) -> None:
@@ -268,7 +270,7 @@ def _takes_many(field: forms.Field) -> bool:
     return isinstance(field, many)
 
 
-def truth(value: Any) -> Any:
+def boolean_from_words(value: Any) -> Any:
     """Return True, False or None for the words that models write for them."""
     words: dict[str, bool | None] = {"true": True, "on": True, "yes": True, "1": True}
     words |= {"false": False, "off": False, "no": False, "0": False}

@@ -10,7 +10,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from ai_assistant.tools.data.access.model_admin import Door
+from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.reading.version import object_version
 from ai_assistant.tools.data.writing.submission import FormSubmission
@@ -38,13 +38,13 @@ def change_many_title(options: Any, count: int, labels: Sequence[str]) -> str:
     """Return "Change status of 3 orders"."""
     return _("Change %(fields)s of %(objects)s") % {
         "fields": _fields(labels),
-        "objects": counted(options, count),
+        "objects": count_with_name(options, count),
     }
 
 
 def change_verb(options: Any, count: int) -> str:
     """Return "Change 3 orders", or "Change order" for one."""
-    name = options.verbose_name if count == 1 else counted(options, count)
+    name = options.verbose_name if count == 1 else count_with_name(options, count)
     return _("Change %(name)s") % {"name": name}
 
 
@@ -66,11 +66,11 @@ def delete_title(options: Any, count: int, text: str) -> str:
 
 def delete_verb(options: Any, count: int) -> str:
     """Return "Delete 3 orders", or "Delete order" for one."""
-    name = options.verbose_name if count == 1 else counted(options, count)
+    name = options.verbose_name if count == 1 else count_with_name(options, count)
     return _("Delete %(name)s") % {"name": name}
 
 
-def counted(options: Any, count: int) -> str:
+def count_with_name(options: Any, count: int) -> str:
     """Return "3 orders"."""
     name = model_ngettext(options, count)
     return _("%(count)d %(name)s") % {"count": count, "name": name}
@@ -93,14 +93,14 @@ def _fields(labels: Sequence[str]) -> str:
 MOST_VERSIONS = 50  # of objects in one result
 
 
-def one_written(door: Door, saved: Model, message: str) -> ToolResult:
+def one_written(door: AdminAccess, saved: Model, message: str) -> ToolResult:
     """Return the result of a call that wrote one object: its id and its version."""
     told = _named(door, saved)
     data = {**told, "version": _version(door, saved)}
     return ToolResult(ok=True, message=message, data=data, changed=(told,))
 
 
-def many_written(door: Door, saved: Sequence[Model]) -> ToolResult:
+def many_written(door: AdminAccess, saved: Sequence[Model]) -> ToolResult:
     """Return the result of a call that wrote several objects."""
     named = [_named(door, one) for one in saved]
     versions = [
@@ -110,17 +110,17 @@ def many_written(door: Door, saved: Sequence[Model]) -> ToolResult:
     return ToolResult(
         ok=True,
         message=_("Changed %(objects)s.")
-        % {"objects": counted(door.options, len(saved))},
+        % {"objects": count_with_name(door.options, len(saved))},
         data={"count": len(saved), "objects": versions},
         changed=tuple(named),
     )
 
 
-def _named(door: Door, saved: Model) -> dict[str, JSON]:
+def _named(door: AdminAccess, saved: Model) -> dict[str, JSON]:
     return {"model": door.label, "id": str(saved.pk), "text": object_name(saved)}
 
 
-def _version(door: Door, saved: Model) -> str:
+def _version(door: AdminAccess, saved: Model) -> str:
     """Return the version of the row: an instance may hold what was never stored."""
     stored = door.model._base_manager.filter(pk=saved.pk).first()
     return object_version(door, stored) if stored is not None else ""

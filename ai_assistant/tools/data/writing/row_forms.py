@@ -13,12 +13,12 @@ from django.forms.models import apply_limit_choices_to_to_formfield
 from django.http import QueryDict
 
 from ai_assistant.safety.policy.form_limits import admin_form_class
-from ai_assistant.tools.data.access.model_admin import Door
+from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.writing.posting import (
     check_names,
     laid_value,
     post_form,
-    put,
+    put_posted_value,
 )
 from ai_assistant.tools.data.writing.submission import FormSubmission, Values
 
@@ -34,7 +34,7 @@ class RowForms:
     the admin edits. A class is made once for all objects that have the same one.
     """
 
-    def __init__(self, door: Door, values: Values) -> None:
+    def __init__(self, door: AdminAccess, values: Values) -> None:
         self.door, self.values = door, values  # the request posts already
         own = type(door.model_admin)
         self.is_own_form = own.get_form is not ModelAdmin.get_form
@@ -54,7 +54,9 @@ class RowForms:
         post_form(data, source)
         for name, value in self.values.items():
             own = source.fields[name]
-            put(data, source.add_prefix(name), own, laid_value(source, name, value))
+            put_posted_value(
+                data, source.add_prefix(name), own, laid_value(source, name, value)
+            )
         if not is_plain:
             form = form_class(data, files, instance=copy(obj))
         return FormSubmission(

@@ -16,7 +16,7 @@ from django.utils.translation import override
 
 from ai_assistant.changes.capture import recorder
 from ai_assistant.exceptions import ModelRetry, ToolFailed
-from ai_assistant.tools.data.access.model_admin import Door, at_object
+from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object
 from ai_assistant.tools.data.access.shown import changelist_rows, limits_list
 from ai_assistant.tools.data.access.sites import is_custom_page, post_page
 from ai_assistant.tools.data.writing.differences import form_changes, removed_inlines
@@ -116,7 +116,7 @@ def _save(context: RunContext, submitted: FormSubmission) -> Model:
     model_admin, request = submitted.door.model_admin, submitted.door.request
     form, formsets = submitted.form, submitted.formsets
     changes, adds = not submitted.adds, submitted.adds
-    cover(form_changes(submitted), removed_inlines(submitted))
+    record_rows_before(form_changes(submitted), removed_inlines(submitted))
     if submitted.is_whole_page and is_custom_page(
         submitted.door, "add" if adds else "change"
     ):
@@ -147,9 +147,11 @@ def _post(context: RunContext, submitted: FormSubmission) -> Model:
     return submitted.door.model._base_manager.get(pk=made)
 
 
-def delete_as_admin(context: RunContext, door: Door, objects: Sequence[Model]) -> None:
+def delete_as_admin(
+    context: RunContext, door: AdminAccess, objects: Sequence[Model]
+) -> None:
     """Delete objects as the admin does: one by its page, several by its list."""
-    cover((), objects)
+    record_rows_before((), objects)
     pages = [(one, at_object(door, one.pk, "delete")) for one in objects]
     if any(is_custom_page(page, "delete") for _one, page in pages):
         for one, page in pages:
@@ -168,7 +170,7 @@ def delete_as_admin(context: RunContext, door: Door, objects: Sequence[Model]) -
     model_admin.delete_queryset(request, chosen)
 
 
-def _are_listed(door: Door, pks: Sequence[Any]) -> bool:
+def _are_listed(door: AdminAccess, pks: Sequence[Any]) -> bool:
     """Tell whether a list of Django's own has all of them."""
     if is_custom_page(door, "changelist"):
         return False
@@ -177,7 +179,7 @@ def _are_listed(door: Door, pks: Sequence[Any]) -> bool:
     ).count() == len(pks)
 
 
-def _post_deletion(context: RunContext, page: Door, obj: Model) -> None:
+def _post_deletion(context: RunContext, page: AdminAccess, obj: Model) -> None:
     last = LogEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     data = QueryDict(mutable=True)
     data["post"] = "yes"
@@ -185,7 +187,7 @@ def _post_deletion(context: RunContext, page: Door, obj: Model) -> None:
     sign(context, list(own_entries(context, type(obj), after=last)), ())
 
 
-def cover(changed: Iterable[Model], deleted: Iterable[Model]) -> None:
+def record_rows_before(changed: Iterable[Model], deleted: Iterable[Model]) -> None:
     """Let the recorder of this call, if there is one, keep the rows as they are."""
     current = recorder.current_recorder()
     if current is None:

@@ -12,14 +12,14 @@ from django.forms.formsets import all_valid
 from django.http import HttpRequest, QueryDict
 
 from ai_assistant.safety.policy.form_limits import admin_form_class
-from ai_assistant.tools.data.access.model_admin import Door
+from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.writing.inlines import Inlines, Row
 from ai_assistant.tools.data.writing.posting import (
     check_names,
-    inner,
     laid_value,
     post_form,
-    put,
+    put_posted_value,
+    unwrapped_widget,
 )
 
 
@@ -64,7 +64,7 @@ def _old(form: Any, field: Any, before: Model | None) -> Any:
 def _returned(form: Any, name: str) -> Any:
     """Return what the field makes of what was posted for it, as an attribute."""
     field = form.fields[name]
-    data = inner(field.widget).value_from_datadict(
+    data = unwrapped_widget(field.widget).value_from_datadict(
         form.data, form.files, form.add_prefix(name)
     )
     try:
@@ -86,7 +86,7 @@ class FormSubmission:
     own. `form.instance` is what it becomes once `is_valid` was asked.
     """
 
-    door: Door  # with the request that posts
+    door: AdminAccess  # with the request that posts
     obj: Model | None
     form: Any
     is_whole_page: bool = True  # else a form of the list, without inlines
@@ -117,8 +117,8 @@ class FormSubmission:
         return True
 
 
-def submission(
-    door: Door,
+def form_submission(
+    door: AdminAccess,
     obj: Model | None,
     values: Values,
     inlines: dict[str, list[Row]] | None = None,
@@ -137,7 +137,9 @@ def submission(
     post_form(data, shown)
     for name, value in values.items():
         own = shown.fields[name]
-        put(data, shown.add_prefix(name), own, laid_value(shown, name, value))
+        put_posted_value(
+            data, shown.add_prefix(name), own, laid_value(shown, name, value)
+        )
     page = Inlines(request=posted.request, obj=obj, data=data)
     page.post(_formsets(door, shown.instance, obj), inlines or {})
     data["_save"] = "1"  # the button
@@ -150,7 +152,7 @@ def submission(
     return found
 
 
-def with_post(door: Door, data: QueryDict) -> Door:
+def with_post(door: AdminAccess, data: QueryDict) -> AdminAccess:
     """Return the door with a request that posts `data` to the same page."""
     request: HttpRequest = copy(door.request)
     request.method, request.POST = "POST", data  # type: ignore[assignment]
@@ -158,7 +160,9 @@ def with_post(door: Door, data: QueryDict) -> Door:
     return replace(door, request=request)
 
 
-def posting_list(door: Door, form: dict[str, str], objects: Iterable[Model]) -> Door:
+def posting_list(
+    door: AdminAccess, form: dict[str, str], objects: Iterable[Model]
+) -> AdminAccess:
     """Return the door with a request that posts `form` for objects of the list."""
     data = QueryDict(mutable=True)
     data.update(form)
@@ -166,14 +170,16 @@ def posting_list(door: Door, form: dict[str, str], objects: Iterable[Model]) -> 
     return with_post(door, data)
 
 
-def _unbound(door: Door, form_class: Any, obj: Model | None) -> Any:
+def _unbound(door: AdminAccess, form_class: Any, obj: Model | None) -> Any:
     if obj is not None:
         return form_class(instance=copy(obj))
     initial = door.model_admin.get_changeform_initial_data(door.request)
     return form_class(initial=initial)
 
 
-def _formsets(door: Door, instance: Model, obj: Model | None) -> list[tuple[Any, Any]]:
+def _formsets(
+    door: AdminAccess, instance: Model, obj: Model | None
+) -> list[tuple[Any, Any]]:
     """Return the formsets of the page, bound if the request posts, and their inlines."""
     made = door.model_admin._create_formsets  # noqa: SLF001 - as the page itself does
     return list(zip(*made(door.request, instance, change=obj is not None), strict=True))

@@ -13,7 +13,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 
 from ai_assistant import ModelRetry, ToolFailed
-from ai_assistant.context.opened import opened_object, summary
+from ai_assistant.context.opened import admin_summary, opened_object
 from ai_assistant.context.page import find_page
 from tests.tools.data.reading import call
 from tests.warehouse.models import Mark, Piece, Supplier, Thing
@@ -178,7 +178,7 @@ class ToolsTell:
         name = self.label.rpartition(".")[2]
         found = find_page(f"/oracle/warehouse/{name}/{thing.pk}/{page}/")
         opened = opened_object(found, self.user)
-        return opened and (str(opened), summary(found, self.user, opened))
+        return opened and (str(opened), admin_summary(found, self.user, opened))
 
     def _call(self, tool, **arguments):
         with suppress(ModelRetry, ToolFailed):
