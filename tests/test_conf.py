@@ -124,7 +124,7 @@ class TestProfile:
 
         assert conf.profile() == {"MODEL": "m"}
 
-    def test_unknown(self, site):
+    def test_missing_default_profile_names_those_there_are(self, site):
         site(PROFILES={"b": {}, "a": {}})
 
         expected = (

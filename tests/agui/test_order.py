@@ -184,7 +184,7 @@ BROKEN = {
 
 class TestBroken:
     @pytest.mark.parametrize("name", BROKEN)
-    def test_is_told(self, name):
+    def test_fault_of_a_broken_stream_is_told(self, name):
         stream, fault = BROKEN[name]
         assert fault in "\n".join(faults_of(*stream))
 

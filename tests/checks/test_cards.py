@@ -68,7 +68,7 @@ class TestTemplate:
 
 @pytest.mark.row("T24")
 class TestImportance:
-    def test_unknown(self, with_tool, only):
+    def test_unknown_importance_is_an_error(self, with_tool, only):
         tool = with_tool(nothing, importance="urgent")
 
         assert only() == (

@@ -7,7 +7,7 @@ class TestStash:
 
         assert check_assistant() == []
 
-    def test_unknown(self, assistant, only):
+    def test_storage_that_cannot_be_imported_is_an_error(self, assistant, only):
         assistant(STASH_STORAGE="nowhere.Storage")
 
         found, text = only()
@@ -29,7 +29,7 @@ class TestStash:
 
 
 class TestSideModels:
-    def test_unknown(self, assistant, only):
+    def test_side_model_that_does_not_exist_is_an_error(self, assistant, only):
         assistant(SIDE_MODELS=["shop.nothing"])
 
         assert only() == (
@@ -40,7 +40,7 @@ class TestSideModels:
 
 
 class TestSideFields:
-    def test_unknown(self, assistant, only):
+    def test_side_field_that_does_not_exist_is_an_error(self, assistant, only):
         assistant(SIDE_FIELDS=["auth.user.nothing"])
 
         assert only() == (

@@ -28,7 +28,7 @@ class TestModel:
             ("xyz.nothing_like_it", "Write it as 'app.model'."),
         ],
     )
-    def test_unknown(self, only, model, hint):
+    def test_model_that_does_not_exist_is_an_error_with_a_hint(self, only, model, hint):
         provide(model)
 
         assert only() == (
@@ -53,7 +53,7 @@ class TestView:
             ("auth_group_change", "admin:auth_group_change"),
         ],
     )
-    def test_unknown(self, only, view, near):
+    def test_view_that_does_not_exist_is_an_error_with_a_hint(self, only, view, near):
         provide(view=view)
 
         check_id, text = only()

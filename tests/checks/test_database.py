@@ -23,7 +23,7 @@ def database(monkeypatch):
 
 
 class TestVendor:
-    def test_unknown(self, monkeypatch, only):
+    def test_unsupported_database_is_an_error(self, monkeypatch, only):
         monkeypatch.setattr(connections["default"], "vendor", "oracle")
 
         assert only() == (

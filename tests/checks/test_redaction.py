@@ -25,7 +25,7 @@ class TestRedaction:
         assert found(REDACT=["("]) == ["ai_assistant.E160"]
 
     @pytest.mark.parametrize("pattern", ["", "a*", "(?:a|)"])
-    def test_empty(self, found, pattern):
+    def test_pattern_that_matches_nothing_is_an_error(self, found, pattern):
         assert found(REDACT=[pattern]) == ["ai_assistant.E161"]
 
     @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ async def generating_async():
 @pytest.mark.row("T19")
 class TestEffect:
     @pytest.mark.parametrize("effect", ["", "delete", None])
-    def test_unknown(self, with_tool, only, effect):
+    def test_unknown_effect_is_an_error(self, with_tool, only, effect):
         tool = with_tool(nothing, effect=effect)
 
         assert only() == (

@@ -39,7 +39,7 @@ class TestContextBlock:
         assert json.loads(two)["source"] == "browser"
         assert "ä" in one
 
-    def test_nothing(self):
+    def test_block_of_no_items_is_empty(self):
         assert context_block([]) == ""
 
     @pytest.mark.parametrize(

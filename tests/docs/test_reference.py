@@ -173,7 +173,7 @@ class TestAddresses:
 
 class TestPageHooks:
     @pytest.mark.parametrize("hook", HOOKS)
-    def test_is_told(self, hook):
+    def test_every_page_hook_is_documented(self, hook):
         assert hook in page("docs/commands.md")
 
     @pytest.mark.parametrize(

@@ -208,7 +208,9 @@ class TestStronger:
             ("parent", "which has called it"),
         ],
     )
-    def test_is_refused(self, play, script, offer, name, told):
+    def test_child_with_a_stronger_effect_is_refused(
+        self, play, script, offer, name, told
+    ):
         offer(calling(name))
         script.add(reply("", call("parent")), "I see.")
 

@@ -132,7 +132,7 @@ class TestFindTools:
 
         assert len(run.loaded_tools) == 5
 
-    def test_nothing(self, play, script, many):
+    def test_search_without_a_match_loads_no_tool(self, play, script, many):
         script.add(reply("", call("find_tools", {"query": "zzz"})), "Done.")
 
         run = play()

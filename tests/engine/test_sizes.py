@@ -23,7 +23,7 @@ def group(*sizes):
 
 
 class TestNewestThatFit:
-    def test_all(self):
+    def test_all_groups_are_kept_if_they_fit(self):
         groups = [group(10), group(10)]
 
         assert newest_that_fit(groups, 20) == groups

@@ -189,7 +189,7 @@ class TestPage:
 
         assert Run.objects.get().page_path == kept
 
-    def test_is_cut(self, submission):
+    def test_long_path_and_title_of_the_page_are_cut(self, submission):
         accept(submission(page_path="/" + "x" * 3000, page_title="t" * 400 + "\x00"))
 
         run = Run.objects.get()

@@ -79,7 +79,7 @@ class TestWithoutAnOwner:
         assert (one.status, one.reason) == ("cancelled", "stopped")
         assert run.interrupts.get().status == "cancelled"
 
-    def test_twice(self, submission):
+    def test_second_stop_finds_the_run_ended(self, submission):
         run_id = accept(submission()).run_id
         stop(run_id)
 

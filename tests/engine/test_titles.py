@@ -207,7 +207,7 @@ class TestClean:
     def test_is_one_plain_line(self, said, title):
         assert clean_title(said) == title
 
-    def test_is_cut(self):
+    def test_long_title_is_cut_with_an_ellipsis(self):
         cut = clean_title("word " * 100)
 
         assert len(cut) <= TITLE_CHARS

@@ -58,7 +58,9 @@ class TestStored:
         assert (row.name, row.label, row.effect) == ("read_big", "Read big", "read")
         assert row.schema["parameters"]["required"] == ["chars"]
 
-    def test_once(self, play, script, django_assert_num_queries):
+    def test_version_of_a_tool_is_stored_once(
+        self, play, script, django_assert_num_queries
+    ):
         script.add(
             reply("", call("read_big", {"chars": 1}), call("read_big", {"chars": 2})),
             "Done.",

@@ -44,7 +44,7 @@ class TestVerify:
             f"Anchor: 5:{last.hash}",
         ]
 
-    def test_empty(self, capsys):
+    def test_empty_log_verifies(self, capsys):
         assert audit(capsys, "verify") == (
             0,
             ["All 0 entries are as they were written."],

@@ -146,7 +146,7 @@ class TestLookOnly:
 
         assert offered(admin, look_only=True) == SAFE
 
-    def test_says_so(self, admin):
+    def test_look_only_is_the_reason_of_the_refusal(self, admin):
         scope = RunScope(
             Run(page_path=LIST, module="admin-list", look_only=True), admin
         )

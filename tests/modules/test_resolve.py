@@ -132,7 +132,7 @@ class TestAmbiguous:
         ((pattern, first, second),) = ambiguous_patterns()
         assert (pattern, first.id, second.id) == ("shop:*", "first", "second")
 
-    def test_none(self):
+    def test_routes_of_unequal_precision_are_not_ambiguous(self):
         register("First", "shop:*")
         register("Second", "shop:order_*")
 

@@ -67,7 +67,7 @@ class TestFlag:
     @pytest.mark.parametrize(
         ("value", "meant"), [("1", True), ("0", False), ("", False)]
     )
-    def test_reads(self, monkeypatch, value, meant):
+    def test_flag_reads_the_usual_words(self, monkeypatch, value, meant):
         monkeypatch.setenv("DJANGO_DEBUG", value)
 
         assert environment.flag("DJANGO_DEBUG", default="1") is meant

@@ -227,7 +227,7 @@ class TestStoreThatIsAway:
         monkeypatch.setattr(type(caches["default"]), "__contains__", away)
         return run
 
-    def test_says_so(self, run):
+    def test_store_that_is_away_is_named_in_the_error(self, run):
         with pytest.raises(SessionStoreUnavailable, match="no cache"):
             is_removed(run.session_sealed)
 

@@ -489,7 +489,7 @@ class TestOverrideTools:
         made = assert_tool_called(played, "write_effect")
         assert made.data == {"key": "a", "value": ""}
 
-    def test_unknown(self):
+    def test_override_of_an_unregistered_tool_is_refused(self):
         override = override_tools(nothing=print)
         with pytest.raises(NotRegistered, match="'nothing' is not registered"):
             override.__enter__()

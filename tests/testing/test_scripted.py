@@ -21,7 +21,7 @@ async def played(provider):
 
 
 class TestScriptedProvider:
-    async def test_text(self):
+    async def test_scripted_text_is_one_delta_and_an_end(self):
         assert await played(ScriptedProvider(["Good day."])) == [
             TextDelta(text="Good day."),
             ReplyEnd(finish_reason="stop"),

@@ -34,7 +34,7 @@ class TestPaged:
             "pages": 3,
         }
 
-    def test_nothing(self):
+    def test_no_rows_are_one_empty_page(self):
         assert paginate(define(), [], 1) == {
             "rows": [],
             "total": 0,

@@ -181,7 +181,7 @@ class TestTextForModel:
             "schema_hint": {"required": ["id"]},
         }
 
-    def test_is_cut(self):
+    def test_long_result_is_cut_and_says_so(self):
         text = text_for_model(ToolResult(ok=True, data="x" * 40_000))
 
         assert text.startswith("x" * 32_000 + "\n[cut: 32000 of 40000 characters")

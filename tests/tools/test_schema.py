@@ -224,7 +224,7 @@ class TestValidated:
             "argument 'title': Field required. Call it again."
         )
 
-    def test_unknown(self):
+    def test_argument_that_the_tool_has_not_is_refused(self):
         def tool(pk: int) -> None:
             """Do."""
 

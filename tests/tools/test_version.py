@@ -36,7 +36,7 @@ class TestVersion:
     @pytest.mark.parametrize(
         "fields", [{"label": "Pay now"}, {"description": "x"}, {"icon": "coin"}]
     )
-    def test_stays(self, fields):
+    def test_version_stays_when_label_description_or_icon_change(self, fields):
         assert compute_tool_version(TOOL.changed(**fields)) == compute_tool_version(
             TOOL
         )

@@ -185,7 +185,7 @@ class TestBranch:
         post(browser("ada"), "edit_message", form(asked, text="Rather this"))
         return asked, end(Run.objects.exclude(pk=asked.pk).get())
 
-    def test_is_shown(self, browser, two):
+    def test_chosen_version_is_shown(self, browser, two):
         old, fresh = two
         client = browser("ada")
         conversation = str(old.conversation_id)
@@ -287,7 +287,7 @@ class TestRefused:
 
     @pytest.mark.parametrize("name", POSTS)
     @pytest.mark.parametrize("run", ["", "x", "0" * 99, "\0"])
-    def test_nonsense(self, browser, asked, name, run):
+    def test_malformed_run_id_is_a_400(self, browser, asked, name, run):
         response = post(browser("ada"), name, {"run": run, "key": "k"}, script=False)
 
         assert response.status_code == 400

@@ -97,7 +97,7 @@ class TestResult:
         assert self.send(ada, request_to_page, value=json.dumps({"a": [1]}))
         assert request_to_page.call.result["data"] == {"a": [1]}
 
-    def test_twice(self, ada, request_to_page):
+    def test_second_result_changes_nothing(self, ada, request_to_page):
         self.send(ada, request_to_page, value="1")
 
         assert not self.send(ada, request_to_page, value="2")

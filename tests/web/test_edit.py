@@ -140,7 +140,7 @@ class TestWholeText:
         query = {"interrupt": waiting.pk, "row": 0, "field": 0, **query}
         return client.get(reverse("ai_assistant:whole"), query)
 
-    def test_is_shown(self, browser, waiting):
+    def test_whole_text_of_a_proposal_shows_the_difference(self, browser, waiting):
         page = self.whole(browser("ada"), waiting).content.decode()
 
         assert "<del>Before</del> <ins>As proposed</ins>" in page
@@ -177,7 +177,7 @@ class TestWholeTextOfAChange:
         query = {"change": row.pk, "field": 0, **query}
         return client.get(reverse("ai_assistant:whole"), query)
 
-    def test_is_shown(self, browser, row):
+    def test_whole_text_of_a_change_shows_the_difference(self, browser, row):
         page = self.whole(browser("ada"), row).content.decode()
 
         assert "<del>Before</del> <ins>After</ins>" in page

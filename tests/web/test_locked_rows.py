@@ -71,7 +71,9 @@ class TestPanel:
         [door[1:] for door in DOORS],
         ids=[door[0] for door in DOORS],
     )
-    def test_says_so(self, post, run, name, fields):
+    def test_locked_conversation_is_a_409_page_and_a_notice(
+        self, post, run, name, fields
+    ):
         if fields.get("do") == "undo":
             post("change", do="delete")
 

@@ -193,7 +193,7 @@ class TestViewsOfTheSite:
         ]
         settings.ROOT_URLCONF = module
 
-    def test_is_refused(self, going):
+    def test_view_of_the_site_is_refused_unless_named(self, going):
         run = going("admin:shop_order_approve")
 
         assert error(run) == "failed"

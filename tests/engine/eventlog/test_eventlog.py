@@ -42,7 +42,7 @@ class TestAppend:
         with pytest.raises(IntegrityError):
             append(run_id, [StepStarted(index=0)], first_seq=1, epoch=1)
 
-    def test_nothing(self, run_id):
+    def test_append_of_no_events_adds_none(self, run_id):
         append(run_id, [], first_seq=2, epoch=1)
 
         assert [event.seq for event in events_after(run_id)] == [1]

@@ -244,7 +244,7 @@ class TestHeartbeat:
 
 
 class TestExecutorOfTheProcess:
-    def test_is_one(self):
+    def test_process_has_one_executor(self):
         assert executor() is executor()
 
     def test_of_a_fork_is_another(self, monkeypatch):

@@ -111,7 +111,7 @@ class TestCreate:
             ),
         ],
     )
-    def test_others(self, say, wish, rows):
+    def test_wish_makes_one_row_once_approved(self, say, wish, rows):
         answer_interrupt(say(wish), "approve")
 
         assert rows.all().count() == 1

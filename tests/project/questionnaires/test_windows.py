@@ -14,7 +14,7 @@ def days(schedule, **more):
 
 
 class TestAccessWindows:
-    def test_once(self):
+    def test_schedule_without_repeats_has_one_window(self):
         schedule = Schedule(offset_days=2, window_before_h=6, window_after_h=30)
 
         [window] = access_windows(schedule, ANCHOR)

@@ -41,7 +41,7 @@ class TestReadWikiPage:
     def test_whole(self, context, pages):
         assert read_wiki_page(context, "tea")["text"] == pages[0].text
 
-    def test_unknown(self, context):
+    def test_unknown_page_names_the_tool_to_call(self, context):
         with pytest.raises(ModelRetry, match="'tea' does not exist. Call search_wiki"):
             read_wiki_page(context, "tea")
 

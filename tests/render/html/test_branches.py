@@ -99,7 +99,7 @@ class TestSwitching:
 
         assert two.page.accepted == []
 
-    def test_is_said(self, story, two):
+    def test_switch_of_the_version_is_announced(self, story, two):
         story.edit("x")
         story.succeed()
         two.look()

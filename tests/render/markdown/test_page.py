@@ -62,7 +62,7 @@ class TestOrdinaryText:
     def test_blocks(self):
         assert len(render("# a\nb\n\n- c\n\n  d\n\n```\ne\n\nf\n```\ng")) == 5
 
-    def test_empty(self):
+    def test_empty_text_renders_no_block(self):
         assert render("") == []
 
 

@@ -169,7 +169,7 @@ class TestAppendOnly:
 
 @pytest.mark.row("X03")
 class TestVerify:
-    def test_empty(self):
+    def test_empty_log_has_no_findings(self):
         assert verify().findings == ()
         assert verify().count == 0
 

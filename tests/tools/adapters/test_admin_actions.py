@@ -64,7 +64,7 @@ class NoSecond(ChangeList):
 
 
 class TestAdminAction:
-    def test_is_told(self):
+    def test_tool_of_an_action_has_its_name_description_and_schema(self):
         tool = from_admin_action(Group, "rename", effect="write", site=site)
 
         assert (tool.name, tool.display.label) == ("auth_group_rename", "Rename them")

@@ -51,7 +51,7 @@ def use(name, user, effect="write", **arguments):
 
 class TestViewset:
     @pytest.mark.row("T22")
-    def test_is_told(self):
+    def test_tool_of_a_viewset_action_has_its_name_and_schema(self):
         tool = from_viewset(GroupViewSet, "partial_update", effect="write")
 
         assert tool.name == "auth_group_partial_update"

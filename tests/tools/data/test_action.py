@@ -35,7 +35,7 @@ class TestRunAdminAction:
     @pytest.mark.parametrize(
         "action", ["nothing", "save", "__init__", "", "has_add_permission"]
     )
-    def test_unknown(self, boss, stock, action):
+    def test_unknown_action_names_those_there_are(self, boss, stock, action):
         with pytest.raises(ModelRetry, match="Actions: discount, ask_again, refuse"):
             act(boss, action, [stock.lamp.pk])
 

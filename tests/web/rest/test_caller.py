@@ -60,7 +60,7 @@ class TestToken:
 
 @pytest.mark.row("X05")
 class TestSession:
-    def test_reads(self, browser, people):
+    def test_session_lists_own_runs(self, browser, people):
         run = ask(people["ada"])
 
         response = browser("ada").get(f"{API}runs/")

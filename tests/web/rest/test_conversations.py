@@ -103,7 +103,9 @@ class TestTitle:
         ("title", "wanted"),
         [("", "invalid"), (" ", "empty"), ("a" * 201, "invalid"), ("a\x00", "binary")],
     )
-    def test_that_is_none(self, program, people, title, wanted):
+    def test_invalid_title_is_refused_and_the_old_one_stays(
+        self, program, people, title, wanted
+    ):
         run = ask(people["ada"], "One")
 
         response = program().post(path_of(run), {"title": title}, method="patch")

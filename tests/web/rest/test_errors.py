@@ -106,7 +106,7 @@ class TestAddress:
             "%00/",
         ],
     )
-    def test_that_is_none(self, program, path):
+    def test_unknown_path_is_a_404_problem(self, program, path):
         for method in ("get", "post", "delete"):
             response = getattr(program().http, method)(API + path)
 

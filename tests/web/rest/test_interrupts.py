@@ -133,7 +133,9 @@ class TestAnswer:
             ({"decision": "deny", "reason": "a\x00"}, "binary"),
         ],
     )
-    def test_that_is_none(self, program, approval, body, wanted):
+    def test_invalid_answer_leaves_the_interrupt_open(
+        self, program, approval, body, wanted
+    ):
         response = answer(program, approval, **body)
 
         assert (response.status_code, code(response)) == (400, wanted)

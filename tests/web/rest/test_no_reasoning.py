@@ -37,7 +37,7 @@ def told(program, run) -> str:
     return messages.text + events.text
 
 
-def test_is_told(program, run):
+def test_reasoning_is_in_the_api_where_it_may_be_shown(program, run):
     text = told(program, run)
 
     assert text.count(THOUGHT) == 2

@@ -185,7 +185,7 @@ class TestKey:
         assert codes == wanted
 
     @pytest.mark.parametrize("key", ["", "a" * 51, "é", "a\tb"])
-    def test_that_is_none(self, program, key):
+    def test_invalid_key_is_refused(self, program, key):
         response = program().http.post(
             "/assistant/api/runs/",
             '{"text": "Hello"}',

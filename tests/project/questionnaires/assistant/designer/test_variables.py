@@ -84,6 +84,6 @@ class TestDeleteVariable:
         ):
             delete_variable(designing, in_use.pk)
 
-    def test_unknown(self, designing):
+    def test_unknown_variable_is_not_deleted(self, designing):
         with pytest.raises(ModelRetry, match="Variable 0 is not one of"):
             delete_variable(designing, 0)

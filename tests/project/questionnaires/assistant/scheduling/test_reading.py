@@ -37,7 +37,7 @@ class TestGetScheduleDetails:
         assert after["sections"] == [{"id": ids[1], "title": "Days"}]
         assert after["config"]["repeat_every_days"] == 7
 
-    def test_unknown(self, planning, db):
+    def test_unknown_schedule_names_the_tool_to_call(self, planning, db):
         with pytest.raises(ModelRetry, match="Schedule 0 does not exist. Call get_"):
             get_schedule_details(planning, 0)
 
