@@ -60,7 +60,7 @@ def rows_since(
     return list(reversed(newest))
 
 
-def changed_since(
+def object_changed_since(
     model: Any,
     key: str,
     parts: Parts,

@@ -66,7 +66,7 @@ _CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SEPARATOR = re.compile("[\u2028\u2029]")
 
 
-def clean_text(text: str) -> str:
+def normalize_text(text: str) -> str:
     """
     Return `text` with LF as its only line end and nothing in it that is no text.
 

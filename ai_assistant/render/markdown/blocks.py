@@ -19,7 +19,7 @@ from ai_assistant.render.markdown.unfinished import (
     with_table_rule,
     without_undecided_line,
 )
-from ai_assistant.text.unicode import clean_text
+from ai_assistant.text.unicode import normalize_text
 
 _ENDED_BY_BLANK_LINE = {
     "paragraph_open",
@@ -55,7 +55,7 @@ def split_blocks(text: str) -> list[Block]:
     All but the last are closed. Links whose definition comes later are not
     resolved; `render` does that for the whole text.
     """
-    text = clean_text(text.removesuffix("\r"))
+    text = normalize_text(text.removesuffix("\r"))
     found = cut(text)
     references: References = {}
     blocks = [

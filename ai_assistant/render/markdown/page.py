@@ -5,7 +5,7 @@ import re
 from ai_assistant.render.markdown.blocks import closed_html, cut_all
 from ai_assistant.render.markdown.cache import Cache
 from ai_assistant.render.markdown.parser import References, block_tokens
-from ai_assistant.text.unicode import clean_text
+from ai_assistant.text.unicode import normalize_text
 
 PART_CHARS = 100_000  # of a text that are drawn at once: 8,000 tokens are whole
 LINE_CHARS = 2_000  # more, for the line that is not cut
@@ -21,7 +21,7 @@ def render(text: str) -> list[str]:
 
 
 def _render(text: str) -> list[str]:
-    sources = cut_all(clean_text(text))
+    sources = cut_all(normalize_text(text))
     references: References = {}
     for source in sources:
         if "[" in source:

@@ -7,7 +7,7 @@ from typing import Any
 from ai_assistant.render.markdown.blocks import closed_html, cut, tail_html
 from ai_assistant.render.markdown.page import part_end, render
 from ai_assistant.render.markdown.parser import sanitise
-from ai_assistant.text.unicode import clean_text, strip_invisible
+from ai_assistant.text.unicode import normalize_text, strip_invisible
 
 
 def plain_html(text: str) -> str:
@@ -111,7 +111,7 @@ class BlockStream:
         text = self._held + "".join(self._fed)
         self._fed.clear()
         self._held = "\r" if text.endswith("\r") else ""
-        self._open += clean_text(text.removesuffix("\r"))
+        self._open += normalize_text(text.removesuffix("\r"))
 
     def _close(self) -> list[BlockChange]:
         changes: list[BlockChange] = []

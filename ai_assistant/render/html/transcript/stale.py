@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ai_assistant.changes.capture.images import object_id
-from ai_assistant.changes.staleness import changed_since
+from ai_assistant.changes.staleness import object_changed_since
 from ai_assistant.changes.values import label, meta
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.safety.site_code import value_or
@@ -47,7 +47,7 @@ def is_stale(path: str, opened: str, user_id: UserKey) -> bool:
     key = value_or("", lambda: _key(page))
     moment = datetime.fromtimestamp(int(opened) / 1000, UTC)
     parts = set(_parts(page.model_admin))
-    return bool(key) and changed_since(
+    return bool(key) and object_changed_since(
         page.model_admin.model, key, parts, moment=moment, user_id=user_id
     )
 
