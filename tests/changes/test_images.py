@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 from django.db.models import JSONField, Value
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ai_assistant.changes.capture import columns, images
@@ -171,6 +171,8 @@ class TestRaw:
         st.dictionaries(st.text(), st.integers() | st.none() | st.text(), max_size=3)
     )
     def test_of_json_never_looks_like_a_mark(self, value):
+        assume(not columns.holds_secret(field("a_json"), value))  # else it is sealed
+
         found = raw(field("a_json"), value)
 
         clear = found["$json"] if list(found) == ["$json"] else found
