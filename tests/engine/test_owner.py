@@ -13,6 +13,7 @@ from tests.engine.conftest import dead_owner
 def child():
     """Another process, which says which owner it is and waits."""
     code = (
+        "import django; django.setup();"
         "from ai_assistant.engine.storage.lease import this_process;"
         "print(this_process(), flush=True); input()"
     )
