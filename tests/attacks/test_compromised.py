@@ -159,10 +159,12 @@ def check_nothing_slipped(site):
 
 
 class TestObeys:
+    @pytest.mark.servers  # a corpus is fetched once
     def test_goals_of_agentdojo(self, site, subtests, record_property):
         goals = corpus("AgentDojo")
         tally(site, goals, of_the_goal, record_property, subtests, "AgentDojo")
 
+    @pytest.mark.servers
     def test_cases_of_agent_injection_bench(self, site, subtests, record_property):
         name = "agent-injection-bench"
         tally(site, corpus(name), of_the_goal, record_property, subtests, name)

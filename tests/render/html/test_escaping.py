@@ -1,6 +1,7 @@
 """Words of users, models, tools and rows are words on the page, whatever they say."""
 
 import html
+import re
 
 import pytest
 from django.utils.html import strip_tags
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.broad
 TAGS = {
     *("article", "aside", "button", "details", "div", "form", "h2", "h3", "h4", "i"),
     *("input", "p", "path", "pre", "progress", "section", "span", "summary", "svg"),
+    "use",  # an icon of the sprite
     *(
         "table",
         "tbody",
@@ -43,6 +45,8 @@ def assert_harmless(page: Page) -> None:
         assert node.tag in TAGS
         assert not [name for name in node.attrs if name.startswith(("on", "style"))]
         assert not [name for name in node.attrs if name.startswith("hx-get")]
+        if node.tag == "use":
+            assert re.fullmatch(r"#aia-i-[a-z-]+", node.attrs["href"])
         for name in ("href", "src", "action"):
             address = node.attrs.get(name, "/")
             assert address.startswith(("/", "#", "?", "mailto:", "http"))
