@@ -93,15 +93,18 @@ class Forge:
         return self._popen.stdout.readline().strip()
 
 
-_forges: list[Forge] = []
+# What decides which middleware a server has: that is read with the imports.
+READ_ONCE = ("DJANGO_SETTINGS_MODULE", "TESTS_CSP", "TESTS_NO_PANEL")
+_forges: dict[tuple[str | None, ...], Forge] = {}
 
 
 def the_forge(env: Mapping[str, str]) -> Forge:
-    """Return the forge of this test run; it starts when first asked for."""
-    if not _forges:
-        _forges.append(Forge(env))
-        atexit.register(_forges[0].close)
-    return _forges[0]
+    """Return the forge of this test run for `env`; it starts when first asked for."""
+    key = tuple(map(env.get, READ_ONCE))
+    if key not in _forges:
+        _forges[key] = Forge(env)
+        atexit.register(_forges[key].close)
+    return _forges[key]
 
 
 class Forged(Process):
