@@ -50,7 +50,7 @@ class TestTools:
         reader.sees("One look first.")
         expect(reader.card("echo")).to_contain_text("what was found")
         ended = site.oracle.wait_final(run_of(site, thread)["id"])
-        assert (ended["door"], ended["state"]) == ("agui", "succeeded")
+        assert (ended["channel"], ended["state"]) == ("agui", "succeeded")
 
     def test_one_of_the_page(self, reader, thread, site):
         asks = site.script([call("paint", colour="green")], [text("It is painted.")])
