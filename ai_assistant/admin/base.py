@@ -77,8 +77,38 @@ def _goes_along(request: HttpRequest, own: Any) -> bool:
     )
 
 
-class AuditedAdminMixin(Base):
-    """Records what is added, changed and deleted, beside Django's own log."""
+class ManagedAdmin(Base):
+    """
+    Rows that people keep, by the admin's own permissions, while the assistant is on.
+
+    What is added, changed and deleted is audited, beside Django's own log.
+    """
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_add_permission(request)
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_change_permission(request, obj)
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_delete_permission(request, obj)
+
+    def has_view_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_view_permission(request, obj)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Hide the app while the assistant is off."""
+        return conf.enabled() and super().has_module_permission(request)
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
         """Record a new object, with all of its values."""

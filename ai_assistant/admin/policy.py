@@ -3,48 +3,15 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ai_assistant import conf
-from ai_assistant.admin.base import AuditedAdminMixin, Base
+from ai_assistant.admin.base import ManagedAdmin
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
 from ai_assistant.safety.policy.rules import meant_by
-
-
-class ManagedAdmin(Base):
-    """Rows that people keep, by the admin's own permissions, while the assistant is on."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_add_permission(request)
-
-    def has_change_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_change_permission(request, obj)
-
-    def has_delete_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_delete_permission(request, obj)
-
-    def has_view_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_view_permission(request, obj)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """Hide the app while the assistant is off."""
-        return conf.enabled() and super().has_module_permission(request)
-
 
 MODULE_HELP = gettext_lazy(
     "The id of a module, whose pages alone the rule is for. Empty: all pages."
@@ -71,7 +38,7 @@ class PolicyRuleForm(forms.ModelForm):  # type: ignore[type-arg] # a type of its
 
 
 @admin.register(PolicyRule)
-class PolicyRuleAdmin(AuditedAdminMixin, ManagedAdmin):
+class PolicyRuleAdmin(ManagedAdmin):
     """What the site says of some tools: deny, ask or allow."""
 
     form = PolicyRuleForm

@@ -9,13 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from ai_assistant import conf
-from ai_assistant.admin.base import AuditedAdminMixin, ReadOnlyAdmin
+from ai_assistant.admin.base import ManagedAdmin, ReadOnlyAdmin
 from ai_assistant.models.usage import Budget, UsageLedger
 
 
 @admin.register(Budget)
-class BudgetAdmin(AuditedAdminMixin):
+class BudgetAdmin(ManagedAdmin):
     """Budgets, for who has the admin's own permissions for them."""
 
     list_display = ("scope", "group", "user", "window", "tokens", "usd")
@@ -23,32 +22,6 @@ class BudgetAdmin(AuditedAdminMixin):
     list_select_related = ("group", "user")
     fields = ("scope", "group", "user", "window", "tokens", "usd")
     raw_id_fields = ("user",)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_add_permission(request)
-
-    def has_change_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_change_permission(request, obj)
-
-    def has_delete_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_delete_permission(request, obj)
-
-    def has_view_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_view_permission(request, obj)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """Hide the app while the assistant is off."""
-        return conf.enabled() and super().has_module_permission(request)
 
 
 ROWS = 31  # of each table of totals
