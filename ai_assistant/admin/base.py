@@ -17,7 +17,21 @@ else:
     Base = admin.ModelAdmin
 
 
-class ReadOnlyAdmin(Base):
+class AssistantAdmin(Base):
+    """The assistant's own tables: there while the assistant is switched on."""
+
+    def has_view_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission to view, while the assistant is on."""
+        return conf.enabled() and super().has_view_permission(request, obj)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Hide the app while the assistant is off."""
+        return conf.enabled() and super().has_module_permission(request)
+
+
+class ReadOnlyAdmin(AssistantAdmin):
     """Rows to look at, where the assistant is switched on."""
 
     list_per_page = 50
@@ -39,16 +53,6 @@ class ReadOnlyAdmin(Base):
     ) -> bool:
         """Allow none, but together with the conversation or user they belong to."""
         return _goes_along(request, self.opts)
-
-    def has_view_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission to view, while the assistant is on."""
-        return conf.enabled() and super().has_view_permission(request, obj)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """Hide the app while the assistant is off."""
-        return conf.enabled() and super().has_module_permission(request)
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
         """Search by the name of the user too, whatever the site calls it."""
@@ -77,7 +81,7 @@ def _goes_along(request: HttpRequest, own: Any) -> bool:
     )
 
 
-class ManagedAdmin(Base):
+class ManagedAdmin(AssistantAdmin):
     """
     Rows that people keep, by the admin's own permissions, while the assistant is on.
 
@@ -99,16 +103,6 @@ class ManagedAdmin(Base):
     ) -> bool:
         """Allow who has the permission, while the assistant is on."""
         return conf.enabled() and super().has_delete_permission(request, obj)
-
-    def has_view_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_view_permission(request, obj)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """Hide the app while the assistant is off."""
-        return conf.enabled() and super().has_module_permission(request)
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
         """Record a new object, with all of its values."""
