@@ -1,7 +1,6 @@
 """What a user has: conversations, runs, calls, interrupts; and the lists of them."""
 
 import re
-import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
@@ -30,6 +29,7 @@ from ai_assistant.models.conversation import (
 )
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, WAITING_FOR_PERSON, Channel, Run
+from ai_assistant.text.unicode import is_control
 from ai_assistant.types import UserKey
 
 M = TypeVar("M", bound=Model)
@@ -246,7 +246,7 @@ def activity(keys: Collection[UUID]) -> tuple[dict[UUID, str], set[UUID]]:
 
 def search_words(text: str) -> tuple[str, ...]:
     """Return the words to look for, each once; none of what is no text."""
-    kept = "".join(one if _is_text(one) else " " for one in text[:SEARCH_CHARS])
+    kept = "".join(" " if is_control(char) else char for char in text[:SEARCH_CHARS])
     return tuple(dict.fromkeys(kept.split()))[:MOST_WORDS]
 
 
@@ -294,7 +294,3 @@ def _either(character: str) -> str:
     forms = {character, character.lower(), character.upper()}
     single = sorted(form for form in forms if len(form) == 1)
     return f"[{''.join(single)}]" if len(single) > 1 else re.escape(character)
-
-
-def _is_text(character: str) -> bool:
-    return unicodedata.category(character) not in ("Cc", "Cs")

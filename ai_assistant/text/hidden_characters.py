@@ -15,6 +15,15 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from ai_assistant.text.common_ends import split_common_ends
+from ai_assistant.text.unicode import (
+    CACHED,
+    JOINERS,
+    confusable_script,
+    is_blank,
+    is_hidden,
+    is_variation_selector,
+    lookalike,
+)
 
 SHORT = {
     "\u00a0": "NBSP",
@@ -38,29 +47,14 @@ SHORT = {
     "\u2069": "PDI",
     "\ufeff": "BOM",
 }
-JOINERS = "\u200c\u200d"
 PLAIN_SPACE = " \n\t"
-# Blank, but letters by their category; the last is a pattern without dots.
-BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800"
-INVISIBLE = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs")
 JOINED = ("So", "Sk", "Mn", "Mc", "Lo")  # emoji, and scripts that need the joiners
 TAGS = range(0xE0000, 0xE0080)  # a whole second ASCII that nobody sees
-VARIATIONS = (
-    *(range(0x180B, 0x180E), range(0x180F, 0x1810)),  # of Mongolian
-    *(range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)),
-)
-ALIKE_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 PLAIN = re.compile(r"[\n\t\x20-\x7e]+")
 WORD = re.compile(r"\w+")
-# Letters of other scripts that stand for Latin ones in spoofed names.
-LOOKALIKES = str.maketrans(
-    "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТУХІЈЅαονρικτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսօ",
-    "aeopcyxijshdqwlABEKMHOPCTYXIJSaovpiktuxABEZHIKMNOPTYXnuo",
-)
 
 NEAR_CHARS = 60  # that may change how a character looks
 BEGIN_CHARS = 2_000
-CACHED = 4096  # characters of which is kept what they are
 
 Mark = tuple[str, str]  # what is seen, and the title
 
@@ -116,7 +110,7 @@ def _is_plain(text: str, *, strict: bool) -> bool:
     letters = {*PLAIN.sub("", text)}
     if not letters:
         return True
-    scripts = {_script(char) for char in {*text}} - {""}
+    scripts = {*map(confusable_script, {*text})} - {""}
     return (
         not strict
         and len(scripts) < 2
@@ -146,12 +140,10 @@ def _nature(char: str) -> str:
     """Return "hidden", "joining" if a script or an emoji may need it, else ""."""
     if char in PLAIN_SPACE:
         return ""
-    varies = any(ord(char) in one for one in VARIATIONS)
-    is_blank = varies or char in BLANK
-    if not is_blank and unicodedata.category(char) not in INVISIBLE:
-        return ""
-    # The third is the space of Chinese and Japanese.
-    return "joining" if varies or char in JOINERS or char == "\u3000" else "hidden"
+    if is_variation_selector(char) or char in JOINERS or char == "\u3000":
+        return "joining"  # the last is the space of Chinese and Japanese
+    is_space = unicodedata.category(char) == "Zs"
+    return "hidden" if is_space or is_hidden(char) else ""
 
 
 def _joins(text: str, place: int) -> bool:
@@ -159,7 +151,7 @@ def _joins(text: str, place: int) -> bool:
     if not before:
         return False
     is_keycap = text[place + 1 : place + 2] == "\u20e3"
-    varied = any(ord(before) in one for one in VARIATIONS)
+    varied = is_variation_selector(before)
     return is_keycap or varied or unicodedata.category(before) in JOINED
 
 
@@ -172,7 +164,7 @@ def _mixed(text: str, *, strict: bool) -> frozenset[int]:
         if word[0].isascii():
             continue
         places = range(word.start(), word.end())
-        scripts = {place: _script(text[place]) for place in places}
+        scripts = {place: confusable_script(text[place]) for place in places}
         known = [one for one in scripts.values() if one]
         if not known:
             continue
@@ -181,23 +173,19 @@ def _mixed(text: str, *, strict: bool) -> frozenset[int]:
             place
             for place, script in scripts.items()
             if script
-            and (script != main or (strict and ord(text[place]) in LOOKALIKES))
+            and (script != main or (strict and _passes_for_latin(text[place])))
         }
     return frozenset(found)
 
 
-@lru_cache(maxsize=CACHED)
-def _script(char: str) -> str:
-    if char.isascii():
-        return "LATIN" if char.isalpha() else ""
-    name = unicodedata.name(char, "")
-    return next((one for one in ALIKE_SCRIPTS if name.startswith(one)), "")
+def _passes_for_latin(letter: str) -> bool:
+    return not letter.isascii() and lookalike(letter) != letter
 
 
 def _skeleton(text: str) -> str:
     """Return what is left of a text for the eye."""
-    if PLAIN.sub("", text):
-        plain = unicodedata.normalize("NFKC", text).translate(LOOKALIKES)
+    if PLAIN.sub("", text) or "I" in text:
+        plain = "".join(map(lookalike, unicodedata.normalize("NFKC", text)))
         text = plain.translate({ord(char): _seen(char) for char in {*plain}})
     return " ".join(text.split())
 
@@ -223,7 +211,7 @@ def _mark(char: str, same: str) -> Mark:
     code = f"U+{ord(char):04X}"
     name = unicodedata.name(char, "")
     title = f"{code} {name}".strip()
-    if unicodedata.category(char)[0] == "L" and char not in BLANK:
+    if unicodedata.category(char)[0] == "L" and not is_blank(char):
         return f"{same} {code}", title
     short = SHORT.get(char, code)
     times = f" ×{len(same)}" if len(same) > 1 else ""  # noqa: RUF001 - a sign

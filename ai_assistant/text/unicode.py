@@ -1,11 +1,84 @@
-"""Characters that a database, a parser or a reader cannot take."""
+"""
+What Unicode says of a character: control, hidden, of which script, confusable.
+
+Scripts and look-alikes are those of Unicode's own data (UTS #39), as the package
+confusable-homoglyphs has them. Texts are made fit here for a database, a parser and a
+reader.
+"""
 
 import codecs
 import re
+import unicodedata
+from functools import lru_cache
 from typing import Any
 
 REPLACEMENT = "\ufffd"
 UTF16 = "utf-16-le"  # in which a half of a character has a form
+CACHED = 4096  # characters of which the properties are kept
+
+# The property Default_Ignorable_Code_Point, as the inside of a character class: drawn as
+# nothing, though some of these count among the letters and marks.
+IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+JOINERS = "\u200c\u200d"  # scripts and emoji need them
+HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+CONFUSABLE_SCRIPTS = frozenset(
+    {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC"}
+)
+_BLANK = re.compile(f"[{IGNORABLE}\u2800]")  # the last is a pattern without dots
+_VARIATION = re.compile("[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def is_control(char: str) -> bool:
+    """Return whether `char` is a control character, or half of a character."""
+    return unicodedata.category(char) in ("Cc", "Cs")
+
+
+def is_bidi_control(char: str) -> bool:
+    """Return whether `char` changes the direction of the text around it."""
+    return _BIDI.match(char) is not None
+
+
+def is_blank(char: str) -> bool:
+    """Return whether `char` is drawn as nothing, whatever its category."""
+    return _BLANK.match(char) is not None
+
+
+def is_hidden(char: str) -> bool:
+    """Return whether a reader sees nothing of `char`; spaces are not hidden."""
+    return is_blank(char) or unicodedata.category(char) in HIDDEN_CATEGORIES
+
+
+def is_variation_selector(char: str) -> bool:
+    """Return whether `char` only chooses a form of the character before it."""
+    return _VARIATION.match(char) is not None
+
+
+@lru_cache(maxsize=CACHED)
+def confusable_script(char: str) -> str:
+    """Return the script of a letter that may pass for one of another, else ""."""
+    if char.isascii():
+        return "LATIN" if char.isalpha() else ""
+    from confusable_homoglyphs.categories import alias  # noqa: PLC0415 - a large table
+
+    script = str(alias(char)) if char.isalpha() else ""
+    return script if script in CONFUSABLE_SCRIPTS else ""
+
+
+@lru_cache(maxsize=CACHED)
+def lookalike(char: str) -> str:
+    """Return the Latin letter, or letters, that `char` looks like; else itself."""
+    if char.isascii() and char != "I":  # which looks like an l
+        return char
+    from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415
+
+    # What looks like several others is the prototype of its class in the data.
+    twins = [str(twin["c"]) for twin in confusables_data.get(char, ())]
+    return twins[0] if len(twins) == 1 and twins[0].isascii() else char
 
 
 def join_surrogates(text: str) -> str:
@@ -51,15 +124,11 @@ class SurrogateJoiner:
 _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?")
 
-# Removed: they show nothing, and may reorder or hide what is shown. Joiners and
-# the two common variation selectors stay behind a character that is not ASCII,
-# where scripts and emoji need them.
+# Removed. Joiners and the two common variation selectors stay behind a character that
+# is not ASCII, where scripts and emoji need them.
+_NEEDED = f"\u034f{JOINERS}\ufe0e\ufe0f"
 _INVISIBLE = re.compile(
-    "["
-    "\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-    "]|(?<![^\x00-\x7f])[\u034f\u200c\u200d\ufe0e\ufe0f]"
+    f"(?![{_NEEDED}])[{IGNORABLE}\ufff9-\ufffb]|(?<![^\x00-\x7f])[{_NEEDED}]"
 )
 # Shown as the picture of the control character, so that an escape sequence is seen.
 _CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

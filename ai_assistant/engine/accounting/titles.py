@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import re
-import unicodedata
 from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID
@@ -20,6 +19,7 @@ from ai_assistant.providers.masked import with_masked_secrets
 from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction import redact
+from ai_assistant.text.unicode import is_bidi_control, is_control
 from ai_assistant.types import ModelRequest, Provider, ReplyEnd, TextDelta, Usage
 
 TITLE_CHARS = 60
@@ -52,7 +52,6 @@ logger = logging.getLogger("ai_assistant")
 # Around and in front of a title, by models that explain or decorate it.
 WRAPPING = "\"'`*_#\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u2018\u2019\u201a\u300c\u300d\u300e\u300f"
 LABEL = re.compile(r"^title\s*:\s*", re.IGNORECASE)
-TURNS = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # of the writing direction
 # Errors after which the provider may still want money.
 UNUSED = ("bad_key", "rate_limited", "no_model", "bad_request", "not_configured")
 TIMEOUT_S = 30.0
@@ -197,6 +196,6 @@ def _unwrapped(words: str) -> str:
 
 
 def _is_control(character: str) -> bool:
-    if ord(character) in TURNS:
+    if is_bidi_control(character):
         return True
-    return unicodedata.category(character) in ("Cc", "Cs") and character != "\t"
+    return is_control(character) and character != "\t"

@@ -1,6 +1,5 @@
 """Accept a message: conversation, message, run and first event, in one transaction."""
 
-import unicodedata
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,7 +35,7 @@ from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.safety.limits import check_message_rate
 from ai_assistant.text.redaction import redact, redact_json, redact_values
-from ai_assistant.text.unicode import join_surrogates
+from ai_assistant.text.unicode import is_control, join_surrogates
 from ai_assistant.types import UserKey
 
 TITLE_CHARS = 60
@@ -111,13 +110,11 @@ def clean_text(text: str, most: int = 0) -> str:
             _("This message has %(n)d characters; at most %(most)d can be sent.")
             % {"n": len(text), "most": most},
         )
-    for character in text:
-        category = unicodedata.category(character)
-        if category in ("Cc", "Cs") and character not in KEPT_CONTROLS:
-            raise Refused(
-                "binary",
-                _("This message holds characters that are not text. Remove them."),
-            )
+    if any(is_control(char) for char in {*text} - {*KEPT_CONTROLS}):
+        raise Refused(
+            "binary",
+            _("This message holds characters that are not text. Remove them."),
+        )
     return text
 
 

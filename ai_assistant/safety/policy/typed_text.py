@@ -11,14 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-# Letters that pass for one another. A word of two of these scripts is no word.
-ALIKE = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC"})
-HIDDEN_KINDS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-# Drawn as nothing, or as a space, though Unicode counts them among the letters or marks.
-HIDDEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f"
-    "\U000e0000-\U000e0fff]"
-)
+from ai_assistant.text.unicode import confusable_script, is_hidden
+
 SPACES = re.compile(r"[ \t\r\n]+")
 WORDS = re.compile(r"\w+")
 DOUBLE, SINGLE = "“”„‟«»❝❞", "\u2018\u2019\u201a\u201b\u2039\u203a`"
@@ -66,18 +60,11 @@ class TypedWords:
 
 def is_deceptive(text: str) -> bool:
     """Tell whether `text` holds what a reader does not see, or takes for another."""
-    if HIDDEN.search(text):
+    if any(is_hidden(char) for char in {*text} - {*"\n\r\t"}):
         return True
-    plain = text.translate({ord(one): None for one in "\n\r\t"})
-    if any(unicodedata.category(one) in HIDDEN_KINDS for one in plain):
-        return True
-    return any(len(_scripts(word) & ALIKE) > 1 for word in WORDS.findall(plain))
-
-
-def _scripts(word: str) -> set[str]:
-    return {
-        unicodedata.name(one, "").partition(" ")[0] for one in word if one.isalpha()
-    }
+    return any(
+        len({*map(confusable_script, word)} - {""}) > 1 for word in WORDS.findall(text)
+    )
 
 
 def _stands_in(wanted: str, said: str) -> bool:

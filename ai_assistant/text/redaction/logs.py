@@ -4,13 +4,11 @@ import logging
 import re
 
 from ai_assistant.text.redaction.redact import redact
+from ai_assistant.text.unicode import IGNORABLE
 
 NAMES = ("ai_assistant", "ai_assistant.audit")  # a logger's filter sees its own only
 # Escapes of terminals, and what turns or hides text: all but newline and tab.
-HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
-    "\U000e0000-\U000e007f]"
-)
+HIDDEN = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{IGNORABLE}]")
 _formatter = logging.Formatter()
 
 

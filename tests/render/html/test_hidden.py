@@ -92,6 +92,9 @@ class TestLooksLike:
             ("admin", "admin\u200b"),
             ("admin", "admin "),
             ("file", "ﬁle"),  # a ligature
+            ("Item", "\u0406tem"),  # a Cyrillic I
+            ("GAS", "G\u13aaS"),  # a Cherokee A
+            ("go", "\u0581o"),  # an Armenian letter
         ],
     )
     def test_of_equals_to_the_eye(self, first, second):
