@@ -16,7 +16,7 @@ from ai_assistant.models.usage import budget_problem
 from ai_assistant.providers.base import DEFAULT
 from ai_assistant.providers.prices import INPUT, OUTPUT, has_prices
 from ai_assistant.registry import registry
-from ai_assistant.safety.limits import message_rate
+from ai_assistant.safety.limits import Rate
 from ai_assistant.safety.policy.rules import DECISIONS, meant_by
 from ai_assistant.types import Provider
 
@@ -91,10 +91,9 @@ def _wrong_budgets() -> Iterator[CheckMessage]:
 
 
 def _wrong_rates() -> Iterator[CheckMessage]:
-    for name, rate in conf.get("RATES").items():
+    for name in conf.get("RATES"):
         try:
-            if rate:
-                message_rate(name)
+            Rate.configured(name)
         except ImproperlyConfiguredAssistant as error:
             yield Error(
                 str(error), hint="Leave it empty for no limit.", id="ai_assistant.E151"

@@ -1,10 +1,18 @@
-"""How often one may do a thing: call a tool, send a message, try a token."""
+"""
+How often something may happen: rates of rows, of a cache's counts, of frames.
+
+A `Rate` is written like "20/m". Tool calls and messages are counted by their rows,
+unknown tokens in Django's cache, the frames of sockets in the memory of the process.
+"""
 
 import hashlib
 import logging
 import re
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zlib import crc32
 
 from django.core.cache import cache
@@ -20,116 +28,110 @@ from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
 from ai_assistant.types import ToolDefinition, UserKey
 
-SPACE = 0x414941  # of our locks, beside those of the site
+logger = logging.getLogger("ai_assistant")
+
+LOCK_SPACE = 0x414941  # of our advisory locks, beside those of the site
+RATE = re.compile(r"([1-9]\d{0,6})/([smhd])")
+SECONDS: Mapping[str, int] = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def in_single_file(name: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """At most `most` in each `window`."""
+
+    most: int
+    window: timedelta
+
+    @classmethod
+    def parse(cls, text: str, subject: str) -> "Rate":
+        """Return the rate. Raise for another form than "20/m", naming `subject`."""
+        match = RATE.fullmatch(text)
+        if match is None:
+            raise ImproperlyConfiguredAssistant(
+                f"{subject} {text!r}. Give how many by second, minute, hour or day: "
+                "'20/m'."
+            )
+        return cls(int(match[1]), timedelta(seconds=SECONDS[match[2]]))
+
+    @classmethod
+    def configured(cls, name: str) -> "Rate | None":
+        """Return the rate of that name in the setting RATES; None if it is empty."""
+        text = conf.get("RATES", name)
+        return cls.parse(text, f"{conf.typed('RATES', name)} is") if text else None
+
+    def opens_at(self, rows: QuerySet[Any]) -> datetime | None:
+        """Return when there may be one more of `rows`; None if that is now. One query."""
+        recent = rows.filter(created_at__gt=Now() - self.window)
+        created = recent.order_by("-created_at").values_list("created_at", flat=True)
+        # The one that has to leave the window before there is room again.
+        last = list(created[self.most - 1 : self.most])
+        return last[0] + self.window if last else None
+
+
+def serialize(name: str) -> None:
     """
     Wait until no other transaction is between this line and its end.
 
-    Call it in a transaction. On SQLite a transaction that writes is alone anyway:
-    write before you count.
+    Requires a transaction. On SQLite a transaction that writes is alone anyway: write
+    before you count.
     """
     if connection.vendor != "postgresql":
         return
     key = crc32(name.encode()) & 0x7FFFFFFF
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [SPACE, key])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, key])
 
 
-RATE = re.compile(r"([1-9]\d{0,6})/([smhd])")
-SECONDS: Mapping[str, int] = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-def parsed_rate(tool: ToolDefinition) -> tuple[int, timedelta]:
-    """Return how many calls in what time. Raise if the rate is not like "10/m"."""
-    found = RATE.fullmatch(tool.execution.rate)
-    if found is None:
-        raise ImproperlyConfiguredAssistant(
-            f"Tool {tool.name!r} has the rate {tool.execution.rate!r}. Give calls by second, "
-            "minute, hour or day: '10/m'."
-        )
-    return int(found[1]), timedelta(seconds=SECONDS[found[2]])
-
-
-def rate_limit(user_id: UserKey, tool: ToolDefinition) -> datetime | None:
+def tool_opens_at(user_id: UserKey, tool: ToolDefinition) -> datetime | None:
     """
     Return when `user_id` may call the tool again; None if that is now.
 
-    What was refused does not count. Asks the database once, and only for a tool
-    with a rate. The call in question must not be stored yet.
+    Refused calls do not count. Asks the database only for a tool with a rate. The call
+    in question must not be stored yet.
     """
     if not tool.execution.rate:
         return None
-    most, window = parsed_rate(tool)
-    calls = ToolCall.objects.filter(
-        run__user_id=user_id, name=tool.name, created_at__gt=Now() - window
-    ).exclude(status=CallStatus.DENIED)
-    # The one that has to leave the window before there is room again.
-    oldest = calls.order_by("-created_at").values_list("created_at", flat=True)
-    counted = list(oldest[most - 1 : most])
-    return counted[0] + window if counted else None
+    rate = Rate.parse(tool.execution.rate, f"Tool {tool.name!r} has the rate")
+    calls = ToolCall.objects.filter(run__user_id=user_id, name=tool.name)
+    return rate.opens_at(calls.exclude(status=CallStatus.DENIED))
 
 
 def check_message_rate(user_id: UserKey) -> None:
     """
-    Raise Limited if the user, or the site, has begun too many runs just now.
+    Raise Limited if the user, or the site, has started too many runs just now.
 
-    Call it in the transaction that begins the next one.
+    Requires the transaction that starts the next one.
     """
-    if conf.get("RATES", "USER"):
-        in_single_file(f"rate:{user_id}")
-        own = Run.objects.filter(user_id=user_id)
-        _check("USER", own, _("You have sent many messages in a short time."))
-    if conf.get("RATES", "SITE"):
-        in_single_file("rate")
-        everyone = Run.objects.all()
-        _check("SITE", everyone, _("Many people are using the assistant now."))
-
-
-def message_rate(name: str) -> tuple[int, timedelta]:
-    """Return how many in what time. Raise if the rate is not like "20/m"."""
-    rate = conf.get("RATES", name)
-    found = RATE.fullmatch(rate)
-    if found is None:
-        raise ImproperlyConfiguredAssistant(
-            f"{conf.typed('RATES', name)} is {rate!r}. Give how many by second, "
-            "minute, hour or day: '20/m'."
-        )
-    return int(found[1]), timedelta(seconds=SECONDS[found[2]])
-
-
-def _check(name: str, runs: QuerySet[Run], sentence: str) -> None:
-    most, time = message_rate(name)
-    recent = runs.filter(created_at__gt=Now() - time)
-    # The one that has to leave the time before there is room again.
-    moments = recent.order_by("-created_at").values_list("created_at", flat=True)
-    counted = list(moments[most - 1 : most])
-    if counted:
-        raise Limited(sentence, counted[0] + time, now=clock.now())
-
-
-logger = logging.getLogger("ai_assistant")
+    if rate := Rate.configured("USER"):
+        serialize(f"rate:{user_id}")
+        if opens_at := rate.opens_at(Run.objects.filter(user_id=user_id)):
+            text = _("You have sent many messages in a short time.")
+            raise Limited(text, opens_at, now=clock.now())
+    if rate := Rate.configured("SITE"):
+        serialize("rate")
+        if opens_at := rate.opens_at(Run.objects.all()):
+            text = _("Many people are using the assistant now.")
+            raise Limited(text, opens_at, now=clock.now())
 
 
 def check_unknown(address: str) -> None:
     """
     Count one more unknown token from `address`. Raise Limited if they are too many.
 
-    Whoever has a token that is known is never held up by it, behind the same proxy
-    either. It is counted in Django's cache: one in memory counts for its process.
+    Known tokens are never held up by it, not even from the same address. A cache in
+    memory counts for its process only.
     """
-    if not conf.get("RATES", "UNKNOWN_TOKENS"):
+    rate = Rate.configured("UNKNOWN_TOKENS")
+    if rate is None:
         return
-    most, window = message_rate("UNKNOWN_TOKENS")
-    window_s = int(window.total_seconds())
-    now = clock.now()
+    window_s, now = int(rate.window.total_seconds()), clock.now()
     number = int(now.timestamp()) // window_s
-    count = _counted(_key(address, number), window_s)
-    if count <= most:
+    digest = hashlib.sha256(address.encode()).hexdigest()[:32]
+    count = _count(f"ai_assistant.tokens.{digest}.{number}", window_s)
+    if count <= rate.most:
         return
-    if count == most + 1:
-        logger.warning("more than %s unknown access tokens from %s", most, address)
+    if count == rate.most + 1:
+        logger.warning("more than %s unknown access tokens from %s", rate.most, address)
     raise Limited(
         _("This access token is unknown, as were others from this address. Wait."),
         datetime.fromtimestamp((number + 1) * window_s, UTC),
@@ -137,18 +139,35 @@ def check_unknown(address: str) -> None:
     )
 
 
-def _key(address: str, number: int) -> str:
-    digest = hashlib.sha256(address.encode()).hexdigest()[:32]
-    return f"ai_assistant.tokens.{digest}.{number}"
-
-
-def _counted(key: str, time_s: int) -> int:
+def _count(key: str, timeout_s: int) -> int:
     try:
-        if cache.add(key, 1, time_s):
+        if cache.add(key, 1, timeout_s):
             return 1
         return cache.incr(key)
-    except ValueError:  # it was let go in between
+    except ValueError:  # it expired in between
         return 1
-    except Exception:  # a cache that is away holds nobody up
+    except Exception:  # a failing cache holds nobody up
         logger.exception("unknown access tokens cannot be counted")
         return 1
+
+
+@dataclass(kw_only=True, slots=True, weakref_slot=True)
+class TokenBucket:
+    """Holds `size` tokens at most; `per_s` come back in each second."""
+
+    size: float
+    per_s: float
+    left: float = field(init=False)
+    at: float = field(default_factory=time.monotonic)  # when `left` was true
+
+    def __post_init__(self) -> None:
+        self.left = self.size
+
+    def take(self, tokens: int, now: float) -> bool:
+        """Take tokens out at `now`, a monotonic time; False if there are too few."""
+        self.left = min(self.size, self.left + (now - self.at) * self.per_s)
+        self.at = now
+        if self.left < tokens:
+            return False
+        self.left -= tokens
+        return True

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from ai_assistant.engine.storage.units import in_db
+from ai_assistant.safety.limits import TokenBucket
 from ai_assistant.web.realtime import consumer
-from ai_assistant.web.realtime.consumer import Bucket, FrameRate
+from ai_assistant.web.realtime.consumer import FrameRate
 from tests.web.conftest import ask
 from tests.web.sockets import Socket
 from tests.web.test_routing import cookies_of
@@ -17,12 +18,12 @@ TOO_MANY = 4429
 
 class TestBucket:
     def test_gives_what_it_holds_and_no_more(self):
-        bucket = Bucket(size=3, per_s=1.0, at=0.0)
+        bucket = TokenBucket(size=3, per_s=1.0, at=0.0)
 
         assert [bucket.take(1, 0.0) for _ in range(4)] == [True, True, True, False]
 
     def test_fills_with_time_up_to_its_size(self):
-        bucket = Bucket(size=3, per_s=2.0, at=0.0)
+        bucket = TokenBucket(size=3, per_s=2.0, at=0.0)
         assert bucket.take(3, 0.0)
 
         assert not bucket.take(2, 0.5)

@@ -18,7 +18,7 @@ from ai_assistant.safety.budgets.gate import (
     tokens_of,
 )
 from ai_assistant.safety.budgets.ledger import CallCost, release, reserve
-from ai_assistant.safety.limits import in_single_file
+from ai_assistant.safety.limits import serialize
 from ai_assistant.types import ModelRequest, Provider, ReplyEnd
 
 LEAST_USD = Decimal("1e-8")
@@ -110,7 +110,7 @@ def _reserve(
 ) -> UsageLedger:
     # Sums and reservation must be one: on PostgreSQL by the lock, on SQLite since
     # the row is written before anything is read.
-    in_single_file("budgets")
+    serialize("budgets")
     row = reserve(run, cost)
     needed = Amount(tokens=row.tokens, usd=Decimal(row.usd))
     require_budget(budgets, spender, needed, least=least, is_counted=True)

@@ -26,7 +26,7 @@ from ai_assistant.models import clock
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import fresh_user
-from ai_assistant.safety.limits import rate_limit
+from ai_assistant.safety.limits import tool_opens_at
 from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.tools.parsing import arguments_digest
@@ -238,7 +238,7 @@ def _refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
     if error:
         named = {"name": name, "above": parent.tool.name}
         return ToolResult(ok=False, error=error % named, error_type="policy")
-    opens_at = rate_limit(user_id, tool)
+    opens_at = tool_opens_at(user_id, tool)
     return rate_limited(name, opens_at) if opens_at else None
 
 

@@ -20,7 +20,7 @@ from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run, Step
 from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
-from ai_assistant.safety.limits import rate_limit
+from ai_assistant.safety.limits import tool_opens_at
 from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.tools.parsing import (
@@ -211,7 +211,7 @@ def _problem(
         return not_here(
             tool.name, writes=writes, read_only=offer.read_only, names=offer.names
         )
-    opens_at = rate_limit(user.pk, tool)
+    opens_at = tool_opens_at(user.pk, tool)
     return rate_limited(call.name, opens_at) if opens_at else None
 
 
