@@ -11,7 +11,7 @@ from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.registry import registry
 from ai_assistant.safety.limits import RATE
 from ai_assistant.safety.policy.policy import DECISIONS
-from ai_assistant.tools.schema import function_schema
+from ai_assistant.tools.arguments import function_schema
 from ai_assistant.types import EFFECTS, WRITING, ToolDefinition
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

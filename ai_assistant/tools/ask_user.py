@@ -1,4 +1,4 @@
-"""The tool with which the model asks the person, on every page."""
+"""The tool with which the model asks the user a question."""
 
 from typing import Annotated, Any
 
@@ -16,19 +16,15 @@ QUESTION_CHARS = 1000
 MOST_OPTIONS = 20
 
 
-class Option(BaseModel):
-    """One of the answers that are offered."""
+class AnswerOption(BaseModel):
+    """An answer to choose."""
 
     label: str
     id: str = ""
     description: str = ""
 
 
-def _asks_here(context: RunContext) -> bool:
-    return module_by_id(context.module).has("ask_user")
-
-
-Options = Annotated[list[Option | str], Field(max_length=MOST_OPTIONS)]
+Options = Annotated[list[AnswerOption | str], Field(max_length=MOST_OPTIONS)]
 Question = Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS)]
 
 
@@ -36,7 +32,7 @@ Question = Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS)]
     effect="ui",
     label=gettext_lazy("Question"),
     shared=True,
-    is_enabled=_asks_here,
+    is_enabled=lambda context: module_by_id(context.module).has("ask_user"),
     icon="chat",
     prompt_hint=(
         "If you need a choice or a fact that no tool tells, call ask_user instead of "
@@ -58,7 +54,10 @@ def ask_user(
     kind: text, confirm (yes or no), select (one option) or multi_select (several)
     strict: only the options may be answered, no other text
     """
-    asked = _question(question, options, kind, strict=strict)
+    try:
+        asked = Ask(question, kind=kind, options=options, strict=strict, key=KEY)
+    except ValueError as error:
+        raise ModelRetry(str(error)) from error
     if KEY not in context.answers:
         raise asked
     answer = context.answers[KEY]
@@ -70,19 +69,10 @@ def ask_user(
     }
 
 
-def _question(
-    question: str, options: list[Option | str], kind: QuestionKind, *, strict: bool
-) -> Ask:
-    try:
-        return Ask(question, kind=kind, options=options, strict=strict, key=KEY)
-    except ValueError as error:
-        raise ModelRetry(str(error)) from error
-
-
 def _labels(asked: Ask, answer: Any) -> list[str]:
-    """Return the answer as the person saw it."""
+    """Return the labels of the chosen options."""
     if isinstance(answer, bool):
         return [_("Yes") if answer else _("No")]
     labels = {choice["id"]: choice["label"] for choice in asked.choices}
     chosen: list[str] = answer if isinstance(answer, list) else [answer]
-    return [labels.get(one, one) for one in chosen]
+    return [labels.get(option, option) for option in chosen]

@@ -1,7 +1,8 @@
-"""Find a tool by words, where a page has too many to tell of them all."""
+"""Find a tool by words, where a page has too many to offer them all."""
 
 import re
 from collections.abc import Iterable
+from operator import itemgetter
 
 from ai_assistant.types import ToolDefinition
 
@@ -17,40 +18,39 @@ def find_matching_tools(
     query: str, tools: Iterable[ToolDefinition]
 ) -> list[ToolDefinition]:
     """
-    Return the tools that `query` means, the best first, MOST_FOUND at most.
+    Return the tools that match `query`, the best first, MOST_FOUND at most.
 
-    Its words are looked for in name, label and description; the beginning of a
+    Its words are looked up in name, label and description; the beginning of a
     word will do, so that `orders` finds `order`.
     """
-    wanted = set(_words(query))
-    scored = [(_score(wanted, tool), tool) for tool in tools]
-    found = [(score, tool) for score, tool in scored if score]
-    found.sort(key=lambda entry: -entry[0])  # stable: the page's own come first
-    return [tool for _score_, tool in found[:MOST_FOUND]]
+    words = _words(query)
+    scored = [(_score(words, tool), tool) for tool in tools]
+    # Sorting is stable: of equals, the tools of the page itself come first.
+    scored.sort(key=itemgetter(0), reverse=True)
+    return [tool for score, tool in scored[:MOST_FOUND] if score]
 
 
-def _score(wanted: set[str], tool: ToolDefinition) -> int:
+def _score(words: set[str], tool: ToolDefinition) -> int:
     texts = (tool.name, str(tool.display.label), tool.description)
-    places = [set(_words(text)) for text in texts]
+    places = [
+        (weight, _words(text)) for weight, text in zip(WEIGHTS, texts, strict=True)
+    ]
     return sum(
-        max(
-            weight * _likeness(word, there)
-            for weight, there in zip(WEIGHTS, places, strict=True)
-        )
-        for word in wanted
+        max(weight * _likeness(word, place) for weight, place in places)
+        for word in words
     )
 
 
-def _likeness(word: str, there: set[str]) -> int:
-    if word in there:
+def _likeness(word: str, place: set[str]) -> int:
+    """Return 2 for the word itself, 1 if one word begins with the other, else 0."""
+    if word in place:
         return 2
-    return int(any(_is_like(word, other) for other in there))
+    for other in place:
+        short, long = sorted((word, other), key=len)
+        if len(short) >= SHORTEST and long.startswith(short):
+            return 1
+    return 0
 
 
-def _is_like(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return len(short) >= SHORTEST and long.startswith(short)
-
-
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in WORD.findall(text)]
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in WORD.findall(text)}

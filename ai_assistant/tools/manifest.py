@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ai_assistant.registry import registry
-from ai_assistant.tools.schema import CACHED, function_schema, schema_error
+from ai_assistant.tools.arguments import CACHED, function_schema, schema_error
 from ai_assistant.types import ToolDefinition
+
+Manifest = dict[str, dict[str, Any]]
 
 
 @lru_cache(maxsize=CACHED)
@@ -17,9 +19,10 @@ def compute_tool_version(tool: ToolDefinition) -> str:
     """
     Return the hash of the tool's name, schema, effect and policy.
 
-    The words of its docstring are not in it, the descriptions of arguments are.
+    Descriptions of arguments are part of it, the docstring is not.
     """
-    canonical = json.dumps(_told(tool), sort_keys=True, ensure_ascii=True, default=str)
+    content = {"name": tool.name, **_reviewed(tool)}
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
@@ -28,30 +31,25 @@ def tool_versions(tools: Iterable[ToolDefinition]) -> dict[str, str]:
     return {tool.name: compute_tool_version(tool) for tool in tools}
 
 
-def manifest(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, Any]]:
-    """Return what a review should see of `tools`, by name, in the same order always."""
-    told = ((tool.name, compute_tool_version(tool), _told(tool)) for tool in tools)
+def manifest(tools: Iterable[ToolDefinition]) -> Manifest:
+    """Return what a review should see of `tools`, sorted by name."""
     entries = {
-        name: {"version": version, **{k: v for k, v in fields.items() if k != "name"}}
-        for name, version, fields in told
+        tool.name: {"version": compute_tool_version(tool), **_reviewed(tool)}
+        for tool in tools
     }
     return dict(sorted(entries.items()))
 
 
-def _told(tool: ToolDefinition) -> dict[str, Any]:
+def _reviewed(tool: ToolDefinition) -> dict[str, Any]:
     return {
-        "name": tool.name,
         "effect": tool.effect,
         "policy": tool.approval.policy,
         "schema": function_schema(tool)["function"]["parameters"],
     }
 
 
-Manifest = dict[str, dict[str, Any]]
-
-
 def current_manifest() -> Manifest:
-    """Return the manifest of the registered tools, but those that have no schema."""
+    """Return the manifest of the registered tools that have a valid schema."""
     tools = registry.tools().values()
     return manifest(tool for tool in tools if not schema_error(tool))
 
@@ -62,25 +60,26 @@ def manifest_text(tools: Manifest) -> str:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return a committed manifest. Raise OSError or ValueError if it is none."""
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict):
+    """Return a committed manifest. Raise OSError or ValueError if it cannot be read."""
+    tools = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(tools, dict):
         raise ValueError("it holds no JSON object")  # noqa: TRY004 - of a file
-    return found
+    return tools
 
 
 def manifest_differences(committed: Manifest) -> Iterator[str]:
-    """Yield a few words for each tool that is not what it was."""
-    now = current_manifest()
-    for name in sorted({*now, *committed}):
+    """Yield a few words for each tool that differs from the committed manifest."""
+    current = current_manifest()
+    for name in sorted({*current, *committed}):
         if name not in committed:
             yield f"Tool {name!r} is new"
-        elif name not in now:
+        elif name not in current:
             yield f"Tool {name!r} is gone"
-        elif now[name]["version"] != committed[name].get("version"):
-            yield f"Tool {name!r} has changed: {_parts(committed[name], now[name])}"
-
-
-def _parts(before: dict[str, Any], after: dict[str, Any]) -> str:
-    parts = [key for key in after if key != "version" and before.get(key) != after[key]]
-    return ", ".join(parts) or "version"
+        elif current[name]["version"] != committed[name].get("version"):
+            before, after = committed[name], current[name]
+            parts = [
+                key
+                for key in after
+                if key != "version" and before.get(key) != after[key]
+            ]
+            yield f"Tool {name!r} has changed: {', '.join(parts) or 'version'}"

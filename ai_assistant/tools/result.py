@@ -1,8 +1,11 @@
-"""What a card shows of a call: the first of its arguments, of its result, its error."""
+"""The result of a call: made of a value or an exception, stored, shown and sent."""
 
+import inspect
 import json
+from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import datetime
+from math import ceil
 from typing import Any
 
 from django.core.exceptions import (
@@ -11,6 +14,7 @@ from django.core.exceptions import (
     ValidationError,
 )
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -19,7 +23,8 @@ from ai_assistant import conf
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.text.redaction import redact, redact_json
 from ai_assistant.text.unicode import join_surrogates, whole_json
-from ai_assistant.types import ToolResult
+from ai_assistant.tools.arguments import is_paged
+from ai_assistant.types import ToolDefinition, ToolResult
 
 SHOWN_CHARS = 2048
 
@@ -43,22 +48,55 @@ def cut_for_card(text: str) -> str:
 
 
 def result_preview(result: ToolResult) -> str:
-    """Return what the card shows of a result; nothing of one that failed."""
+    """Return what the card shows of a result; nothing if it failed."""
     return indented_json(result.data) if result.ok else ""
+
+
+def paginate(tool: ToolDefinition, value: Any, page: int) -> Any:
+    """
+    Return one page of a list or a queryset, with the totals.
+
+    Any other value is returned as it is; a coroutine is paged once it is awaited.
+    Raise ModelRetry for a page that does not exist.
+    """
+    if not is_paged(tool):
+        return value
+    if inspect.iscoroutine(value):
+        return _paged_later(tool, value, page)
+    if not isinstance(value, list | tuple | QuerySet):
+        return value
+    total = value.count() if isinstance(value, QuerySet) else len(value)
+    pages = max(ceil(total / tool.display.page_size), 1)
+    if page > pages:
+        raise ModelRetry(f"There is no page {page}: the last is {pages}.")
+    first = (page - 1) * tool.display.page_size
+    return {
+        "rows": list(value[first : first + tool.display.page_size]),
+        "total": total,
+        "page": page,
+        "pages": pages,
+    }
+
+
+async def _paged_later(tool: ToolDefinition, value: Awaitable[Any], page: int) -> Any:
+    return paginate(tool, await value, page)
 
 
 # Types of errors after which a call is denied, and not failed.
 REFUSALS = ("permission", "policy", "rate_limited", "not_here")
+# What the model reads of a result that is more than data.
+SUCCESS_FIELDS = ("ok", "message", "data", "changed")
+FAILURE_FIELDS = ("ok", "error", "error_type", "suggestion", "schema_hint", "data")
 STORED_CHARS = 1_000_000  # of a result in its row
 
 
 def from_value(name: str, value: object) -> ToolResult:
     """Return the result of a tool that returned `value`."""
     if isinstance(value, ToolResult):
-        told = from_value(name, [value.data, value.changed, value.schema_hint])
-        if not told.ok or not isinstance(told.data, list):
-            return replace(told, ok=value.ok) if told.ok else told
-        data, changed, hint = told.data
+        plain = from_value(name, [value.data, value.changed, value.schema_hint])
+        if not plain.ok or not isinstance(plain.data, list):
+            return replace(plain, ok=value.ok) if plain.ok else plain
+        data, changed, hint = plain.data
         return replace(value, data=data, changed=tuple(changed), schema_hint=hint)
     try:
         text = json.dumps(
@@ -103,34 +141,31 @@ def from_exception(name: str, error: BaseException) -> ToolResult:
     Texts of exceptions that are meant to be read are passed on; of all others
     only the class is named, since their text may hold anything.
     """
-    if isinstance(error, ModelRetry):
-        return ToolResult(
-            ok=False,
-            error=str(error),
-            error_type="retry",
-            schema_hint=getattr(error, "schema_hint", None),
-        )
-    if isinstance(error, ToolFailed):
-        return ToolResult(
-            ok=False,
-            error=str(error),
-            error_type="failed",
-            suggestion=error.suggestion,
-        )
-    if isinstance(error, ValidationError):
-        return ToolResult(
-            ok=False, error=" ".join(error.messages), error_type="validation"
-        )
-    if isinstance(error, ObjectDoesNotExist):
-        return ToolResult(ok=False, error=str(error), error_type="not_found")
-    if isinstance(error, PermissionDenied):
-        return permission_denied_result(name)
+    text, suggestion, hint = "", "", None
+    match error:
+        case ModelRetry():
+            error_type, hint = "retry", getattr(error, "schema_hint", None)
+        case ToolFailed():
+            error_type, suggestion = "failed", error.suggestion
+        case ValidationError():
+            error_type, text = "validation", " ".join(error.messages)
+        case ObjectDoesNotExist():
+            error_type = "not_found"
+        case PermissionDenied():
+            return permission_denied_result(name)
+        case _:
+            error_type = "exception"
+            text = _("Tool “%(name)s” failed with an error of its own (%(error)s).") % {
+                "name": name,
+                "error": type(error).__name__,
+            }
+            suggestion = _("Try other arguments, or tell the person.")
     return ToolResult(
         ok=False,
-        error=_("Tool “%(name)s” failed with an error of its own (%(error)s).")
-        % {"name": name, "error": type(error).__name__},
-        error_type="exception",
-        suggestion=_("Try other arguments, or tell the person."),
+        error=text or str(error),
+        error_type=error_type,
+        suggestion=suggestion,
+        schema_hint=hint,
     )
 
 
@@ -159,14 +194,15 @@ def rate_limited(name: str, opens_at: datetime) -> ToolResult:
 
 def text_for_model(result: ToolResult) -> str:
     """Return what the model reads: the data, or an object if there is more to say."""
-    if not result.ok:
-        said: Any = _error_fields(result)
-    elif result.message or result.changed:
-        said = _success_fields(result)
+    if result.ok and not (result.message or result.changed):
+        content: Any = result.data
     else:
-        said = result.data
+        names = SUCCESS_FIELDS if result.ok else FAILURE_FIELDS
+        empty: Any = ("", None, [], ()) if result.ok else ("", None)
+        fields = {name: getattr(result, name) for name in names}
+        content = {name: value for name, value in fields.items() if value not in empty}
     return cut_result(
-        said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     )
 
 
@@ -176,25 +212,3 @@ def cut_result(text: str) -> str:
     if len(text) <= most:
         return text
     return f"{text[:most]}\n[cut: {most} of {len(text)} characters. Ask for less.]"
-
-
-def _error_fields(result: ToolResult) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "ok": False,
-        "error": result.error,
-        "error_type": result.error_type,
-        "suggestion": result.suggestion,
-        "schema_hint": result.schema_hint,
-        "data": result.data,
-    }
-    return {key: value for key, value in fields.items() if value not in ("", None)}
-
-
-def _success_fields(result: ToolResult) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "ok": True,
-        "message": result.message,
-        "data": result.data,
-        "changed": list(result.changed),
-    }
-    return {key: value for key, value in fields.items() if value not in ("", None, [])}

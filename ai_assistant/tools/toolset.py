@@ -1,4 +1,4 @@
-"""A group of tools that is changed as a whole, and then registered."""
+"""A group of tools that is changed and registered as a whole."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +23,11 @@ class Toolset:
     def __init__(self, name: str, tools: Iterable[ToolDefinition]) -> None:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "tools", tuple(tools))
-        self._check()
+        for tool in self.names:
+            if self.names.count(tool) > 1:
+                raise AlreadyRegistered(
+                    f"Toolset {self.name!r} has two tools {tool!r}. Rename one."
+                )
 
     def __iter__(self) -> Iterator[ToolDefinition]:
         return iter(self.tools)
@@ -43,13 +47,18 @@ class Toolset:
 
     def renamed(self, names: Mapping[str, str]) -> "Toolset":
         """Give tools other names, by their old ones."""
-        self._know(names)
+        for name in names:
+            if name not in self.names:
+                raise NotRegistered(
+                    f"Toolset {self.name!r} has no tool {name!r}. It has: "
+                    f"{', '.join(self.names) or 'none'}."
+                )
         return self._each(
             lambda tool: replace(tool, name=names.get(tool.name, tool.name))
         )
 
     def filtered(self, keep: Callable[[ToolDefinition], bool]) -> "Toolset":
-        """Leave out the tools of which `keep` does not hold."""
+        """Keep the tools for which `keep` returns True."""
         return Toolset(self.name, filter(keep, self.tools))
 
     def changed(self, **fields: Any) -> "Toolset":
@@ -57,25 +66,10 @@ class Toolset:
         return self._each(lambda tool: tool.changed(**fields))
 
     def register(self, *, replace: bool = False) -> list[str]:
-        """Register all tools, in the place of those of the same name if `replace`."""
+        """Register all tools; `replace` those of the same name."""
         for tool in self.tools:
             registry.add_tool(tool, replace=replace)
         return self.names
 
     def _each(self, change: Callable[[ToolDefinition], ToolDefinition]) -> "Toolset":
         return Toolset(self.name, map(change, self.tools))
-
-    def _know(self, names: Iterable[str]) -> None:
-        for name in names:
-            if name not in self.names:
-                raise NotRegistered(
-                    f"Toolset {self.name!r} has no tool {name!r}. It has: "
-                    f"{', '.join(self.names) or 'none'}."
-                )
-
-    def _check(self) -> None:
-        for name in self.names:
-            if self.names.count(name) > 1:
-                raise AlreadyRegistered(
-                    f"Toolset {self.name!r} has two tools {name!r}. Rename one."
-                )

@@ -13,7 +13,7 @@ from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.safety.policy import rules
 from ai_assistant.testing import call, reply
-from ai_assistant.tools.parsing import arguments_digest
+from ai_assistant.tools.arguments import arguments_digest
 from tests.attacks.dump import differs, dump
 from tests.attacks.person import card, go_on
 from tests.attacks.setting import (

@@ -13,7 +13,7 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run, Step
 from ai_assistant.registry import registry
-from ai_assistant.tools.schema import validate_arguments
+from ai_assistant.tools.arguments import validate_arguments
 from ai_assistant.types import PageInfo, RunContext
 from project.wiki.models import Page
 

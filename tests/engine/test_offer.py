@@ -9,7 +9,7 @@ from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
-from ai_assistant.tools.schema import schema_chars
+from ai_assistant.tools.arguments import schema_chars
 from tests.engine.conftest import statuses
 
 pytestmark = pytest.mark.django_db(transaction=True)

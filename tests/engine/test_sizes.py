@@ -9,7 +9,7 @@ from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.storage.history import LEFT_OUT, chat_messages, newest_that_fit
 from ai_assistant.exceptions import Refused
 from ai_assistant.testing import call, reply
-from ai_assistant.tools import parsing
+from ai_assistant.tools import arguments
 from tests.engine.conftest import statuses
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("U02")]
@@ -90,7 +90,7 @@ class TestOthers:
             accept(submission("123456"))
 
     def test_arguments(self, play, script, monkeypatch):
-        monkeypatch.setattr(parsing, "MAX_ARGUMENTS_CHARS", 40)
+        monkeypatch.setattr(arguments, "MAX_ARGUMENTS_CHARS", 40)
         monkeypatch.setattr(engine_reply, "MAX_ARGUMENTS_CHARS", 40)
         script.add(reply("", call("echo", {"text": "x" * 50})), "I see.")
 

@@ -6,8 +6,8 @@ import inspect
 import pytest
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools.paging import paginate, split_page
-from ai_assistant.tools.schema import function_schema, validate_arguments
+from ai_assistant.tools.arguments import function_schema, split_page, validate_arguments
+from ai_assistant.tools.result import paginate
 from ai_assistant.types import ToolDefinition
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools import parsing
-from ai_assistant.tools.parsing import arguments_digest, parse_arguments
+from ai_assistant.tools import arguments
+from ai_assistant.tools.arguments import arguments_digest, parse_arguments
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 values = st.recursive(
@@ -90,14 +90,14 @@ class TestParsed:
             parse_arguments("tool", text)
 
     def test_as_much_as_allowed(self):
-        most = parsing.MAX_ARGUMENTS_CHARS
+        most = arguments.MAX_ARGUMENTS_CHARS
         text = json.dumps({"a": "x" * (most - 9)})
 
         assert len(text) == most
         assert len(parse_arguments("tool", text)["a"]) == most - 9
 
     def test_no_more_than_allowed(self, monkeypatch):
-        monkeypatch.setattr(parsing, "MAX_ARGUMENTS_CHARS", 10)
+        monkeypatch.setattr(arguments, "MAX_ARGUMENTS_CHARS", 10)
 
         assert parse_arguments("tool", '{"a": "b"}') == {"a": "b"}
         with pytest.raises(ModelRetry, match=r"have 11 characters \(at most 10\)"):

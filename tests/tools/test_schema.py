@@ -12,7 +12,11 @@ from pydantic import BaseModel, Field
 
 from ai_assistant import ModelRetry, RunContext
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
-from ai_assistant.tools.schema import function_schema, takes_context, validate_arguments
+from ai_assistant.tools.arguments import (
+    function_schema,
+    takes_context,
+    validate_arguments,
+)
 from ai_assistant.types import ToolDefinition
 
 

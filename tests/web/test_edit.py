@@ -12,7 +12,7 @@ from ai_assistant.engine.calls import editing
 from ai_assistant.models import Interrupt, ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.registry import registry
-from ai_assistant.tools.parsing import arguments_digest
+from ai_assistant.tools.arguments import arguments_digest
 from tests.render.html.dom import parse
 from tests.web.conftest import asked_to_approve
 

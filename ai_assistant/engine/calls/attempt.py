@@ -31,10 +31,13 @@ from ai_assistant.safety.identity.session import (
     check_user,
 )
 from ai_assistant.safety.policy.policy import tool_verdict
-from ai_assistant.tools.paging import paginate, split_page
-from ai_assistant.tools.parsing import arguments_digest
-from ai_assistant.tools.result import from_value, permission_denied_result
-from ai_assistant.tools.schema import takes_context, validate_arguments
+from ai_assistant.tools.arguments import (
+    arguments_digest,
+    split_page,
+    takes_context,
+    validate_arguments,
+)
+from ai_assistant.tools.result import from_value, paginate, permission_denied_result
 from ai_assistant.types import (
     JSON,
     WRITING,

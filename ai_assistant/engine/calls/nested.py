@@ -28,8 +28,8 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.limits import tool_opens_at
 from ai_assistant.safety.policy.policy import tool_verdict
+from ai_assistant.tools.arguments import arguments_digest
 from ai_assistant.tools.manifest import compute_tool_version
-from ai_assistant.tools.parsing import arguments_digest
 from ai_assistant.tools.result import REFUSALS, from_value, rate_limited
 from ai_assistant.types import (
     EFFECTS,

@@ -17,9 +17,9 @@ from ai_assistant.models.run import Run
 from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.safety.policy.provenance import MODEL, OpenedObject, Origins, look_at
 from ai_assistant.safety.policy.typed_text import TypedWords
+from ai_assistant.tools.arguments import function_schema
 from ai_assistant.tools.ask_user import ask_user
 from ai_assistant.tools.find import FIND_TOOLS
-from ai_assistant.tools.schema import function_schema
 from ai_assistant.types import JSON, WRITING, ToolDefinition, Verdict
 
 # What these return are the person's own words, and names of the site's tools.

@@ -17,10 +17,13 @@ from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import ToolCall, ToolVersion
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.tools.arguments import (
+    arguments_digest,
+    function_schema,
+    validate_arguments,
+)
 from ai_assistant.tools.manifest import compute_tool_version
-from ai_assistant.tools.parsing import arguments_digest
 from ai_assistant.tools.result import from_value
-from ai_assistant.tools.schema import function_schema, validate_arguments
 from ai_assistant.types import ToolDefinition, ToolResult
 
 _known: set[str] = set()  # hashes that are stored, as far as this process knows

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.engine.storage.units import in_ms, limits_for_tool, set_local
 from ai_assistant.exceptions import LostLease, ToolFailed
-from ai_assistant.tools.schema import CACHED
+from ai_assistant.tools.arguments import CACHED
 from ai_assistant.types import ToolDefinition
 
 

@@ -22,19 +22,20 @@ from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import tool_opens_at
 from ai_assistant.safety.policy.policy import tool_verdict
-from ai_assistant.tools.manifest import compute_tool_version
-from ai_assistant.tools.parsing import (
+from ai_assistant.tools.arguments import (
     MAX_ARGUMENTS_CHARS,
     arguments_digest,
     parse_arguments,
+    schema_error,
+    validate_arguments,
 )
+from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.tools.result import (
     REFUSALS,
     from_exception,
     permission_denied_result,
     rate_limited,
 )
-from ai_assistant.tools.schema import schema_error, validate_arguments
 from ai_assistant.types import (
     WRITING,
     ModelReply,

@@ -1,4 +1,4 @@
-"""An action of a DRF viewset as a tool: the viewset itself is called."""
+"""An action of a DRF viewset as a tool, which calls the viewset itself."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,15 +19,15 @@ def serializer_schema(
     # A site without such tools has none of Django REST framework in its memory.
     from rest_framework.schemas.openapi import AutoSchema  # noqa: PLC0415
 
-    given = serializer()
-    if not hasattr(given, "fields"):
+    instance = serializer()
+    if not hasattr(instance, "fields"):
         return {"type": "object"}
-    told = AutoSchema().map_serializer(given)
-    names = [name for name, field in given.fields.items() if not field.read_only]
-    required = [] if partial else [n for n in told.get("required", []) if n in names]
+    schema = AutoSchema().map_serializer(instance)
+    names = [name for name, field in instance.fields.items() if not field.read_only]
+    required = [] if partial else [n for n in schema.get("required", []) if n in names]
     return {
         "type": "object",
-        "properties": {name: told["properties"][name] for name in names},
+        "properties": {name: schema["properties"][name] for name in names},
         "required": required,
         "additionalProperties": False,
     }
@@ -75,14 +75,12 @@ def from_viewset(
             f"Action {action!r} of {viewset.__name__!r} is a {method.upper()} and has "
             f"the effect {effect!r}. Give it effect='write' or 'destructive'."
         )
-    own = name or _name(viewset, action)
-    handler = _handler(viewset, action, method, path)
-    said = getattr(viewset, action).__doc__ or viewset.__doc__ or ""
+    docstring = getattr(viewset, action).__doc__ or viewset.__doc__ or ""
     return from_function(
-        handler,
+        _handler(viewset, action, method, path),
         effect=effect,
-        name=own,
-        description=fields.pop("description", "") or said.strip(),
+        name=name or _name(viewset, action),
+        description=fields.pop("description", "") or docstring.strip(),
         schema=fields.pop("schema", None) or _schema(viewset, action, method),
         origin=fields.pop("origin", "") or viewset.__module__,
         **fields,
@@ -90,14 +88,13 @@ def from_viewset(
 
 
 def _method(viewset: type[Any], action: str) -> str:
-    found = getattr(viewset, action, None)
-    if found is None:
+    function = getattr(viewset, action, None)
+    if function is None:
         raise ImproperlyConfiguredAssistant(
             f"Viewset {viewset.__name__!r} has no action {action!r}. Name one of its "
             "methods."
         )
-    mapping = getattr(found, "mapping", None)
-    if mapping:
+    if mapping := getattr(function, "mapping", None):
         return str(next(iter(mapping)))
     if action not in METHODS:
         raise ImproperlyConfiguredAssistant(
@@ -107,12 +104,10 @@ def _method(viewset: type[Any], action: str) -> str:
     return METHODS[action]
 
 
-def _is_of_one(viewset: type[Any], action: str) -> bool:
-    found = getattr(viewset, action)
-    return bool(getattr(found, "detail", False)) or action in OF_ONE
-
-
-def _key(viewset: type[Any]) -> str:
+def _lookup(viewset: type[Any], action: str) -> str:
+    """Return the argument with the key of the object; empty for an action on many."""
+    if not getattr(getattr(viewset, action), "detail", False) and action not in OF_ONE:
+        return ""
     return str(viewset.lookup_url_kwarg or viewset.lookup_field)
 
 
@@ -128,42 +123,33 @@ def _name(viewset: type[Any], action: str) -> str:
 def _schema(viewset: type[Any], action: str, method: str) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     required = []
-    if _is_of_one(viewset, action):
-        properties[_key(viewset)] = {"type": ["string", "integer"]}
-        required.append(_key(viewset))
+    if lookup := _lookup(viewset, action):
+        properties[lookup] = {"type": ["string", "integer"]}
+        required.append(lookup)
     if method in WITH_BODY:
-        properties["data"] = _body(viewset, action, partial=method == "patch")
-    elif not _is_of_one(viewset, action):
+        options = getattr(getattr(viewset, action), "kwargs", {})
+        serializer = options.get("serializer_class") or viewset.serializer_class
+        properties["data"] = (
+            serializer_schema(serializer, partial=method == "patch")
+            if serializer is not None
+            else {"type": "object"}
+        )
+        if properties["data"].get("required"):
+            required.append("data")
+    elif not lookup:
         text = "filters and page, as in the address of the API"
         properties["query"] = {"type": "object", "description": text}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required + (["data"] if _needs_body(properties) else []),
-    }
-
-
-def _needs_body(properties: Mapping[str, Any]) -> bool:
-    return bool(properties.get("data", {}).get("required"))
-
-
-def _body(viewset: type[Any], action: str, *, partial: bool) -> dict[str, Any]:
-
-    options = getattr(getattr(viewset, action), "kwargs", {})
-    serializer = options.get("serializer_class") or viewset.serializer_class
-    if serializer is None:
-        return {"type": "object"}
-    return serializer_schema(serializer, partial=partial)
+    return {"type": "object", "properties": properties, "required": required}
 
 
 def _handler(
     viewset: type[Any], action: str, method: str, path: str
 ) -> Callable[..., ToolResult]:
-    of_one, key = _is_of_one(viewset, action), _key(viewset)
+    lookup = _lookup(viewset, action)
     options = getattr(getattr(viewset, action), "kwargs", {})
 
     def call_viewset(context: RunContext, **arguments: Any) -> ToolResult:
-        places = {key: arguments[key]} if of_one else {}
+        kwargs = {lookup: arguments[lookup]} if lookup else {}
         request = user_request(
             context.user,
             method.upper(),
@@ -171,10 +157,10 @@ def _handler(
             query=arguments.get("query"),
             body=arguments.get("data", {}) if method in WITH_BODY else None,
         )
-        # As DRF's own test client does: who is asked is decided, what may be is not.
+        # As DRF's own test client does: it authenticates, permissions still apply.
         request._force_auth_user = context.user  # type: ignore[attr-defined] # noqa: SLF001
         view = viewset.as_view({method: action}, **options)
-        return _result(view(request, **places))
+        return _result(view(request, **kwargs))
 
     return call_viewset
 
@@ -184,24 +170,21 @@ def _result(response: Any) -> ToolResult:
     status = response.status_code
     if status < 400:
         return ToolResult(ok=True, data=data)
+    if isinstance(data, Mapping) and "detail" in data:
+        text = str(data["detail"])
+    elif isinstance(data, Mapping):
+        text = " ".join(f"{name}: {_joined(error)}" for name, error in data.items())
+    else:
+        text = _joined(data) or f"The API answered {status}."
     return ToolResult(
         ok=False,
-        error=_sentence(data, status),
+        error=text,
         error_type=ERROR_TYPES.get(status, "failed"),
         data=data,
     )
 
 
-def _sentence(data: Any, status: int) -> str:
-    if isinstance(data, Mapping) and "detail" in data:
-        return str(data["detail"])
-    if isinstance(data, Mapping):
-        told = [f"{name}: {_joined(said)}" for name, said in data.items()]
-        return " ".join(told)
-    return _joined(data) or f"The API answered {status}."
-
-
-def _joined(said: Any) -> str:
-    if isinstance(said, list | tuple):
-        return " ".join(str(one) for one in said)
-    return str(said) if said else ""
+def _joined(errors: Any) -> str:
+    if isinstance(errors, list | tuple):
+        return " ".join(str(error) for error in errors)
+    return str(errors) if errors else ""

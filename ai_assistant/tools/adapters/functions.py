@@ -18,18 +18,18 @@ def from_function(
     **fields: Any,
 ) -> ToolDefinition:
     """
-    Return a function of any library as a tool, to be registered.
+    Return any function as a tool, to be registered.
 
-    Arguments are described by its type hints, unless `schema` is given. `fields`
-    are those of `ai_assistant.tool`.
+    Its type hints describe the arguments, unless `schema` is given. `fields` are
+    those of `ai_assistant.tool`.
     """
-    own = name or function.__name__
+    name = name or function.__name__
     return ToolDefinition.of(
-        name=own,
+        name=name,
         handler=function,
         effect=effect,
         description=description or inspect.getdoc(function) or "",
-        label=label or own.replace("_", " ").capitalize(),
+        label=label or name.replace("_", " ").capitalize(),
         origin=fields.pop("origin", "") or function.__module__,
         **fields,
     )
@@ -48,9 +48,9 @@ def from_openai(
     The inner dict will do as well. `function` gets the arguments by name, checked
     against `parameters`; and a `context`, if it has one.
     """
-    said = definition.get("function", definition)
-    parameters = said.get("parameters") or {}
-    return _tool(said, parameters, function, effect=effect, **fields)
+    inner = definition.get("function", definition)
+    parameters = inner.get("parameters") or {}
+    return _tool(inner, parameters, function, effect=effect, **fields)
 
 
 def from_mcp(
@@ -71,17 +71,17 @@ def from_mcp(
 
 
 def _tool(
-    said: Mapping[str, Any],
+    definition: Mapping[str, Any],
     parameters: Mapping[str, Any],
     function: Callable[..., Any],
     **fields: Any,
 ) -> ToolDefinition:
-    name = said.get("name", "")
-    if not name:
+    if not definition.get("name"):
         raise ImproperlyConfiguredAssistant(
-            f"The definition {dict(said)!r} has no name. Give it one."
+            f"The definition {dict(definition)!r} has no name. Give it one."
         )
-    fields = {"name": name, "description": said.get("description", ""), **fields}
+    for name in ("name", "description"):
+        fields.setdefault(name, definition.get(name, ""))
     # `$schema` says nothing to a model; `strict` is OpenAI's own.
     schema = {key: part for key, part in parameters.items() if key != "$schema"}
     return from_function(function, schema=schema, **fields)

@@ -1,26 +1,31 @@
-"""What the code of an admin says to the person, kept for the result of a tool."""
+"""Requests with which a tool asks a page or a view in the name of the user."""
 
 import io
 import json
 from typing import Any
 
+from django.contrib.admin import AdminSite
 from django.contrib.messages.storage.base import BaseStorage
-from django.http import HttpRequest, QueryDict
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, QueryDict
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
 
-from ai_assistant.request_context import below_prefix, request_meta
+from ai_assistant.exceptions import ToolFailed
+from ai_assistant.request_context import below_prefix, match_of, request_meta
+from ai_assistant.safety.policy.admin_pages import page_response
+
+JSON_TYPE = "application/json"
 
 
 class UnshownMessages(BaseStorage):
-    """A storage of messages that no page will show: `request._messages`."""
+    """Keep messages in `request._messages` for a tool: no page shows them."""
 
     def _get(self, *_args: Any, **_kwargs: Any) -> tuple[list[Any], bool]:
         return [], True
 
     def _store(self, messages: Any, *_args: Any, **_kwargs: Any) -> list[Any]:
         return list(messages)
-
-
-JSON_TYPE = "application/json"
 
 
 def user_request(
@@ -51,11 +56,42 @@ def user_request(
 
 
 def _query(values: dict[str, Any] | None) -> QueryDict:
-    made = QueryDict(mutable=True)
+    query = QueryDict(mutable=True)
     for name, value in (values or {}).items():
-        made.setlist(name, [str(one) for one in _listed(value)])
-    return made
+        several = value if isinstance(value, list | tuple) else [value]
+        query.setlist(name, [str(item) for item in several])
+    return query
 
 
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
+def admin_request(
+    user: Any, method: str, path: str, form: dict[str, Any] | None = None
+) -> HttpRequest:
+    """Return a request by `user` to a page of the admin, as its view would get it."""
+    request = user_request(user, method, path, form=form)
+    request.resolver_match = match_of(path)
+    request._messages = UnshownMessages(request)  # type: ignore[attr-defined]
+    return request
+
+
+def admin_path(site: AdminSite, name: str, *args: str) -> str:
+    """Return the path of a page of the site; empty if there is no such page."""
+    try:
+        return reverse(f"{site.name}:{name}", args=args)
+    except NoReverseMatch:
+        return ""
+
+
+def post_to_page(request: HttpRequest) -> Any:
+    """Return the response of the page itself. Raise ToolFailed if it is closed."""
+    try:
+        return page_response(request)
+    except (PermissionDenied, Http404) as error:
+        raise page_closed() from error
+
+
+def page_closed(text: str = "") -> ToolFailed:
+    """Return the error of a page of the admin that does not open, or does not save."""
+    return ToolFailed(
+        text or _("The page of the admin does not allow it."),
+        suggestion=_("Tell the person to look at the page itself."),
+    )

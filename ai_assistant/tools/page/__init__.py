@@ -1,1 +1,1 @@
-"""What the page carries out: built-in browser tools, and those of pages."""
+"""Browser tools: those that are built in, and those that a page declares."""

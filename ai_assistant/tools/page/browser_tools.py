@@ -1,22 +1,21 @@
-"""Point at something on the page."""
+"""Tools that the page carries out: one that is built in, and those it declares."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant import conf
 from ai_assistant.decorators import tool
-from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.registry import registry
-from ai_assistant.tools.parsing import is_deep
-from ai_assistant.tools.schema import given_parameters
+from ai_assistant.tools.arguments import schema_error
 from ai_assistant.types import ToolDefinition
+from ai_assistant.types.words import is_deep
 
 
-@tool(effect="ui", browser=True, shared=True, label=_("Highlight"))
-def highlight(selector: str, text: str = "") -> None:
+@tool(effect="ui", name="highlight", browser=True, shared=True, label=_("Highlight"))
+def highlight_element(selector: str, text: str = "") -> None:
     """
     Scroll to an element of the page and outline it for some seconds.
 
@@ -32,62 +31,45 @@ ORIGIN = "the page"
 
 
 def client_tools(context: Mapping[str, Any]) -> list[ToolDefinition]:
-    """Return the tools in `Run.context`, as far as the site and their form allow."""
+    """Return the valid tools that the page declares in `Run.context`, if allowed."""
     if not conf.get("CLIENT_TOOLS"):
         return []
-    return list(_good(context.get("tools") or ()))
-
-
-def _good(declared: Any) -> Iterator[ToolDefinition]:
-    for said in declared[:MAX_TOOLS]:
-        name = str(said.get("name", ""))
-        if not NAME.fullmatch(name) or registry.tool(name) is not None:
-            continue
-        if is_deep(said):
-            continue
-        tool = ToolDefinition.of(
+    declared = (context.get("tools") or ())[:MAX_TOOLS]
+    tools = [
+        ToolDefinition.of(
             name=name,
-            handler=_of_the_page,
+            handler=_run_in_page,
             effect="ui",
-            description=str(said.get("description", "")),
+            description=str(declaration.get("description", "")),
             label=name.replace("_", " ").capitalize(),
             origin=ORIGIN,
             browser=True,
-            shared=True,  # it is of the page itself: never left to be found
-            schema=_harmless(said.get("parameters") or {}),
+            shared=True,  # it belongs to the page itself: always offered
+            schema=_without_patterns(declaration.get("parameters") or {}),
         )
-        if _is_told(tool):
-            yield tool
+        for declaration in declared
+        if NAME.fullmatch(name := str(declaration.get("name", "")))
+        and registry.tool(name) is None
+        and not is_deep(declaration)
+    ]
+    return [tool for tool in tools if not schema_error(tool)]
 
 
-def _harmless(schema: Any) -> Any:
+def _without_patterns(schema: Any) -> Any:
     """Return the schema without patterns, which can take a server hours to match."""
     if isinstance(schema, list):
-        return [_harmless(one) for one in schema]
+        return [_without_patterns(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    return {
-        key: _each_harmless(value) if key == "properties" else _harmless(value)
-        for key, value in schema.items()
-        if key not in PATTERNS
-    }
+    kept = {key: value for key, value in schema.items() if key not in PATTERNS}
+    for key, value in kept.items():
+        if key == "properties" and isinstance(value, dict):
+            # An argument may have the name of a keyword of JSON schema.
+            kept[key] = {name: _without_patterns(item) for name, item in value.items()}
+        else:
+            kept[key] = _without_patterns(value)
+    return kept
 
 
-def _each_harmless(properties: Any) -> Any:
-    """Do so for each argument: one may be named like a word of the schema."""
-    if not isinstance(properties, dict):
-        return properties
-    return {name: _harmless(value) for name, value in properties.items()}
-
-
-def _is_told(tool: ToolDefinition) -> bool:
-    """Tell whether a model can be told of the tool; its page may declare anything."""
-    try:
-        given_parameters(tool)
-    except (ImproperlyConfiguredAssistant, RecursionError):
-        return False
-    return True
-
-
-def _of_the_page(**_arguments: object) -> None:
+def _run_in_page(**_arguments: object) -> None:
     """Do nothing on the server: the page carries the call out."""

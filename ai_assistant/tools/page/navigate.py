@@ -1,4 +1,4 @@
-"""Take the person to another page of the site, and learn where they arrived."""
+"""Take the user to another page of the site, and tell the model what is on it."""
 
 import re
 from dataclasses import replace
@@ -26,33 +26,28 @@ MAX_TEXTS = 20
 TEXT_CHARS = 300
 
 
-def navigation_result(context: RunContext, path: str, said: JSON) -> dict[str, Any]:
+def navigation_result(context: RunContext, path: str, reported: JSON) -> dict[str, Any]:
     """
     Return the result of a navigation that led to `path`.
 
-    `said` is what the page itself shows: its title, messages and form errors. All
-    else is asked on the server, with the permissions of the user. Blocks.
+    `reported` is what the page itself shows: its title, messages and form errors.
+    The server collects the rest, with the permissions of the user. Blocks.
     """
-    shown = said if isinstance(said, dict) else {}
-    title = str(shown.get("title", ""))[:TEXT_CHARS]
-    here = replace(context, page=page_info(path, title))
-    found: dict[str, Any] = {
+    report = reported if isinstance(reported, dict) else {}
+    title = str(report.get("title", ""))[:TEXT_CHARS]
+    arrived = replace(context, page=page_info(path, title))
+    result: dict[str, Any] = {
         "path": path,
         "page": [
             {"description": item.description, "value": item.value}
-            for item in sent_items(collect_items(here).items, KeptChips())
+            for item in sent_items(collect_items(arrived).items, KeptChips())
         ],
     }
     for name in ("messages", "errors"):
-        if texts := _texts(shown.get(name)):
-            found[name] = texts
-    return found
-
-
-def _texts(said: JSON) -> list[str]:
-    if not isinstance(said, list):
-        return []
-    return [str(text)[:TEXT_CHARS] for text in said[:MAX_TEXTS]]
+        texts = report.get(name)
+        if texts and isinstance(texts, list):
+            result[name] = [str(text)[:TEXT_CHARS] for text in texts[:MAX_TEXTS]]
+    return result
 
 
 NAVIGATE_TO = "navigate_to"
@@ -90,14 +85,16 @@ def navigate_to(
         path = _path(view_name, arguments or {})
     page = find_page(path)
     # Another view may stand at this path, before the one that was named.
-    opened = page.info.view_name if page else ""
-    if page is None or _is_never_opened(page, opened):
+    if page is None or _is_never_opened(page):
         raise ToolFailed(
             _("“%(name)s” is never opened by a tool.") % {"name": view_name}
         )
-    if not _is_in_app(page, view_name):
-        _check_allowed(opened)
-    if not _is_harmless(page, opened):
+    # "admin:index" names the index of an AdminSite that has a name of its own, too.
+    match = page.match
+    apps = ":".join(match.app_names) if match is not None else ""
+    if match is None or view_name != f"{apps}:{match.url_name}":
+        _check_allowed(page.info.view_name)
+    if not _is_harmless(page):
         raise ToolFailed(
             _("“%(name)s” is a page of this site's own, which a tool may not open.")
             % {"name": view_name},
@@ -108,23 +105,9 @@ def navigate_to(
             _("“%(path)s” does not exist, or the person may not open it.")
             % {"path": path}
         )
-    return {"path": path, "title": _title(page)}
-
-
-def _title(page: SitePage) -> str:
-    """Return what the person is told about where it goes: "questionnaire 4"."""
-    return " ".join(filter(None, (page_title(page), page.info.object_id)))
-
-
-def _is_in_app(page: SitePage, view_name: str) -> bool:
-    """
-    Tell whether the view is the one that was named by its application.
-
-    "admin:index" names the index of an AdminSite that has a name of its own, too.
-    """
-    match = page.match
-    apps = ":".join(match.app_names) if match is not None else ""
-    return match is not None and view_name == f"{apps}:{match.url_name}"
+    # For the person, as "questionnaire 4".
+    title = " ".join(filter(None, (page_title(page), page.info.object_id)))
+    return {"path": path, "title": title}
 
 
 def _check_allowed(view_name: str) -> None:
@@ -143,7 +126,8 @@ def _check_allowed(view_name: str) -> None:
 
 def _path(view_name: str, arguments: dict[str, str | int]) -> str:
     """Return the path of this site. Raise ModelRetry if there is none."""
-    is_admin = view_name.partition(":")[0] in ("admin", *_names_of_admins())
+    admins = {"admin", *(site.name for site in all_sites)}
+    is_admin = view_name.partition(":")[0] in admins
     values = {
         name: quote(str(value)) if is_admin and name == "object_id" else value
         for name, value in arguments.items()
@@ -157,34 +141,32 @@ def _path(view_name: str, arguments: dict[str, str | int]) -> str:
         ) from error
 
 
-def _names_of_admins() -> set[str]:
-    return {site.name for site in all_sites}
-
-
-def _is_never_opened(page: SitePage, view_name: str) -> bool:
-    """Tell whether the view ends the visit, changes a password, or shows no page."""
+def _is_never_opened(page: SitePage) -> bool:
+    """Tell whether the view logs the user out, changes a password, or shows no page."""
     if page.info.action in SAFE:
         return False
+    view_name = page.info.view_name
     name = view_name.rpartition(":")[2]
     return bool(
         NEVER.search(name) or (DELETES.search(name) and not _is_named(view_name))
     )
 
 
-def _is_harmless(page: SitePage, view_name: str) -> bool:
+def _is_harmless(page: SitePage) -> bool:
     """
-    Tell whether to open the page changes nothing, as far as can be known.
+    Tell whether opening the page changes nothing, as far as is known.
 
     A view that the site has added to an admin may do anything by GET: the site has
     to name it, or to have declared it to the assistant.
     """
+    view_name = page.info.view_name
     is_of_admin = page.match is not None and "admin" in page.match.app_names
     return (
         not is_of_admin
         or page.info.action in SAFE
         or _is_named(view_name)
         or registered_parts(page.view) != ViewParts()
-        or any(view_name in one.matches for one in registry.modules().values())
+        or any(view_name in module.matches for module in registry.modules().values())
     )
 
 

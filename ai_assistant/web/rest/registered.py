@@ -15,7 +15,7 @@ from ai_assistant.modules.base import ContextModule, tool_name
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call, may_use
 from ai_assistant.safety.policy.policy import tool_verdict
-from ai_assistant.tools.schema import function_schema, schema_error
+from ai_assistant.tools.arguments import function_schema, schema_error
 from ai_assistant.types import ToolDefinition
 from ai_assistant.web.cors import allow
 from ai_assistant.web.problems import problem_response

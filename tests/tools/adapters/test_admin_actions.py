@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from ai_assistant import ModelRetry, RunContext, ToolFailed
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.tools.adapters import from_admin_action
-from ai_assistant.tools.schema import function_schema
+from ai_assistant.tools.arguments import function_schema
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("T08")]
 

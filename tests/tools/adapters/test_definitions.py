@@ -5,8 +5,12 @@ import pytest
 from ai_assistant import RunContext
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, WrongArguments
 from ai_assistant.tools.adapters import from_function, from_mcp, from_openai
+from ai_assistant.tools.arguments import (
+    function_schema,
+    schema_error,
+    validate_arguments,
+)
 from ai_assistant.tools.result import from_exception
-from ai_assistant.tools.schema import function_schema, schema_error, validate_arguments
 
 PARAMETERS = {
     "type": "object",

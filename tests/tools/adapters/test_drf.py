@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from ai_assistant import RunContext
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.tools.adapters import from_viewset
-from ai_assistant.tools.schema import function_schema, schema_error
+from ai_assistant.tools.arguments import function_schema, schema_error
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("T08")]
 

@@ -9,8 +9,8 @@ from django.contrib.auth.models import Permission
 
 from ai_assistant import ModelRetry, RunContext
 from ai_assistant.registry import registry
+from ai_assistant.tools.arguments import validate_arguments
 from ai_assistant.tools.result import from_exception, from_value
-from ai_assistant.tools.schema import validate_arguments
 from ai_assistant.types import PageInfo, ToolResult
 
 READ_TOOLS = (

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ai_assistant.registry import registry
-from ai_assistant.tools.schema import validate_arguments
+from ai_assistant.tools.arguments import validate_arguments
 from ai_assistant.types import ToolResult
 from tests.tools.data.reading import context_of
 from tests.warehouse.models import Mark, Movement, Part, Product, Remark, Supplier
