@@ -5,7 +5,6 @@ from ai_assistant.tools import ask_user
 from ai_assistant.tools.data.reading import (
     aggregate,
     describe,
-    history,
     read,
     related,
     search,

@@ -30,8 +30,7 @@ from ai_assistant.management.doctor_parts import (
 )
 from ai_assistant.providers.base import DEFAULT
 from ai_assistant.registry import registry
-from ai_assistant.tools.data.access.sites import mounted_sites
-from ai_assistant.tools.data.arguments import why_missing
+from ai_assistant.tools.data.access.sites import mounted_sites, why_missing
 from ai_assistant.web.agui.routes import INSTALL, is_installed
 
 TIMEOUT_S = 3

@@ -21,7 +21,7 @@ from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import is_denied
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.arguments import function_schema, schema_chars, schema_error
-from ai_assistant.tools.data.arguments import why_missing
+from ai_assistant.tools.data.access.sites import why_missing
 from ai_assistant.tools.find import FIND_TOOLS, find_matching_tools
 from ai_assistant.tools.page.browser_tools import ORIGIN, client_tools
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult

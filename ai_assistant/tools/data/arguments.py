@@ -1,12 +1,13 @@
 """Arguments that several tools on rows share, and the objects that they name."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Annotated, Any
 
 from django.db.models import Model, QuerySet
 from pydantic import BeforeValidator, Field
 
-from ai_assistant import conf
+from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.admin_pages import Page, is_overridden
 from ai_assistant.text.unicode import join_surrogates
@@ -14,15 +15,18 @@ from ai_assistant.tools.data.access.model_admin import (
     ID_CHARS,
     AdminAccess,
     at_object,
-    check_told,
-    may_enter,
+    check_distinguishable,
 )
-from ai_assistant.tools.data.access.shown import changelist_rows, of_pages
-from ai_assistant.tools.data.access.sites import warn_once, why_closed
+from ai_assistant.tools.data.access.sites import are_enabled
+from ai_assistant.tools.data.access.visibility import changelist_rows, page_rows
 from ai_assistant.tools.data.errors import wrong_values
-from ai_assistant.types import RunContext
 
-ObjectId = Annotated[str, BeforeValidator(str)]  # of any type, told as a text
+MOST_IDS = 1000
+MOST_NAMED = 10
+BATCH = 400  # keys in one query; SQLite's oldest limit is 999 values
+
+ObjectId = Annotated[str, BeforeValidator(str)]  # of any type, as a text
+Ids = Annotated[list[str | int], Field(min_length=1, max_length=MOST_IDS)]
 Names = list[str]
 PageNumber = Annotated[int, Field(ge=1)]
 Filters = Annotated[
@@ -31,71 +35,59 @@ Filters = Annotated[
         description='Django lookups: {"status": "new", "customer__name__contains": "x"}'
     ),
 ]
+Values = Annotated[dict[str, Any], Field(max_length=200)]
+Inlines = Annotated[dict[str, list[dict[str, Any]]] | None, Field(max_length=50)]
 
-
-def are_enabled(context: RunContext) -> bool:
-    """Tell whether the site has switched them on, and some admin lets the user in."""
-    for why in why_missing(context.user):
-        warn_once(why)
-    return bool(conf.get("DATA_TOOLS")) and may_enter(context)
-
-
-def why_missing(user: Any) -> list[str]:
-    """Return why tools on rows are missing that the user should have."""
-    return why_closed(user) if conf.get("DATA_TOOLS") else []
-
-
-MOST_IDS = 1000
-MOST_NAMED = 10
-BATCH = 400  # keys in one query; SQLite's oldest limit is 999 values
-
-Ids = Annotated[list[str | int], Field(min_length=1, max_length=MOST_IDS)]
-
+data_tool = partial(tool, shared=True, is_enabled=are_enabled)
 
 Load = Callable[[AdminAccess, list[Any]], Iterable[Model]]
 
 
 def chosen_rows(door: AdminAccess, ids: list[Any], load: Load) -> list[Model]:
     """
-    Return the objects of these ids, in their order, each once, as `load` finds them.
+    Return the objects with these ids, in their order, each once, as `load` finds them.
 
-    Raise ModelRetry if there are none or too many, or one of them is not found.
+    Raise ModelRetry if there are none or too many ids, or an object is not found.
     """
-    check_told(door.model)
-    wanted = list(dict.fromkeys(str(one) for one in ids))
-    if not 0 < len(wanted) <= MOST_IDS:
-        raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(wanted)}.")
+    check_distinguishable(door.model)
+    texts = list(dict.fromkeys(map(str, ids)))
+    if not 0 < len(texts) <= MOST_IDS:
+        raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(texts)}.")
     with wrong_values():
-        keys = [_key(door, own) for own in wanted]
-        found = {str(row.pk): row for row in load(door, keys)}
-        own_ids = [str(key) for key in keys]
-        missing = [own for own in own_ids if own not in found]
+        keys = [_key(door, text) for text in texts]
+        rows = {str(row.pk): row for row in load(door, keys)}
+    missing = [str(key) for key in keys if str(key) not in rows]
     if missing:
         raise ModelRetry(
             f"There is no {door.options.verbose_name} with the id "
-            f"{', '.join(repr(one) for one in missing[:MOST_NAMED])}. "
-            "search_objects finds ids."
+            f"{', '.join(map(repr, missing[:MOST_NAMED]))}. search_objects finds ids."
         )
-    return [found[own] for own in dict.fromkeys(own_ids)]
+    return [rows[key] for key in dict.fromkeys(map(str, keys))]
+
+
+def _key(door: AdminAccess, text: str) -> Any:
+    if len(text) > ID_CHARS or join_surrogates(text) != text:
+        raise ModelRetry(f"{join_surrogates(text[:MOST_NAMED])!r} is no id.")
+    return door.options.pk.to_python(text)
 
 
 def in_list(door: AdminAccess, keys: list[Any]) -> Iterator[Model]:
-    """Yield those of the objects that the list of the admin shows."""
+    """Yield the objects that the list of the admin shows."""
     return _batches(changelist_rows(door), keys)
 
 
 def on_page(page: Page) -> Load:
-    """Return what yields those of the objects that a page of theirs finds."""
+    """Return a function that yields the objects whose own page finds them."""
 
     def load(door: AdminAccess, keys: list[Any]) -> Iterator[Model]:
         if not is_overridden(door.model_admin, "get_object"):
-            yield from _batches(of_pages(door, page), keys)
+            yield from _batches(page_rows(door, page), keys)
             return
         for key in keys:
-            there = at_object(door, key, page)
-            found = there.model_admin.get_object(there.request, str(key))
-            if found is not None:
-                yield found
+            its_page = at_object(door, key, page)
+            obj = its_page.model_admin.get_object(its_page.request, str(key))
+            if obj is not None:
+                yield obj
 
     return load
 
@@ -103,9 +95,3 @@ def on_page(page: Page) -> Load:
 def _batches(rows: QuerySet[Any], keys: list[Any]) -> Iterator[Model]:
     for start in range(0, len(keys), BATCH):
         yield from rows.filter(pk__in=keys[start : start + BATCH])
-
-
-def _key(door: AdminAccess, own: str) -> Any:
-    if len(own) > ID_CHARS or join_surrogates(own) != own:
-        raise ModelRetry(f"{join_surrogates(own[:MOST_NAMED])!r} is no id.")
-    return door.options.pk.to_python(own)

@@ -1,4 +1,4 @@
-"""From what a database or a field says of a wrong value to a sentence."""
+"""Turn errors about a wrong value into a sentence for the model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from django.db import DataError, NotSupportedError, OperationalError
 
 from ai_assistant.exceptions import ModelRetry
 
-# Of SQLite, which has no DataError: it says so of values and of patterns.
+# SQLite has no DataError: it words its OperationalError so for values and patterns.
 VALUE_TOO_LARGE = ("overflow", "too complex", "too large", "too big", "too deep")
 
 

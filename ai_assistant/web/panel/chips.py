@@ -18,7 +18,7 @@ from ai_assistant.context.provided import is_withheld
 from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.read_only import read_only
 from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id, module_for
-from ai_assistant.tools.data.arguments import are_enabled
+from ai_assistant.tools.data.access.sites import are_enabled
 from ai_assistant.types import ContextItem, PageInfo, RunContext
 
 SHOWN = 4

@@ -11,7 +11,7 @@ from ai_assistant.tools.data.access.model_admin import (
     find_object,
     visible_models,
 )
-from ai_assistant.tools.data.access.shown import changelist_rows
+from ai_assistant.tools.data.access.visibility import changelist_rows
 from tests.library.models import Book, Review
 from tests.tools.data.reading import context_of, staff
 

@@ -13,8 +13,7 @@ from django.urls import include, path
 
 from ai_assistant.management.doctor import examine
 from ai_assistant.testing import call, reply, run_assistant
-from ai_assistant.tools.data.access.sites import warn_once
-from ai_assistant.tools.data.arguments import are_enabled, why_missing
+from ai_assistant.tools.data.access.sites import are_enabled, warn_once, why_missing
 from tests.library.models import Author, Book
 from tests.tools.data.reading import context_of, staff
 

@@ -13,10 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools.data.access.lookups import apply_lookups
+from ai_assistant.tools.data.access.lookups import apply_lookups, find_path
 from ai_assistant.tools.data.access.model_admin import find_door
-from ai_assistant.tools.data.access.paths import find_path
-from ai_assistant.tools.data.access.shown import changelist_rows
+from ai_assistant.tools.data.access.visibility import changelist_rows
 from tests.library.admin import AuthorAdmin
 from tests.library.models import Author, Book
 from tests.tools.data.reading import context_of, staff, try_call

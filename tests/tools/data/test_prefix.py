@@ -9,7 +9,8 @@ from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import call as asks
 from ai_assistant.testing import reply, run_assistant
-from ai_assistant.tools.data.access.model_admin import find_door, may_enter
+from ai_assistant.tools.data.access.model_admin import find_door
+from ai_assistant.tools.data.access.sites import are_enabled
 from tests.tools.data.reading import call, context_of
 
 DATA_TOOLS = {"search_objects", "get_object", "change_object"}
@@ -28,7 +29,7 @@ def _below_app(request, settings):
 @pytest.mark.usefixtures("_below_app")
 class TestBelowAPath:
     def test_site_lets_in(self, boss):
-        assert may_enter(context_of(boss))
+        assert are_enabled(context_of(boss))
 
     def test_door_knows_its_page(self, boss):
         request = find_door(context_of(boss), "library.book").request

@@ -1,25 +1,37 @@
-"""The filters of a call: which lookups there are, and what values they take."""
+"""From a name like `customer__city__icontains` to fields that the user may see."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import models
 from django.db.models import Q, QuerySet
 from django.db.models.constants import LOOKUP_SEP
 from django.utils import timezone
+from django.utils.inspect import func_supports_parameter
 
-from ai_assistant.exceptions import ModelRetry
+from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.text.unicode import join_surrogates
-from ai_assistant.tools.data.access.model_admin import AdminAccess
-from ai_assistant.tools.data.access.paths import Path, find_path, unknown_path
+from ai_assistant.tools.data.access.fields import model_fields
+from ai_assistant.tools.data.access.model_admin import AdminAccess, related_door
+from ai_assistant.tools.data.access.visibility import (
+    changelist_rows,
+    decides_by_object,
+    limits_list,
+    opens_list,
+)
 from ai_assistant.tools.data.errors import wrong_values
 
+MAX_DEPTH = 4  # fields in one path
+PATH_CHARS = 500
+SHOWN_CHARS = 100
+MOST_NAMED = 40  # fields, in the sentence about a wrong one
 MAX_FILTERS = 10
 MAX_VALUES = 100  # of one `in`
 VALUE_CHARS = 1000
 MOST_CHOICES = 20
 
-SAME = frozenset({"exact", "in", "isnull"})
+EQUALITY = frozenset({"exact", "in", "isnull"})
 ORDER = frozenset({"gt", "gte", "lt", "lte", "range"})
 TEXT = frozenset(
     {"iexact", "contains", "icontains", "startswith", "istartswith"}
@@ -33,43 +45,65 @@ ORDERED = (
     models.DateField,
     models.TimeField,
 )
-WORDS = (models.CharField, models.TextField, models.FileField)
+TEXTUAL = (models.CharField, models.TextField, models.FileField)
 # Nobody asks for a value of these, and not every database could tell.
 OPAQUE = (models.BinaryField, models.JSONField)
-NUMBERS = {
-    "year": models.IntegerField(),
-    "month": models.IntegerField(),
-    "day": models.IntegerField(),
-}
+DATE_PARTS = ("year", "month", "day")
 
 
-def apply_lookups(
-    door: AdminAccess, rows: QuerySet[Any], filters: Mapping[str, Any]
-) -> QuerySet[Any]:
+# --- paths ---
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Path:
     """
-    Return those of `rows` that all filters hold of.
+    A field, reached over relations, with the lookup after it.
 
-    Keys are fields with a lookup as Django names it, or custom list filters of the
-    ModelAdmin. Raise ModelRetry for what cannot be filtered by.
+    `hops` holds, by the relations on the way, the rows that the user may see there,
+    where these are not all.
     """
-    if len(filters) > MAX_FILTERS:
-        raise ModelRetry(
-            f"{len(filters)} filters are too many (at most {MAX_FILTERS})."
-        )
-    wanted, is_many = Q(), False
-    for key, value in filters.items():
-        own = _own_filter(door, key)
-        if own is not None:
-            rows = _apply_own(door, own, rows, value)
-            continue
-        path = find_path(door, key, value)
-        wanted &= _condition(door, path, key, value)
-        is_many = is_many or path.is_many
-    if not is_many:
-        return rows.filter(wanted)
-    # One row may meet a condition several times; it is to be there once.
-    matching = door.model._default_manager.filter(wanted)
-    return rows.filter(pk__in=matching.order_by().values("pk"))
+
+    door: AdminAccess  # to the model that has the field
+    way: str = ""  # to that model, as Django takes it
+    name: str  # of the fields only, as Django takes it
+    field: Any
+    rest: tuple[str, ...] = ()  # transform and lookup
+    hops: dict[str, QuerySet[Any]] = field(default_factory=dict)
+    is_many: bool = False  # a row may meet several of them
+    is_key: bool = False  # the id of the row or of the related one, and no object
+
+
+def find_path(door: AdminAccess, text: str, value: Any = "") -> Path:
+    """
+    Return the path of that name.
+
+    Each field has to be one that the user sees in the admin of its own model, and
+    that this admin allows in lookups. Raise ModelRetry, in the same words whether
+    there is no such field or it may not be seen.
+    """
+    parts = text.split(LOOKUP_SEP) if len(text) <= PATH_CHARS else []
+    path = _follow(door, parts, value) if parts else None
+    if path is None:
+        raise unknown_path(door, text)
+    return path
+
+
+def unknown_path(door: AdminAccess, text: str) -> ModelRetry:
+    """Return the error of a name that is not a field, or not one to be used so."""
+    names = [field.name for field in model_fields(door)][:MOST_NAMED]
+    return ModelRetry(
+        f"{join_surrogates(text[:SHOWN_CHARS])!r} cannot be used with {door.label!r}. "
+        f"Its fields are: {', '.join(dict.fromkeys(['id', *names]))}. Over a relation: "
+        "field__field, if the user may see that model too."
+    )
+
+
+def hidden_rows(text: str) -> ModelRetry:
+    """Return the error of a path beyond which the user does not see all rows."""
+    return ModelRetry(
+        f"{text[:100]!r} leads to objects of which the user does not see all. Use it "
+        "as a filter only."
+    )
 
 
 def split_transform(path: Path) -> tuple[Any, str, tuple[str, ...]]:
@@ -78,56 +112,195 @@ def split_transform(path: Path) -> tuple[Any, str, tuple[str, ...]]:
 
     A part of a date is a field of its own: the year is a number.
     """
-    own, rest = path.field, path.rest
-    if rest and isinstance(own, models.DateField):
-        first = rest[0]
-        if first in NUMBERS:
-            return NUMBERS[first], f"{path.name}{LOOKUP_SEP}{first}", rest[1:]
-        if first == "date" and isinstance(own, models.DateTimeField):
-            return models.DateField(), f"{path.name}{LOOKUP_SEP}date", rest[1:]
-    return own, path.name, rest
+    if path.rest and isinstance(path.field, models.DateField):
+        first, *rest = path.rest
+        part: models.Field[Any, Any] | None = None
+        if first in DATE_PARTS:
+            part = models.IntegerField()
+        elif first == "date" and isinstance(path.field, models.DateTimeField):
+            part = models.DateField()
+        if part is not None:
+            return part, f"{path.name}{LOOKUP_SEP}{first}", tuple(rest)
+    return path.field, path.name, path.rest
 
 
-def lookups_of(own: Any) -> frozenset[str]:
-    """Return the lookups that a field of this kind takes."""
-    if isinstance(own, OPAQUE):
-        return frozenset({"isnull"})
-    if own.is_relation:
-        return SAME
-    if isinstance(own, WORDS):
-        return SAME | ORDER | TEXT
-    return SAME | ORDER if isinstance(own, ORDERED) else SAME
+def _follow(
+    door: AdminAccess, parts: list[str], value: Any, depth: int = 1
+) -> Path | None:
+    """Return where `parts` lead, or None if that is nowhere."""
+    part, rest = parts[0], tuple(parts[1:])
+    found = _visible_field(door, part) if depth <= MAX_DEPTH else None
+    if found is None:
+        return None
+    key = door.options.pk
+    is_key = found.name != part or (part == key.name and not found.is_relation)
+    ends = is_key or not rest or not found.is_relation
+    if not _is_allowed(door, LOOKUP_SEP.join(parts) if ends else part, value):
+        return None
+    path = Path(
+        door=door,
+        name="pk" if part == "pk" else found.name,
+        field=found,
+        rest=rest,
+        is_many=bool(found.many_to_many),
+        is_key=is_key,
+    )
+    if ends:
+        return path
+    target = getattr(found, "target_field", None) or found.related_model._meta.pk
+    names = {target.name, target.attname} | ({"pk"} if target.primary_key else set())
+    if rest[0] in names:
+        return replace(path, rest=rest[1:], is_key=True)
+    return _beyond(door, found, parts[1:], value, depth) or path
+
+
+def _beyond(
+    door: AdminAccess, relation: Any, parts: list[str], value: Any, depth: int
+) -> Path | None:
+    """Return the path through `relation`, or None if nothing there may be seen."""
+    related = related_door(door, relation.related_model)
+    path = _follow(related, parts, value, depth + 1) if related else None
+    # If the list does not open, and the site decides by the object, no row is known.
+    if (
+        related is None
+        or path is None
+        or (not opens_list(related) and decides_by_object(related))
+    ):
+        return None
+    rows = _visible_rows(related)
+    hops = {} if rows is None else {relation.name: rows}
+    prefix = f"{relation.name}{LOOKUP_SEP}"
+    return replace(
+        path,
+        way=f"{prefix}{path.way}".removesuffix(LOOKUP_SEP),
+        name=f"{prefix}{path.name}",
+        hops=hops | {f"{prefix}{name}": rows for name, rows in path.hops.items()},
+        is_many=relation.many_to_many or path.is_many,
+    )
+
+
+def _visible_field(door: AdminAccess, part: str) -> Any:
+    """Return the field of that name, if the admin of its model shows it."""
+    for shown in model_fields(door):
+        if part in (shown.name, shown.attname):
+            return shown
+    key = door.options.pk
+    return key if part and part in ("pk", "id", key.name, key.attname) else None
+
+
+def _is_allowed(door: AdminAccess, lookup: str, value: Any) -> bool:
+    lookup_allowed = door.model_admin.lookup_allowed
+    if func_supports_parameter(lookup_allowed, "request"):
+        return bool(lookup_allowed(lookup, str(value), request=door.request))
+    return bool(lookup_allowed(lookup, str(value)))
+
+
+def _visible_rows(door: AdminAccess) -> QuerySet[Any] | None:
+    """Return the rows of the model that the user may see; None if these are all."""
+    manager = door.model._default_manager
+    methods = (type(door.model_admin).get_queryset, type(manager).get_queryset)
+    is_all = all(method.__module__.startswith("django.") for method in methods)
+    if is_all and not limits_list(door):
+        return None
+    try:
+        return changelist_rows(door).order_by().values("pk")
+    except ToolFailed:  # its pages may open all the same
+        rows = door.model_admin.get_queryset(door.request)
+        return rows.order_by().values("pk")  # type: ignore[no-any-return]
+
+
+# --- filters ---
+
+
+def apply_lookups(
+    door: AdminAccess, rows: QuerySet[Any], filters: Mapping[str, Any]
+) -> QuerySet[Any]:
+    """
+    Return `rows` filtered by all of `filters`.
+
+    Keys are fields with a lookup as Django names it, or custom list filters of the
+    ModelAdmin. Raise ModelRetry for what cannot be filtered by.
+    """
+    if len(filters) > MAX_FILTERS:
+        raise ModelRetry(
+            f"{len(filters)} filters are too many (at most {MAX_FILTERS})."
+        )
+    condition, is_many = Q(), False
+    for key, value in filters.items():
+        specs = (item for item in custom_filters(door) if item.parameter_name == key)
+        if spec := next(specs, None):
+            rows = _apply_custom(door, spec, rows, value)
+            continue
+        path = find_path(door, key, value)
+        condition &= _condition(door, path, key, value)
+        is_many = is_many or path.is_many
+    if not is_many:
+        return rows.filter(condition)
+    # A row may meet a condition several times, and has to be there once.
+    matching = door.model._default_manager.filter(condition)
+    return rows.filter(pk__in=matching.order_by().values("pk"))
+
+
+def custom_filters(door: AdminAccess) -> list[Any]:
+    """Return the filters of the list that are not those of a field."""
+    return [
+        spec
+        for spec in door.model_admin.get_list_filter(door.request)
+        if getattr(spec, "parameter_name", None) and hasattr(spec, "lookups")
+    ]
+
+
+def _apply_custom(
+    door: AdminAccess, spec: Any, rows: QuerySet[Any], value: Any
+) -> QuerySet[Any]:
+    key = spec.parameter_name
+    list_filter = spec(door.request, {key: [str(value)]}, door.model, door.model_admin)
+    choices = [str(choice) for choice, _label in list_filter.lookup_choices]
+    if str(value) not in choices:
+        raise _unknown_choice(key, choices)
+    with wrong_values():
+        filtered = list_filter.queryset(door.request, rows)
+    return rows if filtered is None else filtered
 
 
 def _condition(door: AdminAccess, path: Path, key: str, value: Any) -> Q:
-    own, name, rest = split_transform(path)
+    compared, name, rest = split_transform(path)
     lookup = rest[0] if rest else "exact"
-    if len(rest) > 1 or lookup not in lookups_of(own):
+    if len(rest) > 1 or lookup not in _lookups_of(compared):
         raise unknown_path(door, key)
     if value is None and lookup == "exact":
         lookup, value = "isnull", True
-    said = _value(own, lookup, value, key)
-    wanted = Q((f"{name}{LOOKUP_SEP}{lookup}", said))
-    for hop, seen in path.hops.items():
-        wanted &= Q((f"{hop}{LOOKUP_SEP}in", seen))
-    return wanted
+    condition = Q((f"{name}{LOOKUP_SEP}{lookup}", _value(compared, lookup, value, key)))
+    for hop, rows in path.hops.items():
+        condition &= Q((f"{hop}{LOOKUP_SEP}in", rows))
+    return condition
 
 
-def _value(own: Any, lookup: str, value: Any, key: str) -> Any:
+def _lookups_of(compared: Any) -> frozenset[str]:
+    if isinstance(compared, OPAQUE):
+        return frozenset({"isnull"})
+    if compared.is_relation:
+        return EQUALITY
+    if isinstance(compared, TEXTUAL):
+        return EQUALITY | ORDER | TEXT
+    return EQUALITY | ORDER if isinstance(compared, ORDERED) else EQUALITY
+
+
+def _value(compared: Any, lookup: str, value: Any, key: str) -> Any:
     if lookup == "isnull":
         if isinstance(value, bool):
             return value
         raise ModelRetry(f"Filter {key!r} takes true or false.")
     if lookup not in ("in", "range"):
-        return _one(own, lookup, value, key)
+        return _single_value(compared, lookup, value, key)
     if not isinstance(value, list) or len(value) > MAX_VALUES:
         raise ModelRetry(f"Filter {key!r} takes a list of at most {MAX_VALUES} values.")
     if lookup == "range" and len(value) != 2:
         raise ModelRetry(f"Filter {key!r} takes two values, the first and the last.")
-    return [_one(own, lookup, one, key) for one in value]
+    return [_single_value(compared, lookup, item, key) for item in value]
 
 
-def _one(own: Any, lookup: str, value: Any, key: str) -> Any:
+def _single_value(compared: Any, lookup: str, value: Any, key: str) -> Any:
     """Return one value as the field holds it."""
     if value is None or isinstance(value, list | dict):
         raise ModelRetry(f"Filter {key!r} takes a text, a number, or true or false.")
@@ -140,53 +313,24 @@ def _one(own: Any, lookup: str, value: Any, key: str) -> Any:
         )
     if lookup in TEXT:
         return str(value)
+    target = compared
+    if compared.is_relation:
+        own_key = compared.related_model._meta.pk
+        target = getattr(compared, "target_field", None) or own_key
     with wrong_values():
-        made = _target(own).to_python(value)
-        _check_choice(own, lookup, made, key)
-        return _aware(made) if isinstance(own, models.DateTimeField) else made
+        python_value = target.to_python(value)
+        choices = [choice for choice, _label in compared.flatchoices]
+        # A wrong choice would find nothing, and nobody would know why.
+        is_choice = not choices or python_value in choices
+        if lookup in ("exact", "in") and not is_choice:
+            raise _unknown_choice(key, choices)
+        if isinstance(compared, models.DateTimeField) and timezone.is_naive(
+            python_value
+        ):
+            return timezone.make_aware(python_value)
+        return python_value
 
 
-def _target(own: Any) -> Any:
-    if not own.is_relation:
-        return own
-    target = getattr(own, "target_field", None)
-    return own.related_model._meta.pk if target is None else target
-
-
-def _check_choice(own: Any, lookup: str, made: Any, key: str) -> None:
-    """Say what there is to choose: a wrong choice finds nothing, and nobody knows why."""
-    known = [choice for choice, _label in own.flatchoices]
-    if not known or lookup not in ("exact", "in") or made in known:
-        return
-    told = ", ".join(repr(choice) for choice in known[:MOST_CHOICES])
-    raise ModelRetry(f"Filter {key!r} takes one of: {told}.")
-
-
-def _aware(value: Any) -> Any:
-    return timezone.make_aware(value) if timezone.is_naive(value) else value
-
-
-def _own_filter(door: AdminAccess, key: str) -> Any:
-    """Return the custom filter of the list that has this name, or None."""
-    for spec in door.model_admin.get_list_filter(door.request):
-        if getattr(spec, "parameter_name", None) == key and hasattr(spec, "lookups"):
-            return spec
-    return None
-
-
-def _apply_own(
-    door: AdminAccess,
-    spec: Any,
-    rows: QuerySet[Any],
-    value: Any,
-) -> QuerySet[Any]:
-    key = spec.parameter_name
-    given = {key: [str(value)]}
-    own = spec(door.request, given, door.model, door.model_admin)
-    choices = [str(choice) for choice, _label in own.lookup_choices]
-    if str(value) not in choices:
-        told = ", ".join(map(repr, choices[:MOST_CHOICES]))
-        raise ModelRetry(f"Filter {key!r} takes one of: {told}.")
-    with wrong_values():
-        found = own.queryset(door.request, rows)
-    return rows if found is None else found
+def _unknown_choice(key: str, choices: list[Any]) -> ModelRetry:
+    named = ", ".join(map(repr, choices[:MOST_CHOICES]))
+    return ModelRetry(f"Filter {key!r} takes one of: {named}.")

@@ -1,7 +1,8 @@
-"""The door to the rows of a model: its ModelAdmin, asked as the user."""
+"""The ModelAdmins of a site, asked in the name of the user."""
 
+import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,7 +16,6 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
-from ai_assistant.request_context import match_of
 from ai_assistant.safety.policy.admin_pages import Page
 from ai_assistant.safety.policy.sensitive import (
     is_opted_out,
@@ -23,8 +23,8 @@ from ai_assistant.safety.policy.sensitive import (
     is_sensitive_model,
 )
 from ai_assistant.text.unicode import join_surrogates
-from ai_assistant.tools.adapters.request import UnshownMessages, user_request
-from ai_assistant.tools.data.access.sites import check_page, lets_in, path_on, sites_of
+from ai_assistant.tools.adapters.request import admin_path, admin_request
+from ai_assistant.tools.data.access.sites import check_page, lets_in, sites_of
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.types import RunContext
 
@@ -38,15 +38,17 @@ class AdminAccess:
     """
     A ModelAdmin that lets the user in, and a request of that user to it.
 
-    The request is one for the list; `at_object` gives the one of a page of an
-    object. Each call of a tool looks anew; `memo` holds what one call asks often.
+    The request is one for the list; `at_object` returns one for a page of an object.
+    Each call of a tool makes its own; `memo` caches answers for that call.
     """
 
     model_admin: Any
     request: HttpRequest
     model: type[Model]
     site: AdminSite
-    memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    memo: dict[Any, Any] = dataclasses.field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @property
     def label(self) -> str:
@@ -63,15 +65,17 @@ def find_door(context: RunContext, model: str, *, also: str = "") -> AdminAccess
     """
     Return the door to "app.model", in letters of any case.
 
-    Looks through every AdminSite that is mounted, that of the page first. A
-    user who may see no objects, but may do what `also` says, "add" or "delete",
-    comes in too. Raise ModelRetry, in the same words whether the model does not
-    exist, is not in the admin, is opted out, is sensitive or may not be seen.
+    Every mounted AdminSite is searched, that of the page first. A user who may not
+    view objects, but has the permission `also`, "add" or "delete", gets in too.
+    Raise ModelRetry, in the same words whether the model does not exist, is not in
+    the admin, is opted out, is sensitive or may not be seen.
     """
-    found = _model(model)
-    sites = sites_of(context) if found else []
-    if found and (door := _first(sites, found, context.user, also=also)):
-        return door
+    label = model[: LABEL_CHARS + 1].lower()
+    models = (item for item in apps.get_models() if item._meta.label.lower() == label)
+    if named := next(models, None):
+        door = _first(sites_of(context), named, context.user, also=also)
+        if door is not None:
+            return door
     raise ModelRetry(
         f"There is no model {join_surrogates(model[:LABEL_CHARS])!r} that the user may see."
         f"{_near(context, model[:LABEL_CHARS])} list_models tells all of them."
@@ -82,65 +86,46 @@ def related_door(door: AdminAccess, model: type[Model]) -> AdminAccess | None:
     """Return the door to another model on the same site, or None if it is closed."""
     if model not in door.memo:
         door.memo[model] = _open(door.site, model, door.request.user)
-    found: AdminAccess | None = door.memo[model]
-    return found
+    return door.memo[model]  # type: ignore[no-any-return]
 
 
 def visible_models(context: RunContext) -> list[AdminAccess]:
     """Return a door to each model that the user may see, by their labels."""
     sites = sites_of(context)
     registered = {model for site in sites for model in site._registry}
-    found = (_first(sites, model, context.user) for model in registered)
-    return sorted((door for door in found if door), key=lambda door: door.label)
+    doors = (_first(sites, model, context.user) for model in registered)
+    return sorted((door for door in doors if door), key=lambda door: door.label)
 
 
-def may_enter(context: RunContext) -> bool:
-    """Tell whether some admin lets the user in; what it shows there is not asked."""
-    user = context.user
-    if not getattr(user, "is_active", False):
-        return False
-    request = user_request(user, "GET", context.page_path or "/")
-    return any(lets_in(site, request) for site in sites_of(context))
+def at_page(door: AdminAccess, page: Page, *args: str) -> AdminAccess:
+    """Return the door with a request for another page, as "add" or "changelist"."""
+    request = _page_request(door.site, door.model, door.request.user, page, *args)
+    return replace(door, request=request)
 
 
-def at_list(door: AdminAccess) -> AdminAccess:
-    """Return the door with the request of the list, which it may have already."""
-    match, options = door.request.resolver_match, door.options
-    name = f"{options.app_label}_{options.model_name}_changelist"
-    is_there = match is not None and match.url_name == name
-    if is_there and door.request.method == "GET":
-        return door
-    return _at(door, "changelist")
-
-
-def at_object(door: AdminAccess, object_id: Any, page: str = "change") -> AdminAccess:
-    """Return the door with the request of a page of one object, as "change"."""
-    return _at(door, page, quote(str(object_id)))
-
-
-def at_add(door: AdminAccess) -> AdminAccess:
-    """Return the door with the request of the page that adds an object."""
-    return _at(door, "add")
+def at_object(door: AdminAccess, object_id: Any, page: Page = "change") -> AdminAccess:
+    """Return the door with a request for a page of one object."""
+    return at_page(door, page, quote(str(object_id)))
 
 
 def find_object(door: AdminAccess, object_id: Any, page: Page = "change") -> Any:
     """
     Return one object, as a page of the admin would load it for the user.
 
-    Raise ModelRetry if there is none of that id, or the user may not see it, and
-    ToolFailed if its page is code of the site, and does not open.
+    Raise ModelRetry if there is none with that id, or the user may not see it, and
+    ToolFailed if its page is code of the site and does not open.
     """
-    own = str(object_id)
+    text = str(object_id)
     with wrong_values():
-        if len(own) <= ID_CHARS and join_surrogates(own) == own:
-            there = at_object(door, own, page)
-            found = there.model_admin.get_object(there.request, own)
-            if found is not None and may_see(there, found):
-                check_page(there, page)
-                return found
+        if len(text) <= ID_CHARS and join_surrogates(text) == text:
+            its_page = at_object(door, text, page)
+            obj = its_page.model_admin.get_object(its_page.request, text)
+            if obj is not None and may_see(its_page, obj):
+                check_page(its_page, page)
+                return obj
     raise ModelRetry(
         f"There is no {door.options.verbose_name} with the id "
-        f"{join_surrogates(own[:LABEL_CHARS])!r}. search_objects finds ids."
+        f"{join_surrogates(text[:LABEL_CHARS])!r}. search_objects finds ids."
     )
 
 
@@ -151,12 +136,12 @@ def may_see(door: AdminAccess, obj: Model | None = None) -> bool:
 
 def is_closed(model: type[Any]) -> bool:
     """
-    Tell whether no tool shows rows of the model, whoever asks.
+    Tell whether no tool shows rows of the model, to whichever user.
 
-    So are tables that are sensitive as a whole, those whose ids are a secret, those
-    that only hold the links of a sensitive field, also by a proxy or a child of
-    theirs, and those whose rows each give a permission. What a package has put into
-    an admin for the sake of a page, and is no model, has no rows.
+    These are sensitive models, those whose primary key is sensitive, tables that
+    hold the links of a sensitive many-to-many field, with their proxies and children,
+    and models whose rows each grant a permission. What a package registers in an
+    admin for the sake of a page, and is no model, has no rows.
     """
     return (
         not issubclass(model, Model)
@@ -164,7 +149,7 @@ def is_closed(model: type[Any]) -> bool:
         or is_sensitive_field(model._meta.pk)
         or is_opted_out(model)
         or any(map(is_sensitive_field, _links(model)))
-        or any(_is_right(key.related_model) for key in closed_keys(model))
+        or any(issubclass(key.related_model, Permission) for key in closed_keys(model))
     )
 
 
@@ -175,19 +160,21 @@ def is_closed_on(site: AdminSite, model: type[Model]) -> bool:
 
 def closed_keys(model: type[Model]) -> Iterator[Any]:
     """
-    Yield the relations that each row of the model needs, and no tool shows.
+    Yield the required relations of the model that no tool shows.
 
-    What such a row means, only they tell: whose session, which permission it is.
+    Without them nobody knows what a row means: whose session, which permission.
     """
-    for own in model._meta.concrete_fields:
-        if isinstance(own, ForeignKey) and not (own.null or _is_parent_link(own)):
-            related: Any = own.related_model
-            if is_sensitive_field(own) or is_sensitive_model(related):
-                yield own
+    for field in model._meta.concrete_fields:
+        if not isinstance(field, ForeignKey) or field.null:
+            continue
+        related: Any = field.related_model
+        is_hidden = is_sensitive_field(field) or is_sensitive_model(related)
+        if is_hidden and not field.remote_field.parent_link:
+            yield field
 
 
-def check_told(model: type[Model]) -> None:
-    """Make sure that a row of the model can be told from another: else nobody writes."""
+def check_distinguishable(model: type[Model]) -> None:
+    """Raise ToolFailed if rows cannot be told apart without what no tool shows."""
     if keys := list(closed_keys(model)):
         raise ToolFailed(
             _(
@@ -205,90 +192,64 @@ def check_told(model: type[Model]) -> None:
 def _links(model: type[Model]) -> Iterator[Any]:
     """Yield the many-to-many fields whose links are the rows of this table."""
     options = model._meta
-    tables = {one._meta.db_table for one in (model, *options.all_parents)}
-    for own in options.get_fields(include_hidden=True):
-        related: Any = own.related_model if isinstance(own, ForeignKey) else None
+    tables = {parent._meta.db_table for parent in (model, *options.all_parents)}
+    for field in options.get_fields(include_hidden=True):
+        related: Any = field.related_model if isinstance(field, ForeignKey) else None
         if isinstance(related, type):
             for many in related._meta.many_to_many:  # type: ignore[attr-defined]
                 if many.remote_field.through._meta.db_table in tables:
                     yield many
 
 
-def _is_right(model: Any) -> bool:
-    return bool(issubclass(model, Permission))
-
-
-def _is_parent_link(key: Any) -> bool:
-    return bool(getattr(key.remote_field, "parent_link", False))
-
-
-def _model(label: str) -> type[Model] | None:
-    wanted = label[: LABEL_CHARS + 1].lower()
-    every = apps.get_models()
-    return next((one for one in every if one._meta.label.lower() == wanted), None)
-
-
 def _first(
-    sites: list[AdminSite],
-    model: type[Model],
-    user: Any,
-    *,
-    also: str = "",
+    sites: list[AdminSite], model: type[Model], user: Any, *, also: str = ""
 ) -> AdminAccess | None:
-    """Return the door of the first site that opens one; None if none does."""
+    """Return the door of the first site that lets the user in, or None."""
     doors = (_open(site, model, user, also=also) for site in sites)
     return next((door for door in doors if door), None)
 
 
 def _open(
-    site: AdminSite,
-    model: type[Model],
-    user: Any,
-    *,
-    also: str = "",
+    site: AdminSite, model: type[Model], user: Any, *, also: str = ""
 ) -> AdminAccess | None:
-    """Return the door that `site` has to the model; None if it stays closed."""
     model_admin = site._registry.get(model)
     if model_admin is None or is_closed_on(site, model):
         return None
-    bare = AdminAccess(
-        model_admin=model_admin, request=HttpRequest(), model=model, site=site
-    )
-    door = _at(bare, "changelist", user=user)
-    if not lets_in(site, door.request):
+    request = _page_request(site, model, user, "changelist")
+    door = AdminAccess(model_admin=model_admin, request=request, model=model, site=site)
+    if not lets_in(site, request):
         return None
     return door if may_see(door) or (also and _may(door, also)) else None
 
 
-def _may(door: AdminAccess, what: str) -> bool:
-    """Tell whether the user may do it at all, or perhaps with some object."""
-    codename = get_permission_codename(what, door.options)
+def _may(door: AdminAccess, action: str) -> bool:
+    """Tell whether the user may add or delete objects, or perhaps some of them."""
+    codename = get_permission_codename(action, door.options)
     permission = f"{door.options.app_label}.{codename}"
-    has = getattr(door.model_admin, f"has_{what}_permission")
+    has = getattr(door.model_admin, f"has_{action}_permission")
     return bool(has(door.request) or door.request.user.has_perm(permission))
 
 
-def _at(door: AdminAccess, page: str, *args: str, user: Any = None) -> AdminAccess:
-    options = door.options
+def _page_request(
+    site: AdminSite, model: type[Model], user: Any, page: str, *args: str
+) -> HttpRequest:
+    options = model._meta
     name = f"{options.app_label}_{options.model_name}_{page}"
-    path = path_on(door.site, name, *args) or "/"
-    request = user_request(user or door.request.user, "GET", path)
-    request.resolver_match = match_of(path)
-    request._messages = UnshownMessages(request)  # type: ignore[attr-defined]
-    request.current_app = door.site.name
-    return replace(door, request=request)
+    request = admin_request(user, "GET", admin_path(site, name, *args) or "/")
+    request.current_app = site.name
+    return request
 
 
-def _near(context: RunContext, wanted: str) -> str:
-    """Return a sentence with models of like names, of those that the user sees."""
+def _near(context: RunContext, text: str) -> str:
+    """Return a sentence with visible models of similar names, or an empty text."""
     names: dict[str, str] = {}
     for door in visible_models(context):
         options = door.options
         for name in (door.label, options.model_name, str(options.verbose_name_plural)):
             names.setdefault(name.lower(), door.label)
-    last = wanted.lower().rpartition(".")[2]
+    last = text.lower().rpartition(".")[2]
     close = [
-        *get_close_matches(wanted.lower(), names, n=MOST_NEAR),
+        *get_close_matches(text.lower(), names, n=MOST_NEAR),
         *get_close_matches(last, names, n=MOST_NEAR),
     ]
     near = list(dict.fromkeys(names[name] for name in close))[:MOST_NEAR]

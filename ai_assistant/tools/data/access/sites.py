@@ -1,4 +1,4 @@
-"""The AdminSites and their pages that are code of the site."""
+"""The AdminSites, whether they let the user in, and their pages of custom code."""
 
 import logging
 from functools import lru_cache
@@ -8,17 +8,20 @@ from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.admin import site as default_site
 from django.contrib.admin.sites import all_sites
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest
-from django.urls import NoReverseMatch, reverse
-from django.utils.translation import gettext as _
+from django.http import HttpRequest
 
+from ai_assistant import conf
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.request_context import match_of
 from ai_assistant.safety.policy import admin_pages
 from ai_assistant.safety.policy.admin_pages import Page
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.adapters.request import user_request
+from ai_assistant.tools.adapters.request import (
+    admin_path,
+    page_closed,
+    post_to_page,
+    user_request,
+)
 from ai_assistant.types import RunContext
 
 logger = logging.getLogger("ai_assistant")
@@ -27,43 +30,29 @@ NO_SITE = (
     "No AdminSite has pages, so there are no tools on rows. Include the urls of one, "
     'or set AI_ASSISTANT["DATA_TOOLS"] = False.'
 )
-# What the assistant asks as the user is no request of a browser.
 BARE = "a request of the assistant, which has no session and has passed no middleware"
 
 
-def sites_of(context: RunContext) -> list[AdminSite]:
-    """Return all sites that have pages: that of the user's page, then the default."""
-    current = context.page.view_name.partition(":")[0]
-    return sorted(
-        mounted_sites(),
-        key=lambda site: (site.name != current, site != default_site, site.name),
-    )
+def are_enabled(context: RunContext) -> bool:
+    """Tell whether the site has enabled the tools, and some admin lets the user in."""
+    user = context.user
+    for reason in why_missing(user):
+        warn_once(reason)
+    if not (conf.get("DATA_TOOLS") and getattr(user, "is_active", False)):
+        return False
+    request = user_request(user, "GET", context.page_path or "/")
+    return any(lets_in(site, request) for site in sites_of(context))
 
 
-def mounted_sites() -> list[AdminSite]:
-    """Return all sites that have pages."""
-    return [site for site in all_sites if _is_mounted(site)]
-
-
-def lets_in(site: AdminSite, request: HttpRequest) -> bool:
-    """Tell whether the site lets the user in; not if its own code fails."""
-    return bool(value_or(False, lambda: site.has_permission(request)))
-
-
-def why_closed(user: Any) -> list[str]:
-    """Return why AdminSites are closed to a user whom Django itself would let in."""
-    if not (getattr(user, "is_active", False) and getattr(user, "is_staff", False)):
+def why_missing(user: Any) -> list[str]:
+    """Return why a user whom Django would let in does not have the tools on rows."""
+    is_staff = getattr(user, "is_active", False) and getattr(user, "is_staff", False)
+    if not (conf.get("DATA_TOOLS") and is_staff):
         return []
     request = user_request(user, "GET", "/")
     sites = mounted_sites()
-    said = [_why_closed(site, request) for site in sites] if sites else [NO_SITE]
-    return [why for why in said if why]
-
-
-@lru_cache(maxsize=100)
-def warn_once(why: str) -> None:
-    """Log why the tools on rows are missing; once in each process."""
-    logger.warning("%s", why)
+    reasons = [_why_closed(site, request) for site in sites] if sites else [NO_SITE]
+    return [reason for reason in reasons if reason]
 
 
 def _why_closed(site: AdminSite, request: HttpRequest) -> str:
@@ -79,18 +68,34 @@ def _why_closed(site: AdminSite, request: HttpRequest) -> str:
     )
 
 
-def path_on(site: AdminSite, name: str, *args: str) -> str:
-    """Return the path of a page of the site; empty if there is no such page."""
-    try:
-        return reverse(f"{site.name}:{name}", args=args)
-    except NoReverseMatch:
-        return ""
+@lru_cache(maxsize=100)
+def warn_once(reason: str) -> None:
+    """Log why the tools on rows are missing; once in each process."""
+    logger.warning("%s", reason)
 
 
-def _is_mounted(site: AdminSite) -> bool:
-    """Tell whether a page of the site can be reached: a site may only be made."""
-    match = match_of(path_on(site, "index"))
-    return match is not None and getattr(match.func, "admin_site", None) is site
+def sites_of(context: RunContext) -> list[AdminSite]:
+    """Return all mounted sites: that of the user's page first, then the default."""
+    current = context.page.view_name.partition(":")[0]
+    return sorted(
+        mounted_sites(),
+        key=lambda site: (site.name != current, site != default_site, site.name),
+    )
+
+
+def mounted_sites() -> list[AdminSite]:
+    """Return all sites whose pages can be reached by a URL."""
+    mounted = []
+    for site in all_sites:
+        match = match_of(admin_path(site, "index"))
+        if match is not None and getattr(match.func, "admin_site", None) is site:
+            mounted.append(site)
+    return mounted
+
+
+def lets_in(site: AdminSite, request: HttpRequest) -> bool:
+    """Tell whether the site lets the user in; not if its own code fails."""
+    return bool(value_or(False, lambda: site.has_permission(request)))
 
 
 def is_custom_page(door: Any, page: Page) -> bool:
@@ -100,51 +105,38 @@ def is_custom_page(door: Any, page: Page) -> bool:
     Raise ToolFailed if there is no such page at all.
     """
     if door.request.resolver_match is None:
-        raise _closed()
+        raise page_closed()
     return admin_pages.is_own_page(door.model_admin, door.request, page)
 
 
 def check_page(door: Any, page: Page) -> Any:
     """
-    Make sure that a page of the site's own opens for the user.
+    Make sure that a custom page of the site opens for the user.
 
-    Return its answer, or None if the page is Django's. Raise ToolFailed if it does
+    Return its response, or None for a page of Django's. Raise ToolFailed if it does
     not open.
     """
     if not is_custom_page(door, page):
         return None
     response = admin_pages.shown_page(door.model_admin, door.request)
     if response is None:
-        raise _closed()
+        raise page_closed()
     return response
 
 
-def post_page(door: Any) -> Any:
+def post_page(door: Any) -> None:
     """
     Post the door's request to the page itself.
 
-    Raise ToolFailed if it does not lead on: it was not saved then.
+    Raise ToolFailed if it does not redirect: it was not saved then.
     """
-    response = posted_page(door)
-    told = list(door.request._messages)
-    errors = [str(one) for one in told if one.level >= messages.WARNING]
+    response = post_to_page(door.request)
+    errors = [
+        str(message)
+        for message in list(door.request._messages)
+        if message.level >= messages.WARNING
+    ]
     if response.status_code not in (301, 302, 303):
-        raise _closed(" ".join(errors))
+        raise page_closed(" ".join(errors))
     if errors:
         raise ToolFailed(" ".join(errors))
-    return response
-
-
-def posted_page(door: Any) -> Any:
-    """Return what the page itself answers to the door's request."""
-    try:
-        return admin_pages.page_response(door.request)
-    except (PermissionDenied, Http404) as error:
-        raise _closed() from error
-
-
-def _closed(told: str = "") -> ToolFailed:
-    return ToolFailed(
-        told or _("The page of the admin does not allow it."),
-        suggestion=_("Tell the person to look at the page itself."),
-    )

@@ -1,4 +1,4 @@
-"""The value of a field: as the model reads it, and as a person does."""
+"""The value of a field: as JSON for the model, and as text for a person."""
 
 import json
 import math
@@ -32,18 +32,12 @@ TEXT_CHARS = 200  # of what an object is called
 NO_LIMITS: Limits = {}
 
 
-def value_of(
-    field: Any,
-    obj: Model,
-    chars: int,
-    limits: Limits = NO_LIMITS,
-) -> Any:
+def value_of(field: Any, obj: Model, chars: int, limits: Limits = NO_LIMITS) -> Any:
     """
-    Return the value of `field`, texts cut to `chars`.
+    Return the value of `field`, with texts cut to `chars`.
 
-    A related object is told by id and text, as the admin's own form shows it also
-    to those who may not open it. What the form does not name by its `limits` is left
-    out, as there.
+    A related object has its id and text, as the form of the admin shows them even to
+    users who may not open it. What the `limits` of that form leave out is left out.
     """
     limit = limits.get(field.name)
     if field.many_to_many:
@@ -52,14 +46,20 @@ def value_of(
     if limit is not None and not names_value(limit, field, value):
         return None
     if field.is_relation:
-        return None if value is None else {"id": value, "text": _text(field, obj)}
+        if value is None:
+            return None
+        try:
+            text = object_text(getattr(obj, field.name))
+        except ObjectDoesNotExist:  # there is no constraint in the database
+            text = ""
+        return {"id": value, "text": text}
     if isinstance(value, bytes | memoryview):
         return f"({len(value)} bytes)"
     return short_value(masked_in(field, value), chars)
 
 
 def short_value(value: Any, chars: int) -> Any:
-    """Return `value` in a form that JSON can hold, cut to `chars`."""
+    """Return `value` as JSON, cut to `chars`."""
     if isinstance(value, list | dict):
         text = json.dumps(value, cls=DjangoJSONEncoder, default=str)
         return whole_json(value) if len(text) <= chars else _cut(text, chars)
@@ -71,7 +71,7 @@ def short_value(value: Any, chars: int) -> Any:
 
 
 def object_text(obj: Model) -> str:
-    """Return what the site calls the object; its `__str__` may fail."""
+    """Return the text of the object; a default if its `__str__` fails."""
     meta = obj._meta
     return value_or(
         f"{meta.verbose_name} {obj.pk}",
@@ -83,16 +83,9 @@ def object_text(obj: Model) -> str:
 
 
 def with_related(rows: QuerySet[Any], fields: list[Any]) -> QuerySet[Any]:
-    """Return `rows` that load the objects of these relations at once."""
+    """Return `rows` with the related objects of these fields prefetched."""
     names = [field.name for field in fields if field.is_relation]
     return rows.prefetch_related(*names) if names else rows
-
-
-def _text(field: Any, obj: Model) -> str:
-    try:
-        return object_text(getattr(obj, field.name))
-    except ObjectDoesNotExist:  # a key without its row: no constraint in the database
-        return ""
 
 
 def _linked(field: Any, obj: Model, limit: Any) -> list[dict[str, Any]]:
@@ -100,21 +93,21 @@ def _linked(field: Any, obj: Model, limit: Any) -> list[dict[str, Any]]:
         return []
     linked = getattr(obj, field.name).all()[:MAX_LINKED]
     if limit is not None:
-        named = named_among(limit, [one.pk for one in linked])
-        linked = [one for one in linked if one.pk in named]
-    return [{"id": one.pk, "text": object_text(one)} for one in linked]
+        named = named_among(limit, [item.pk for item in linked])
+        linked = [item for item in linked if item.pk in named]
+    return [{"id": item.pk, "text": object_text(item)} for item in linked]
 
 
 def _cut(text: str, chars: int) -> str:
-    made: str = whole_json(text)
-    return made if len(made) <= chars else f"{made[:chars]}…"
+    whole: str = whole_json(text)
+    return whole if len(whole) <= chars else f"{whole[:chars]}…"
 
 
 MOST_NAMES = 50  # of linked objects, in one text
 
 
 def shown_value(field: Any, obj: models.Model | None) -> str:
-    """Return what `obj` has in a column, as text; empty for None and without it."""
+    """Return the value of a column as text; empty for None and without `obj`."""
     if obj is None:
         return ""
     value = getattr(obj, field.attname)
@@ -123,7 +116,11 @@ def shown_value(field: Any, obj: models.Model | None) -> str:
     if is_sensitive_field(field):
         return HIDDEN
     if isinstance(field, models.ForeignKey):
-        return _related(field, obj, value)
+        try:
+            related = getattr(obj, field.name)
+        except ObjectDoesNotExist:
+            related = None
+        return str(value) if related is None else object_name(related)
     if field.flatchoices:
         labels = {str(key): label for key, label in field.flatchoices}
         return force_str(labels.get(str(value), value), strings_only=False)
@@ -131,7 +128,7 @@ def shown_value(field: Any, obj: models.Model | None) -> str:
 
 
 def plain_text(value: Any, field: Any = None) -> str:
-    """Return a value of Python as text, in the user's language and time zone."""
+    """Return a Python value as text, in the user's language and time zone."""
     value = mask_secrets(value) if field is None else masked_in(field, value)
     if isinstance(field, models.JSONField):
         return json.dumps(value, ensure_ascii=False, cls=field.encoder, default=str)
@@ -142,7 +139,7 @@ def plain_text(value: Any, field: Any = None) -> str:
     )
 
 
-# The first that fits: bool is an int, datetime a date.
+# The first that matches: a bool is an int, a datetime a date.
 TEXTS: tuple[tuple[Any, Any], ...] = (
     (NoneType, lambda _value: ""),
     (bool, lambda value: _("Yes") if value else _("No")),
@@ -150,40 +147,27 @@ TEXTS: tuple[tuple[Any, Any], ...] = (
     ((bytes, memoryview), lambda value: f"{len(value)} B"),
     ((list, tuple, set, QuerySet), lambda value: ", ".join(map(plain_text, value))),
     (dict, lambda value: json.dumps(value, ensure_ascii=False, default=str)),
-    (
-        (int, float, Decimal, date, time),
-        lambda value: str(formats.localize(_localtime(value))),
-    ),
+    (datetime, lambda value: str(formats.localize(_in_user_zone(value)))),
+    ((int, float, Decimal, date, time), lambda value: str(formats.localize(value))),
 )
 
 
-def _localtime(value: Any) -> Any:
-    """Return an aware time in the zone of the user, all else as it is."""
-    if isinstance(value, datetime) and timezone.is_aware(value):
-        return timezone.localtime(value)
-    return value
+def _in_user_zone(value: datetime) -> datetime:
+    return timezone.localtime(value) if timezone.is_aware(value) else value
 
 
 def names_of(objects: Iterable[models.Model]) -> str:
-    """Return the names of linked objects, the first of them if they are many."""
+    """Return the names of linked objects; of the first MOST_NAMES if there are more."""
     objects = list(objects)
-    named = sorted(object_name(one) for one in objects[:MOST_NAMES])
+    named = sorted(object_name(item) for item in objects[:MOST_NAMES])
     if len(objects) > MOST_NAMES:
         named.append(_("%(count)d more") % {"count": len(objects) - MOST_NAMES})
     return ", ".join(named)
 
 
 def object_name(obj: models.Model) -> str:
-    """Return what the admin calls `obj`; its id if its own code fails at that."""
+    """Return the text of `obj`; its id if it is closed, or its `__str__` fails."""
     if is_closed(type(obj)):
         return str(obj.pk)
     key = "" if obj.pk is None else str(obj.pk)
     return value_or(key, lambda: str(obj))  # an object may be half made
-
-
-def _related(field: Any, obj: models.Model, key: Any) -> str:
-    try:
-        related = getattr(obj, field.name)
-    except ObjectDoesNotExist:
-        return str(key)
-    return str(key) if related is None else object_name(related)

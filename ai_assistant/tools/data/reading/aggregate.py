@@ -1,6 +1,6 @@
 """Count and add up rows of a model, in groups."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from django.db.models import (
@@ -21,7 +21,6 @@ from django.db.models import (
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.safety.policy.form_limits import (
@@ -33,24 +32,27 @@ from ai_assistant.tools.data.access.fields import list_names
 from ai_assistant.tools.data.access.lookups import (
     OPAQUE,
     ORDERED,
+    Path,
     apply_lookups,
+    find_path,
+    hidden_rows,
     split_transform,
+    unknown_path,
 )
 from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object, find_door
-from ai_assistant.tools.data.access.paths import Path, find_path, unknown_path
-from ai_assistant.tools.data.access.shown import changelist_rows
 from ai_assistant.tools.data.access.values import object_text, short_value
-from ai_assistant.tools.data.arguments import Names, are_enabled
+from ai_assistant.tools.data.access.visibility import changelist_rows
+from ai_assistant.tools.data.arguments import Names, data_tool
 from ai_assistant.tools.data.errors import wrong_values
-from ai_assistant.tools.data.reading.rows import check_paths, hidden_rows, search_rows
+from ai_assistant.tools.data.reading.search import check_paths, search_rows
 from ai_assistant.types import JSON, RunContext
 
 MOST_GROUPS = 100
 MOST_NAMES = 5  # of groups, and of measures
 TEXT_CHARS = 200
 COUNT = "count"
-# Where a ModelAdmin says by the object whether its form has an input for a field.
-BY_OBJECT = ("has_change_permission", "get_readonly_fields")
+# The methods of a ModelAdmin that may make a field read-only by the object.
+READONLY_METHODS = ("has_change_permission", "get_readonly_fields")
 Groups = Annotated[Names, Field(description="fields, as status or created_at__year")]
 Measures = Annotated[
     Names, Field(description="count, or sum, avg, min, max of a field: sum:total")
@@ -64,14 +66,7 @@ MEASURES: dict[str, tuple[Callable[..., Any], tuple[type, ...]]] = {
 }
 
 
-@tool(
-    effect="read",
-    label=_("Count"),
-    label_plural=_("Counts"),
-    icon="chart",
-    shared=True,
-    is_enabled=are_enabled,
-)
+@data_tool(effect="read", label=_("Count"), label_plural=_("Counts"), icon="chart")
 def aggregate_objects(
     context: RunContext,
     model: str,
@@ -85,59 +80,51 @@ def aggregate_objects(
         raise ModelRetry(f"Give {MOST_NAMES} groups and {MOST_NAMES} measures at most.")
     door = find_door(context, model)
     groups = {text: _group(door, text) for text in dict.fromkeys(group_by)}
-    asked = dict.fromkeys([COUNT, *measures])
-    figures = {text: _measure(door, text) for text in asked}
+    figures = list(dict.fromkeys([COUNT, *measures]))
+    aggregates = {f"aia_m{i}": _measure(door, text) for i, text in enumerate(figures)}
+    measured = [text.partition(":")[2] for text in figures if text != COUNT]
     with wrong_values():
-        rows = _plain(
-            door,
-            apply_lookups(
-                door, search_rows(door, changelist_rows(door), search), filters
-            ),
-        )
-        check_paths(rows, [*groups.values(), *_paths(door, asked)])
-        found = _counted(rows, list(groups.values()), list(figures.values()))
-    told = [_row(groups, figures, one) for one in found[:MOST_GROUPS]]
-    _name_keys(groups, told)
-    return {"model": door.label, "rows": told, "more": len(found) > MOST_GROUPS}
-
-
-def _plain(door: AdminAccess, rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return the same rows without what the site has joined and counted to them."""
-    there = door.model._base_manager.using(rows.db)
-    return there.filter(pk__in=rows.order_by().values("pk"))
-
-
-def _counted(
-    rows: QuerySet[Any],
-    groups: list[Path],
-    figures: list[Any],
-) -> list[dict[str, Any]]:
-    named = {f"aia_m{number}": figure for number, figure in enumerate(figures)}
-    if not groups:
-        return [rows.aggregate(**named)]
-    keys = {f"aia_g{number}": _key(path) for number, path in enumerate(groups)}
-    table = rows.values(**keys).annotate(**named)
-    ordering = ["-aia_m0", *keys]
-    return list(table.order_by(*ordering)[: MOST_GROUPS + 1])
+        rows = search_rows(door, changelist_rows(door), search)
+        rows = apply_lookups(door, rows, filters)
+        # The same rows without what the site has joined and counted to them.
+        plain = door.model._base_manager.using(rows.db)
+        rows = plain.filter(pk__in=rows.order_by().values("pk"))
+        paths = [find_path(door, name) for name in measured]
+        check_paths(rows, [*groups.values(), *paths])
+        if groups:
+            keys = {f"aia_g{i}": _key(path) for i, path in enumerate(groups.values())}
+            table = rows.values(**keys).annotate(**aggregates)
+            ordered = table.order_by("-aia_m0", *keys)
+            results = list(ordered[: MOST_GROUPS + 1])
+        else:
+            results = [rows.aggregate(**aggregates)]
+    table_rows: list[dict[str, JSON]] = []
+    for result in results[:MOST_GROUPS]:
+        values = {key: short_value(value, TEXT_CHARS) for key, value in result.items()}
+        row = {text: values[f"aia_m{i}"] for i, text in enumerate(figures)}
+        group = {text: values[f"aia_g{i}"] for i, text in enumerate(groups)}
+        table_rows.append({"group": group, **row} if groups else row)
+    _name_keys(groups, table_rows)
+    return {"model": door.label, "rows": table_rows, "more": len(results) > MOST_GROUPS}
 
 
 def _group(door: AdminAccess, text: str) -> Path:
     path = find_path(door, text)
-    own, _name, rest = split_transform(path)
-    if rest or isinstance(own, OPAQUE):
+    compared, _name, rest = split_transform(path)
+    if rest or isinstance(compared, OPAQUE):
         raise unknown_path(door, text)
-    if path.is_limited:
+    if path.hops:
         raise hidden_rows(text)
     return path
 
 
 def _key(path: Path) -> Any:
     """
-    Return what the rows are grouped by; a date by its part.
+    Return the expression to group by; a date by its part.
 
-    What the form does not name is one group with nothing.
+    Values that the form does not name are one group without a value.
     """
-    _own, name, _rest = split_transform(path)
+    _compared, name, _rest = split_transform(path)
     limit = _limit(path)
     if limit is None:
         return F(name)
@@ -145,28 +132,25 @@ def _key(path: Path) -> Any:
 
 
 def _limit(path: Path) -> Any:
-    """Return what the form names of a field; None if that, or the list, is all."""
-    door, own = path.door, path.field
-    admin, there = door.model_admin, at_object(door, "")
-    if own.name in list_names(door) or not may_limit(admin, own):
+    """Return the values of a field that the form names; None for all."""
+    door, field = path.door, path.field
+    admin = door.model_admin
+    if field.name in list_names(door) or not may_limit(admin, field):
         return None
-    if says_itself(admin) or is_overridden(admin, *BY_OBJECT):
+    if says_itself(admin) or is_overridden(admin, *READONLY_METHODS):
         raise ModelRetry(
-            f"{own.name!r} cannot be a group: the form of each object of {door.label} "
+            f"{field.name!r} cannot be a group: the form of each object of {door.label} "
             "says what it names of it. Use filters and count."
         )
-    named = form_limited_fields(admin, there.request, door.model(), [own]).get(own.name)
+    request = at_object(door, "").request
+    limits = form_limited_fields(admin, request, door.model(), [field])
+    named = limits.get(field.name)
     if isinstance(named, QuerySet):
-        key = "pk" if own.many_to_many else own.target_field.name
+        key = "pk" if field.many_to_many else field.target_field.name
         return named.order_by().values(key)
     if named is None:
         return None
-    return [choice for choice, _label in own.flatchoices if str(choice) in named]
-
-
-def _paths(door: AdminAccess, measures: Iterable[str]) -> list[Path]:
-    names = [text.partition(":")[2] for text in measures if text != COUNT]
-    return [find_path(door, name) for name in names]
+    return [choice for choice, _label in field.flatchoices if str(choice) in named]
 
 
 def _measure(door: AdminAccess, text: str) -> Any:
@@ -179,7 +163,7 @@ def _measure(door: AdminAccess, text: str) -> Any:
             f"{', '.join(MEASURES)} with a field, as sum:total."
         )
     path = find_path(door, name)
-    if path.is_limited:
+    if path.hops:
         raise hidden_rows(name)
     aggregate, kinds = MEASURES[kind]
     if path.rest or path.is_many or path.is_key or not isinstance(path.field, kinds):
@@ -187,30 +171,16 @@ def _measure(door: AdminAccess, text: str) -> Any:
     return aggregate(path.name)
 
 
-def _row(
-    groups: dict[str, Path], figures: dict[str, Any], found: dict[str, Any]
-) -> dict[str, JSON]:
-    told = {
-        text: short_value(found[f"aia_g{number}"], TEXT_CHARS)
-        for number, text in enumerate(groups)
-    }
-    measured = {
-        text: short_value(found[f"aia_m{number}"], TEXT_CHARS)
-        for number, text in enumerate(figures)
-    }
-    return {"group": told, **measured} if groups else measured
-
-
 def _name_keys(groups: dict[str, Path], rows: list[dict[str, JSON]]) -> None:
-    """Tell with the id of a related object also what the site calls it."""
+    """Add the text of a related object to its id."""
     for text, path in groups.items():
-        own = path.field
-        if not own.is_relation or path.rest:
+        field = path.field
+        if not field.is_relation or path.rest:
             continue
         ids = [row["group"][text] for row in rows if row["group"][text] is not None]
-        name = "pk" if own.many_to_many else own.target_field.name
-        related = own.related_model._base_manager.filter(**{f"{name}__in": ids})
-        texts = {str(getattr(one, name)): object_text(one) for one in related}
+        name = "pk" if field.many_to_many else field.target_field.name
+        related = field.related_model._base_manager.filter(**{f"{name}__in": ids})
+        texts = {str(getattr(obj, name)): object_text(obj) for obj in related}
         for row in rows:
             key = row["group"][text]
             if key is not None:

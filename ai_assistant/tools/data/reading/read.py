@@ -1,17 +1,19 @@
-"""Read one object: its page in the admin as a tool."""
+"""Read one object: its page in the admin, and its history, as tools."""
 
 from collections.abc import Iterator
 from copy import copy
 from typing import Annotated, Any
 
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
+from django.contrib.admin.options import get_content_type_for_model
 from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from ai_assistant.decorators import tool
 from ai_assistant.safety.policy.form_limits import Limits, form_limits, may_limit
 from ai_assistant.safety.policy.sensitive import is_opted_out
 from ai_assistant.tools.data.access.fields import admin_fields, inline_fields, limits_of
+from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     at_object,
@@ -19,98 +21,115 @@ from ai_assistant.tools.data.access.model_admin import (
     find_object,
     is_closed_on,
 )
-from ai_assistant.tools.data.access.paths import unknown_path
-from ai_assistant.tools.data.access.values import object_text, value_of, with_related
-from ai_assistant.tools.data.arguments import Names, ObjectId, are_enabled
+from ai_assistant.tools.data.access.values import (
+    object_text,
+    short_value,
+    value_of,
+    with_related,
+)
+from ai_assistant.tools.data.arguments import Names, ObjectId, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import version_from
 from ai_assistant.types import JSON, RunContext
 
 FIELD_CHARS = 4000
-CHOSEN_CHARS = 30_000  # of a field that was asked for by name
+CHOSEN_CHARS = 30_000  # of a field that is asked for by name
 INLINE_CHARS = 500
 MOST_INLINE_ROWS = 50
+MOST_ENTRIES = 50
+MESSAGE_CHARS = 500
+ACTIONS = {ADDITION: "added", CHANGE: "changed", DELETION: "deleted"}
 Chosen = Annotated[Names, Field(description="only these, long texts whole")]
 
 
-@tool(
-    effect="read",
-    label=_("Read"),
-    label_plural=_("Read"),
-    icon="file",
-    shared=True,
-    is_enabled=are_enabled,
-)
+@data_tool(effect="read", label=_("Read"), label_plural=_("Read"), icon="file")
 def get_object(
-    context: RunContext,
-    model: str,
-    id: ObjectId,
-    fields: Chosen = [],
+    context: RunContext, model: str, id: ObjectId, fields: Chosen = []
 ) -> dict[str, JSON]:
     """Read an object with all that its page shows, and its `version`."""
     door = find_door(context, model)
     obj = find_object(door, id)
-    shown = admin_fields(door, obj)
-    wanted = _wanted(door, shown, fields)
+    visible = admin_fields(door, obj)
+    by_name = {field.name: field for field in visible}
+    for name in fields:
+        if name not in by_name:
+            raise unknown_path(door, name)
+    chosen = [by_name[name] for name in dict.fromkeys(fields)] if fields else visible
+    limits = limits_of(door, obj, chosen)
     chars = CHOSEN_CHARS if fields else FIELD_CHARS
-    told: dict[str, JSON] = {
+    page = at_object(door, obj.pk)
+    checks = {
+        "change": page.model_admin.has_change_permission,
+        "delete": page.model_admin.has_delete_permission,
+    }
+    result: dict[str, JSON] = {
         "model": door.label,
         "id": obj.pk,
         "text": object_text(obj),
-        "version": version_from(shown, obj),
-        "fields": _values(door, obj, wanted, chars),
-        "may": _may(door, obj),
+        "version": version_from(visible, obj),
+        "fields": {field.name: value_of(field, obj, chars, limits) for field in chosen},
+        "may": [name for name, may in checks.items() if may(page.request, obj)],
     }
-    if not fields and (inlines := list(_inlines(door, obj))):
-        told["inlines"] = inlines
-    return told
+    if not fields and (inlines := list(_inlines(page, obj))):
+        result["inlines"] = inlines
+    return result
+
+
+@data_tool(effect="read", label=_("History"), icon="clock")
+def object_history(context: RunContext, model: str, id: ObjectId) -> dict[str, JSON]:
+    """Tell who changed an object in the admin, when and what; the newest first."""
+    door = find_door(context, model)
+    obj = find_object(door, id, "history")
+    entries = LogEntry.objects.filter(
+        object_id=str(obj.pk), content_type=get_content_type_for_model(door.model)
+    )
+    newest = entries.select_related("user").order_by("-action_time", "-pk")
+    return {
+        "model": door.label,
+        "id": obj.pk,
+        "text": object_text(obj),
+        "total": entries.count(),
+        "entries": [
+            {
+                "time": entry.action_time.isoformat(timespec="seconds"),
+                "user": object_text(entry.user),
+                "action": ACTIONS.get(entry.action_flag, ""),
+                "message": short_value(entry.get_change_message(), MESSAGE_CHARS),
+            }
+            for entry in newest[:MOST_ENTRIES]
+        ],
+    }
 
 
 def open_inlines(door: AdminAccess, obj: Model | None) -> list[tuple[Any, Any]]:
     """
-    Return the inlines of the page of `obj` that a tool may know of.
+    Return the inlines of the page of `obj` that a tool may show.
 
-    Each with its class of formsets, as the page has them: the site may hide some.
+    Each with its formset class, as the page has them: the site may hide some.
     """
-    found = door.model_admin.get_formsets_with_inlines(door.request, obj)
-    return [(formset, inline) for formset, inline in found if _is_open(door, inline)]
+    return [
+        (formset, inline)
+        for formset, inline in door.model_admin.get_formsets_with_inlines(
+            door.request, obj
+        )
+        if not is_closed_on(door.site, inline.model)
+        and not is_opted_out(inline.model, inline)
+    ]
 
 
-def _values(
-    door: AdminAccess, obj: Model, fields: list[Any], chars: int
-) -> dict[str, JSON]:
-    named = limits_of(door, obj, fields)
-    return {own.name: value_of(own, obj, chars, named) for own in fields}
-
-
-def _is_open(door: AdminAccess, inline: Any) -> bool:
-    return not (
-        is_closed_on(door.site, inline.model) or is_opted_out(inline.model, inline)
-    )
-
-
-def _wanted(door: AdminAccess, shown: list[Any], names: list[str]) -> list[Any]:
-    known = {own.name: own for own in shown}
-    if wrong := [name for name in names if name not in known]:
-        raise unknown_path(door, wrong[0])
-    return [known[name] for name in dict.fromkeys(names)] if names else shown
-
-
-def _may(door: AdminAccess, obj: Model) -> list[str]:
-    admin, request = door.model_admin, at_object(door, obj.pk).request
-    asked = {
-        "change": admin.has_change_permission,
-        "delete": admin.has_delete_permission,
-    }
-    return [name for name, may in asked.items() if may(request, obj)]
-
-
-def _inlines(door: AdminAccess, obj: Model) -> Iterator[dict[str, JSON]]:
-    there = at_object(door, obj.pk)
-    for formset, inline in open_inlines(there, obj):
-        fields = inline_fields(inline, there, obj, formset)
-        asked = _limited(there, obj, inline, fields)
-        of_object = _inline_rows(there, obj, formset, inline)
+def _inlines(page: AdminAccess, obj: Model) -> Iterator[dict[str, JSON]]:
+    for formset, inline in open_inlines(page, obj):
+        fields = inline_fields(inline, page, obj, formset)
+        admins = (page.model_admin, inline)
+        # Of a read-only inline the page shows every value.
+        may_change = all(
+            admin.has_change_permission(page.request, obj) for admin in admins
+        )
+        limited = [field for field in fields if may_change and may_limit(inline, field)]
+        kwargs = page.model_admin.get_formset_kwargs(
+            page.request, obj, inline, formset.get_default_prefix()
+        )
+        of_object = formset(**kwargs).get_queryset()
         with wrong_values():
             total = of_object.count()
             rows = list(with_related(of_object, fields)[:MOST_INLINE_ROWS])
@@ -118,33 +137,20 @@ def _inlines(door: AdminAccess, obj: Model) -> Iterator[dict[str, JSON]]:
             "model": inline.opts.label_lower,
             "name": str(inline.verbose_name_plural),
             "total": total,
-            "rows": [
-                _inline_row(row, fields, _named(formset, row, asked)) for row in rows
-            ],
+            "rows": [_inline_row(row, formset, fields, limited) for row in rows],
         }
 
 
-def _inline_rows(door: AdminAccess, obj: Model, formset: Any, inline: Any) -> Any:
-    """Return the rows of an inline, as the page of `obj` has them."""
-    prefix = formset.get_default_prefix()
-    given = door.model_admin.get_formset_kwargs(door.request, obj, inline, prefix)
-    return formset(**given).get_queryset()
-
-
-def _limited(
-    door: AdminAccess, obj: Model, inline: Any, fields: list[Any]
-) -> list[Any]:
-    """Return the fields of which the form of an inline may name less than all."""
-    admins = (door.model_admin, inline)
-    if not all(one.has_change_permission(door.request, obj) for one in admins):
-        return []  # they are read-only, and name everything
-    return [own for own in fields if may_limit(inline, own)]
-
-
-def _named(formset: Any, row: Model, asked: list[Any]) -> Limits:
-    return form_limits(formset.form(instance=copy(row)), asked) if asked else {}
-
-
-def _inline_row(row: Model, fields: list[Any], named: Limits) -> dict[str, JSON]:
-    told = {own.name: value_of(own, row, INLINE_CHARS, named) for own in fields}
-    return {"id": row.pk, "text": object_text(row), "fields": told}
+def _inline_row(
+    row: Model, formset: Any, fields: list[Any], limited: list[Any]
+) -> dict[str, JSON]:
+    limits: Limits = {}
+    if limited:
+        limits = form_limits(formset.form(instance=copy(row)), limited)
+    return {
+        "id": row.pk,
+        "text": object_text(row),
+        "fields": {
+            field.name: value_of(field, row, INLINE_CHARS, limits) for field in fields
+        },
+    }

@@ -1,6 +1,6 @@
-"""What may stand in a relation: the choices of a form of the admin as a tool."""
+"""Find the choices of a relation, as a form of the admin offers them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -9,41 +9,37 @@ from django.contrib.admin.widgets import (
     ForeignKeyRawIdWidget,
     RelatedFieldWidgetWrapper,
 )
-from django.db.models import QuerySet
 from django.forms import ModelChoiceField
 from django.forms.models import apply_limit_choices_to_to_formfield
 from django.utils.translation import gettext_lazy as _
 
-from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.tools.data.access.fields import is_open_field, is_own
+from ai_assistant.tools.data.access.fields import is_forward_field, is_open_field
+from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_add,
     at_object,
+    at_page,
     find_door,
     related_door,
 )
-from ai_assistant.tools.data.access.paths import unknown_path
-from ai_assistant.tools.data.access.shown import changelist_rows, opens_form, opens_page
 from ai_assistant.tools.data.access.values import object_text
-from ai_assistant.tools.data.arguments import PageNumber, are_enabled
+from ai_assistant.tools.data.access.visibility import (
+    changelist_rows,
+    opens_form,
+    opens_page,
+)
+from ai_assistant.tools.data.arguments import PageNumber, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.read import open_inlines
-from ai_assistant.tools.data.reading.rows import search_rows
+from ai_assistant.tools.data.reading.search import search_rows
 from ai_assistant.types import JSON, RunContext
 
 PAGE_ROWS = 20
-MOST_OPTIONS = 1000  # that are looked through by their texts
+MOST_SCANNED = 1000  # objects whose texts are compared with a search
 
 
-@tool(
-    effect="read",
-    label=_("Find choices"),
-    icon="link",
-    shared=True,
-    is_enabled=are_enabled,
-)
+@data_tool(effect="read", label=_("Find choices"), icon="link")
 def find_related(
     context: RunContext, model: str, field: str, search: str = "", page: PageNumber = 1
 ) -> dict[str, JSON]:
@@ -53,83 +49,73 @@ def find_related(
     if choices is None:
         raise unknown_path(door, field)
     with wrong_values():
-        found = _found(door, choices, search)
         first = (page - 1) * PAGE_ROWS
-        rows = list(islice(found, first, first + PAGE_ROWS + 1))
-    told = [
-        {"id": choices.prepare_value(one), "text": object_text(one)}
-        for one in rows[:PAGE_ROWS]
-    ]
-    return {"field": field, "rows": told, "more": len(rows) > PAGE_ROWS}
+        matching = _matching(door, choices, search)
+        rows = list(islice(matching, first, first + PAGE_ROWS + 1))
+    return {
+        "field": field,
+        "rows": [
+            {"id": choices.prepare_value(row), "text": object_text(row)}
+            for row in rows[:PAGE_ROWS]
+        ],
+        "more": len(rows) > PAGE_ROWS,
+    }
 
 
 def _formfields(door: AdminAccess, name: str) -> Iterator[Any]:
     """Yield the fields of that name in the forms that the user may fill in."""
-    inline, _dot, own = name.rpartition(".")
-    for form, model in _forms(door, inline):
-        field = form.base_fields.get(own)
-        known = {one.name: one for one in model._meta.get_fields()}
-        relation = known.get(own)
-        if relation is None or not isinstance(field, ModelChoiceField):
-            continue
-        if is_own(relation) and is_open_field(relation):
-            apply_limit_choices_to_to_formfield(field)
-            yield field
+    inline_label, _dot, field_name = name.rpartition(".")
+    for page, obj in _form_pages(door):
+        if inline_label:
+            forms = [
+                (formset.form, inline.model)
+                for formset, inline in open_inlines(page, obj)
+                if inline.opts.label_lower == inline_label.lower()
+            ]
+        else:
+            change = obj is not None
+            form = page.model_admin.get_form(page.request, obj, change=change)
+            forms = [(form, door.model)]
+        for form, model in forms:
+            field = form.base_fields.get(field_name)
+            relations = {item.name: item for item in model._meta.get_fields()}
+            relation = relations.get(field_name)
+            if relation is None or not isinstance(field, ModelChoiceField):
+                continue
+            if is_forward_field(relation) and is_open_field(relation):
+                apply_limit_choices_to_to_formfield(field)
+                yield field
 
 
-def _forms(door: AdminAccess, inline: str) -> Iterator[tuple[Any, Any]]:
-    """Yield the forms of pages that add and change and open, or of one inline there."""
-    admin = door.model_admin
-    there = at_add(door)
-    if admin.has_add_permission(there.request) and opens_page(there, "add"):
-        if not inline:
-            yield admin.get_form(there.request, None, change=False), door.model
-        yield from _inline_forms(there, inline, None)
+def _form_pages(door: AdminAccess) -> Iterator[tuple[AdminAccess, Any]]:
+    """Yield the pages that add and change objects, each with an object for its form."""
+    admin, add_page = door.model_admin, at_page(door, "add")
+    if admin.has_add_permission(add_page.request) and opens_page(add_page, "add"):
+        yield add_page, None
     if admin.has_change_permission(door.request) and opens_form(door):
-        there, blank = at_object(door, ""), door.model()
-        if not inline:
-            yield admin.get_form(there.request, blank, change=True), door.model
-        yield from _inline_forms(there, inline, blank)
+        yield at_object(door, ""), door.model()
 
 
-def _inline_forms(door: AdminAccess, name: str, obj: Any) -> Iterator[tuple[Any, Any]]:
-    if not name:
-        return
-    for formset, inline in open_inlines(door, obj):
-        if inline.opts.label_lower == name.lower():
-            yield formset.form, inline.model
-
-
-def _found(door: AdminAccess, choices: Any, search: str) -> Any:
-    """Return an iterable of the objects that the form lets the user choose."""
-    options: QuerySet[Any] = choices.queryset
-    there = related_door(door, options.model)
-    if _is_looked_up(choices):
-        # The form shows none of them: what the user finds is behind that door.
-        if there is None:
-            raise ModelRetry("The user may not look for objects of this relation.")
-        seen = changelist_rows(there).order_by().values("pk")
-        options = options.filter(pk__in=seen)
-    if not search.strip():
-        return _in_order(options).iterator(PAGE_ROWS + 1)
-    if there and there.model_admin.get_search_fields(there.request):
-        return _in_order(search_rows(there, options, search)).iterator(PAGE_ROWS + 1)
-    return _with_text(options, search)
-
-
-def _is_looked_up(choices: Any) -> bool:
-    """Tell whether the form has a search in the place of a list."""
+def _matching(door: AdminAccess, choices: Any, search: str) -> Iterable[Any]:
+    """Return the objects that the form lets the user choose."""
+    rows = choices.queryset
+    related = related_door(door, rows.model)
     widget: Any = choices.widget
     if isinstance(widget, RelatedFieldWidgetWrapper):
         widget = widget.widget
-    return isinstance(widget, AutocompleteMixin | ForeignKeyRawIdWidget)
-
-
-def _in_order(rows: QuerySet[Any]) -> QuerySet[Any]:
-    return rows if rows.ordered else rows.order_by("pk")
-
-
-def _with_text(options: QuerySet[Any], search: str) -> Iterator[Any]:
-    wanted = search.casefold()
-    looked_at = islice(_in_order(options).iterator(), MOST_OPTIONS)
-    return (one for one in looked_at if wanted in object_text(one).casefold())
+    if isinstance(widget, AutocompleteMixin | ForeignKeyRawIdWidget):
+        # The form has a search instead of a list: it finds what that admin shows.
+        if related is None:
+            raise ModelRetry("The user may not look for objects of this relation.")
+        rows = rows.filter(pk__in=changelist_rows(related).order_by().values("pk"))
+    text = ""
+    if search.strip():
+        if related and related.model_admin.get_search_fields(related.request):
+            rows = search_rows(related, rows, search)
+        else:
+            text = search.casefold()
+    ordered = rows if rows.ordered else rows.order_by("pk")
+    if not text:
+        return ordered.iterator(PAGE_ROWS + 1)  # type: ignore[no-any-return]
+    scanned = islice(ordered.iterator(), MOST_SCANNED)
+    return (row for row in scanned if text in object_text(row).casefold())

@@ -1,41 +1,59 @@
 """Find rows of a model: the list of the admin as a tool."""
 
+from collections.abc import Iterable
+from copy import copy
 from math import ceil
-from typing import Annotated
+from typing import Annotated, Any
 
+from django.db.models import Model, QuerySet
+from django.db.models.constants import LOOKUP_SEP
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.tools.data.access.lookups import apply_lookups
-from ai_assistant.tools.data.access.model_admin import find_door
-from ai_assistant.tools.data.access.shown import changelist_rows
-from ai_assistant.tools.data.access.values import with_related
-from ai_assistant.tools.data.arguments import Filters, Names, PageNumber, are_enabled
-from ai_assistant.tools.data.errors import wrong_values
-from ai_assistant.tools.data.reading.rows import (
-    chosen_fields,
-    order_rows,
-    search_rows,
-    told_rows,
+from ai_assistant.text.unicode import join_surrogates
+from ai_assistant.tools.data.access.fields import (
+    admin_fields,
+    is_forward_field,
+    is_open_field,
+    limits_of,
+    list_fields,
+    list_names,
+    model_fields,
 )
+from ai_assistant.tools.data.access.lookups import (
+    Path,
+    apply_lookups,
+    find_path,
+    hidden_rows,
+    unknown_path,
+)
+from ai_assistant.tools.data.access.model_admin import (
+    AdminAccess,
+    find_door,
+    is_closed_on,
+)
+from ai_assistant.tools.data.access.values import object_text, value_of, with_related
+from ai_assistant.tools.data.access.visibility import (
+    changelist_rows,
+    check_opening,
+    openable_keys,
+)
+from ai_assistant.tools.data.arguments import Filters, Names, PageNumber, data_tool
+from ai_assistant.tools.data.errors import wrong_values
+from ai_assistant.tools.data.reading.version import version_from
 from ai_assistant.types import JSON, RunContext
 
 MOST_ROWS = 50  # a page
+SEARCH_CHARS = 200
+TEXT_CHARS = 200  # of one field
+MAX_ORDERING = 4
 PageSize = Annotated[int, Field(ge=1, le=MOST_ROWS)]
 Ordering = Annotated[Names, Field(description="fields, with - for descending")]
 Fields = Annotated[Names, Field(description="to tell; those of the list if empty")]
 
 
-@tool(
-    effect="read",
-    label=_("Search"),
-    label_plural=_("Searches"),
-    icon="search",
-    shared=True,
-    is_enabled=are_enabled,
-)
+@data_tool(effect="read", label=_("Search"), label_plural=_("Searches"), icon="search")
 def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
     context: RunContext,
     model: str,
@@ -48,21 +66,144 @@ def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
 ) -> dict[str, JSON]:
     """List objects of a model, and how many there are; `search` as the admin does."""
     door = find_door(context, model)
-    told = chosen_fields(door, fields)
+    columns = _chosen_fields(door, fields)
     with wrong_values():
-        found = search_rows(door, changelist_rows(door), search)
-        found = apply_lookups(door, found, filters)
-        total = found.count()
+        matching = search_rows(door, changelist_rows(door), search)
+        matching = apply_lookups(door, matching, filters)
+        total = matching.count()
         pages = max(ceil(total / page_size), 1)
         if page > pages:
             raise ModelRetry(f"There is no page {page}: the last is {pages}.")
         first = (page - 1) * page_size
-        rows = with_related(order_rows(door, found, ordering), told)
-        there = list(rows[first : first + page_size])
+        ordered = with_related(_in_order(door, matching, ordering), columns)
+        rows = list(ordered[first : first + page_size])
     return {
         "model": door.label,
         "total": total,
         "page": page,
         "pages": pages,
-        "rows": told_rows(door, there, told),
+        "rows": _rows_as_json(door, rows, columns),
     }
+
+
+def _chosen_fields(door: AdminAccess, names: list[str]) -> list[Any]:
+    """Return the fields of these names; the columns of the list without names."""
+    if not names:
+        return list_fields(door)
+    visible = {field.name: field for field in model_fields(door)}
+    for name in names:
+        if name not in visible and name != "id":
+            raise unknown_path(door, name)
+    return [visible[name] for name in dict.fromkeys(names) if name in visible]
+
+
+def search_rows(door: AdminAccess, rows: QuerySet[Any], text: str) -> QuerySet[Any]:
+    """
+    Return `rows` searched as the admin does, without sensitive fields.
+
+    Raise ModelRetry if there is no search.
+    """
+    if not text.strip():
+        return rows
+    if len(text) > SEARCH_CHARS or join_surrogates(text) != text:
+        raise ModelRetry(
+            f"The search is too long (at most {SEARCH_CHARS} characters), or holds NUL "
+            "or half a character."
+        )
+    names = door.model_admin.get_search_fields(door.request)
+    open_names = [name for name in names if _is_searchable(door, str(name))]
+    if not open_names:
+        raise ModelRetry(f"{door.label!r} has no search. Use filters.")
+    admin = copy(door.model_admin)  # that of the site stays as it is
+    admin.get_search_fields = lambda _request: open_names
+    matching, has_doubles = admin.get_search_results(door.request, rows, text)
+    return matching.distinct() if has_doubles else matching  # type: ignore[no-any-return]
+
+
+def _is_searchable(door: AdminAccess, name: str) -> bool:
+    """Tell whether nothing on the way of a search field is sensitive."""
+    options = door.options
+    for part in name.lstrip("^=@").split(LOOKUP_SEP):
+        fields = {field.name: field for field in options.get_fields()}
+        field = options.pk if part == "pk" else fields.get(part)
+        if field is None:  # a lookup
+            return True
+        if is_forward_field(field) and not is_open_field(field):
+            return False
+        related = field.related_model if field.is_relation else None
+        if not isinstance(related, type):
+            return True
+        if is_closed_on(door.site, related):
+            return False
+        options = related._meta  # type: ignore[attr-defined]
+    return True
+
+
+def _in_order(
+    door: AdminAccess, rows: QuerySet[Any], ordering: list[str]
+) -> QuerySet[Any]:
+    """Return `rows` in this order, or in that of the list; always a total order."""
+    if len(ordering) > MAX_ORDERING:
+        raise ModelRetry(f"Order by {MAX_ORDERING} fields at most.")
+    paths = [find_path(door, text.removeprefix("-")) for text in ordering]
+    names = [_order_name(*pair) for pair in zip(paths, ordering, strict=True)]
+    if paths:
+        check_paths(rows, paths)
+    else:
+        names = [*(rows.query.order_by or door.options.ordering)]
+    return rows.order_by(*names, "pk")
+
+
+def _order_name(path: Path, text: str) -> str:
+    if path.rest or path.is_many:
+        raise unknown_path(path.door, text)
+    if path.hops:
+        raise hidden_rows(text)
+    name = path.name
+    # The order of a related model may be by a field that the user does not see.
+    if path.field.is_relation and path.field.attname:
+        name = LOOKUP_SEP.join([*name.split(LOOKUP_SEP)[:-1], path.field.attname])
+    return f"-{name}" if text.startswith("-") else name
+
+
+def check_paths(rows: QuerySet[Any], paths: Iterable[Path]) -> None:
+    """
+    Make sure that the user sees the values at `paths` of each of `rows`.
+
+    Raise ModelRetry if a page with such a value does not open for the user.
+    """
+    for path in paths:
+        if path.field is path.door.options.pk:
+            continue
+        reached = rows
+        if path.way:
+            keys = rows.order_by().values(f"{path.way}{LOOKUP_SEP}pk")
+            reached = path.door.model._base_manager.filter(pk__in=keys)
+        check_opening(path.door, reached, [path.field.name])
+
+
+def _rows_as_json(
+    door: AdminAccess, rows: list[Model], fields: list[Any]
+) -> list[dict[str, Any]]:
+    """Return the rows as JSON; of each only what the admin shows of it."""
+    columns = {field.name for field in list_fields(door)}
+    shows_text = "__str__" in list_names(door)
+    openable = openable_keys(door, rows)
+    result: list[dict[str, Any]] = []
+    for row in rows:
+        item: dict[str, Any] = {"id": row.pk}
+        if row.pk in openable:
+            visible = admin_fields(door, row, in_list=True)
+            names = {field.name for field in visible}
+            limits = limits_of(door, row, fields, in_list=True)
+            item |= {"text": object_text(row), "version": version_from(visible, row)}
+        else:  # it is in the list, but has no page
+            names, limits = columns, {}
+            item |= {"text": object_text(row)} if shows_text else {}
+        item["fields"] = {
+            field.name: value_of(field, row, TEXT_CHARS, limits)
+            for field in fields
+            if field.name in names
+        }
+        result.append(item)
+    return result

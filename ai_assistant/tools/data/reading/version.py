@@ -16,9 +16,12 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.tools.data.access.fields import admin_fields
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.values import object_name, shown_value
-from ai_assistant.types import JSON, RunContext, ToolResult
+from ai_assistant.types import RunContext, ToolResult
 
 DIGEST_BYTES = 3
+READING = ("get_object", "search_objects")
+WRITING = ("create_object", "change_object", "change_objects")
+MOST_CALLS = 30
 
 
 def object_version(door: AdminAccess, obj: Model) -> str:
@@ -28,36 +31,33 @@ def object_version(door: AdminAccess, obj: Model) -> str:
 
 def version_from(fields: list[Any], obj: Model) -> str:
     """Return the token of these fields of `obj`; only those with a column count."""
-    kept = _kept(fields)
-    names = _digest([field.name for field in kept])
-    values = (_digest(_plain(field, obj)) for field in kept)
-    whole = names + b"".join(values)
-    return base64.urlsafe_b64encode(whole).decode().rstrip("=")
+    columns = _columns(fields)
+    digests = [_digest([field.name for field in columns])]
+    for field in columns:
+        value = field.value_from_object(obj)
+        is_binary = isinstance(value, bytes | memoryview)
+        digests.append(_digest(bytes(value).hex() if is_binary else value))
+    return base64.urlsafe_b64encode(b"".join(digests)).decode().rstrip("=")
 
 
 def changed_since(door: AdminAccess, obj: Model, token: str) -> list[str]:
     """
-    Return the names of the fields that differ from what `token` has seen.
+    Return the names of the fields that have changed since `token` was made.
 
-    All of them if other fields are shown now. Raise ModelRetry if the token is
-    none that a tool has told.
+    All of them if other fields are shown now. Raise ModelRetry if no tool can have
+    returned the token.
     """
-    fields = _kept(admin_fields(door, obj))
-    then, now = _parts(token), _parts(version_from(fields, obj))
+    columns = _columns(admin_fields(door, obj))
+    then, now = _digests(token), _digests(version_from(columns, obj))
     if len(then) != len(now) or then[0] != now[0]:
-        return [field.name for field in fields]
-    pairs = zip(fields, then[1:], now[1:], strict=True)
+        return [field.name for field in columns]
+    pairs = zip(columns, then[1:], now[1:], strict=True)
     return [field.name for field, before, after in pairs if before != after]
 
 
-def _kept(fields: list[Any]) -> list[Any]:
-    kept = [field for field in fields if field.concrete and not field.many_to_many]
-    return sorted(kept, key=lambda field: str(field.name))
-
-
-def _plain(field: Any, obj: Model) -> Any:
-    value = field.value_from_object(obj)
-    return bytes(value).hex() if isinstance(value, bytes | memoryview) else value
+def _columns(fields: list[Any]) -> list[Any]:
+    columns = [field for field in fields if field.concrete and not field.many_to_many]
+    return sorted(columns, key=lambda field: str(field.name))
 
 
 def _digest(value: Any) -> bytes:
@@ -65,27 +65,24 @@ def _digest(value: Any) -> bytes:
     return hashlib.sha256(text.encode()).digest()[:DIGEST_BYTES]
 
 
-def _parts(token: str) -> list[bytes]:
+def _digests(token: str) -> list[bytes]:
     try:
         whole = base64.b64decode(
             f"{token}{'=' * (-len(token) % 4)}", altchars=b"-_", validate=True
         )
-    except (binascii.Error, ValueError) as error:
-        raise _unknown(token) from error
+    except (binascii.Error, ValueError):
+        whole = b""
     if not whole or len(whole) % DIGEST_BYTES:
-        raise _unknown(token)
+        raise ModelRetry(
+            f"version {token[:50]!r} is none that a tool has told. Read the object "
+            "again."
+        )
     starts = range(0, len(whole), DIGEST_BYTES)
     return [whole[start : start + DIGEST_BYTES] for start in starts]
 
 
-def _unknown(token: str) -> ModelRetry:
-    return ModelRetry(
-        f"version {token[:50]!r} is none that a tool has told. Read the object again."
-    )
-
-
 class _Encoder(DjangoJSONEncoder):
-    """Takes every value of a field: a file, a point, a range by its text."""
+    """Encode any other value of a field, as a file or a range, as its text."""
 
     def default(self, o: Any) -> Any:
         try:
@@ -94,29 +91,36 @@ class _Encoder(DjangoJSONEncoder):
             return str(o)
 
 
-READING = ("get_object", "search_objects")
-WRITING = ("create_object", "change_object", "change_objects")
-MOST_CALLS = 30
-
-
 class Freshness:
-    """Compares objects with what tools of this conversation have told of them."""
+    """Compare objects with what tools of this conversation have read of them."""
 
     def __init__(self, context: RunContext, door: AdminAccess) -> None:
         self.context, self.door = context, door
-        self.told: dict[str, str] | None = None  # newest versions, by id
+        self.newest: dict[str, str] | None = None  # versions, by id
 
     def refuse(self, obj: Model, token: str = "") -> ToolResult | None:
         """
-        Return the refusal of a change of `obj`, if it is not as it was read.
+        Return the refusal of a change of `obj` if it is not as it was read, or None.
 
-        `token` is the version that the model gives; without it, that of the newest
-        call that read or wrote the object. None: nothing is in the way.
+        `token` is the version in the call; without it, that of the newest call that
+        read or wrote the object.
         """
-        token = token or self._newest().get(str(obj.pk), "")
-        names = _changed(self.door, obj, token) if token else []
+        token = token or self._newest_version(obj)
+        names = [
+            name
+            for name in (changed_since(self.door, obj, token) if token else ())
+            # Every save sets these by itself.
+            if not getattr(self.door.options.get_field(name), "auto_now", False)
+        ]
         if not names:
             return None
+        changed: dict[str, Any] = {}
+        for name in names:
+            field = self.door.options.get_field(name)
+            text = shown_value(field, obj)
+            changed[name] = text
+            if field.is_relation:
+                changed[name] = {"id": str(getattr(obj, field.attname)), "text": text}
         return ToolResult(
             ok=False,
             error=_("“%(object)s” was changed since it was read: %(fields)s.")
@@ -125,56 +129,36 @@ class Freshness:
             suggestion=_("Look at what it holds now, then decide again."),
             data={
                 "id": str(obj.pk),
-                "changed": {name: _now(self.door, obj, name) for name in names},
+                "changed": changed,
                 "version": object_version(self.door, obj),
             },
         )
 
-    def _newest(self) -> dict[str, str]:
-        if self.told is None:
-            self.told = {}
-            for own, version in _told(self.context, self.door):
-                self.told.setdefault(own, version)
-        return self.told
+    def _newest_version(self, obj: Model) -> str:
+        if self.newest is None:
+            self.newest = {}
+            for object_id, version in self._returned_versions():
+                self.newest.setdefault(object_id, version)
+        return self.newest.get(str(obj.pk), "")
+
+    def _returned_versions(self) -> Iterator[tuple[str, str]]:
+        """Yield ids and versions that tools have returned, newest first."""
+        calls = ToolCall.objects.filter(
+            run__conversation_id=self.context.conversation_id,
+            name__in=(*READING, *WRITING),
+            status=CallStatus.COMPLETE,
+        ).order_by("-created_at", "-step__index", "-position")[:MOST_CALLS]
+        for arguments, result in calls.values_list("arguments", "result"):
+            data = (result or {}).get("data")
+            label = str(arguments.get("model", "")).lower()
+            if label == self.door.label and isinstance(data, dict):
+                yield from _versions(data)
 
 
-def _changed(door: AdminAccess, obj: Model, token: str) -> list[str]:
-    """Return the changed fields, but for those that every save sets by itself."""
-    return [
-        name for name in changed_since(door, obj, token) if not _is_stamp(door, name)
-    ]
-
-
-def _is_stamp(door: AdminAccess, name: str) -> bool:
-    return bool(getattr(door.options.get_field(name), "auto_now", False))
-
-
-def _now(door: AdminAccess, obj: Model, name: str) -> JSON:
-    field = door.options.get_field(name)
-    text = shown_value(field, obj)
-    if not field.is_relation:
-        return text
-    return {"id": str(getattr(obj, field.attname)), "text": text}
-
-
-def _told(context: RunContext, door: AdminAccess) -> Iterator[tuple[str, str]]:
-    """Yield ids and versions that tools have told of this model, newest first."""
-    calls = ToolCall.objects.filter(
-        run__conversation_id=context.conversation_id,
-        name__in=(*READING, *WRITING),
-        status=CallStatus.COMPLETE,
-    ).order_by("-created_at", "-step__index", "-position")[:MOST_CALLS]
-    for arguments, result in calls.values_list("arguments", "result"):
-        if str(arguments.get("model", "")).lower() == door.label:
-            yield from _versions((result or {}).get("data"))
-
-
-def _versions(data: Any) -> Iterator[tuple[str, str]]:
-    """Yield the versions of a result: of itself, or of the objects in its lists."""
-    if not isinstance(data, dict):
-        return
-    lists = [one for one in data.values() if isinstance(one, list)]
-    for told in [data, *(one for listed in lists for one in listed)]:
-        found = told.get("version") if isinstance(told, dict) else None
-        if isinstance(found, str) and found and told.get("id") not in (None, ""):
-            yield str(told["id"]), found
+def _versions(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the versions in a result: its own, or those of the objects in its lists."""
+    lists = [value for value in data.values() if isinstance(value, list)]
+    for item in [data, *(item for rows in lists for item in rows)]:
+        version = item.get("version") if isinstance(item, dict) else None
+        if isinstance(version, str) and version and item.get("id") not in (None, ""):
+            yield str(item["id"]), version

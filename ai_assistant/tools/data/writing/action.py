@@ -1,4 +1,4 @@
-"""The tool that carries out an action of the admin's list, which is the site's code."""
+"""The tool that runs an action of the admin's list, which is code of the site."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant.changes.capture.images import versions
-from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
-from ai_assistant.decorators import tool
+from ai_assistant.changes.values import Changes
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.tools.adapters.admin_actions import (
     BUILT_IN,
@@ -21,8 +20,8 @@ from ai_assistant.tools.adapters.admin_actions import (
     perform_action,
 )
 from ai_assistant.tools.data.access.model_admin import AdminAccess, find_door
-from ai_assistant.tools.data.access.values import object_name
-from ai_assistant.tools.data.arguments import Ids, are_enabled, chosen_rows, in_list
+from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool, in_list
+from ai_assistant.tools.data.writing.differences import listed_objects
 from ai_assistant.tools.data.writing.results import count_with_name
 from ai_assistant.tools.data.writing.saving import record_rows_before
 from ai_assistant.types import RunContext, ToolResult
@@ -31,27 +30,19 @@ MOST_NAMED = 30
 
 
 def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
-    """Return the objects that the action would get; nobody knows what it does."""
+    """Return the objects that the action would get: its effect is unknown."""
     door = find_door(context, model)
-    request, _function = _found(door, action, ids)
+    request, _function = _action(door, action, ids)
     objects = chosen_rows(door, ids, in_list)
     title = _("%(action)s: %(objects)s") % {
-        "action": _said(door, request, action),
+        "action": _description(door, request, action),
         "objects": count_with_name(door.options, len(objects)),
     }
     return Changes(
         title=title,
         verb=title,
         model=door.label,
-        objects=tuple(
-            ObjectChange(
-                kind="action",
-                model=door.label,
-                object_id=str(one.pk),
-                text=object_name(one),
-            )
-            for one in objects[:SHOWN]
-        ),
+        objects=listed_objects(door.label, "action", objects),
         total=len(objects),
         warnings=(
             _("This action is code of the site: what it does is not known before."),
@@ -61,42 +52,41 @@ def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Ch
     )
 
 
-def _found(
+def _action(
     door: AdminAccess, action: str, ids: Ids
 ) -> tuple[HttpRequest, Callable[..., Any]]:
-    """Return the request and the function of an action that the user finds there."""
+    """Return the request and the function of an action in the list of the user."""
     if action == BUILT_IN:
         raise ModelRetry(f"Action {action!r} deletes. Use delete_objects instead.")
-    own = [str(one) for one in ids]
-    request = action_request(door.request.user, door.model_admin, action, own)
+    request = action_request(
+        door.request.user, door.model_admin, action, [*map(str, ids)]
+    )
     request.resolver_match = door.request.resolver_match
     try:
         return request, find_action(door.site, door.model_admin, request, action)
     except PermissionDenied as error:
-        there = list(door.model_admin.get_actions(request))
-        known = ", ".join(name for name in there[:MOST_NAMED] if name != BUILT_IN)
+        names = list(door.model_admin.get_actions(request))
+        listed = ", ".join(name for name in names[:MOST_NAMED] if name != BUILT_IN)
         raise ModelRetry(
             f"There is no action {action[:100]!r} that the user may carry out on "
-            f"{door.label}. Actions: {known or 'none'}."
+            f"{door.label}. Actions: {listed or 'none'}."
         ) from error
 
 
-def _said(door: AdminAccess, request: HttpRequest, action: str) -> str:
-    """Return what the list of the admin calls the action."""
-    found = door.model_admin.get_actions(request)[action]
+def _description(door: AdminAccess, request: HttpRequest, action: str) -> str:
+    """Return the description of the action in the list of the admin."""
+    entry = door.model_admin.get_actions(request)[action]
     # A tuple up to Django 6.0, an object with attributes from 6.1 on.
-    said = getattr(found, "description", None) or found[2]
+    description = str(getattr(entry, "description", None) or entry[2])
     try:
-        return str(said) % model_format_dict(door.options)
+        return description % model_format_dict(door.options)
     except (KeyError, TypeError, ValueError):
-        return str(said)
+        return description
 
 
-@tool(
+@data_tool(
     effect="destructive",
     label=gettext_lazy("Admin action"),
-    shared=True,
-    is_enabled=are_enabled,
     preview=preview_action,
     rows_argument="ids",
     icon="continue",
@@ -106,7 +96,7 @@ def run_admin_action(
 ) -> ToolResult:
     """Carry out an action of the list on objects. describe_model tells the actions."""
     door = find_door(context, model)
-    request, function = _found(door, action, ids)
+    request, function = _action(door, action, ids)
     record_rows_before(chosen_rows(door, ids, in_list), ())
-    chosen = chosen_objects(door.model_admin, request, [str(one) for one in ids])
-    return perform_action(function, door.model_admin, request, chosen)
+    objects = chosen_objects(door.model_admin, request, [*map(str, ids)])
+    return perform_action(function, door.model_admin, request, objects)

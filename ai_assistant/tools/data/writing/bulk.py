@@ -1,30 +1,44 @@
 """The tool that changes the same fields of many objects, each by its own form."""
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from django import forms
+from django.contrib.admin.options import BaseModelAdmin, ModelAdmin
+from django.contrib.admin.utils import flatten, flatten_fieldsets
 from django.db.models import Model, prefetch_related_objects
+from django.forms.models import apply_limit_choices_to_to_formfield
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
 from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.changes.verify.expected_values import Hiding
-from ai_assistant.decorators import tool
+from ai_assistant.safety.policy.form_limits import admin_form_class
+from ai_assistant.tools.data.access.fields import FIELD_METHODS
 from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object, find_door
 from ai_assistant.tools.data.access.sites import check_page, is_custom_page
 from ai_assistant.tools.data.access.values import object_name
-from ai_assistant.tools.data.arguments import Ids, are_enabled, chosen_rows, on_page
+from ai_assistant.tools.data.arguments import (
+    Ids,
+    Values,
+    chosen_rows,
+    data_tool,
+    on_page,
+)
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import Freshness
 from ai_assistant.tools.data.writing.change import check_change
-from ai_assistant.tools.data.writing.create import Values
 from ai_assistant.tools.data.writing.differences import (
+    changed_fields,
     form_changes_object,
     object_changes,
-    row_changes,
 )
 from ai_assistant.tools.data.writing.editing import ValuesEditor
+from ai_assistant.tools.data.writing.posting import check_names, post_form, post_values
 from ai_assistant.tools.data.writing.results import (
     change_many_title,
     change_verb,
@@ -32,7 +46,6 @@ from ai_assistant.tools.data.writing.results import (
     many_written,
     nothing_to_change,
 )
-from ai_assistant.tools.data.writing.row_forms import RowForms
 from ai_assistant.tools.data.writing.saving import record_rows_before, save
 from ai_assistant.tools.data.writing.submission import (
     FormSubmission,
@@ -49,15 +62,15 @@ def preview_bulk(
     context: RunContext, model: str, ids: Ids, values: Values
 ) -> Changes | ToolResult:
     """
-    Return the first changed objects and how many there are; each is checked.
+    Return the first changed objects and their number; each is validated.
 
-    Of the others it is kept what they become, so that they are held to it as well.
+    Of the others, the new values are kept, to be compared with what happens.
     """
     door = find_door(context, model)
     hiding = Hiding(door.model)
     shown: list[ObjectChange] = []
     changed: list[Model] = []
-    labels: dict[str, None] = {}
+    labels: list[str] = []
     for submitted in _submissions(context, door, ids, values):
         if isinstance(submitted, ToolResult):
             return submitted
@@ -66,13 +79,13 @@ def preview_bulk(
         changed.append(submitted.obj)  # type: ignore[arg-type]
         if len(shown) < SHOWN:
             shown.extend(object_changes(submitted))
-            labels |= {one.label: None for one in shown[-1].fields}
+            labels += [field.label for field in shown[-1].fields]
         else:
-            hiding.add(submitted.obj.pk, row_changes(submitted))  # type: ignore[union-attr]
+            hiding.add(changed[-1].pk, changed_fields(submitted))
     if not changed:
         return nothing_to_change()
     return Changes(
-        title=change_many_title(door.options, len(changed), list(labels)),
+        title=change_many_title(door.options, len(changed), labels),
         verb=change_verb(door.options, len(changed)),
         model=door.label,
         objects=tuple(shown),
@@ -86,89 +99,87 @@ def preview_bulk(
 def _submissions(
     context: RunContext, door: AdminAccess, ids: Ids, values: Values
 ) -> Iterator[FormSubmission | ToolResult]:
-    """Yield the valid forms of the objects, or at last the refusal of one."""
+    """Yield the valid forms of the objects, or the refusal of the first other."""
     rows = chosen_rows(door, ids, on_page("change"))
     # Each form reads the links of its object.
     links = [field.name for field in door.options.many_to_many]
     prefetch_related_objects(rows, *links)
     posting = posting_list(door, {"_save": "1"}, rows)
-    freshness, forms = Freshness(context, door), RowForms(posting, values)
-
-    def own(row: Model) -> FormSubmission:
-        there = at_object(door, row.pk)
-        check_page(there, "change")
-        return form_submission(there, row, values)
-
-    own_pages = is_custom_page(at_object(door, rows[0].pk), "change")
+    freshness, row_forms = Freshness(context, door), RowForms(posting, values)
+    has_custom_pages = is_custom_page(at_object(door, rows[0].pk), "change")
     for row in rows:
         check_change(posting, row)
         if stale := freshness.refuse(row):
             yield stale
             return
         with wrong_values():
-            made = own(row) if own_pages else forms.submission(row)
-            is_valid = made.is_valid()
+            if has_custom_pages:
+                page = at_object(door, row.pk)
+                check_page(page, "change")
+                submitted = form_submission(page, row, values)
+            else:
+                submitted = row_forms.submission(row)
+            is_valid = submitted.is_valid()
         if not is_valid:
-            yield form_errors(made, object_name(row))
+            yield form_errors(submitted, object_name(row))
             return
-        yield made
+        yield submitted
 
 
 def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     """Return the form of the first of the objects."""
     door = find_door(context, arguments["model"])
     first = chosen_rows(door, arguments["ids"], on_page("change"))[0]
-    there = at_object(door, first.pk)
-    check_change(there, first)
-    return form_submission(there, first, arguments["values"])
+    page = at_object(door, first.pk)
+    check_change(page, first)
+    return form_submission(page, first, arguments["values"])
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedForms:
-    """The valid forms of the objects that would change, and their rows then."""
+    """The valid forms of the objects that would change, and the state of their rows."""
 
-    ready: list[FormSubmission]
+    submissions: list[FormSubmission]
     versions: dict[str, str]
+
+    @property
+    def rows(self) -> list[Model]:
+        """The objects as they are."""
+        return [form.obj for form in self.submissions if form.obj is not None]
 
 
 def prepare(
     context: RunContext, model: str, ids: Ids, values: Values
 ) -> CheckedForms | ToolResult:
-    """Fill in all the forms: that takes long, and needs no lock."""
+    """Fill in all forms before the transaction: it takes long and needs no lock."""
     door = find_door(context, model)
-    ready = []
+    submissions = []
     for submitted in _submissions(context, door, ids, values):
         if isinstance(submitted, ToolResult):
             return submitted
         if submitted.has_changed():
-            ready.append(submitted)
-    return CheckedForms(ready, versions(_objects(ready)))
+            submissions.append(submitted)
+    checked = CheckedForms(submissions, {})
+    checked.versions.update(versions(checked.rows))
+    return checked
 
 
-def _objects(ready: list[FormSubmission]) -> list[Model]:
-    return [one.obj for one in ready if one.obj is not None]
-
-
-def _still(
-    context: RunContext, found: object, model: str, ids: Ids, values: Values
-) -> CheckedForms | ToolResult:
-    """Return what was prepared if it holds now, else what would be prepared now."""
-    if not isinstance(found, CheckedForms):
-        return prepare(context, model, ids, values)
-    rows = _objects(found.ready)
-    if versions(rows) != found.versions:
-        return prepare(context, model, ids, values)
-    posting = posting_list(find_door(context, model), {"_save": "1"}, rows)
-    for row in rows:
+def _still_valid(context: RunContext, model: str) -> CheckedForms | None:
+    """Return what was prepared, if the rows are as they were then."""
+    checked = context.prepared
+    if not isinstance(checked, CheckedForms):
+        return None
+    if versions(checked.rows) != checked.versions:
+        return None
+    posting = posting_list(find_door(context, model), {"_save": "1"}, checked.rows)
+    for row in checked.rows:
         check_change(posting, row)
-    return found
+    return checked
 
 
-@tool(
+@data_tool(
     effect="write",
     label=gettext_lazy("Change objects"),
-    shared=True,
-    is_enabled=are_enabled,
     preview=preview_bulk,
     prepare=prepare,
     write_timeout_s=WRITE_TIMEOUT_S,
@@ -180,11 +191,104 @@ def change_objects(
     context: RunContext, model: str, ids: Ids, values: Values
 ) -> ToolResult:
     """Give the same values to fields of several objects of a model."""
-    checked = _still(context, context.prepared, model, ids, values)
+    checked = _still_valid(context, model) or prepare(context, model, ids, values)
     if isinstance(checked, ToolResult):
         return checked
-    if not checked.ready:
+    if not checked.submissions:
         return nothing_to_change()
-    record_rows_before(_objects(checked.ready), ())
-    saved: list[Model] = [save(context, one) for one in checked.ready]
+    record_rows_before(checked.rows, ())
+    saved = [save(context, submitted) for submitted in checked.submissions]
     return many_written(find_door(context, model), saved)
+
+
+class RowForms:
+    """
+    Make the form of each of many objects, with the same new values.
+
+    It is that of the object's own page, without inlines, as where the list of the
+    admin edits. A class is made once for all objects that have the same one.
+    """
+
+    def __init__(self, door: AdminAccess, values: Values) -> None:
+        self.door, self.values = door, values  # the request posts already
+        admin_class = type(door.model_admin)
+        self.is_custom_form = admin_class.get_form is not ModelAdmin.get_form
+        self.overridden = [
+            name
+            for name in FIELD_METHODS
+            if getattr(admin_class, name) is not getattr(BaseModelAdmin, name)
+        ]
+        self.classes: dict[Any, Any] = {}  # by the answers of the overridden methods
+
+    def submission(self, obj: Model) -> FormSubmission:
+        """Return the page of `obj`. Raise ModelRetry as `form_submission` does."""
+        form_class = self._class(obj)
+        data, files = QueryDict(mutable=True), self.door.request.FILES
+        is_plain = isinstance(form_class.base_fields, SharedFields)
+        if is_plain:
+            form = source = form_class(data, files, instance=copy(obj))
+        else:  # code of the site may look at the data as soon as the form is made
+            source = form_class(instance=copy(obj))
+            check_names(source, self.values)
+        post_form(data, source)
+        post_values(data, source, self.values)
+        if not is_plain:
+            form = form_class(data, files, instance=copy(obj))
+        return FormSubmission(
+            door=self.door,
+            obj=obj,
+            form=form,
+            given={"": self.values.keys()},
+            is_whole_page=False,
+        )
+
+    def _class(self, obj: Model) -> Any:
+        admin, request = self.door.model_admin, self.door.request
+        if self.is_custom_form:
+            return admin_form_class(admin, request, obj)
+        answers = []
+        for name in self.overridden:
+            answer = getattr(admin, name)(request, obj) or ()
+            is_nested = name == "get_fieldsets"
+            names = flatten_fieldsets(answer) if is_nested else flatten(answer)
+            answers.append(tuple(names))
+        key = tuple(answers)
+        if key not in self.classes:
+            form_class = admin_form_class(admin, request, obj)
+            if _is_plain(form_class):
+                check_names(form_class(instance=copy(obj)), self.values)
+                _share_fields(form_class)
+            self.classes[key] = form_class
+        return self.classes[key]
+
+
+class SharedFields(dict[str, forms.Field]):
+    """Fields that a form takes as they are, instead of a copy of its own."""
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> "SharedFields":
+        return self
+
+
+def _share_fields(form_class: Any) -> None:
+    """Let all forms of a class share its fields, and what they look up."""
+    form_class.base_fields = SharedFields(form_class.base_fields)
+    for field in form_class.base_fields.values():
+        if isinstance(field, forms.ModelChoiceField):
+            # Each form would do it again, upon what the last one left.
+            apply_limit_choices_to_to_formfield(field)
+            field.limit_choices_to = None
+        if type(field) is forms.ModelChoiceField:
+            # A thousand forms ask once for the object that they all choose.
+            shared: Any = field
+            shared.to_python = cache(field.to_python)
+
+
+def _is_plain(form_class: type) -> bool:
+    """Tell whether the form has no code of the site, which may change its fields."""
+    return not any(
+        callable(value) or isinstance(value, property | classmethod | staticmethod)
+        for base in form_class.__mro__
+        if not base.__module__.startswith("django.") and base is not object
+        for name, value in vars(base).items()
+        if name != "Meta"
+    )

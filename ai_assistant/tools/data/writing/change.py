@@ -1,4 +1,4 @@
-"""The tool that changes an object, as its page does."""
+"""The tool that changes an object, as its page in the admin does."""
 
 from typing import Any
 
@@ -8,21 +8,19 @@ from django.utils.translation import gettext_lazy
 
 from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import Changes
-from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     at_object,
-    check_told,
+    check_distinguishable,
     find_door,
     find_object,
 )
 from ai_assistant.tools.data.access.values import object_name
-from ai_assistant.tools.data.arguments import are_enabled
+from ai_assistant.tools.data.arguments import Inlines, Values, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import Freshness
-from ai_assistant.tools.data.writing.cascade import Cascade, check_closed
-from ai_assistant.tools.data.writing.create import Inlines, Values
+from ai_assistant.tools.data.writing.delete import Cascade
 from ai_assistant.tools.data.writing.differences import (
     form_changes,
     object_changes,
@@ -61,21 +59,22 @@ def preview_change(
     with wrong_values():
         if not submitted.is_valid():
             return form_errors(submitted)
-    found = object_changes(submitted)
-    if not found:
+    changes = object_changes(submitted)
+    if not changes:
         return nothing_to_change()
     cascades = _cascades(door, submitted)
-    rows = [*form_changes(submitted), *(row for one in cascades for row in one.rows())]
-    own = [field.label for one in found if one.kind == "change" for field in one.fields]
+    rows = form_changes(submitted)
+    rows += [row for cascade in cascades for row in cascade.rows()]
+    labels: list[str] = []
+    if len(changes) == 1 and changes[0].kind == "change":
+        labels = [field.label for field in changes[0].fields]
     return Changes(
-        title=change_title(
-            door.options, object_name(obj), own if len(found) == 1 else ()
-        ),
+        title=change_title(door.options, object_name(obj), labels),
         verb=change_verb(door.options, 1),
         model=door.label,
-        objects=tuple(found),
-        total=len(found),
-        related=tuple(part for one in cascades for part in one.related()),
+        objects=tuple(changes),
+        total=len(changes),
+        related=tuple(part for cascade in cascades for part in cascade.related()),
         versions=versions(rows),
     )
 
@@ -98,41 +97,39 @@ def _submitted(
 ) -> tuple[FormSubmission, Model]:
     """Return the page as it would be posted, and the object as it is."""
     door = find_door(context, model)
-    check_told(door.model)
+    check_distinguishable(door.model)
     obj = find_object(door, object_id)
-    there = at_object(door, obj.pk)
-    check_change(with_post(there, there.request.POST), obj)
+    page = at_object(door, obj.pk)
+    check_change(with_post(page, page.request.POST), obj)
     with wrong_values():
-        return form_submission(there, obj, values, inlines), obj
+        return form_submission(page, obj, values, inlines), obj
 
 
 def _cascades(door: AdminAccess, submitted: FormSubmission) -> list[Cascade]:
-    """Return what goes along with the rows of inlines that are removed."""
-    found = [Cascade([row]) for row in removed_inlines(submitted)]
-    for one in found:
-        check_closed(door, one)
-    return found
+    """Return what is deleted with the rows of inlines that are removed."""
+    cascades = [Cascade([row]) for row in removed_inlines(submitted)]
+    for cascade in cascades:
+        cascade.check_closed(door)
+    return cascades
 
 
 def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
-    model, own, values = (arguments[name] for name in ("model", "id", "values"))
-    return _submitted(context, model, own, values, None)[0]
+    model, object_id = arguments["model"], arguments["id"]
+    return _submitted(context, model, object_id, arguments["values"], None)[0]
 
 
 def removes_inline_rows(arguments: dict[str, Any]) -> bool:
-    """Tell whether rows of inlines would go with these arguments."""
+    """Tell whether these arguments delete rows of inlines."""
     inlines = arguments.get("inlines")
     listed = inlines.values() if isinstance(inlines, dict) else ()
     rows = [row for rows in listed if isinstance(rows, list) for row in rows]
     return any(isinstance(row, dict) and row.get("DELETE") for row in rows)
 
 
-@tool(
+@data_tool(
     effect="write",
     removes=removes_inline_rows,
     label=gettext_lazy("Change object"),
-    shared=True,
-    is_enabled=are_enabled,
     preview=preview_change,
     editor=ValuesEditor(_editable),
     icon="edit",
@@ -154,8 +151,10 @@ def change_object(
     """
     submitted, obj = _submitted(context, model, id, values, inlines)
     door = submitted.door
-    is_known = context.is_as_shown  # a person has seen what it holds
-    stale = None if is_known else Freshness(context, door).refuse(obj, version)
+    # Once it is approved, a person has seen what the object holds.
+    stale = (
+        None if context.is_as_shown else Freshness(context, door).refuse(obj, version)
+    )
     if stale is not None:
         return stale
     with wrong_values():
@@ -164,5 +163,4 @@ def change_object(
         if not submitted.has_changed():
             return nothing_to_change()
         _cascades(door, submitted)
-    saved = save(context, submitted)
-    return one_written(door, saved, _("Changed."))
+    return one_written(door, save(context, submitted), _("Changed."))

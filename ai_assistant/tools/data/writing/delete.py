@@ -1,28 +1,116 @@
-"""The tool that deletes objects, as the admin does, with all that goes along."""
+"""The tool that deletes objects, as the admin does, with all that depends on them."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.contrib.admin.utils import NestedObjects, model_ngettext
+from django.db import router
+from django.db.models import Model
+from django.utils.html import strip_tags
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant.changes.capture.images import versions
-from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
-from ai_assistant.decorators import tool
-from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object, find_door
+from ai_assistant.changes.values import ChangeKind, Changes, Related
+from ai_assistant.exceptions import ToolFailed
+from ai_assistant.tools.data.access.model_admin import (
+    AdminAccess,
+    at_object,
+    find_door,
+    is_closed_on,
+)
 from ai_assistant.tools.data.access.sites import check_page
 from ai_assistant.tools.data.access.values import object_name
-from ai_assistant.tools.data.arguments import Ids, are_enabled, chosen_rows, on_page
-from ai_assistant.tools.data.writing.cascade import (
-    Cascade,
-    check_closed,
-    check_deletion,
-)
+from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool, on_page
+from ai_assistant.tools.data.writing.differences import listed_objects
 from ai_assistant.tools.data.writing.results import (
     count_with_name,
     delete_title,
     delete_verb,
+    named_object,
 )
 from ai_assistant.tools.data.writing.saving import delete_as_admin
 from ai_assistant.tools.data.writing.submission import posting_list
 from ai_assistant.types import RunContext, ToolResult
+
+FIRST = 5  # texts of each model
+MOST_NAMED = 10
+
+
+class Cascade:
+    """The rows that the deletion of `objects` deletes and changes besides them."""
+
+    def __init__(self, objects: Sequence[Model]) -> None:
+        self.objects = objects
+        using = router.db_for_write(type(objects[0]))
+        self.collector: Any = NestedObjects(using=using, origin=objects)
+        self.collector.collect(objects)
+
+    def deleted(self) -> dict[type[Model], list[Model]]:
+        """Return the rows that are deleted as well, by model."""
+        chosen: set[tuple[Any, Any]] = {
+            (model, obj.pk)
+            for obj in self.objects
+            for model in (type(obj), *obj._meta.all_parents)
+        }
+        deleted: dict[type[Model], list[Model]] = defaultdict(list)
+        for model, rows in self.collector.model_objs.items():
+            for row in rows:
+                if (model, row.pk) not in chosen:
+                    deleted[model].append(row)
+        return dict(deleted)
+
+    def updated(self) -> dict[type[Model], list[Model]]:
+        """Return the rows that stay but lose their link, by model."""
+        deleted = {
+            (model, row.pk)
+            for model, rows in self.collector.model_objs.items()
+            for row in rows
+        }
+        updated: dict[type[Model], dict[Any, Model]] = defaultdict(dict)
+        for (field, _value), batches in self.collector.field_updates.items():
+            for batch in batches:
+                for row in batch if isinstance(batch, Iterable) else [batch]:
+                    if (type(row), row.pk) not in deleted:
+                        updated[field.model][row.pk] = row
+        return {model: list(rows.values()) for model, rows in updated.items()}
+
+    def related(self) -> tuple[Related, ...]:
+        """Return these rows as the card shows them, by model."""
+        kinds: list[tuple[ChangeKind, dict[type[Model], list[Model]]]] = [
+            ("delete", self.deleted()),
+            ("change", self.updated()),
+        ]
+        return tuple(
+            Related(
+                model=model._meta.label_lower,
+                label=str(model_ngettext(model._meta, len(rows))),
+                kind=kind,
+                count=len(rows),
+                texts=tuple(object_name(row) for row in rows[:FIRST]),
+            )
+            for kind, by_model in kinds
+            for model, rows in by_model.items()
+        )
+
+    def rows(self) -> list[Model]:
+        """Return all rows that would be deleted or changed, the objects too."""
+        groups = [*self.deleted().values(), *self.updated().values()]
+        return [*self.objects, *(row for rows in groups for row in rows)]
+
+    def check_closed(self, door: AdminAccess) -> None:
+        """Raise ToolFailed if rows that no tool shows would be deleted or changed."""
+        own_models = (door.model, door.options.concrete_model)
+        for model in [*self.deleted(), *self.updated()]:
+            if model._meta.auto_created in own_models:
+                continue  # links of the objects themselves
+            if is_closed_on(door.site, model):
+                raise ToolFailed(
+                    _("It goes with rows that are kept from the assistant: %(names)s.")
+                    % {"names": model._meta.verbose_name_plural},
+                    suggestion=_("Tell the person to do it on the page of the object."),
+                )
 
 
 def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
@@ -33,15 +121,7 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
         title=delete_title(door.options, len(objects), object_name(objects[0])),
         verb=delete_verb(door.options, len(objects)),
         model=door.label,
-        objects=tuple(
-            ObjectChange(
-                kind="delete",
-                model=door.label,
-                object_id=str(one.pk),
-                text=object_name(one),
-            )
-            for one in objects[:SHOWN]
-        ),
+        objects=listed_objects(door.label, "delete", objects),
         total=len(objects),
         related=cascade.related(),
         versions=versions(cascade.rows()),
@@ -53,19 +133,44 @@ def _checked(context: RunContext, model: str, ids: Ids) -> tuple[AdminAccess, Ca
     door = find_door(context, model, also="delete")
     objects = chosen_rows(door, ids, on_page("delete"))
     door = posting_list(door, {"action": "delete_selected", "post": "yes"}, objects)
-    check_deletion(door, objects)
-    for one in objects:
-        check_page(at_object(door, one.pk, "delete"), "delete")
+    _check_deletion(door, objects)
+    for obj in objects:
+        check_page(at_object(door, obj.pk, "delete"), "delete")
     cascade = Cascade(objects)
-    check_closed(door, cascade)
+    cascade.check_closed(door)
     return door, cascade
 
 
-@tool(
+def _check_deletion(door: AdminAccess, objects: Sequence[Model]) -> None:
+    """Raise ToolFailed if the admin would not delete `objects` for the user."""
+    model_admin, request = door.model_admin, door.request
+    for obj in objects:
+        if not model_admin.has_delete_permission(request, obj):
+            raise ToolFailed(
+                _("You may not delete %(name)s “%(object)s”.")
+                % {"name": door.options.verbose_name, "object": object_name(obj)}
+            )
+    # The site may add to it: so it is asked as the page asks it.
+    deleted = model_admin.get_deleted_objects(objects, request)
+    _to_delete, _counts, lacking, protected = deleted
+    if lacking:
+        raise ToolFailed(
+            _("Deleting this would delete what you may not delete: %(names)s.")
+            % {"names": ", ".join(sorted(map(str, lacking)))}
+        )
+    if protected:
+        names = [strip_tags(str(item)) for item in protected]
+        more = ["…"] if len(names) > MOST_NAMED else []
+        raise ToolFailed(
+            _("It cannot be deleted, because these objects need it: %(objects)s.")
+            % {"objects": ", ".join([*names[:MOST_NAMED], *more])},
+            suggestion=_("Delete or change those first."),
+        )
+
+
+@data_tool(
     effect="destructive",
     label=gettext_lazy("Delete objects"),
-    shared=True,
-    is_enabled=are_enabled,
     preview=preview_delete,
     rows_argument="ids",
     icon="close",
@@ -74,15 +179,12 @@ def delete_objects(context: RunContext, model: str, ids: Ids) -> ToolResult:
     """Delete objects, with all that depends on them."""
     door, cascade = _checked(context, model, ids)
     objects = list(cascade.objects)
-    changed = [
-        {"model": door.label, "id": str(one.pk), "text": object_name(one)}
-        for one in objects
-    ]
+    changed = tuple(named_object(door, obj) for obj in objects)
     count = len(objects)
     delete_as_admin(context, door, objects)
     return ToolResult(
         ok=True,
         message=_("Deleted %(objects)s.")
         % {"objects": count_with_name(door.options, count)},
-        changed=tuple(changed),
+        changed=changed,
     )

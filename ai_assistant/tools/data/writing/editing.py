@@ -1,4 +1,4 @@
-"""The real form in which a person edits the values that a call proposes."""
+"""The form in which a person edits the values that a call proposes."""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -24,19 +24,17 @@ from ai_assistant.types import JSON, RunContext
 PREFIX = "edit"
 MOST_CHOICES = 200  # of a list without a search
 
-Submits = Callable[[RunContext, dict[str, Any]], FormSubmission]
-
 
 @dataclass(frozen=True)
 class ValuesEditor:
     """
-    Edits the `values` of a call: the fields of the admin's own form, no others.
+    Edit the `values` of a call in their fields of the admin's own form.
 
-    Each field is checked by itself; the whole page is checked again when the edited
-    call is shown.
+    Each field is validated by itself; the whole page is validated again when the
+    edited call is shown.
     """
 
-    submits: Submits
+    submission: Callable[[RunContext, dict[str, Any]], FormSubmission]
 
     def form(
         self,
@@ -45,14 +43,19 @@ class ValuesEditor:
         data: Mapping[str, Any] | None = None,
     ) -> forms.Form:
         """Return the form of the values, bound to `data` if it is given."""
-        source = self.submits(context, arguments).form
+        source = self.submission(context, arguments).form
         names = [name for name in arguments["values"] if name in source.fields]
-        initial = {name: _said(source, name) for name in names}
-        # Else its names and ids would be those of the page around it.
-        made = forms.Form(data, initial=initial, prefix=PREFIX)
+        initial = {name: _proposed(source, name) for name in names}
+        # Without the prefix, names and ids would be those of the page around it.
+        form = forms.Form(data, initial=initial, prefix=PREFIX)
         for name in names:
-            made.fields[name] = _field(source.fields[name])
-        return made
+            field = deepcopy(source.fields[name])
+            field.show_hidden_initial = False
+            field.widget = _widget(field)
+            if isinstance(field, forms.ModelChoiceField):
+                field.widget.choices = field.choices
+            form.fields[name] = field
+        return form
 
     def arguments(self, form: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments with the values of a valid form."""
@@ -63,21 +66,12 @@ class ValuesEditor:
         return {**arguments, "values": {**arguments["values"], **values}}
 
 
-def _said(form: Any, name: str) -> Any:
-    """Return what is proposed for a field, as the widget shows it."""
+def _proposed(form: Any, name: str) -> Any:
+    """Return the proposed value of a field, as the widget shows it."""
     widget = unwrapped_widget(form.fields[name].widget)
-    said = widget.value_from_datadict(form.data, form.files, form.add_prefix(name))
+    value = widget.value_from_datadict(form.data, form.files, form.add_prefix(name))
     is_json = isinstance(form.fields[name], forms.JSONField)
-    return mask_secrets(decode_json_text(said)) if is_json else said
-
-
-def _field(field: forms.Field) -> forms.Field:
-    own = deepcopy(field)
-    own.show_hidden_initial = False
-    own.widget = _widget(own)
-    if isinstance(own, forms.ModelChoiceField):
-        own.widget.choices = own.choices
-    return own
+    return mask_secrets(decode_json_text(value)) if is_json else value
 
 
 def _widget(field: Any) -> Any:
@@ -97,13 +91,13 @@ def _json(field: forms.Field, value: Any) -> JSON:
     if isinstance(value, Model):
         return field.prepare_value(value)
     if isinstance(field, forms.ModelMultipleChoiceField):
-        return [field.prepare_value(one) for one in value]
+        return [field.prepare_value(obj) for obj in value]
     if value is None or isinstance(value, bool | int | float | str | list | dict):
         return value
     try:
         return DjangoJSONEncoder().default(value)
-    except TypeError:  # a value of the field's own, as an amount of money
+    except TypeError:  # a type of the field itself, as an amount of money
         if not isinstance(field, forms.MultiValueField):
             return str(value)
     parts = unwrapped_widget(field.widget).decompress(value)
-    return [_json(*one) for one in zip(field.fields, parts, strict=False)]
+    return [_json(*pair) for pair in zip(field.fields, parts, strict=False)]

@@ -1,7 +1,7 @@
-"""What a browser would post of a form: its own values, and those laid over them."""
+"""What a browser would post of a form: its own values, and new ones over them."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import deepcopy
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -13,7 +13,7 @@ from django.contrib.admin.widgets import (
     RelatedFieldWidgetWrapper,
 )
 from django.core.exceptions import FieldDoesNotExist
-from django.db.models import JSONField, Model
+from django.db.models import JSONField
 from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 
@@ -25,131 +25,91 @@ from ai_assistant.safety.policy.sensitive import (
     is_sensitive_field,
     secrets_in,
 )
-from ai_assistant.tools.data.access.fields import is_open_field, is_own
+from ai_assistant.tools.data.access.fields import is_forward_field, is_open_field
 from ai_assistant.tools.data.access.model_admin import is_closed
 
 MOST_NAMED = 40
+UNKNOWN = "unknown"  # what a NullBooleanSelect posts for None
+BOOLEANS: dict[str, bool | None] = {
+    **dict.fromkeys(("true", "on", "yes", "1"), True),
+    **dict.fromkeys(("false", "off", "no", "0"), False),
+    **dict.fromkeys(("null", "none", "", UNKNOWN), None),
+}
+# The first that matches: a FloatField is an IntegerField.
+READERS: tuple[tuple[Any, Callable[[str], Any]], ...] = (
+    (
+        (forms.DateTimeField, forms.SplitDateTimeField),
+        lambda text: parse_datetime(text) or datetime.fromisoformat(text),
+    ),
+    (forms.DateField, date.fromisoformat),
+    (forms.TimeField, time.fromisoformat),
+    ((forms.FloatField, forms.DecimalField), Decimal),
+    (forms.IntegerField, int),
+)
 
 
-def check_names(form: Any, names: Iterable[str], fixed: Iterable[str] = ()) -> None:
+# --- what may be set ---
+
+
+def check_names(form: Any, names: Iterable[str], fixed: Collection[str] = ()) -> None:
     """
-    Make sure that the form takes each of `names` from the assistant.
+    Make sure that the assistant may fill in these fields of the form.
 
     `fixed` are fields of the form that nobody fills in. Raise ModelRetry that names
-    the fields which may be given.
+    the allowed fields.
     """
-    may = [name for name in fillable_fields(form) if name not in set(fixed)]
-    wrong = sorted(set(names) - set(may))
+    allowed = [
+        name
+        for name, field in form.fields.items()
+        if not isinstance(unwrapped_widget(field.widget), forms.FileInput)
+        and not (field.disabled or name in fixed or is_secret(form, name))
+    ]
+    wrong = sorted(set(names) - set(allowed))
     if not wrong:
         return
     verbose = form._meta.model._meta.verbose_name
     named = ", ".join(repr(name[:100]) for name in wrong[:MOST_NAMED])
-    fields = ", ".join(may[:MOST_NAMED]) or "none"
+    fields = ", ".join(allowed[:MOST_NAMED]) or "none"
     raise ModelRetry(
         f"{named} of {verbose} cannot be given: not a field of its form, read-only, "
         f"or kept from the assistant. Fields that can be given: {fields}."
     )
 
 
-def fillable_fields(form: Any) -> Iterator[str]:
-    """Yield the names of the fields of `form` that the assistant may fill in."""
-    for name, field in form.fields.items():
-        is_file = isinstance(unwrapped_widget(field.widget), forms.FileInput)
-        if not (is_file or field.disabled or is_secret(form, name)):
-            yield name
+def is_secret(form: Any, name: str) -> bool:
+    """Tell whether the field of a form is one that no tool may write."""
+    field = _model_field(form, name)
+    if field is not None and is_forward_field(field):
+        return not is_open_field(field)
+    # A field of the form alone.
+    links = getattr(form.fields[name], "queryset", None)
+    return is_secret_name(name) or (
+        links is not None
+        and (is_closed(links.model) or _links_rights(form._meta.model, links.model))
+    )
 
 
-def laid_value(form: Any, name: str, value: Any) -> Any:
-    """
-    Return what is given for a field as its widget takes it.
-
-    What stands under secret keys of JSON stays as it is: told as "•••", and given
-    back so. Raise ModelRetry if it would become something else.
-    """
-    field = form.fields[name]
-    old, new = form.get_initial_for_field(field, name), decode_json_text(value)
-    before, found = secrets_in(old), secrets_in(new)
-    if not (before or found) or _is_opened(form, name):
-        if new is None:
-            _check_null(form, name)
-        return given_value(field, value)
-    new = deepcopy(new)
-    for path, item in found.items():
-        if item == HIDDEN and path in before:
-            _set(new, path, before[path])
-    if secrets_in(new) != before:
-        raise ModelRetry(
-            f"{name!r} has keys that are kept from the assistant, or would get some. "
-            f"Give the whole value with those that are there as {HIDDEN!r}, and no "
-            "others."
+def _links_rights(model: Any, other: Any) -> bool:
+    """Tell whether a sensitive many-to-many field links rows of the two models."""
+    return any(
+        is_sensitive_field(many)
+        and issubclass(
+            end._meta.concrete_model or end,
+            many.related_model._meta.concrete_model,  # or a child of its table
         )
-    return given_value(field, new)
+        for start, end in ((model, other), (other, model))
+        for many in start._meta.many_to_many
+    )
 
 
-def _check_null(form: Any, name: str) -> None:
-    """
-    Make sure that null is given to a JSON column only where it takes one.
-
-    A form makes NULL of it and is valid; the page would fail as it saves.
-    """
-    own = _field(form, name)
-    if isinstance(own, JSONField) and not own.null:
-        raise ModelRetry(f"{name!r} cannot be null: give an empty {{}} or [] instead.")
-
-
-def _is_opened(form: Any, name: str) -> bool:
-    own = _field(form, name)
-    return own is not None and is_opened_field(own)
-
-
-def _field(form: Any, name: str) -> Any:
+def _model_field(form: Any, name: str) -> Any:
     try:
         return form._meta.model._meta.get_field(name)
     except FieldDoesNotExist:
         return None
 
 
-def _set(value: Any, path: tuple[Any, ...], item: Any) -> None:
-    for step in path[:-1]:
-        value = value[step]
-    value[path[-1]] = item
-
-
-def is_secret(form: Any, name: str) -> bool:
-    """Tell whether the field of a form is one that no tool may write."""
-    model = form._meta.model
-    try:
-        field = model._meta.get_field(name)
-    except FieldDoesNotExist:
-        field = None
-    if field is not None and is_own(field):
-        return not is_open_field(field)
-    # A field of the form alone.
-    links = getattr(form.fields[name], "queryset", None)
-    return is_secret_name(name) or (
-        links is not None
-        and (is_closed(links.model) or _links_rights(model, links.model))
-    )
-
-
-def _links_rights(one: type[Model], other: type[Model]) -> bool:
-    """Tell whether rows of the two are linked by a field that no tool may write."""
-    sides = (one, other), (other, one)
-    return any(
-        is_sensitive_field(many) and _is_of(end, many.related_model)
-        for start, end in sides
-        for many in start._meta.many_to_many
-    )
-
-
-def _is_of(model: type[Model], table: Any) -> bool:
-    """Tell whether rows of the model are rows of the table, or of a child of it."""
-    concrete = table._meta.concrete_model
-    own = model._meta.concrete_model or model
-    return issubclass(own, concrete)
-
-
-UNKNOWN = "unknown"  # what a NullBooleanSelect posts for None
+# --- what is posted ---
 
 
 def post_form(data: QueryDict, form: Any) -> None:
@@ -165,6 +125,49 @@ def post_form(data: QueryDict, form: Any) -> None:
             _put(data, bound.html_initial_name, field.hidden_widget(), value)
 
 
+def post_values(data: QueryDict, form: Any, values: Mapping[str, Any]) -> None:
+    """Put `values`, which are arguments of a call, into `data`."""
+    for name, value in values.items():
+        field = form.fields[name]
+        put_posted_value(
+            data, form.add_prefix(name), field, _new_value(form, name, value)
+        )
+
+
+def _new_value(form: Any, name: str, value: Any) -> Any:
+    """
+    Return the new value of a field as its widget takes it.
+
+    Values under secret keys of JSON are shown as "•••", and stay as they are if they
+    are sent back so. Raise ModelRetry if one would change.
+    """
+    field, column = form.fields[name], _model_field(form, name)
+    old, new = form.get_initial_for_field(field, name), decode_json_text(value)
+    before, after = secrets_in(old), secrets_in(new)
+    is_opened = column is not None and is_opened_field(column)
+    if is_opened or not (before or after):
+        # A form makes NULL of it and is valid; the page would fail as it saves.
+        if new is None and isinstance(column, JSONField) and not column.null:
+            raise ModelRetry(
+                f"{name!r} cannot be null: give an empty {{}} or [] instead."
+            )
+        return _prepared(field, value)
+    new = deepcopy(new)
+    for path, item in after.items():
+        if item == HIDDEN and path in before:
+            parent = new
+            for step in path[:-1]:
+                parent = parent[step]
+            parent[path[-1]] = before[path]
+    if secrets_in(new) != before:
+        raise ModelRetry(
+            f"{name!r} has keys that are kept from the assistant, or would get some. "
+            f"Give the whole value with those that are there as {HIDDEN!r}, and no "
+            "others."
+        )
+    return _prepared(field, new)
+
+
 def put_posted_value(
     data: QueryDict, name: str, field: forms.Field, value: Any
 ) -> None:
@@ -174,23 +177,26 @@ def put_posted_value(
     _put(data, name, widget, value)
 
 
-def given_value(field: forms.Field, value: Any) -> Any:
+def _prepared(field: forms.Field, value: Any) -> Any:
     """
     Return a JSON value as the widget of `field` takes it.
 
-    Times are ISO texts, objects ids, a JSON field may get anything. A list for a
-    field of text is written as people write tags.
+    Times are ISO texts, objects are ids, a JSON field takes anything. A list for a
+    text field is written as people write tags.
     """
     if isinstance(field, forms.JSONField):
         return field.prepare_value(decode_json_text(value))
     if isinstance(field, forms.BooleanField | forms.NullBooleanField):
         return boolean_from_words(value)
-    if _takes_many(field):
-        return field.prepare_value([_one(part) for part in _listed(value)])
+    if isinstance(field, forms.ModelMultipleChoiceField | forms.MultipleChoiceField):
+        several = [] if value is None else value
+        if not isinstance(several, list | tuple):
+            several = [several]
+        return field.prepare_value([_object_id(item) for item in several])
     if isinstance(field, forms.MultiValueField) and isinstance(value, list):
         parts = zip(field.fields, value, strict=False)
-        return field.prepare_value([_typed(own, part) for own, part in parts])
-    prepared = field.prepare_value(_typed(field, _one(value)))
+        return field.prepare_value([_typed(inner, part) for inner, part in parts])
+    prepared = field.prepare_value(_typed(field, _object_id(value)))
     if isinstance(field, forms.CharField) and isinstance(prepared, list):
         return ", ".join(map(_tag, prepared))
     return prepared
@@ -214,46 +220,32 @@ def _put(data: QueryDict, name: str, widget: Any, value: Any) -> None:
         for part, text in widget.format_value(value).items():
             data[f"{name}_{part}"] = "" if text is None else str(text)
     else:
-        _put_plain(data, name, widget, value)
+        if isinstance(widget, ManyToManyRawIdWidget) and not value:
+            value = []
+        posted = widget.format_value(value)
+        if isinstance(posted, list | tuple):
+            is_multiple = getattr(widget, "allow_multiple_selected", False)
+            chosen = posted if is_multiple else posted[:1]
+            data.setlist(name, [str(item) for item in chosen])
+        else:
+            data[name] = "" if posted is None else str(posted)
 
 
-def _put_parts(
-    data: QueryDict,
-    name: str,
-    widget: Any,
-    value: Any,
-) -> None:
+def _put_parts(data: QueryDict, name: str, widget: Any, value: Any) -> None:
     try:
         parts = value if isinstance(value, list | tuple) else widget.decompress(value)
     except (AttributeError, TypeError, ValueError):
-        parts = [value]  # no value of the field, as "9.50" is none of money
+        parts = [value]  # not a value of the field, as "9.50" is none of money
     else:
         parts = [*(parts or ()), *[None] * len(widget.widgets)]
-    for suffix, part, own in zip(
+    for suffix, part, inner in zip(
         widget.widgets_names, parts, widget.widgets, strict=False
     ):
-        _put(data, f"{name}{suffix}", unwrapped_widget(own), part)
+        _put(data, f"{name}{suffix}", unwrapped_widget(inner), part)
 
 
-def _put_plain(data: QueryDict, name: str, widget: Any, value: Any) -> None:
-    if isinstance(widget, ManyToManyRawIdWidget) and not value:
-        value = []
-    posted = widget.format_value(value)
-    if isinstance(posted, list | tuple):
-        several = getattr(widget, "allow_multiple_selected", False)
-        data.setlist(name, [str(one) for one in (posted if several else posted[:1])])
-    else:
-        data[name] = "" if posted is None else str(posted)
-
-
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _one(value: Any) -> Any:
-    """Return an id out of what a tool that reads tells of an object."""
+def _object_id(value: Any) -> Any:
+    """Return the id of an object as a tool that reads returns it."""
     if isinstance(value, dict) and value.keys() & {"id", "pk"}:
         return value.get("id", value.get("pk"))
     return value
@@ -265,17 +257,11 @@ def _tag(value: Any) -> str:
     return f'"{name}"' if {",", " "} & {*name} else name
 
 
-def _takes_many(field: forms.Field) -> bool:
-    many = (forms.ModelMultipleChoiceField, forms.MultipleChoiceField)
-    return isinstance(field, many)
-
-
 def boolean_from_words(value: Any) -> Any:
     """Return True, False or None for the words that models write for them."""
-    words: dict[str, bool | None] = {"true": True, "on": True, "yes": True, "1": True}
-    words |= {"false": False, "off": False, "no": False, "0": False}
-    words |= {"null": None, "none": None, "": None, UNKNOWN: None}
-    return words.get(value.strip().lower(), value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return BOOLEANS.get(value.strip().lower(), value)
 
 
 def decode_json_text(value: Any) -> Any:
@@ -290,31 +276,18 @@ def decode_json_text(value: Any) -> Any:
 
 def _typed(field: forms.Field, value: Any) -> Any:
     """
-    Return a number or a time as a Python value, so that its widget can write it.
+    Return a number or a time as a Python value, so that its widget can format it.
 
-    In a language with a comma for decimals, "1.5" would be read as 15. A text that
-    is no such value is left to the validation of the form.
+    In a language with a comma for decimals, "1.5" would be read as 15. Any other
+    text is left to the validation of the form.
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return value
     text = str(value).strip()
     try:
-        return _read(field, text, value)
-    except (ValueError, ArithmeticError, forms.ValidationError):
-        return value
-
-
-def _read(field: forms.Field, text: str, value: Any) -> Any:
-    match field:
-        case forms.DateTimeField() | forms.SplitDateTimeField():
-            return parse_datetime(text) or datetime.fromisoformat(text)
-        case forms.DateField():
-            return date.fromisoformat(text)
-        case forms.TimeField():
-            return time.fromisoformat(text)
-        case forms.FloatField() | forms.DecimalField():
-            return Decimal(text)
-        case forms.IntegerField():
-            return int(text)
-        case _:
-            return value
+        for kinds, read in READERS:
+            if isinstance(field, kinds):
+                return read(text)
+    except (ValueError, ArithmeticError):
+        pass
+    return value

@@ -1,9 +1,10 @@
-"""What the model reads of what was written, or of what is wrong with it."""
+"""The titles and results of calls that write: what is saved, or what is wrong."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.admin.utils import model_ngettext
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import Model
 from django.forms import ModelChoiceField
 from django.utils.text import get_text_list
@@ -18,6 +19,9 @@ from ai_assistant.types import JSON, ToolResult
 
 MOST_FIELDS = 3
 NAME_CHARS = 80
+MOST_VERSIONS = 50  # of objects in one result
+VALIDATION = "validation"
+NOT_OFFERED = {"invalid_choice", "invalid_pk_value"}  # their texts name the value
 
 
 def add_title(options: Any) -> str:
@@ -27,7 +31,7 @@ def add_title(options: Any) -> str:
 
 def change_title(options: Any, text: str, labels: Sequence[str]) -> str:
     """Return "Change status of order “X”"."""
-    named = {"name": options.verbose_name, "object": short_title(text)}
+    named = {"name": options.verbose_name, "object": _short(text)}
     if not labels:
         return _("Change %(name)s “%(object)s”") % named
     named["fields"] = _fields(labels)
@@ -50,7 +54,7 @@ def change_verb(options: Any, count: int) -> str:
 
 def delete_title(options: Any, count: int, text: str) -> str:
     """Return "Delete order “X” and 4 more"."""
-    named = {"name": options.verbose_name, "object": short_title(text)}
+    named = {"name": options.verbose_name, "object": _short(text)}
     if count == 1:
         return _("Delete %(name)s “%(object)s”") % named
     named["count"] = count - 1
@@ -76,8 +80,7 @@ def count_with_name(options: Any, count: int) -> str:
     return _("%(count)d %(name)s") % {"count": count, "name": name}
 
 
-def short_title(text: str) -> str:
-    """Return a name that fits into a title."""
+def _short(text: str) -> str:
     return text if len(text) <= NAME_CHARS else f"{text[: NAME_CHARS - 1]}…"
 
 
@@ -90,34 +93,31 @@ def _fields(labels: Sequence[str]) -> str:
     return str(get_text_list([label.lower() for label in unique], _("and")))
 
 
-MOST_VERSIONS = 50  # of objects in one result
-
-
 def one_written(door: AdminAccess, saved: Model, message: str) -> ToolResult:
     """Return the result of a call that wrote one object: its id and its version."""
-    told = _named(door, saved)
-    data = {**told, "version": _version(door, saved)}
-    return ToolResult(ok=True, message=message, data=data, changed=(told,))
+    item = named_object(door, saved)
+    data = {**item, "version": _version(door, saved)}
+    return ToolResult(ok=True, message=message, data=data, changed=(item,))
 
 
 def many_written(door: AdminAccess, saved: Sequence[Model]) -> ToolResult:
     """Return the result of a call that wrote several objects."""
-    named = [_named(door, one) for one in saved]
     versions = [
-        {"id": told["id"], "version": _version(door, one)}
-        for told, one in zip(named[:MOST_VERSIONS], saved, strict=False)
+        {"id": str(obj.pk), "version": _version(door, obj)}
+        for obj in saved[:MOST_VERSIONS]
     ]
     return ToolResult(
         ok=True,
         message=_("Changed %(objects)s.")
         % {"objects": count_with_name(door.options, len(saved))},
         data={"count": len(saved), "objects": versions},
-        changed=tuple(named),
+        changed=tuple(named_object(door, obj) for obj in saved),
     )
 
 
-def _named(door: AdminAccess, saved: Model) -> dict[str, JSON]:
-    return {"model": door.label, "id": str(saved.pk), "text": object_name(saved)}
+def named_object(door: AdminAccess, obj: Model) -> dict[str, JSON]:
+    """Return the object as a result names it."""
+    return {"model": door.label, "id": str(obj.pk), "text": object_name(obj)}
 
 
 def _version(door: AdminAccess, saved: Model) -> str:
@@ -126,24 +126,32 @@ def _version(door: AdminAccess, saved: Model) -> str:
     return object_version(door, stored) if stored is not None else ""
 
 
-VALIDATION = "validation"
-PAGE = "__all__"
-NOT_OFFERED = {"invalid_choice", "invalid_pk_value"}  # their texts name the value
-
-
 def form_errors(submitted: FormSubmission, text: str = "") -> ToolResult:
     """Return the errors of a page that is not valid, by field; `text` names it."""
-    data: dict[str, JSON] = {"fields": _errors(submitted.form)}
-    inlines = {formset.prefix: _rows(formset) for formset in submitted.formsets}
-    if wrong := {prefix: rows for prefix, rows in inlines.items() if rows}:
-        data["inlines"] = wrong
-    told = "; ".join(_sentences(submitted))
+    errors = _errors(submitted.form)
+    data: dict[str, JSON] = {"fields": errors}
+    sentences = _sentences(submitted.form, errors)
+    of_formsets = []
+    inlines: dict[str, JSON] = {}
+    for formset in submitted.formsets:
+        rows: list[JSON] = []
+        for number, form in enumerate(formset.forms):
+            if errors := _errors(form):
+                rows.append({"row": number, "fields": errors})
+                sentences += _sentences(form, errors)
+        if texts := [str(error) for error in formset.non_form_errors()]:
+            rows.append({"fields": {NON_FIELD_ERRORS: texts}})
+            of_formsets += texts
+        if rows:
+            inlines[formset.prefix] = rows
+    if inlines:
+        data["inlines"] = inlines
+    named = {"object": text, "errors": "; ".join([*sentences, *of_formsets])}
     return ToolResult(
         ok=False,
-        error=_("“%(object)s” cannot be saved. %(errors)s")
-        % {"object": text, "errors": told}
+        error=_("“%(object)s” cannot be saved. %(errors)s") % named
         if text
-        else _("It cannot be saved. %(errors)s") % {"errors": told},
+        else _("It cannot be saved. %(errors)s") % named,
         error_type=VALIDATION,
         suggestion=_("Correct these values and call again."),
         data=data,
@@ -151,48 +159,29 @@ def form_errors(submitted: FormSubmission, text: str = "") -> ToolResult:
 
 
 def nothing_to_change() -> ToolResult:
-    """Return the result of a call that would leave all as it is."""
+    """Return the result of a call that would change nothing."""
     return ToolResult(ok=True, message=_("Nothing to change: it is so already."))
 
 
 def _errors(form: Any) -> dict[str, list[str]]:
-    return {name: _texts(form, name, errors) for name, errors in form.errors.items()}
+    """Return the errors by field, without values that the user may not see."""
+    texts = {}
+    for name, errors in form.errors.items():
+        codes = {error.code for error in errors.as_data()}
+        if codes & NOT_OFFERED and name not in form.changed_data:
+            texts[name] = [
+                str(ModelChoiceField.default_error_messages["invalid_choice"])
+            ]
+        else:
+            texts[name] = [str(error) for error in errors]
+    return texts
 
 
-def _texts(form: Any, name: str, errors: Any) -> list[str]:
-    """Return errors as texts, without the value that a field has and does not offer."""
-    codes = {one.code for one in errors.as_data()}
-    if codes & NOT_OFFERED and name not in form.changed_data:
-        return [str(ModelChoiceField.default_error_messages["invalid_choice"])]
-    return [str(one) for one in errors]
-
-
-def _rows(formset: Any) -> list[JSON]:
-    rows: list[JSON] = [
-        {"row": number, "fields": _errors(form)}
-        for number, form in enumerate(formset.forms)
-        if form.errors
-    ]
-    if formset.non_form_errors():
-        rows.append({"fields": {PAGE: [str(one) for one in formset.non_form_errors()]}})
-    return rows
-
-
-def _sentences(submitted: FormSubmission) -> list[str]:
-    forms = [
-        submitted.form,
-        *(form for one in submitted.formsets for form in one.forms),
-    ]
-    found = []
-    for form in forms:
-        for name, errors in _errors(form).items():
-            label = "" if name == PAGE else f"{_label(form, name)}: "
-            found.append(f"{label}{' '.join(errors)}")
-    for formset in submitted.formsets:
-        found.extend(str(one) for one in formset.non_form_errors())
-    return found
-
-
-def _label(form: Any, name: str) -> str:
-    field = form.fields.get(name)
-    return str((field and field.label) or name)
+def _sentences(form: Any, errors: dict[str, list[str]]) -> list[str]:
+    sentences = []
+    for name, texts in errors.items():
+        field = form.fields.get(name)
+        label = str((field and field.label) or name)
+        prefix = "" if name == NON_FIELD_ERRORS else f"{label}: "
+        sentences.append(f"{prefix}{' '.join(texts)}")
+    return sentences

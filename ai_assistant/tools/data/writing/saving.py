@@ -1,4 +1,4 @@
-"""Save a page as the admin does, with an entry in the history that names the assistant."""
+"""Save and delete as the admin does, with log entries that name the assistant."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.admin.options import ModelAdmin
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import override
@@ -17,8 +17,8 @@ from django.utils.translation import override
 from ai_assistant.changes.capture import recorder
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object
-from ai_assistant.tools.data.access.shown import changelist_rows, limits_list
 from ai_assistant.tools.data.access.sites import is_custom_page, post_page
+from ai_assistant.tools.data.access.visibility import changelist_rows, limits_list
 from ai_assistant.tools.data.writing.differences import form_changes, removed_inlines
 from ai_assistant.tools.data.writing.submission import FormSubmission, with_post
 from ai_assistant.types import RunContext
@@ -27,124 +27,46 @@ RUN_CHARS = 8
 MOST_SOUGHT = 1000
 
 
-def sign(context: RunContext, told: Any, objects: Sequence[Model]) -> None:
-    """
-    Add "(Assistant, run 1a2b3c4d)" to the entries of `objects` that were just written.
-
-    `told` is what the ModelAdmin returned for them; one that returns nothing has
-    written its entries as it likes, and the newest are taken. The message becomes a
-    plain text, in the language of the site: the admin drops all it does not know
-    from a structured one.
-    """
-    entries = _entries(told) or _newest(context, objects)
-    with override(settings.LANGUAGE_CODE):
-        own = signature(context)
-        for entry in entries:
-            said = entry.get_change_message()
-            entry.change_message = f"{said} {own}" if said else own
-    if len(entries) == 1:
-        entries[0].save(update_fields=["change_message"])
-    elif entries:
-        LogEntry.objects.bulk_update(entries, ["change_message"], batch_size=400)
-
-
-def logs_as_django(model_admin: Any) -> bool:
-    """Tell whether the ModelAdmin writes its entries as Django does, any text."""
-    own = type(model_admin)
-    django = ModelAdmin.log_addition, ModelAdmin.log_change
-    return (own.log_addition, own.log_change) == django
-
-
-def signed(context: RunContext, message: Any) -> str:
-    """Return the text that `sign` makes of a message that is not written yet."""
-    with override(settings.LANGUAGE_CODE):
-        plain = message if isinstance(message, str) else json.dumps(message)
-        said = LogEntry(change_message=plain).get_change_message()
-        own = signature(context)
-        return f"{said} {own}" if said else own
-
-
-def own_entries(context: RunContext, model: type[Model], *, after: int) -> Any:
-    """Return what the user did to objects of `model`, as entries above a key."""
-    kind = ContentType.objects.get_for_model(model, for_concrete_model=False)
-    return LogEntry.objects.filter(
-        pk__gt=after, user_id=context.user.pk, content_type=kind
-    )
-
-
-def signature(context: RunContext) -> str:
-    """Return "(Assistant, run 1a2b3c4d)"."""
-    return _("(Assistant, run %(run)s)") % {"run": str(context.run_id)[:RUN_CHARS]}
-
-
-def _entries(told: Any) -> list[LogEntry]:
-    listed = told if isinstance(told, list | tuple) else [told]
-    found = [one for one in listed if isinstance(one, LogEntry)]
-    return [one for one in found if one.pk]
-
-
-def _newest(context: RunContext, objects: Sequence[Model]) -> list[LogEntry]:
-    """Return the newest entry of each object by this user, if there is one."""
-    if not objects:
-        return []
-    kind = ContentType.objects.get_for_model(objects[0], for_concrete_model=False)
-    ids = [str(one.pk) for one in objects[:MOST_SOUGHT]]
-    found = LogEntry.objects.filter(
-        user_id=context.user.pk, content_type=kind, object_id__in=ids
-    )
-    newest: dict[str | None, LogEntry] = {}
-    for entry in found.order_by("pk"):
-        newest[entry.object_id] = entry
-    marked = str(context.run_id)[:RUN_CHARS]
-    return [one for one in newest.values() if marked not in one.change_message]
-
-
 def save(context: RunContext, submitted: FormSubmission) -> Model:
     """
     Save a valid page and return its object, with an entry in its history.
 
-    The same calls of the ModelAdmin in the same order as its own page makes them.
+    The methods of the ModelAdmin are called in the same order as by its own page.
     Raise ModelRetry if its code finds a value wrong only now.
     """
+    model_admin, request = submitted.door.model_admin, submitted.door.request
+    form, formsets, adds = submitted.form, submitted.formsets, submitted.adds
     try:
-        return _save(context, submitted)
+        record_rows_before(form_changes(submitted), removed_inlines(submitted))
+        if submitted.is_whole_page and is_custom_page(
+            submitted.door, "add" if adds else "change"
+        ):
+            return _save_by_page(context, submitted)
+        saved: Model = model_admin.save_form(request, form, change=not adds)
+        model_admin.save_model(request, saved, form, not adds)
+        model_admin.save_related(request, form, formsets, not adds)
+        message = model_admin.construct_change_message(request, form, formsets, adds)
+        log = model_admin.log_addition if adds else model_admin.log_change
+        admin_class = type(model_admin)
+        methods = (admin_class.log_addition, admin_class.log_change)
+        if methods == (ModelAdmin.log_addition, ModelAdmin.log_change):
+            log(request, saved, _signed_message(context, message))
+        else:
+            _sign(context, log(request, saved, message), [saved])
     except ValidationError as error:
         raise ModelRetry(f"It cannot be saved: {' '.join(error.messages)}") from error
+    return saved
 
 
-def _save(context: RunContext, submitted: FormSubmission) -> Model:
-    model_admin, request = submitted.door.model_admin, submitted.door.request
-    form, formsets = submitted.form, submitted.formsets
-    changes, adds = not submitted.adds, submitted.adds
-    record_rows_before(form_changes(submitted), removed_inlines(submitted))
-    if submitted.is_whole_page and is_custom_page(
-        submitted.door, "add" if adds else "change"
-    ):
-        return _post(context, submitted)
-    saved = model_admin.save_form(request, form, change=changes)
-    model_admin.save_model(request, saved, form, changes)
-    model_admin.save_related(request, form, formsets, changes)
-    message = model_admin.construct_change_message(request, form, formsets, adds)
-    log = model_admin.log_addition if adds else model_admin.log_change
-    if logs_as_django(model_admin):
-        log(request, saved, signed(context, message))
-    else:
-        sign(context, log(request, saved, message), [saved])
-    return saved  # type: ignore[no-any-return]
-
-
-def _post(context: RunContext, submitted: FormSubmission) -> Model:
-    """Save by the page itself, which is code of the site."""
-    last = LogEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    post_page(submitted.door)
-    found = list(own_entries(context, submitted.door.model, after=last))
-    sign(context, found, ())
+def _save_by_page(context: RunContext, submitted: FormSubmission) -> Model:
+    """Save by posting to the page itself, which is code of the site."""
+    entries = _post_and_sign(context, submitted.door, submitted.door.model)
     if submitted.obj is not None:
         return submitted.obj
-    made = next((entry.object_id for entry in found if entry.is_addition()), None)
-    if made is None:
+    added = next((entry.object_id for entry in entries if entry.is_addition()), None)
+    if added is None:
         raise ToolFailed(_("The page has not told what it added."))
-    return submitted.door.model._base_manager.get(pk=made)
+    return submitted.door.model._base_manager.get(pk=added)
 
 
 def delete_as_admin(
@@ -152,19 +74,21 @@ def delete_as_admin(
 ) -> None:
     """Delete objects as the admin does: one by its page, several by its list."""
     record_rows_before((), objects)
-    pages = [(one, at_object(door, one.pk, "delete")) for one in objects]
-    if any(is_custom_page(page, "delete") for _one, page in pages):
-        for one, page in pages:
-            _post_deletion(context, page, one)
+    pages = [at_object(door, obj.pk, "delete") for obj in objects]
+    if any(is_custom_page(page, "delete") for page in pages):
+        for obj, page in zip(objects, pages, strict=True):
+            data = QueryDict(mutable=True)
+            data["post"] = "yes"
+            _post_and_sign(context, with_post(page, data), type(obj))
         return
     model_admin, request = door.model_admin, door.request
     entries = model_admin.log_deletions(request, objects)
-    sign(context, entries, objects)
-    in_list = "delete_selected" in model_admin.get_actions(request)
-    pks = [one.pk for one in objects]
-    if len(objects) == 1 or not in_list or not _are_listed(door, pks):
-        for one in objects:
-            model_admin.delete_model(request, one)
+    _sign(context, entries, objects)
+    has_action = "delete_selected" in model_admin.get_actions(request)
+    pks = [obj.pk for obj in objects]
+    if len(objects) == 1 or not has_action or not _are_listed(door, pks):
+        for obj in objects:
+            model_admin.delete_model(request, obj)
         return
     chosen = model_admin.get_queryset(request).filter(pk__in=pks)
     model_admin.delete_queryset(request, chosen)
@@ -174,25 +98,86 @@ def _are_listed(door: AdminAccess, pks: Sequence[Any]) -> bool:
     """Tell whether a list of Django's own has all of them."""
     if is_custom_page(door, "changelist"):
         return False
-    return not limits_list(door) or changelist_rows(door).filter(
-        pk__in=pks
-    ).count() == len(pks)
+    if not limits_list(door):
+        return True
+    return changelist_rows(door).filter(pk__in=pks).count() == len(pks)
 
 
-def _post_deletion(context: RunContext, page: AdminAccess, obj: Model) -> None:
+# --- the log of the admin ---
+
+
+def _post_and_sign(
+    context: RunContext, door: AdminAccess, model: type[Model]
+) -> list[LogEntry]:
+    """Post to a custom page, and return the entries that it wrote, signed."""
     last = LogEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    data = QueryDict(mutable=True)
-    data["post"] = "yes"
-    post_page(with_post(page, data))
-    sign(context, list(own_entries(context, type(obj), after=last)), ())
+    post_page(door)
+    entries = list(_user_entries(context, model).filter(pk__gt=last))
+    _sign(context, entries, ())
+    return entries
+
+
+def _user_entries(context: RunContext, model: Any) -> QuerySet[LogEntry]:
+    """Return the entries of this user on objects of `model`."""
+    kind = ContentType.objects.get_for_model(model, for_concrete_model=False)
+    return LogEntry.objects.filter(user_id=context.user.pk, content_type=kind)
+
+
+def _sign(context: RunContext, logged: Any, objects: Sequence[Model]) -> None:
+    """
+    Add "(Assistant, run 1a2b3c4d)" to the entries of `objects` that were just written.
+
+    `logged` is what the ModelAdmin returned for them; one that returns nothing has
+    written its entries in its own way, and the newest are taken. The message becomes
+    plain text, in the language of the site: the admin drops all it does not know from
+    a structured one.
+    """
+    returned = logged if isinstance(logged, list | tuple) else [logged]
+    entries = [entry for entry in returned if isinstance(entry, LogEntry) and entry.pk]
+    entries = entries or _newest_entries(context, objects)
+    for entry in entries:
+        entry.change_message = _signed(context, entry)
+    if len(entries) == 1:
+        entries[0].save(update_fields=["change_message"])
+    elif entries:
+        LogEntry.objects.bulk_update(entries, ["change_message"], batch_size=400)
+
+
+def _signed_message(context: RunContext, message: Any) -> str:
+    """Return the signed text of a message that is not written yet."""
+    plain = message if isinstance(message, str) else json.dumps(message)
+    return _signed(context, LogEntry(change_message=plain))
+
+
+def _signed(context: RunContext, entry: LogEntry) -> str:
+    with override(settings.LANGUAGE_CODE):
+        signature = _("(Assistant, run %(run)s)") % {"run": _short_run_id(context)}
+        return " ".join(filter(None, (entry.get_change_message(), signature)))
+
+
+def _short_run_id(context: RunContext) -> str:
+    return str(context.run_id)[:RUN_CHARS]
+
+
+def _newest_entries(context: RunContext, objects: Sequence[Model]) -> list[LogEntry]:
+    """Return the newest unsigned entry of each object by this user, if there is one."""
+    if not objects:
+        return []
+    ids = [str(obj.pk) for obj in objects[:MOST_SOUGHT]]
+    entries = _user_entries(context, objects[0]).filter(object_id__in=ids)
+    newest: dict[str | None, LogEntry] = {}
+    for entry in entries.order_by("pk"):
+        newest[entry.object_id] = entry
+    run = _short_run_id(context)
+    return [entry for entry in newest.values() if run not in entry.change_message]
 
 
 def record_rows_before(changed: Iterable[Model], deleted: Iterable[Model]) -> None:
-    """Let the recorder of this call, if there is one, keep the rows as they are."""
+    """Let the recorder of this call, if there is one, store the rows as they are."""
     current = recorder.current_recorder()
     if current is None:
         return
     if rows := list(changed):
         current.cover(rows)
-    if gone := list(deleted):
-        current.cover_delete(gone)
+    if rows := list(deleted):
+        current.cover_delete(rows)

@@ -8,73 +8,35 @@ from typing import Any
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db.models import FileField, Model
-from django.forms.formsets import all_valid
+from django.forms.formsets import DELETION_FIELD_NAME, all_valid
+from django.forms.models import InlineForeignKeyField, ModelChoiceField
 from django.http import HttpRequest, QueryDict
 
+from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.form_limits import admin_form_class
-from ai_assistant.tools.data.access.model_admin import AdminAccess
-from ai_assistant.tools.data.writing.inlines import Inlines, Row
+from ai_assistant.tools.data.access.model_admin import (
+    AdminAccess,
+    check_distinguishable,
+    is_closed,
+)
 from ai_assistant.tools.data.writing.posting import (
+    boolean_from_words,
     check_names,
-    laid_value,
     post_form,
-    put_posted_value,
+    post_values,
     unwrapped_widget,
 )
 
+ID_WORDS = ("id", "pk")
+NOT_A_FIELD = {*ID_WORDS, DELETION_FIELD_NAME}  # in a row of an inline
+MOST_ROWS = 200  # of one call, over all inlines
+MOST_NAMED = 20
 
-def keep_rest(form: Any, given: Collection[str], before: Model | None = None) -> None:
-    """
-    Give fields of a valid form that nobody has `given` their values back.
-
-    What the code of the site sets stays: only a value that is just what the form
-    made of the old one is taken back. `before` is the object as it was; None: it is
-    read from the form's own initial values.
-    """
-    kept = {name for name in form.fields if name not in given}
-    kept = {name for name in kept if _keep(form, name, before)}
-    form.changed_data = [name for name in form.changed_data if name not in kept]
+Row = dict[str, Any]
+Formsets = list[tuple[Any, Any]]  # each with its inline
 
 
-def _keep(form: Any, name: str, before: Model | None) -> bool:
-    """Tell whether the column still holds, perhaps again, what it did."""
-    try:
-        field = form._meta.model._meta.get_field(name)
-    except FieldDoesNotExist:
-        return False
-    if not field.concrete or field.many_to_many or field.primary_key:
-        return False
-    if isinstance(field, FileField) or (before is None and name not in form.initial):
-        return False
-    old, new = _old(form, field, before), getattr(form.instance, field.attname)
-    if old == new:
-        return True
-    if new != _returned(form, name):
-        return False
-    setattr(form.instance, field.attname, old)
-    return True
-
-
-def _old(form: Any, field: Any, before: Model | None) -> Any:
-    if before is not None:
-        return getattr(before, field.attname)
-    return form.initial[field.name]
-
-
-def _returned(form: Any, name: str) -> Any:
-    """Return what the field makes of what was posted for it, as an attribute."""
-    field = form.fields[name]
-    data = unwrapped_widget(field.widget).value_from_datadict(
-        form.data, form.files, form.add_prefix(name)
-    )
-    try:
-        cleaned = field.clean(data)
-    except ValidationError:
-        return _returned
-    return cleaned.pk if isinstance(cleaned, Model) else cleaned
-
-
-Values = dict[str, Any]
+# --- the page ---
 
 
 @dataclass(kw_only=True, slots=True)
@@ -82,8 +44,8 @@ class FormSubmission:
     """
     A posted page of the admin, not saved yet.
 
-    `obj` is the object as it is, or None for a new one; the form has a copy of its
-    own. `form.instance` is what it becomes once `is_valid` was asked.
+    `obj` is the object as it is, or None for a new one; the form has a copy of it,
+    and `form.instance` is what the object becomes once `is_valid` was called.
     """
 
     door: AdminAccess  # with the request that posts
@@ -92,7 +54,6 @@ class FormSubmission:
     is_whole_page: bool = True  # else a form of the list, without inlines
     given: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
     formsets: list[Any] = field(default_factory=list)
-    inlines: list[Any] = field(default_factory=list)  # of `formsets`
 
     @property
     def adds(self) -> bool:
@@ -100,8 +61,8 @@ class FormSubmission:
         return self.obj is None
 
     def has_changed(self) -> bool:
-        """Tell whether anything of the page differs from what is there."""
-        return any(one.has_changed() for one in (self.form, *self.formsets))
+        """Tell whether the page changes anything."""
+        return any(form.has_changed() for form in (self.form, *self.formsets))
 
     def is_valid(self) -> bool:
         """Tell whether the page would be saved. Nothing is written."""
@@ -109,47 +70,48 @@ class FormSubmission:
         if not (all_valid(self.formsets) and form_is_valid):
             return False
         if self.obj is not None:
-            keep_rest(self.form, self.given.get("", ()), self.obj)
+            _restore(self.form, self.given.get("", ()), self.obj)
         for formset in self.formsets:
-            for one in formset.initial_forms:
-                if one.has_changed():
-                    keep_rest(one, self.given.get(one.prefix, ()))
+            for form in formset.initial_forms:
+                if form.has_changed():
+                    _restore(form, self.given.get(form.prefix, ()))
         return True
 
 
 def form_submission(
     door: AdminAccess,
     obj: Model | None,
-    values: Values,
+    values: dict[str, Any],
     inlines: dict[str, list[Row]] | None = None,
 ) -> FormSubmission:
     """
-    Return the page of `obj`, or of a new object, with `values` laid over its own.
+    Return the page of `obj`, or of a new object, with `values` in place of its own.
 
-    `door` has the request of that page. Raise ModelRetry if something of it may not
-    be given.
+    `door` has the request of that page. Raise ModelRetry if one of them may not be
+    given.
     """
     data = QueryDict(mutable=True)
     posted = with_post(door, data)
-    made = admin_form_class(posted.model_admin, posted.request, obj)
-    shown = _unbound(door, made, obj)
-    check_names(shown, values)
-    post_form(data, shown)
-    for name, value in values.items():
-        own = shown.fields[name]
-        put_posted_value(
-            data, shown.add_prefix(name), own, laid_value(shown, name, value)
-        )
-    page = Inlines(request=posted.request, obj=obj, data=data)
-    page.post(_formsets(door, shown.instance, obj), inlines or {})
+    form_class = admin_form_class(posted.model_admin, posted.request, obj)
+    if obj is not None:
+        unbound = form_class(instance=copy(obj))
+    else:
+        initial = door.model_admin.get_changeform_initial_data(door.request)
+        unbound = form_class(initial=initial)
+    check_names(unbound, values)
+    post_form(data, unbound)
+    post_values(data, unbound, values)
+    rows = InlineRows(request=posted.request, obj=obj, data=data)
+    rows.post(_formsets(door, unbound.instance, obj), inlines or {})
     data["_save"] = "1"  # the button
-    form = made(data, posted.request.FILES, instance=copy(obj) if obj else None)
-    given = {"": values.keys(), **page.given}
-    found = FormSubmission(door=posted, obj=obj, form=form, given=given)
-    for formset, inline in _formsets(posted, form.instance, obj):
-        found.formsets.append(formset)
-        found.inlines.append(inline)
-    return found
+    form = form_class(data, posted.request.FILES, instance=copy(obj) if obj else None)
+    return FormSubmission(
+        door=posted,
+        obj=obj,
+        form=form,
+        given={"": values.keys(), **rows.given},
+        formsets=[formset for formset, _ in _formsets(posted, form.instance, obj)],
+    )
 
 
 def with_post(door: AdminAccess, data: QueryDict) -> AdminAccess:
@@ -166,20 +128,183 @@ def posting_list(
     """Return the door with a request that posts `form` for objects of the list."""
     data = QueryDict(mutable=True)
     data.update(form)
-    data.setlist(ACTION_CHECKBOX_NAME, [str(one.pk) for one in objects])
+    data.setlist(ACTION_CHECKBOX_NAME, [str(obj.pk) for obj in objects])
     return with_post(door, data)
 
 
-def _unbound(door: AdminAccess, form_class: Any, obj: Model | None) -> Any:
-    if obj is not None:
-        return form_class(instance=copy(obj))
-    initial = door.model_admin.get_changeform_initial_data(door.request)
-    return form_class(initial=initial)
-
-
-def _formsets(
-    door: AdminAccess, instance: Model, obj: Model | None
-) -> list[tuple[Any, Any]]:
+def _formsets(door: AdminAccess, instance: Model, obj: Model | None) -> Formsets:
     """Return the formsets of the page, bound if the request posts, and their inlines."""
-    made = door.model_admin._create_formsets  # noqa: SLF001 - as the page itself does
-    return list(zip(*made(door.request, instance, change=obj is not None), strict=True))
+    create = door.model_admin._create_formsets  # noqa: SLF001 - as the page itself does
+    formsets, inlines = create(door.request, instance, change=obj is not None)
+    return list(zip(formsets, inlines, strict=True))
+
+
+# --- fields that the call does not name ---
+
+
+def _restore(form: Any, given: Collection[str], before: Model | None = None) -> None:
+    """
+    Restore the values of fields of a valid form that are not `given`.
+
+    What the code of the site sets stays: only a value that is just what the form
+    made of the old one is restored. `before` is the object as it was; without it, the
+    form's own initial values count.
+    """
+    names = {name for name in form.fields if name not in given}
+    restored = {name for name in names if _restore_field(form, name, before)}
+    form.changed_data = [name for name in form.changed_data if name not in restored]
+
+
+def _restore_field(form: Any, name: str, before: Model | None) -> bool:
+    """Tell whether the column holds, perhaps again, its old value."""
+    try:
+        column = form._meta.model._meta.get_field(name)
+    except FieldDoesNotExist:
+        return False
+    is_plain = column.concrete and not (column.many_to_many or column.primary_key)
+    has_old = before is not None or name in form.initial
+    if isinstance(column, FileField) or not (is_plain and has_old):
+        return False
+    old = form.initial[name] if before is None else getattr(before, column.attname)
+    new = getattr(form.instance, column.attname)
+    if old == new:
+        return True
+    # What the form makes of the old value, which it has posted.
+    posted = unwrapped_widget(form.fields[name].widget).value_from_datadict(
+        form.data, form.files, form.add_prefix(name)
+    )
+    try:
+        cleaned = form.fields[name].clean(posted)
+    except ValidationError:
+        return False
+    if new != (cleaned.pk if isinstance(cleaned, Model) else cleaned):
+        return False
+    setattr(form.instance, column.attname, old)
+    return True
+
+
+# --- inlines ---
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InlineRows:
+    """The rows of inlines, posted with a page."""
+
+    request: HttpRequest  # which posts `data`
+    obj: Model | None
+    data: QueryDict
+    given: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
+
+    def post(self, formsets: Formsets, given: dict[str, list[Row]]) -> None:
+        """
+        Post the inlines as they are, with the rows `given` in their place.
+
+        `given` is by prefix or by model; a row with an id changes that one, with a
+        true DELETE removes it, and without an id is a new one. Raise ModelRetry if
+        the user may not do it, or there is no such row.
+        """
+        if sum(map(len, given.values())) > MOST_ROWS:
+            raise ModelRetry(f"Give {MOST_ROWS} rows of inlines at most in one call.")
+        by_prefix = _by_prefix(formsets, given)
+        for formset, inline in formsets:
+            rows = by_prefix.get(formset.prefix, [])
+            is_opted_out = getattr(inline, "assistant", True) is False
+            if rows and (is_closed(formset.model) or is_opted_out):
+                raise ModelRetry(f"{_name(inline)!r} is kept from the assistant.")
+            if rows:
+                check_distinguishable(formset.model)
+            self._post_old(formset, inline, [row for row in rows if _row_id(row)])
+            new = [row for row in rows if not _row_id(row)]
+            self._post_new(formset, inline, new)
+            count = formset.initial_form_count()
+            for name, number in {
+                "TOTAL_FORMS": count + len(new),
+                "INITIAL_FORMS": count,
+                "MIN_NUM_FORMS": formset.min_num,
+                "MAX_NUM_FORMS": formset.max_num,
+            }.items():
+                self.data[f"{formset.prefix}-{name}"] = str(number)
+
+    def _post_old(self, formset: Any, inline: Any, rows: list[Row]) -> None:
+        by_id = {}
+        for form in formset.initial_forms:
+            post_form(self.data, form)
+            by_id[str(form.instance.pk)] = form
+        for row in rows:
+            form = by_id.get(_row_id(row))
+            if form is None:
+                ids = ", ".join([*by_id][:MOST_NAMED]) or "none"
+                raise ModelRetry(
+                    f"There is no {_name(inline)} with the id {_row_id(row)[:100]!r} "
+                    f"on this page. Ids: {ids}."
+                )
+            if boolean_from_words(row.get(DELETION_FIELD_NAME)) is True:
+                self._check(inline, "delete", is_possible=formset.can_delete)
+                self.data[form.add_prefix(DELETION_FIELD_NAME)] = "on"
+            else:
+                self._check(inline, "change")
+                self._post_row(form, row)
+
+    def _post_new(self, formset: Any, inline: Any, rows: list[Row]) -> None:
+        if not rows:
+            return
+        self._check(inline, "add")
+        start = formset.initial_form_count()
+        if start + len(rows) > formset.max_num:
+            raise ModelRetry(
+                f"{_name(inline)}: {start + len(rows)} rows are too many. "
+                f"{formset.max_num} can be there at most."
+            )
+        for number, row in enumerate(rows, start):
+            form = formset.empty_form  # a new one at each access
+            form.prefix = formset.add_prefix(number)
+            post_form(self.data, form)
+            self._post_row(form, row)
+
+    def _post_row(self, form: Any, row: Row) -> None:
+        key = form._meta.model._meta.pk.name
+        # These tie a row to its page: its id, and the key of its parent.
+        ties = {
+            name
+            for name, form_field in form.fields.items()
+            if isinstance(form_field, InlineForeignKeyField)
+            or (name == key and isinstance(form_field, ModelChoiceField))
+        }
+        values = {name: row[name] for name in row if name not in NOT_A_FIELD}
+        check_names(form, values, fixed={DELETION_FIELD_NAME, *ties})
+        self.given[form.prefix] = values.keys()
+        post_values(self.data, form, values)
+
+    def _check(self, inline: Any, action: str, *, is_possible: bool = True) -> None:
+        may = getattr(inline, f"has_{action}_permission")
+        if not (is_possible and may(self.request, self.obj)):
+            raise ModelRetry(f"The user may not {action} {_name(inline)!r} here.")
+
+
+def _by_prefix(formsets: Formsets, given: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """Return the rows by the prefix of their formset, however it was named."""
+    prefixes: dict[str, str] = {}
+    for formset, _inline in formsets:
+        options = formset.model._meta
+        prefixes.setdefault(options.label_lower, formset.prefix)
+        prefixes.setdefault(options.model_name, formset.prefix)
+    prefixes |= {formset.prefix.lower(): formset.prefix for formset, _ in formsets}
+    by_prefix: dict[str, list[Row]] = {}
+    for name, rows in given.items():
+        if name.lower() not in prefixes:
+            names = ", ".join(formset.prefix for formset, _inline in formsets)
+            raise ModelRetry(
+                f"There is no inline {name[:100]!r} on this page. "
+                f"Inlines: {names or 'none'}."
+            )
+        by_prefix.setdefault(prefixes[name.lower()], []).extend(rows)
+    return by_prefix
+
+
+def _row_id(row: Row) -> str:
+    """Return the id of an existing row, or an empty text."""
+    return str(next((row[word] for word in ID_WORDS if row.get(word)), ""))
+
+
+def _name(inline: Any) -> str:
+    return str(inline.verbose_name)

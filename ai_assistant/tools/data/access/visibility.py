@@ -1,9 +1,9 @@
 """
-What the pages of a ModelAdmin show of its rows: the list, and the page of each object.
+Which rows the pages of a ModelAdmin show: the list, and the page of each object.
 
 A page is more than `get_queryset`: the site may limit rows by a ChangeList or a search
 of its own, and close the page of an object by `get_object`, a permission of the object,
-or a view. Each of them is asked where the site has overridden it, and nowhere else.
+or a view. Each of them is asked only where the site has overridden it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,13 +22,13 @@ from ai_assistant.safety.policy.admin_pages import (
 )
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_list,
     at_object,
+    at_page,
     may_see,
 )
 from ai_assistant.tools.data.access.sites import check_page, is_custom_page
 
-LISTED, ASKED = "listed", "asked"  # of the memo of a door
+LISTED, BY_OBJECT = "listed", "by object"  # in the memo of a door
 ANY = "0"  # the id of no object in particular
 MOST_ASKED = 200  # objects whose pages are asked for one figure
 MOST_TRIED = 20  # objects, to find one whose page opens
@@ -41,22 +41,21 @@ def changelist_rows(door: AdminAccess) -> QuerySet[Any]:
     """
     Return the rows that the list of the admin shows to the user.
 
-    Filters, which the person may choose, are no limit. Raise ToolFailed if that list
-    is code of the site, and does not open.
+    Filters are no limit, as the person may choose others. Raise ToolFailed if the
+    list is code of the site and does not open.
     """
     if LISTED not in door.memo:
-        door.memo[LISTED] = _listed(at_list(door))
-    found: QuerySet[Any] = door.memo[LISTED]
-    return found.all()
+        door.memo[LISTED] = _listed(at_page(door, "changelist"))
+    return door.memo[LISTED].all()  # type: ignore[no-any-return]
 
 
 def limits_list(door: AdminAccess) -> bool:
-    """Tell whether the list may show less than all that `get_queryset` returns."""
+    """Tell whether the list may show fewer rows than `get_queryset` returns."""
     return is_overridden(door.model_admin, *OF_LIST, "get_search_results")
 
 
 def is_listed(door: AdminAccess, obj: Model) -> bool:
-    """Tell whether the list of the admin shows `obj`, which has a page, to the user."""
+    """Tell whether the list shows `obj`, whose page opens, to the user."""
     if not (limits_list(door) or is_overridden(door.model_admin, "get_object")):
         return True
     try:
@@ -83,45 +82,40 @@ def _listed(door: AdminAccess) -> QuerySet[Any]:
     else:
         rows = rows_of_changelist(model_admin, request)
     if rows is None:
-        raise _tells_no_rows(door)
-    return rows
-
-
-def _tells_no_rows(door: AdminAccess) -> ToolFailed:
-    return ToolFailed(
-        _(
-            "The list of %(names)s is a page of this site's own; the assistant cannot "
-            "read its rows."
+        raise ToolFailed(
+            _(
+                "The list of %(names)s is a page of this site's own; the assistant "
+                "cannot read its rows."
+            )
+            % {"names": door.options.verbose_name_plural},
+            suggestion=_("Tell the person to look at the page itself."),
         )
-        % {"names": door.options.verbose_name_plural},
-        suggestion=_("Tell the person to look at the page itself."),
-    )
+    return rows
 
 
 # --- the page of each object ---
 
 
 def openable_keys(door: AdminAccess, rows: Sequence[Model]) -> set[Any]:
-    """Return the keys of those of `rows`, which are in the list, whose page opens."""
+    """Return the keys of `rows`, which are in the list, whose page opens."""
     if not rows:
         return set()
-    if asks_each(door):
+    if decides_by_object(door):
         return {row.pk for row in rows if _opens(door, row)}
     keys = {row.pk for row in rows} if may_see(door) else set()
     if not (keys and is_overridden(door.model_admin, "get_queryset")):
         return keys
-    found = of_pages(door).filter(pk__in=keys)
-    return set(found.values_list("pk", flat=True))
+    return set(page_rows(door).filter(pk__in=keys).values_list("pk", flat=True))
 
 
 def check_opening(door: AdminAccess, rows: QuerySet[Any], names: Iterable[str]) -> None:
     """
-    Make sure that fields of each of `rows`, which are in the list, may be told.
+    Make sure that the user sees these fields of each of `rows`, which are in the list.
 
-    Columns of the list may, and what stands on a page that opens. Raise ModelRetry
-    if there is a row without it, or there are too many to ask.
+    They are columns of the list, or stand on a page that opens. Raise ModelRetry if
+    the page of a row does not open, or there are too many to ask.
     """
-    columns = [str(one) for one in door.model_admin.get_list_display(door.request)]
+    columns = [str(name) for name in door.model_admin.get_list_display(door.request)]
     beyond = [name for name in names if name not in columns]
     if beyond and _lacks_page(door, rows):
         raise ModelRetry(
@@ -132,32 +126,32 @@ def check_opening(door: AdminAccess, rows: QuerySet[Any], names: Iterable[str]) 
         )
 
 
-def asks_each(door: AdminAccess) -> bool:
-    """Tell whether the site decides of each object whether its page opens."""
-    if ASKED not in door.memo:
+def decides_by_object(door: AdminAccess) -> bool:
+    """Tell whether the site decides for each object whether its page opens."""
+    if BY_OBJECT not in door.memo:
         admin = door.model_admin
         names = ("get_object", "has_view_permission", "has_view_or_change_permission")
-        door.memo[ASKED] = (
+        door.memo[BY_OBJECT] = (
             is_overridden(admin, *names)
             or (
                 is_overridden(admin, "has_change_permission")
                 and not admin.has_view_permission(door.request)
             )
-            or _is_own(at_object(door, ANY))
+            or _is_custom_form(door)
         )
-    return bool(door.memo[ASKED])
+    return bool(door.memo[BY_OBJECT])
 
 
 def opens_form(door: AdminAccess) -> bool:
-    """Tell whether a form of the site's own opens for the user, of some object."""
-    if not _is_own(at_object(door, ANY)):
+    """Tell whether the form that changes an object opens for some object."""
+    if not _is_custom_form(door):
         return True
-    rows = changelist_rows(door) if opens_list(door) else of_pages(door)
+    rows = changelist_rows(door) if opens_list(door) else page_rows(door)
     return any(_opens(door, row) for row in rows[:MOST_TRIED])
 
 
 def opens_page(door: AdminAccess, page: Page) -> bool:
-    """Tell whether the page of the door's request opens, as far as it is the site's."""
+    """Tell whether the page of the door's request opens; one of Django's always does."""
     try:
         check_page(door, page)
     except ToolFailed:
@@ -165,35 +159,35 @@ def opens_page(door: AdminAccess, page: Page) -> bool:
     return True
 
 
-def _is_own(door: AdminAccess) -> bool:
+def _is_custom_form(door: AdminAccess) -> bool:
     try:
-        return is_custom_page(door, "change")
+        return is_custom_page(at_object(door, ANY), "change")
     except ToolFailed:  # there is no such page at all
         return True
 
 
 def _opens(door: AdminAccess, row: Model) -> bool:
     """Tell whether the page of `row` opens for the user."""
-    there = at_object(door, row.pk)
-    found: Model | None = row
+    its_page = at_object(door, row.pk)
+    obj: Model | None = row
     if is_overridden(door.model_admin, "get_object", "get_queryset"):
-        found = there.model_admin.get_object(there.request, str(row.pk))
-    if found is None or not may_see(there, found):
+        obj = its_page.model_admin.get_object(its_page.request, str(row.pk))
+    if obj is None or not may_see(its_page, obj):
         return False
-    return opens_page(there, "change")
+    return opens_page(its_page, "change")
 
 
-def of_pages(door: AdminAccess, page: str = "change") -> QuerySet[Any]:
-    """Return the rows that pages of objects find, as far as that is no single one's."""
+def page_rows(door: AdminAccess, page: Page = "change") -> QuerySet[Any]:
+    """Return the rows among which the page of an object looks it up."""
     request = at_object(door, ANY, page).request
     return door.model_admin.get_queryset(request).order_by()  # type: ignore[no-any-return]
 
 
 def _lacks_page(door: AdminAccess, rows: QuerySet[Any]) -> bool:
     """Tell whether the page of one of `rows` does not open, or there are too many."""
-    if asks_each(door):
+    if decides_by_object(door):
         some = list(rows[: MOST_ASKED + 1])
         return len(some) > MOST_ASKED or len(openable_keys(door, some)) < len(some)
     if not is_overridden(door.model_admin, "get_queryset"):
         return False
-    return rows.order_by().exclude(pk__in=of_pages(door).values("pk")).exists()
+    return rows.order_by().exclude(pk__in=page_rows(door).values("pk")).exists()
