@@ -43,48 +43,48 @@ data_tool = partial(tool, shared=True, is_enabled=are_enabled)
 Load = Callable[[AdminAccess, list[Any]], Iterable[Model]]
 
 
-def chosen_rows(door: AdminAccess, ids: list[Any], load: Load) -> list[Model]:
+def chosen_rows(access: AdminAccess, ids: list[Any], load: Load) -> list[Model]:
     """
     Return the objects with these ids, in their order, each once, as `load` finds them.
 
     Raise ModelRetry if there are none or too many ids, or an object is not found.
     """
-    check_distinguishable(door.model)
+    check_distinguishable(access.model)
     texts = list(dict.fromkeys(map(str, ids)))
     if not 0 < len(texts) <= MOST_IDS:
         raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(texts)}.")
     with wrong_values():
-        keys = [_key(door, text) for text in texts]
-        rows = {str(row.pk): row for row in load(door, keys)}
+        keys = [_key(access, text) for text in texts]
+        rows = {str(row.pk): row for row in load(access, keys)}
     missing = [str(key) for key in keys if str(key) not in rows]
     if missing:
         raise ModelRetry(
-            f"There is no {door.options.verbose_name} with the id "
+            f"There is no {access.options.verbose_name} with the id "
             f"{', '.join(map(repr, missing[:MOST_NAMED]))}. search_objects finds ids."
         )
     return [rows[key] for key in dict.fromkeys(map(str, keys))]
 
 
-def _key(door: AdminAccess, text: str) -> Any:
+def _key(access: AdminAccess, text: str) -> Any:
     if len(text) > ID_CHARS or join_surrogates(text) != text:
         raise ModelRetry(f"{join_surrogates(text[:MOST_NAMED])!r} is no id.")
-    return door.options.pk.to_python(text)
+    return access.options.pk.to_python(text)
 
 
-def in_list(door: AdminAccess, keys: list[Any]) -> Iterator[Model]:
+def in_list(access: AdminAccess, keys: list[Any]) -> Iterator[Model]:
     """Yield the objects that the list of the admin shows."""
-    return _batches(changelist_rows(door), keys)
+    return _batches(changelist_rows(access), keys)
 
 
 def on_page(page: Page) -> Load:
     """Return a function that yields the objects whose own page finds them."""
 
-    def load(door: AdminAccess, keys: list[Any]) -> Iterator[Model]:
-        if not is_overridden(door.model_admin, "get_object"):
-            yield from _batches(page_rows(door, page), keys)
+    def load(access: AdminAccess, keys: list[Any]) -> Iterator[Model]:
+        if not is_overridden(access.model_admin, "get_object"):
+            yield from _batches(page_rows(access, page), keys)
             return
         for key in keys:
-            its_page = at_object(door, key, page)
+            its_page = at_object(access, key, page)
             obj = its_page.model_admin.get_object(its_page.request, str(key))
             if obj is not None:
                 yield obj

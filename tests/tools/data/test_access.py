@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group
 
 from ai_assistant import ModelRetry
 from ai_assistant.tools.data.access.model_admin import (
-    find_door,
+    find_access,
     find_object,
     visible_models,
 )
@@ -43,7 +43,7 @@ CLOSED = [
 class TestFindDoor:
     @pytest.mark.parametrize("label", ["library.book", "Library.Book", "LIBRARY.BOOK"])
     def test_takes_any_case(self, boss, label):
-        door = find_door(context_of(boss), label)
+        door = find_access(context_of(boss), label)
 
         assert (door.label, door.model) == ("library.book", Book)
         assert door.request.user == boss
@@ -53,33 +53,33 @@ class TestFindDoor:
     @pytest.mark.parametrize("label", CLOSED)
     def test_stays_closed(self, boss, label):
         with pytest.raises(ModelRetry, match=r"^There is no model .* that the user"):
-            find_door(context_of(boss), label)
+            find_access(context_of(boss), label)
 
     def test_says_the_same_of_all_that_is_closed(self, reader):
         said = set()
         for label in (*CLOSED[:11], "library.author"):
             with pytest.raises(ModelRetry) as caught:
-                find_door(context_of(reader), label)
+                find_access(context_of(reader), label)
             said.add(str(caught.value).replace(repr(label), "X").split(" Near")[0])
 
         assert len({text.split(" list_models")[0] for text in said}) == 1
 
     def test_names_near_ones_that_may_be_seen(self, boss, reader):
         with pytest.raises(ModelRetry, match=r"Near it: library\.book\b"):
-            find_door(context_of(reader), "library.bok")
+            find_access(context_of(reader), "library.bok")
         with pytest.raises(ModelRetry) as caught:
-            find_door(context_of(reader), "library.authr")
+            find_access(context_of(reader), "library.authr")
         assert "author" not in str(caught.value).replace("library.authr", "")
 
     def test_needs_the_permission(self, reader):
-        assert find_door(context_of(reader), "library.book")
+        assert find_access(context_of(reader), "library.book")
         with pytest.raises(ModelRetry):
-            find_door(context_of(reader), "library.author")
+            find_access(context_of(reader), "library.author")
 
     def test_needs_a_site_that_lets_in(self, boss):
         boss.is_staff = False
         with pytest.raises(ModelRetry):
-            find_door(context_of(boss), "library.book")
+            find_access(context_of(boss), "library.book")
 
     def test_needs_a_site_with_pages(self, boss, monkeypatch):
         unmounted = admin.AdminSite(name="elsewhere")
@@ -88,13 +88,13 @@ class TestFindDoor:
         monkeypatch.delitem(admin.site._registry, Group)
 
         with pytest.raises(ModelRetry):
-            find_door(context_of(boss), "auth.group")
+            find_access(context_of(boss), "auth.group")
 
     def test_setting_excludes_a_model(self, boss, settings):
         settings.AI_ASSISTANT = {"DATA_MODELS_EXCLUDED": ["Library.Book"]}
 
         with pytest.raises(ModelRetry):
-            find_door(context_of(boss), "library.book")
+            find_access(context_of(boss), "library.book")
 
     def test_models_that_may_be_seen(self, reader, boss):
         assert [door.label for door in visible_models(context_of(reader))] == [
@@ -107,7 +107,7 @@ class TestFindDoor:
 
 class TestFindObject:
     def test_finds_as_the_page_does(self, boss, shop):
-        door = find_door(context_of(boss), "library.book")
+        door = find_access(context_of(boss), "library.book")
 
         assert find_object(door, shop.sea.pk) == shop.sea
         assert find_object(door, str(shop.sea.pk)) == shop.sea
@@ -117,13 +117,13 @@ class TestFindObject:
         ["", "0", "x", "1 or 1=1", "9" * 30, "9" * 5000, "a\0b", "\ud800", "1.5"],
     )
     def test_wrong_id(self, boss, shop, wrong):
-        door = find_door(context_of(boss), "library.book")
+        door = find_access(context_of(boss), "library.book")
 
         with pytest.raises(ModelRetry, match=r"^There is no book with the id "):
             find_object(door, wrong)
 
     def test_hidden_by_the_queryset(self, boss, shop):
-        door = find_door(context_of(boss), "library.publisher")
+        door = find_access(context_of(boss), "library.publisher")
 
         assert shop.hidden not in changelist_rows(door)
         with pytest.raises(ModelRetry):
@@ -133,9 +133,9 @@ class TestFindObject:
         other = staff("omar", "view_review", "view_book")
         review = Review.objects.create(book=shop.sea, writer=boss, is_private=True)
 
-        assert find_object(find_door(context_of(boss), "library.review"), review.pk)
+        assert find_object(find_access(context_of(boss), "library.review"), review.pk)
         with pytest.raises(ModelRetry):
-            find_object(find_door(context_of(other), "library.review"), review.pk)
+            find_object(find_access(context_of(other), "library.review"), review.pk)
 
 
 def test_superuser_who_is_inactive(boss):

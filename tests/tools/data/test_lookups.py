@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ai_assistant import ModelRetry
 from ai_assistant.tools.data.access.lookups import apply_lookups, find_path
-from ai_assistant.tools.data.access.model_admin import find_door
+from ai_assistant.tools.data.access.model_admin import find_access
 from ai_assistant.tools.data.access.visibility import changelist_rows
 from tests.library.admin import AuthorAdmin
 from tests.library.models import Author, Book
@@ -29,7 +29,7 @@ SHARED = settings(
 
 @pytest.fixture
 def door(boss, shop):
-    return find_door(context_of(boss), "library.book")
+    return find_access(context_of(boss), "library.book")
 
 
 def titles(door, filters):
@@ -208,7 +208,7 @@ class TestFiltered:
             titles(door, {f"title__{n}": "x" for n in range(11)})
 
     def test_related_model_needs_the_permission(self, reader, shop):
-        door = find_door(context_of(reader), "library.book")
+        door = find_access(context_of(reader), "library.book")
 
         assert titles(door, {"author": shop.verne.pk}) == ["Twe"]
         assert titles(door, {"author__id": shop.verne.pk}) == ["Twe"]
@@ -257,7 +257,7 @@ class TestFiltered:
 
 class TestFindPath:
     def test_names_the_fields(self, reader, shop):
-        door = find_door(context_of(reader), "library.book")
+        door = find_access(context_of(reader), "library.book")
         with pytest.raises(ModelRetry) as caught:
             find_path(door, "margin")
 
@@ -325,7 +325,7 @@ class TestFindPath:
 
 def test_clerk_without_authors_gets_no_more_by_ordering(shop):
     clerk = staff("carl", "view_book")
-    door = find_door(context_of(clerk), "library.book")
+    door = find_access(context_of(clerk), "library.book")
 
     for text in ("author__name", "-author__email", "author__account__username"):
         result = try_call("search_objects", clerk, model=door.label, ordering=[text])

@@ -9,7 +9,7 @@ from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import call as asks
 from ai_assistant.testing import reply, run_assistant
-from ai_assistant.tools.data.access.model_admin import find_door
+from ai_assistant.tools.data.access.model_admin import find_access
 from ai_assistant.tools.data.access.sites import are_enabled
 from tests.tools.data.reading import call, context_of
 
@@ -32,7 +32,7 @@ class TestBelowAPath:
         assert are_enabled(context_of(boss))
 
     def test_door_knows_its_page(self, boss):
-        request = find_door(context_of(boss), "library.book").request
+        request = find_access(context_of(boss), "library.book").request
 
         assert request.resolver_match.view_name == "admin:library_book_changelist"
         assert request.path == "/app/admin/library/book/"

@@ -3,7 +3,7 @@
 import pytest
 
 from ai_assistant import ModelRetry
-from ai_assistant.tools.data.access.model_admin import find_door, find_object
+from ai_assistant.tools.data.access.model_admin import find_access, find_object
 from ai_assistant.tools.data.reading.version import changed_since, object_version
 from tests.library.models import Book
 from tests.tools.data.reading import call, context_of
@@ -11,7 +11,7 @@ from tests.tools.data.reading import call, context_of
 
 @pytest.fixture
 def door(boss, shop):
-    return find_door(context_of(boss), "library.book")
+    return find_access(context_of(boss), "library.book")
 
 
 def test_nothing_has_changed(door, shop):
@@ -56,7 +56,7 @@ def test_tools_tell_the_same(boss, door, shop):
 
 
 def test_of_other_fields(door, boss, shop):
-    tags = find_door(context_of(boss), "library.tag")
+    tags = find_access(context_of(boss), "library.tag")
     token = object_version(tags, shop.tags[0])
 
     assert "title" in changed_since(door, shop.sea, token)

@@ -22,78 +22,80 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 from ai_assistant.tools.data.access.visibility import is_listed, opens_list
 
-FIELDS = "fields"  # of the memo of a door
+FIELDS = "fields"  # a key of AdminAccess.memo
 # The methods of a ModelAdmin that choose the fields of a page, perhaps by the object.
 FIELD_METHODS = ("get_fieldsets", "get_fields", "get_readonly_fields", "get_exclude")
 
 
-def admin_fields(door: AdminAccess, obj: Model, *, in_list: bool = False) -> list[Any]:
+def admin_fields(
+    access: AdminAccess, obj: Model, *, in_list: bool = False
+) -> list[Any]:
     """
     Return the fields of `obj` that its page or the list shows, in their order.
 
     These are fields of the model that are not sensitive. `in_list` says that the list
     has the object, which saves a query.
     """
-    admin = door.model_admin
-    is_in_list = in_list or is_listed(door, obj)
+    admin = access.model_admin
+    is_in_list = in_list or is_listed(access, obj)
     methods = [getattr(type(admin), name) for name in ("get_form", *FIELD_METHODS)]
     if is_in_list and all(item.__module__.startswith("django.") for item in methods):
-        return model_fields(door)
-    columns = list_names(door) if is_in_list else []
+        return model_fields(access)
+    columns = list_names(access) if is_in_list else []
     return _open_fields(
-        door.options, [*_form_names(at_object(door, obj.pk), obj), *columns]
+        access.options, [*_form_names(at_object(access, obj.pk), obj), *columns]
     )
 
 
 def limits_of(
-    door: AdminAccess, obj: Model, fields: Iterable[Any], *, in_list: bool = False
+    access: AdminAccess, obj: Model, fields: Iterable[Any], *, in_list: bool = False
 ) -> Limits:
     """Return the values of `fields` that the page of `obj` names, where not all."""
-    admin = door.model_admin
+    admin = access.model_admin
     limited = [field for field in fields if may_limit(admin, field)]
-    if limited and (in_list or is_listed(door, obj)):
-        columns = list_names(door)
+    if limited and (in_list or is_listed(access, obj)):
+        columns = list_names(access)
         limited = [field for field in limited if field.name not in columns]
     if not limited:
         return {}
-    return form_limited_fields(admin, at_object(door, obj.pk).request, obj, limited)
+    return form_limited_fields(admin, at_object(access, obj.pk).request, obj, limited)
 
 
-def model_fields(door: AdminAccess) -> list[Any]:
+def model_fields(access: AdminAccess) -> list[Any]:
     """
     Return the fields that the pages show of any object.
 
     For names in filters and the like. A ModelAdmin that decides by the object is
     asked with an empty one; if it fails, only the columns of the list count.
     """
-    if FIELDS not in door.memo:
+    if FIELDS not in access.memo:
         names: list[str] = value_or(
             [],
-            lambda: _form_names(at_object(door, ""), door.model()),
+            lambda: _form_names(at_object(access, ""), access.model()),
             "%s does not tell the fields of an empty object",
-            door.label,
+            access.label,
         )
-        columns = list_names(door) if opens_list(door) else []
-        door.memo[FIELDS] = _open_fields(door.options, [*names, *columns])
-    return door.memo[FIELDS]  # type: ignore[no-any-return]
+        columns = list_names(access) if opens_list(access) else []
+        access.memo[FIELDS] = _open_fields(access.options, [*names, *columns])
+    return access.memo[FIELDS]  # type: ignore[no-any-return]
 
 
-def added_fields(door: AdminAccess) -> list[Any]:
+def added_fields(access: AdminAccess) -> list[Any]:
     """Return the fields of the page that adds an object; none if the user may not."""
-    add_page = at_page(door, "add")
+    add_page = at_page(access, "add")
     if not add_page.model_admin.has_add_permission(add_page.request):
         return []
-    return _open_fields(door.options, _form_names(add_page, None))
+    return _open_fields(access.options, _form_names(add_page, None))
 
 
-def list_fields(door: AdminAccess) -> list[Any]:
+def list_fields(access: AdminAccess) -> list[Any]:
     """Return the columns of the list that are fields of the model."""
-    return _open_fields(door.options, list_names(door))
+    return _open_fields(access.options, list_names(access))
 
 
-def list_names(door: AdminAccess) -> list[str]:
+def list_names(access: AdminAccess) -> list[str]:
     """Return the columns of the list that are strings."""
-    columns = door.model_admin.get_list_display(door.request)
+    columns = access.model_admin.get_list_display(access.request)
     return [name for name in columns if isinstance(name, str)]
 
 
@@ -120,18 +122,18 @@ def is_forward_field(field: Any) -> bool:
 
 
 def inline_fields(
-    inline: Any, door: AdminAccess, obj: Model, formset: Any
+    inline: Any, access: AdminAccess, obj: Model, formset: Any
 ) -> list[Any]:
     """Return the fields that an inline shows on the page of `obj`."""
-    names = flatten_fieldsets(inline.get_fieldsets(door.request, obj))
-    hidden = set(inline.get_exclude(door.request, obj) or ())
+    names = flatten_fieldsets(inline.get_fieldsets(access.request, obj))
+    hidden = set(inline.get_exclude(access.request, obj) or ())
     if link := getattr(formset, "fk", None):  # to the object itself
         hidden.add(link.name)
     return _open_fields(inline.opts, [name for name in names if name not in hidden])
 
 
-def _form_names(door: AdminAccess, obj: Model | None) -> list[str]:
-    admin, request = door.model_admin, door.request
+def _form_names(access: AdminAccess, obj: Model | None) -> list[str]:
+    admin, request = access.model_admin, access.request
     names = flatten_fieldsets(admin.get_fieldsets(request, obj))
     hidden = set(admin.get_exclude(request, obj) or ())
     return [name for name in names if name not in hidden]

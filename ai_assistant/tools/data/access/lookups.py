@@ -13,7 +13,7 @@ from django.utils.inspect import func_supports_parameter
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.data.access.fields import model_fields
-from ai_assistant.tools.data.access.model_admin import AdminAccess, related_door
+from ai_assistant.tools.data.access.model_admin import AdminAccess, related_access
 from ai_assistant.tools.data.access.visibility import (
     changelist_rows,
     decides_by_object,
@@ -63,7 +63,7 @@ class Path:
     where these are not all.
     """
 
-    door: AdminAccess  # to the model that has the field
+    access: AdminAccess  # to the model that has the field
     way: str = ""  # to that model, as Django takes it
     name: str  # of the fields only, as Django takes it
     field: Any
@@ -73,7 +73,7 @@ class Path:
     is_key: bool = False  # the id of the row or of the related one, and no object
 
 
-def find_path(door: AdminAccess, text: str, value: Any = "") -> Path:
+def find_path(access: AdminAccess, text: str, value: Any = "") -> Path:
     """
     Return the path of that name.
 
@@ -82,17 +82,17 @@ def find_path(door: AdminAccess, text: str, value: Any = "") -> Path:
     there is no such field or it may not be seen.
     """
     parts = text.split(LOOKUP_SEP) if len(text) <= PATH_CHARS else []
-    path = _follow(door, parts, value) if parts else None
+    path = _follow(access, parts, value) if parts else None
     if path is None:
-        raise unknown_path(door, text)
+        raise unknown_path(access, text)
     return path
 
 
-def unknown_path(door: AdminAccess, text: str) -> ModelRetry:
+def unknown_path(access: AdminAccess, text: str) -> ModelRetry:
     """Return the error of a name that is not a field, or not one to be used so."""
-    names = [field.name for field in model_fields(door)][:MOST_NAMED]
+    names = [field.name for field in model_fields(access)][:MOST_NAMED]
     return ModelRetry(
-        f"{join_surrogates(text[:SHOWN_CHARS])!r} cannot be used with {door.label!r}. "
+        f"{join_surrogates(text[:SHOWN_CHARS])!r} cannot be used with {access.label!r}. "
         f"Its fields are: {', '.join(dict.fromkeys(['id', *names]))}. Over a relation: "
         "field__field, if the user may see that model too."
     )
@@ -125,20 +125,20 @@ def split_transform(path: Path) -> tuple[Any, str, tuple[str, ...]]:
 
 
 def _follow(
-    door: AdminAccess, parts: list[str], value: Any, depth: int = 1
+    access: AdminAccess, parts: list[str], value: Any, depth: int = 1
 ) -> Path | None:
     """Return where `parts` lead, or None if that is nowhere."""
     part, rest = parts[0], tuple(parts[1:])
-    found = _visible_field(door, part) if depth <= MAX_DEPTH else None
+    found = _visible_field(access, part) if depth <= MAX_DEPTH else None
     if found is None:
         return None
-    key = door.options.pk
+    key = access.options.pk
     is_key = found.name != part or (part == key.name and not found.is_relation)
     ends = is_key or not rest or not found.is_relation
-    if not _is_allowed(door, LOOKUP_SEP.join(parts) if ends else part, value):
+    if not _is_allowed(access, LOOKUP_SEP.join(parts) if ends else part, value):
         return None
     path = Path(
-        door=door,
+        access=access,
         name="pk" if part == "pk" else found.name,
         field=found,
         rest=rest,
@@ -151,14 +151,14 @@ def _follow(
     names = {target.name, target.attname} | ({"pk"} if target.primary_key else set())
     if rest[0] in names:
         return replace(path, rest=rest[1:], is_key=True)
-    return _beyond(door, found, parts[1:], value, depth) or path
+    return _beyond(access, found, parts[1:], value, depth) or path
 
 
 def _beyond(
-    door: AdminAccess, relation: Any, parts: list[str], value: Any, depth: int
+    access: AdminAccess, relation: Any, parts: list[str], value: Any, depth: int
 ) -> Path | None:
     """Return the path through `relation`, or None if nothing there may be seen."""
-    related = related_door(door, relation.related_model)
+    related = related_access(access, relation.related_model)
     path = _follow(related, parts, value, depth + 1) if related else None
     # If the list does not open, and the site decides by the object, no row is known.
     if (
@@ -179,33 +179,33 @@ def _beyond(
     )
 
 
-def _visible_field(door: AdminAccess, part: str) -> Any:
+def _visible_field(access: AdminAccess, part: str) -> Any:
     """Return the field of that name, if the admin of its model shows it."""
-    for shown in model_fields(door):
+    for shown in model_fields(access):
         if part in (shown.name, shown.attname):
             return shown
-    key = door.options.pk
+    key = access.options.pk
     return key if part and part in ("pk", "id", key.name, key.attname) else None
 
 
-def _is_allowed(door: AdminAccess, lookup: str, value: Any) -> bool:
-    lookup_allowed = door.model_admin.lookup_allowed
+def _is_allowed(access: AdminAccess, lookup: str, value: Any) -> bool:
+    lookup_allowed = access.model_admin.lookup_allowed
     if func_supports_parameter(lookup_allowed, "request"):
-        return bool(lookup_allowed(lookup, str(value), request=door.request))
+        return bool(lookup_allowed(lookup, str(value), request=access.request))
     return bool(lookup_allowed(lookup, str(value)))
 
 
-def _visible_rows(door: AdminAccess) -> QuerySet[Any] | None:
+def _visible_rows(access: AdminAccess) -> QuerySet[Any] | None:
     """Return the rows of the model that the user may see; None if these are all."""
-    manager = door.model._default_manager
-    methods = (type(door.model_admin).get_queryset, type(manager).get_queryset)
+    manager = access.model._default_manager
+    methods = (type(access.model_admin).get_queryset, type(manager).get_queryset)
     is_all = all(method.__module__.startswith("django.") for method in methods)
-    if is_all and not limits_list(door):
+    if is_all and not limits_list(access):
         return None
     try:
-        return changelist_rows(door).order_by().values("pk")
+        return changelist_rows(access).order_by().values("pk")
     except ToolFailed:  # its pages may open all the same
-        rows = door.model_admin.get_queryset(door.request)
+        rows = access.model_admin.get_queryset(access.request)
         return rows.order_by().values("pk")  # type: ignore[no-any-return]
 
 
@@ -213,7 +213,7 @@ def _visible_rows(door: AdminAccess) -> QuerySet[Any] | None:
 
 
 def apply_lookups(
-    door: AdminAccess, rows: QuerySet[Any], filters: Mapping[str, Any]
+    access: AdminAccess, rows: QuerySet[Any], filters: Mapping[str, Any]
 ) -> QuerySet[Any]:
     """
     Return `rows` filtered by all of `filters`.
@@ -227,47 +227,49 @@ def apply_lookups(
         )
     condition, is_many = Q(), False
     for key, value in filters.items():
-        specs = (item for item in custom_filters(door) if item.parameter_name == key)
+        specs = (item for item in custom_filters(access) if item.parameter_name == key)
         if spec := next(specs, None):
-            rows = _apply_custom(door, spec, rows, value)
+            rows = _apply_custom(access, spec, rows, value)
             continue
-        path = find_path(door, key, value)
-        condition &= _condition(door, path, key, value)
+        path = find_path(access, key, value)
+        condition &= _condition(access, path, key, value)
         is_many = is_many or path.is_many
     if not is_many:
         return rows.filter(condition)
     # A row may meet a condition several times, and has to be there once.
-    matching = door.model._default_manager.filter(condition)
+    matching = access.model._default_manager.filter(condition)
     return rows.filter(pk__in=matching.order_by().values("pk"))
 
 
-def custom_filters(door: AdminAccess) -> list[Any]:
+def custom_filters(access: AdminAccess) -> list[Any]:
     """Return the filters of the list that are not those of a field."""
     return [
         spec
-        for spec in door.model_admin.get_list_filter(door.request)
+        for spec in access.model_admin.get_list_filter(access.request)
         if getattr(spec, "parameter_name", None) and hasattr(spec, "lookups")
     ]
 
 
 def _apply_custom(
-    door: AdminAccess, spec: Any, rows: QuerySet[Any], value: Any
+    access: AdminAccess, spec: Any, rows: QuerySet[Any], value: Any
 ) -> QuerySet[Any]:
     key = spec.parameter_name
-    list_filter = spec(door.request, {key: [str(value)]}, door.model, door.model_admin)
+    list_filter = spec(
+        access.request, {key: [str(value)]}, access.model, access.model_admin
+    )
     choices = [str(choice) for choice, _label in list_filter.lookup_choices]
     if str(value) not in choices:
         raise _unknown_choice(key, choices)
     with wrong_values():
-        filtered = list_filter.queryset(door.request, rows)
+        filtered = list_filter.queryset(access.request, rows)
     return rows if filtered is None else filtered
 
 
-def _condition(door: AdminAccess, path: Path, key: str, value: Any) -> Q:
+def _condition(access: AdminAccess, path: Path, key: str, value: Any) -> Q:
     compared, name, rest = split_transform(path)
     lookup = rest[0] if rest else "exact"
     if len(rest) > 1 or lookup not in _lookups_of(compared):
-        raise unknown_path(door, key)
+        raise unknown_path(access, key)
     if value is None and lookup == "exact":
         lookup, value = "isnull", True
     condition = Q((f"{name}{LOOKUP_SEP}{lookup}", _value(compared, lookup, value, key)))

@@ -46,9 +46,7 @@ class AdminAccess:
     request: HttpRequest
     model: type[Model]
     site: AdminSite
-    memo: dict[Any, Any] = dataclasses.field(
-        default_factory=dict, compare=False, repr=False
-    )
+    memo: dict[Any, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -61,9 +59,9 @@ class AdminAccess:
         return self.model._meta
 
 
-def find_door(context: RunContext, model: str, *, also: str = "") -> AdminAccess:
+def find_access(context: RunContext, model: str, *, also: str = "") -> AdminAccess:
     """
-    Return the door to "app.model", in letters of any case.
+    Return the access to "app.model", whatever its case.
 
     Every mounted AdminSite is searched, that of the page first. A user who may not
     view objects, but has the permission `also`, "add" or "delete", gets in too.
@@ -73,42 +71,44 @@ def find_door(context: RunContext, model: str, *, also: str = "") -> AdminAccess
     label = model[: LABEL_CHARS + 1].lower()
     models = (item for item in apps.get_models() if item._meta.label.lower() == label)
     if named := next(models, None):
-        door = _first(sites_of(context), named, context.user, also=also)
-        if door is not None:
-            return door
+        access = _first(sites_of(context), named, context.user, also=also)
+        if access is not None:
+            return access
     raise ModelRetry(
         f"There is no model {join_surrogates(model[:LABEL_CHARS])!r} that the user may see."
         f"{_near(context, model[:LABEL_CHARS])} list_models tells all of them."
     )
 
 
-def related_door(door: AdminAccess, model: type[Model]) -> AdminAccess | None:
-    """Return the door to another model on the same site, or None if it is closed."""
-    if model not in door.memo:
-        door.memo[model] = _open(door.site, model, door.request.user)
-    return door.memo[model]  # type: ignore[no-any-return]
+def related_access(access: AdminAccess, model: type[Model]) -> AdminAccess | None:
+    """Return the access to another model on the same site, or None if it is closed."""
+    if model not in access.memo:
+        access.memo[model] = _open(access.site, model, access.request.user)
+    return access.memo[model]  # type: ignore[no-any-return]
 
 
 def visible_models(context: RunContext) -> list[AdminAccess]:
-    """Return a door to each model that the user may see, by their labels."""
+    """Return the access to each model that the user may see, sorted by label."""
     sites = sites_of(context)
     registered = {model for site in sites for model in site._registry}
-    doors = (_first(sites, model, context.user) for model in registered)
-    return sorted((door for door in doors if door), key=lambda door: door.label)
+    visible = (_first(sites, model, context.user) for model in registered)
+    return sorted(filter(None, visible), key=lambda access: access.label)
 
 
-def at_page(door: AdminAccess, page: Page, *args: str) -> AdminAccess:
-    """Return the door with a request for another page, as "add" or "changelist"."""
-    request = _page_request(door.site, door.model, door.request.user, page, *args)
-    return replace(door, request=request)
+def at_page(access: AdminAccess, page: Page, *args: str) -> AdminAccess:
+    """Return the access with a request for another page, as "add" or "changelist"."""
+    request = _page_request(access.site, access.model, access.request.user, page, *args)
+    return replace(access, request=request)
 
 
-def at_object(door: AdminAccess, object_id: Any, page: Page = "change") -> AdminAccess:
-    """Return the door with a request for a page of one object."""
-    return at_page(door, page, quote(str(object_id)))
+def at_object(
+    access: AdminAccess, object_id: Any, page: Page = "change"
+) -> AdminAccess:
+    """Return the access with a request for a page of one object."""
+    return at_page(access, page, quote(str(object_id)))
 
 
-def find_object(door: AdminAccess, object_id: Any, page: Page = "change") -> Any:
+def find_object(access: AdminAccess, object_id: Any, page: Page = "change") -> Any:
     """
     Return one object, as a page of the admin would load it for the user.
 
@@ -118,20 +118,20 @@ def find_object(door: AdminAccess, object_id: Any, page: Page = "change") -> Any
     text = str(object_id)
     with wrong_values():
         if len(text) <= ID_CHARS and join_surrogates(text) == text:
-            its_page = at_object(door, text, page)
+            its_page = at_object(access, text, page)
             obj = its_page.model_admin.get_object(its_page.request, text)
             if obj is not None and may_see(its_page, obj):
                 check_page(its_page, page)
                 return obj
     raise ModelRetry(
-        f"There is no {door.options.verbose_name} with the id "
+        f"There is no {access.options.verbose_name} with the id "
         f"{join_surrogates(text[:LABEL_CHARS])!r}. search_objects finds ids."
     )
 
 
-def may_see(door: AdminAccess, obj: Model | None = None) -> bool:
+def may_see(access: AdminAccess, obj: Model | None = None) -> bool:
     """Tell whether the user may view or change `obj`, or such objects at all."""
-    return bool(door.model_admin.has_view_or_change_permission(door.request, obj))
+    return bool(access.model_admin.has_view_or_change_permission(access.request, obj))
 
 
 def is_closed(model: type[Any]) -> bool:
@@ -204,9 +204,9 @@ def _links(model: type[Model]) -> Iterator[Any]:
 def _first(
     sites: list[AdminSite], model: type[Model], user: Any, *, also: str = ""
 ) -> AdminAccess | None:
-    """Return the door of the first site that lets the user in, or None."""
-    doors = (_open(site, model, user, also=also) for site in sites)
-    return next((door for door in doors if door), None)
+    """Return the access through the first site that lets the user in, or None."""
+    opened = (_open(site, model, user, also=also) for site in sites)
+    return next(filter(None, opened), None)
 
 
 def _open(
@@ -216,18 +216,20 @@ def _open(
     if model_admin is None or is_closed_on(site, model):
         return None
     request = _page_request(site, model, user, "changelist")
-    door = AdminAccess(model_admin=model_admin, request=request, model=model, site=site)
+    access = AdminAccess(
+        model_admin=model_admin, request=request, model=model, site=site
+    )
     if not lets_in(site, request):
         return None
-    return door if may_see(door) or (also and _may(door, also)) else None
+    return access if may_see(access) or (also and _may(access, also)) else None
 
 
-def _may(door: AdminAccess, action: str) -> bool:
+def _may(access: AdminAccess, action: str) -> bool:
     """Tell whether the user may add or delete objects, or perhaps some of them."""
-    codename = get_permission_codename(action, door.options)
-    permission = f"{door.options.app_label}.{codename}"
-    has = getattr(door.model_admin, f"has_{action}_permission")
-    return bool(has(door.request) or door.request.user.has_perm(permission))
+    codename = get_permission_codename(action, access.options)
+    permission = f"{access.options.app_label}.{codename}"
+    has = getattr(access.model_admin, f"has_{action}_permission")
+    return bool(has(access.request) or access.request.user.has_perm(permission))
 
 
 def _page_request(
@@ -243,10 +245,14 @@ def _page_request(
 def _near(context: RunContext, text: str) -> str:
     """Return a sentence with visible models of similar names, or an empty text."""
     names: dict[str, str] = {}
-    for door in visible_models(context):
-        options = door.options
-        for name in (door.label, options.model_name, str(options.verbose_name_plural)):
-            names.setdefault(name.lower(), door.label)
+    for access in visible_models(context):
+        options = access.options
+        for name in (
+            access.label,
+            options.model_name,
+            str(options.verbose_name_plural),
+        ):
+            names.setdefault(name.lower(), access.label)
     last = text.lower().rpartition(".")[2]
     close = [
         *get_close_matches(text.lower(), names, n=MOST_NEAR),

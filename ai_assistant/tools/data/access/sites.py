@@ -98,42 +98,42 @@ def lets_in(site: AdminSite, request: HttpRequest) -> bool:
     return bool(value_or(False, lambda: site.has_permission(request)))
 
 
-def is_custom_page(door: Any, page: Page) -> bool:
+def is_custom_page(access: Any, page: Page) -> bool:
     """
-    Tell whether the page of the door's request is code of the site.
+    Tell whether the requested page is code of the site.
 
     Raise ToolFailed if there is no such page at all.
     """
-    if door.request.resolver_match is None:
+    if access.request.resolver_match is None:
         raise page_closed()
-    return admin_pages.is_own_page(door.model_admin, door.request, page)
+    return admin_pages.is_own_page(access.model_admin, access.request, page)
 
 
-def check_page(door: Any, page: Page) -> Any:
+def check_page(access: Any, page: Page) -> Any:
     """
     Make sure that a custom page of the site opens for the user.
 
     Return its response, or None for a page of Django's. Raise ToolFailed if it does
     not open.
     """
-    if not is_custom_page(door, page):
+    if not is_custom_page(access, page):
         return None
-    response = admin_pages.shown_page(door.model_admin, door.request)
+    response = admin_pages.shown_page(access.model_admin, access.request)
     if response is None:
         raise page_closed()
     return response
 
 
-def post_page(door: Any) -> None:
+def post_page(access: Any) -> None:
     """
-    Post the door's request to the page itself.
+    Post the request to the page itself.
 
     Raise ToolFailed if it does not redirect: it was not saved then.
     """
-    response = post_to_page(door.request)
+    response = post_to_page(access.request)
     errors = [
         str(message)
-        for message in list(door.request._messages)
+        for message in list(access.request._messages)
         if message.level >= messages.WARNING
     ]
     if response.status_code not in (301, 302, 303):

@@ -28,7 +28,7 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 from ai_assistant.tools.data.access.sites import check_page, is_custom_page
 
-LISTED, BY_OBJECT = "listed", "by object"  # in the memo of a door
+LISTED, BY_OBJECT = "listed", "by object"  # keys of AdminAccess.memo
 ANY = "0"  # the id of no object in particular
 MOST_ASKED = 200  # objects whose pages are asked for one figure
 MOST_TRIED = 20  # objects, to find one whose page opens
@@ -37,47 +37,47 @@ MOST_TRIED = 20  # objects, to find one whose page opens
 # --- the list ---
 
 
-def changelist_rows(door: AdminAccess) -> QuerySet[Any]:
+def changelist_rows(access: AdminAccess) -> QuerySet[Any]:
     """
     Return the rows that the list of the admin shows to the user.
 
     Filters are no limit, as the person may choose others. Raise ToolFailed if the
     list is code of the site and does not open.
     """
-    if LISTED not in door.memo:
-        door.memo[LISTED] = _listed(at_page(door, "changelist"))
-    return door.memo[LISTED].all()  # type: ignore[no-any-return]
+    if LISTED not in access.memo:
+        access.memo[LISTED] = _listed(at_page(access, "changelist"))
+    return access.memo[LISTED].all()  # type: ignore[no-any-return]
 
 
-def limits_list(door: AdminAccess) -> bool:
+def limits_list(access: AdminAccess) -> bool:
     """Tell whether the list may show fewer rows than `get_queryset` returns."""
-    return is_overridden(door.model_admin, *OF_LIST, "get_search_results")
+    return is_overridden(access.model_admin, *OF_LIST, "get_search_results")
 
 
-def is_listed(door: AdminAccess, obj: Model) -> bool:
+def is_listed(access: AdminAccess, obj: Model) -> bool:
     """Tell whether the list shows `obj`, whose page opens, to the user."""
-    if not (limits_list(door) or is_overridden(door.model_admin, "get_object")):
+    if not (limits_list(access) or is_overridden(access.model_admin, "get_object")):
         return True
     try:
-        return changelist_rows(door).filter(pk=obj.pk).exists()
+        return changelist_rows(access).filter(pk=obj.pk).exists()
     except ToolFailed:
         return False
 
 
-def opens_list(door: AdminAccess) -> bool:
+def opens_list(access: AdminAccess) -> bool:
     """Tell whether the list of the admin opens for the user."""
-    if not is_overridden(door.model_admin, "changelist_view"):
+    if not is_overridden(access.model_admin, "changelist_view"):
         return True
     try:
-        changelist_rows(door)
+        changelist_rows(access)
     except ToolFailed:
         return False
     return True
 
 
-def _listed(door: AdminAccess) -> QuerySet[Any]:
-    model_admin, request = door.model_admin, door.request
-    if response := check_page(door, "changelist"):
+def _listed(access: AdminAccess) -> QuerySet[Any]:
+    model_admin, request = access.model_admin, access.request
+    if response := check_page(access, "changelist"):
         rows = rows_on_page(model_admin, response)
     else:
         rows = rows_of_changelist(model_admin, request)
@@ -87,7 +87,7 @@ def _listed(door: AdminAccess) -> QuerySet[Any]:
                 "The list of %(names)s is a page of this site's own; the assistant "
                 "cannot read its rows."
             )
-            % {"names": door.options.verbose_name_plural},
+            % {"names": access.options.verbose_name_plural},
             suggestion=_("Tell the person to look at the page itself."),
         )
     return rows
@@ -96,98 +96,102 @@ def _listed(door: AdminAccess) -> QuerySet[Any]:
 # --- the page of each object ---
 
 
-def openable_keys(door: AdminAccess, rows: Sequence[Model]) -> set[Any]:
+def openable_keys(access: AdminAccess, rows: Sequence[Model]) -> set[Any]:
     """Return the keys of `rows`, which are in the list, whose page opens."""
     if not rows:
         return set()
-    if decides_by_object(door):
-        return {row.pk for row in rows if _opens(door, row)}
-    keys = {row.pk for row in rows} if may_see(door) else set()
-    if not (keys and is_overridden(door.model_admin, "get_queryset")):
+    if decides_by_object(access):
+        return {row.pk for row in rows if _opens(access, row)}
+    keys = {row.pk for row in rows} if may_see(access) else set()
+    if not (keys and is_overridden(access.model_admin, "get_queryset")):
         return keys
-    return set(page_rows(door).filter(pk__in=keys).values_list("pk", flat=True))
+    return set(page_rows(access).filter(pk__in=keys).values_list("pk", flat=True))
 
 
-def check_opening(door: AdminAccess, rows: QuerySet[Any], names: Iterable[str]) -> None:
+def check_opening(
+    access: AdminAccess, rows: QuerySet[Any], names: Iterable[str]
+) -> None:
     """
     Make sure that the user sees these fields of each of `rows`, which are in the list.
 
     They are columns of the list, or stand on a page that opens. Raise ModelRetry if
     the page of a row does not open, or there are too many to ask.
     """
-    columns = [str(name) for name in door.model_admin.get_list_display(door.request)]
+    columns = [
+        str(name) for name in access.model_admin.get_list_display(access.request)
+    ]
     beyond = [name for name in names if name not in columns]
-    if beyond and _lacks_page(door, rows):
+    if beyond and _lacks_page(access, rows):
         raise ModelRetry(
-            f"{', '.join(beyond)} of {door.label} stands on the page of each object "
+            f"{', '.join(beyond)} of {access.label} stands on the page of each object "
             f"only. Not every page opens for the user, or there are more than "
             f"{MOST_ASKED}. Use columns of the list ({', '.join(columns)}), or narrow "
             "it with filters."
         )
 
 
-def decides_by_object(door: AdminAccess) -> bool:
+def decides_by_object(access: AdminAccess) -> bool:
     """Tell whether the site decides for each object whether its page opens."""
-    if BY_OBJECT not in door.memo:
-        admin = door.model_admin
+    if BY_OBJECT not in access.memo:
+        admin = access.model_admin
         names = ("get_object", "has_view_permission", "has_view_or_change_permission")
-        door.memo[BY_OBJECT] = (
+        access.memo[BY_OBJECT] = (
             is_overridden(admin, *names)
             or (
                 is_overridden(admin, "has_change_permission")
-                and not admin.has_view_permission(door.request)
+                and not admin.has_view_permission(access.request)
             )
-            or _is_custom_form(door)
+            or _is_custom_form(access)
         )
-    return bool(door.memo[BY_OBJECT])
+    return bool(access.memo[BY_OBJECT])
 
 
-def opens_form(door: AdminAccess) -> bool:
+def opens_form(access: AdminAccess) -> bool:
     """Tell whether the form that changes an object opens for some object."""
-    if not _is_custom_form(door):
+    if not _is_custom_form(access):
         return True
-    rows = changelist_rows(door) if opens_list(door) else page_rows(door)
-    return any(_opens(door, row) for row in rows[:MOST_TRIED])
+    rows = changelist_rows(access) if opens_list(access) else page_rows(access)
+    return any(_opens(access, row) for row in rows[:MOST_TRIED])
 
 
-def opens_page(door: AdminAccess, page: Page) -> bool:
-    """Tell whether the page of the door's request opens; one of Django's always does."""
+def opens_page(access: AdminAccess, page: Page) -> bool:
+    """Tell whether the requested page opens; one of Django's always does."""
     try:
-        check_page(door, page)
+        check_page(access, page)
     except ToolFailed:
         return False
     return True
 
 
-def _is_custom_form(door: AdminAccess) -> bool:
+def _is_custom_form(access: AdminAccess) -> bool:
     try:
-        return is_custom_page(at_object(door, ANY), "change")
+        return is_custom_page(at_object(access, ANY), "change")
     except ToolFailed:  # there is no such page at all
         return True
 
 
-def _opens(door: AdminAccess, row: Model) -> bool:
+def _opens(access: AdminAccess, row: Model) -> bool:
     """Tell whether the page of `row` opens for the user."""
-    its_page = at_object(door, row.pk)
+    its_page = at_object(access, row.pk)
     obj: Model | None = row
-    if is_overridden(door.model_admin, "get_object", "get_queryset"):
+    if is_overridden(access.model_admin, "get_object", "get_queryset"):
         obj = its_page.model_admin.get_object(its_page.request, str(row.pk))
     if obj is None or not may_see(its_page, obj):
         return False
     return opens_page(its_page, "change")
 
 
-def page_rows(door: AdminAccess, page: Page = "change") -> QuerySet[Any]:
+def page_rows(access: AdminAccess, page: Page = "change") -> QuerySet[Any]:
     """Return the rows among which the page of an object looks it up."""
-    request = at_object(door, ANY, page).request
-    return door.model_admin.get_queryset(request).order_by()  # type: ignore[no-any-return]
+    request = at_object(access, ANY, page).request
+    return access.model_admin.get_queryset(request).order_by()  # type: ignore[no-any-return]
 
 
-def _lacks_page(door: AdminAccess, rows: QuerySet[Any]) -> bool:
+def _lacks_page(access: AdminAccess, rows: QuerySet[Any]) -> bool:
     """Tell whether the page of one of `rows` does not open, or there are too many."""
-    if decides_by_object(door):
+    if decides_by_object(access):
         some = list(rows[: MOST_ASKED + 1])
-        return len(some) > MOST_ASKED or len(openable_keys(door, some)) < len(some)
-    if not is_overridden(door.model_admin, "get_queryset"):
+        return len(some) > MOST_ASKED or len(openable_keys(access, some)) < len(some)
+    if not is_overridden(access.model_admin, "get_queryset"):
         return False
-    return rows.order_by().exclude(pk__in=page_rows(door).values("pk")).exists()
+    return rows.order_by().exclude(pk__in=page_rows(access).values("pk")).exists()

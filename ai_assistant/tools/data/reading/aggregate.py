@@ -39,7 +39,11 @@ from ai_assistant.tools.data.access.lookups import (
     split_transform,
     unknown_path,
 )
-from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object, find_door
+from ai_assistant.tools.data.access.model_admin import (
+    AdminAccess,
+    at_object,
+    find_access,
+)
 from ai_assistant.tools.data.access.values import object_text, short_value
 from ai_assistant.tools.data.access.visibility import changelist_rows
 from ai_assistant.tools.data.arguments import Names, data_tool
@@ -78,18 +82,18 @@ def aggregate_objects(
     """Count objects, or add them up, for each group; the largest groups first."""
     if max(len(group_by), len(measures)) > MOST_NAMES:
         raise ModelRetry(f"Give {MOST_NAMES} groups and {MOST_NAMES} measures at most.")
-    door = find_door(context, model)
-    groups = {text: _group(door, text) for text in dict.fromkeys(group_by)}
+    access = find_access(context, model)
+    groups = {text: _group(access, text) for text in dict.fromkeys(group_by)}
     figures = list(dict.fromkeys([COUNT, *measures]))
-    aggregates = {f"aia_m{i}": _measure(door, text) for i, text in enumerate(figures)}
+    aggregates = {f"aia_m{i}": _measure(access, text) for i, text in enumerate(figures)}
     measured = [text.partition(":")[2] for text in figures if text != COUNT]
     with wrong_values():
-        rows = search_rows(door, changelist_rows(door), search)
-        rows = apply_lookups(door, rows, filters)
+        rows = search_rows(access, changelist_rows(access), search)
+        rows = apply_lookups(access, rows, filters)
         # The same rows without what the site has joined and counted to them.
-        plain = door.model._base_manager.using(rows.db)
+        plain = access.model._base_manager.using(rows.db)
         rows = plain.filter(pk__in=rows.order_by().values("pk"))
-        paths = [find_path(door, name) for name in measured]
+        paths = [find_path(access, name) for name in measured]
         check_paths(rows, [*groups.values(), *paths])
         if groups:
             keys = {f"aia_g{i}": _key(path) for i, path in enumerate(groups.values())}
@@ -105,14 +109,18 @@ def aggregate_objects(
         group = {text: values[f"aia_g{i}"] for i, text in enumerate(groups)}
         table_rows.append({"group": group, **row} if groups else row)
     _name_keys(groups, table_rows)
-    return {"model": door.label, "rows": table_rows, "more": len(results) > MOST_GROUPS}
+    return {
+        "model": access.label,
+        "rows": table_rows,
+        "more": len(results) > MOST_GROUPS,
+    }
 
 
-def _group(door: AdminAccess, text: str) -> Path:
-    path = find_path(door, text)
+def _group(access: AdminAccess, text: str) -> Path:
+    path = find_path(access, text)
     compared, _name, rest = split_transform(path)
     if rest or isinstance(compared, OPAQUE):
-        raise unknown_path(door, text)
+        raise unknown_path(access, text)
     if path.hops:
         raise hidden_rows(text)
     return path
@@ -133,17 +141,17 @@ def _key(path: Path) -> Any:
 
 def _limit(path: Path) -> Any:
     """Return the values of a field that the form names; None for all."""
-    door, field = path.door, path.field
-    admin = door.model_admin
-    if field.name in list_names(door) or not may_limit(admin, field):
+    access, field = path.access, path.field
+    admin = access.model_admin
+    if field.name in list_names(access) or not may_limit(admin, field):
         return None
     if says_itself(admin) or is_overridden(admin, *READONLY_METHODS):
         raise ModelRetry(
-            f"{field.name!r} cannot be a group: the form of each object of {door.label} "
+            f"{field.name!r} cannot be a group: the form of each object of {access.label} "
             "says what it names of it. Use filters and count."
         )
-    request = at_object(door, "").request
-    limits = form_limited_fields(admin, request, door.model(), [field])
+    request = at_object(access, "").request
+    limits = form_limited_fields(admin, request, access.model(), [field])
     named = limits.get(field.name)
     if isinstance(named, QuerySet):
         key = "pk" if field.many_to_many else field.target_field.name
@@ -153,7 +161,7 @@ def _limit(path: Path) -> Any:
     return [choice for choice, _label in field.flatchoices if str(choice) in named]
 
 
-def _measure(door: AdminAccess, text: str) -> Any:
+def _measure(access: AdminAccess, text: str) -> Any:
     if text == COUNT:
         return Count("pk", distinct=True)
     kind, _colon, name = text.partition(":")
@@ -162,7 +170,7 @@ def _measure(door: AdminAccess, text: str) -> Any:
             f"Measure {text[:100]!r} is unknown. Use count, or one of "
             f"{', '.join(MEASURES)} with a field, as sum:total."
         )
-    path = find_path(door, name)
+    path = find_path(access, name)
     if path.hops:
         raise hidden_rows(name)
     aggregate, kinds = MEASURES[kind]

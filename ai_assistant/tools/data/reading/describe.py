@@ -15,7 +15,7 @@ from ai_assistant.tools.data.access.lookups import custom_filters
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     at_object,
-    find_door,
+    find_access,
     visible_models,
 )
 from ai_assistant.tools.data.arguments import data_tool
@@ -32,11 +32,11 @@ def list_models(context: RunContext) -> list[dict[str, JSON]]:
     """Tell the models whose objects the user may see, and what is allowed there."""
     return [
         {
-            "model": door.label,
-            "name": str(door.options.verbose_name_plural),
-            "may": _may(door),
+            "model": access.label,
+            "name": str(access.options.verbose_name_plural),
+            "may": _may(access),
         }
-        for door in visible_models(context)
+        for access in visible_models(context)
     ]
 
 
@@ -47,25 +47,25 @@ def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
 
     Call it before other data tools, if you do not know the fields.
     """
-    door = find_door(context, model)
+    access = find_access(context, model)
     description: dict[str, JSON] = {
-        "model": door.label,
-        "name": str(door.options.verbose_name),
-        "may": _may(door),
-        "fields": _fields(door),
-        "search": bool(door.model_admin.get_search_fields(door.request)),
+        "model": access.label,
+        "name": str(access.options.verbose_name),
+        "may": _may(access),
+        "fields": _fields(access),
+        "search": bool(access.model_admin.get_search_fields(access.request)),
         "list_filters": {
-            spec.parameter_name: _filter_choices(door, spec)
-            for spec in custom_filters(door)
+            spec.parameter_name: _filter_choices(access, spec)
+            for spec in custom_filters(access)
         },
-        "inlines": _inlines(door),
-        "actions": _actions(door),
+        "inlines": _inlines(access),
+        "actions": _actions(access),
     }
     return {key: value for key, value in description.items() if value not in ([], {})}
 
 
-def _may(door: AdminAccess) -> list[str]:
-    admin, request = door.model_admin, door.request
+def _may(access: AdminAccess) -> list[str]:
+    admin, request = access.model_admin, access.request
     checks = {
         "view": admin.has_view_or_change_permission,
         "add": admin.has_add_permission,
@@ -75,12 +75,14 @@ def _may(door: AdminAccess) -> list[str]:
     return [name for name, may in checks.items() if may(request)]
 
 
-def _fields(door: AdminAccess) -> list[dict[str, JSON]]:
-    fields = {field.name: field for field in [*model_fields(door), *added_fields(door)]}
-    request, blank = at_object(door, "").request, door.model()
-    readonly = set(door.model_admin.get_readonly_fields(request, blank))
+def _fields(access: AdminAccess) -> list[dict[str, JSON]]:
+    fields = {
+        field.name: field for field in [*model_fields(access), *added_fields(access)]
+    }
+    request, blank = at_object(access, "").request, access.model()
+    readonly = set(access.model_admin.get_readonly_fields(request, blank))
     choices = [field for field in fields.values() if field.flatchoices]
-    limits = form_limited_fields(door.model_admin, request, blank, choices)
+    limits = form_limited_fields(access.model_admin, request, blank, choices)
     return [
         _field(field, limits, is_readonly=name in readonly)
         for name, field in fields.items()
@@ -109,19 +111,19 @@ def _field(field: Any, limits: Limits, *, is_readonly: bool) -> dict[str, JSON]:
     return {key: value for key, value in description.items() if value not in empty}
 
 
-def _filter_choices(door: AdminAccess, spec: Any) -> list[str]:
-    list_filter = spec(door.request, {}, door.model, door.model_admin)
+def _filter_choices(access: AdminAccess, spec: Any) -> list[str]:
+    list_filter = spec(access.request, {}, access.model, access.model_admin)
     return [str(choice) for choice, _label in list_filter.lookup_choices]
 
 
-def _inlines(door: AdminAccess) -> list[dict[str, JSON]]:
-    page, blank = at_object(door, ""), door.model()
+def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
+    page, blank = at_object(access, ""), access.model()
     # The code of a site may need more than an empty object.
     inlines: list[tuple[Any, Any]] = value_or(
         [],
         lambda: open_inlines(page, blank),
         "%s does not tell the inlines of an empty object",
-        door.label,
+        access.label,
     )
     result: list[dict[str, JSON]] = []
     for formset, inline in inlines:
@@ -134,10 +136,10 @@ def _inlines(door: AdminAccess) -> list[dict[str, JSON]]:
     return result
 
 
-def _actions(door: AdminAccess) -> dict[str, str]:
+def _actions(access: AdminAccess) -> dict[str, str]:
     """Return the actions of the list by name, with their descriptions."""
     actions: dict[str, str] = {}
-    for name, text in door.model_admin.get_action_choices(door.request):
+    for name, text in access.model_admin.get_action_choices(access.request):
         group = text if isinstance(text, list | tuple) else [(name, text)]
         actions |= {action: str(label) for action, label in group}
     return {name: text for name, text in actions.items() if name not in ("", BUILT_IN)}

@@ -17,7 +17,7 @@ from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     at_object,
-    find_door,
+    find_access,
     find_object,
     is_closed_on,
 )
@@ -47,23 +47,23 @@ def get_object(
     context: RunContext, model: str, id: ObjectId, fields: Chosen = []
 ) -> dict[str, JSON]:
     """Read an object with all that its page shows, and its `version`."""
-    door = find_door(context, model)
-    obj = find_object(door, id)
-    visible = admin_fields(door, obj)
+    access = find_access(context, model)
+    obj = find_object(access, id)
+    visible = admin_fields(access, obj)
     by_name = {field.name: field for field in visible}
     for name in fields:
         if name not in by_name:
-            raise unknown_path(door, name)
+            raise unknown_path(access, name)
     chosen = [by_name[name] for name in dict.fromkeys(fields)] if fields else visible
-    limits = limits_of(door, obj, chosen)
+    limits = limits_of(access, obj, chosen)
     chars = CHOSEN_CHARS if fields else FIELD_CHARS
-    page = at_object(door, obj.pk)
+    page = at_object(access, obj.pk)
     checks = {
         "change": page.model_admin.has_change_permission,
         "delete": page.model_admin.has_delete_permission,
     }
     result: dict[str, JSON] = {
-        "model": door.label,
+        "model": access.label,
         "id": obj.pk,
         "text": object_text(obj),
         "version": version_from(visible, obj),
@@ -78,14 +78,14 @@ def get_object(
 @data_tool(effect="read", label=_("History"), icon="clock")
 def object_history(context: RunContext, model: str, id: ObjectId) -> dict[str, JSON]:
     """Tell who changed an object in the admin, when and what; the newest first."""
-    door = find_door(context, model)
-    obj = find_object(door, id, "history")
+    access = find_access(context, model)
+    obj = find_object(access, id, "history")
     entries = LogEntry.objects.filter(
-        object_id=str(obj.pk), content_type=get_content_type_for_model(door.model)
+        object_id=str(obj.pk), content_type=get_content_type_for_model(access.model)
     )
     newest = entries.select_related("user").order_by("-action_time", "-pk")
     return {
-        "model": door.label,
+        "model": access.label,
         "id": obj.pk,
         "text": object_text(obj),
         "total": entries.count(),
@@ -101,7 +101,7 @@ def object_history(context: RunContext, model: str, id: ObjectId) -> dict[str, J
     }
 
 
-def open_inlines(door: AdminAccess, obj: Model | None) -> list[tuple[Any, Any]]:
+def open_inlines(access: AdminAccess, obj: Model | None) -> list[tuple[Any, Any]]:
     """
     Return the inlines of the page of `obj` that a tool may show.
 
@@ -109,10 +109,10 @@ def open_inlines(door: AdminAccess, obj: Model | None) -> list[tuple[Any, Any]]:
     """
     return [
         (formset, inline)
-        for formset, inline in door.model_admin.get_formsets_with_inlines(
-            door.request, obj
+        for formset, inline in access.model_admin.get_formsets_with_inlines(
+            access.request, obj
         )
-        if not is_closed_on(door.site, inline.model)
+        if not is_closed_on(access.site, inline.model)
         and not is_opted_out(inline.model, inline)
     ]
 

@@ -20,8 +20,8 @@ from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     at_object,
     at_page,
-    find_door,
-    related_door,
+    find_access,
+    related_access,
 )
 from ai_assistant.tools.data.access.values import object_text
 from ai_assistant.tools.data.access.visibility import (
@@ -44,13 +44,13 @@ def find_related(
     context: RunContext, model: str, field: str, search: str = "", page: PageNumber = 1
 ) -> dict[str, JSON]:
     """Find objects that a relation may be set to; of an inline: inline_model.field."""
-    door = find_door(context, model)
-    choices = next(_formfields(door, field), None)
+    access = find_access(context, model)
+    choices = next(_formfields(access, field), None)
     if choices is None:
-        raise unknown_path(door, field)
+        raise unknown_path(access, field)
     with wrong_values():
         first = (page - 1) * PAGE_ROWS
-        matching = _matching(door, choices, search)
+        matching = _matching(access, choices, search)
         rows = list(islice(matching, first, first + PAGE_ROWS + 1))
     return {
         "field": field,
@@ -62,10 +62,10 @@ def find_related(
     }
 
 
-def _formfields(door: AdminAccess, name: str) -> Iterator[Any]:
+def _formfields(access: AdminAccess, name: str) -> Iterator[Any]:
     """Yield the fields of that name in the forms that the user may fill in."""
     inline_label, _dot, field_name = name.rpartition(".")
-    for page, obj in _form_pages(door):
+    for page, obj in _form_pages(access):
         if inline_label:
             forms = [
                 (formset.form, inline.model)
@@ -75,7 +75,7 @@ def _formfields(door: AdminAccess, name: str) -> Iterator[Any]:
         else:
             change = obj is not None
             form = page.model_admin.get_form(page.request, obj, change=change)
-            forms = [(form, door.model)]
+            forms = [(form, access.model)]
         for form, model in forms:
             field = form.base_fields.get(field_name)
             relations = {item.name: item for item in model._meta.get_fields()}
@@ -87,19 +87,19 @@ def _formfields(door: AdminAccess, name: str) -> Iterator[Any]:
                 yield field
 
 
-def _form_pages(door: AdminAccess) -> Iterator[tuple[AdminAccess, Any]]:
+def _form_pages(access: AdminAccess) -> Iterator[tuple[AdminAccess, Any]]:
     """Yield the pages that add and change objects, each with an object for its form."""
-    admin, add_page = door.model_admin, at_page(door, "add")
+    admin, add_page = access.model_admin, at_page(access, "add")
     if admin.has_add_permission(add_page.request) and opens_page(add_page, "add"):
         yield add_page, None
-    if admin.has_change_permission(door.request) and opens_form(door):
-        yield at_object(door, ""), door.model()
+    if admin.has_change_permission(access.request) and opens_form(access):
+        yield at_object(access, ""), access.model()
 
 
-def _matching(door: AdminAccess, choices: Any, search: str) -> Iterable[Any]:
+def _matching(access: AdminAccess, choices: Any, search: str) -> Iterable[Any]:
     """Return the objects that the form lets the user choose."""
     rows = choices.queryset
-    related = related_door(door, rows.model)
+    related = related_access(access, rows.model)
     widget: Any = choices.widget
     if isinstance(widget, RelatedFieldWidgetWrapper):
         widget = widget.widget

@@ -30,7 +30,7 @@ from ai_assistant.tools.data.access.lookups import (
 )
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    find_door,
+    find_access,
     is_closed_on,
 )
 from ai_assistant.tools.data.access.values import object_text, value_of, with_related
@@ -65,39 +65,39 @@ def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
     page_size: PageSize = 20,
 ) -> dict[str, JSON]:
     """List objects of a model, and how many there are; `search` as the admin does."""
-    door = find_door(context, model)
-    columns = _chosen_fields(door, fields)
+    access = find_access(context, model)
+    columns = _chosen_fields(access, fields)
     with wrong_values():
-        matching = search_rows(door, changelist_rows(door), search)
-        matching = apply_lookups(door, matching, filters)
+        matching = search_rows(access, changelist_rows(access), search)
+        matching = apply_lookups(access, matching, filters)
         total = matching.count()
         pages = max(ceil(total / page_size), 1)
         if page > pages:
             raise ModelRetry(f"There is no page {page}: the last is {pages}.")
         first = (page - 1) * page_size
-        ordered = with_related(_in_order(door, matching, ordering), columns)
+        ordered = with_related(_in_order(access, matching, ordering), columns)
         rows = list(ordered[first : first + page_size])
     return {
-        "model": door.label,
+        "model": access.label,
         "total": total,
         "page": page,
         "pages": pages,
-        "rows": _rows_as_json(door, rows, columns),
+        "rows": _rows_as_json(access, rows, columns),
     }
 
 
-def _chosen_fields(door: AdminAccess, names: list[str]) -> list[Any]:
+def _chosen_fields(access: AdminAccess, names: list[str]) -> list[Any]:
     """Return the fields of these names; the columns of the list without names."""
     if not names:
-        return list_fields(door)
-    visible = {field.name: field for field in model_fields(door)}
+        return list_fields(access)
+    visible = {field.name: field for field in model_fields(access)}
     for name in names:
         if name not in visible and name != "id":
-            raise unknown_path(door, name)
+            raise unknown_path(access, name)
     return [visible[name] for name in dict.fromkeys(names) if name in visible]
 
 
-def search_rows(door: AdminAccess, rows: QuerySet[Any], text: str) -> QuerySet[Any]:
+def search_rows(access: AdminAccess, rows: QuerySet[Any], text: str) -> QuerySet[Any]:
     """
     Return `rows` searched as the admin does, without sensitive fields.
 
@@ -110,19 +110,19 @@ def search_rows(door: AdminAccess, rows: QuerySet[Any], text: str) -> QuerySet[A
             f"The search is too long (at most {SEARCH_CHARS} characters), or holds NUL "
             "or half a character."
         )
-    names = door.model_admin.get_search_fields(door.request)
-    open_names = [name for name in names if _is_searchable(door, str(name))]
+    names = access.model_admin.get_search_fields(access.request)
+    open_names = [name for name in names if _is_searchable(access, str(name))]
     if not open_names:
-        raise ModelRetry(f"{door.label!r} has no search. Use filters.")
-    admin = copy(door.model_admin)  # that of the site stays as it is
+        raise ModelRetry(f"{access.label!r} has no search. Use filters.")
+    admin = copy(access.model_admin)  # that of the site stays as it is
     admin.get_search_fields = lambda _request: open_names
-    matching, has_doubles = admin.get_search_results(door.request, rows, text)
+    matching, has_doubles = admin.get_search_results(access.request, rows, text)
     return matching.distinct() if has_doubles else matching  # type: ignore[no-any-return]
 
 
-def _is_searchable(door: AdminAccess, name: str) -> bool:
+def _is_searchable(access: AdminAccess, name: str) -> bool:
     """Tell whether nothing on the way of a search field is sensitive."""
-    options = door.options
+    options = access.options
     for part in name.lstrip("^=@").split(LOOKUP_SEP):
         fields = {field.name: field for field in options.get_fields()}
         field = options.pk if part == "pk" else fields.get(part)
@@ -133,30 +133,30 @@ def _is_searchable(door: AdminAccess, name: str) -> bool:
         related = field.related_model if field.is_relation else None
         if not isinstance(related, type):
             return True
-        if is_closed_on(door.site, related):
+        if is_closed_on(access.site, related):
             return False
         options = related._meta  # type: ignore[attr-defined]
     return True
 
 
 def _in_order(
-    door: AdminAccess, rows: QuerySet[Any], ordering: list[str]
+    access: AdminAccess, rows: QuerySet[Any], ordering: list[str]
 ) -> QuerySet[Any]:
     """Return `rows` in this order, or in that of the list; always a total order."""
     if len(ordering) > MAX_ORDERING:
         raise ModelRetry(f"Order by {MAX_ORDERING} fields at most.")
-    paths = [find_path(door, text.removeprefix("-")) for text in ordering]
+    paths = [find_path(access, text.removeprefix("-")) for text in ordering]
     names = [_order_name(*pair) for pair in zip(paths, ordering, strict=True)]
     if paths:
         check_paths(rows, paths)
     else:
-        names = [*(rows.query.order_by or door.options.ordering)]
+        names = [*(rows.query.order_by or access.options.ordering)]
     return rows.order_by(*names, "pk")
 
 
 def _order_name(path: Path, text: str) -> str:
     if path.rest or path.is_many:
-        raise unknown_path(path.door, text)
+        raise unknown_path(path.access, text)
     if path.hops:
         raise hidden_rows(text)
     name = path.name
@@ -173,29 +173,29 @@ def check_paths(rows: QuerySet[Any], paths: Iterable[Path]) -> None:
     Raise ModelRetry if a page with such a value does not open for the user.
     """
     for path in paths:
-        if path.field is path.door.options.pk:
+        if path.field is path.access.options.pk:
             continue
         reached = rows
         if path.way:
             keys = rows.order_by().values(f"{path.way}{LOOKUP_SEP}pk")
-            reached = path.door.model._base_manager.filter(pk__in=keys)
-        check_opening(path.door, reached, [path.field.name])
+            reached = path.access.model._base_manager.filter(pk__in=keys)
+        check_opening(path.access, reached, [path.field.name])
 
 
 def _rows_as_json(
-    door: AdminAccess, rows: list[Model], fields: list[Any]
+    access: AdminAccess, rows: list[Model], fields: list[Any]
 ) -> list[dict[str, Any]]:
     """Return the rows as JSON; of each only what the admin shows of it."""
-    columns = {field.name for field in list_fields(door)}
-    shows_text = "__str__" in list_names(door)
-    openable = openable_keys(door, rows)
+    columns = {field.name for field in list_fields(access)}
+    shows_text = "__str__" in list_names(access)
+    openable = openable_keys(access, rows)
     result: list[dict[str, Any]] = []
     for row in rows:
         item: dict[str, Any] = {"id": row.pk}
         if row.pk in openable:
-            visible = admin_fields(door, row, in_list=True)
+            visible = admin_fields(access, row, in_list=True)
             names = {field.name for field in visible}
-            limits = limits_of(door, row, fields, in_list=True)
+            limits = limits_of(access, row, fields, in_list=True)
             item |= {"text": object_text(row), "version": version_from(visible, row)}
         else:  # it is in the list, but has no page
             names, limits = columns, {}

@@ -24,9 +24,9 @@ WRITING = ("create_object", "change_object", "change_objects")
 MOST_CALLS = 30
 
 
-def object_version(door: AdminAccess, obj: Model) -> str:
+def object_version(access: AdminAccess, obj: Model) -> str:
     """Return the token of the fields of `obj` that the user sees now."""
-    return version_from(admin_fields(door, obj), obj)
+    return version_from(admin_fields(access, obj), obj)
 
 
 def version_from(fields: list[Any], obj: Model) -> str:
@@ -40,14 +40,14 @@ def version_from(fields: list[Any], obj: Model) -> str:
     return base64.urlsafe_b64encode(b"".join(digests)).decode().rstrip("=")
 
 
-def changed_since(door: AdminAccess, obj: Model, token: str) -> list[str]:
+def changed_since(access: AdminAccess, obj: Model, token: str) -> list[str]:
     """
     Return the names of the fields that have changed since `token` was made.
 
     All of them if other fields are shown now. Raise ModelRetry if no tool can have
     returned the token.
     """
-    columns = _columns(admin_fields(door, obj))
+    columns = _columns(admin_fields(access, obj))
     then, now = _digests(token), _digests(version_from(columns, obj))
     if len(then) != len(now) or then[0] != now[0]:
         return [field.name for field in columns]
@@ -94,8 +94,8 @@ class _Encoder(DjangoJSONEncoder):
 class Freshness:
     """Compare objects with what tools of this conversation have read of them."""
 
-    def __init__(self, context: RunContext, door: AdminAccess) -> None:
-        self.context, self.door = context, door
+    def __init__(self, context: RunContext, access: AdminAccess) -> None:
+        self.context, self.access = context, access
         self.newest: dict[str, str] | None = None  # versions, by id
 
     def refuse(self, obj: Model, token: str = "") -> ToolResult | None:
@@ -108,15 +108,15 @@ class Freshness:
         token = token or self._newest_version(obj)
         names = [
             name
-            for name in (changed_since(self.door, obj, token) if token else ())
+            for name in (changed_since(self.access, obj, token) if token else ())
             # Every save sets these by itself.
-            if not getattr(self.door.options.get_field(name), "auto_now", False)
+            if not getattr(self.access.options.get_field(name), "auto_now", False)
         ]
         if not names:
             return None
         changed: dict[str, Any] = {}
         for name in names:
-            field = self.door.options.get_field(name)
+            field = self.access.options.get_field(name)
             text = shown_value(field, obj)
             changed[name] = text
             if field.is_relation:
@@ -130,7 +130,7 @@ class Freshness:
             data={
                 "id": str(obj.pk),
                 "changed": changed,
-                "version": object_version(self.door, obj),
+                "version": object_version(self.access, obj),
             },
         )
 
@@ -151,7 +151,7 @@ class Freshness:
         for arguments, result in calls.values_list("arguments", "result"):
             data = (result or {}).get("data")
             label = str(arguments.get("model", "")).lower()
-            if label == self.door.label and isinstance(data, dict):
+            if label == self.access.label and isinstance(data, dict):
                 yield from _versions(data)
 
 

@@ -19,7 +19,7 @@ from ai_assistant.tools.adapters.admin_actions import (
     find_action,
     perform_action,
 )
-from ai_assistant.tools.data.access.model_admin import AdminAccess, find_door
+from ai_assistant.tools.data.access.model_admin import AdminAccess, find_access
 from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool, in_list
 from ai_assistant.tools.data.writing.differences import listed_objects
 from ai_assistant.tools.data.writing.results import count_with_name
@@ -31,18 +31,18 @@ MOST_NAMED = 30
 
 def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
     """Return the objects that the action would get: its effect is unknown."""
-    door = find_door(context, model)
-    request, _function = _action(door, action, ids)
-    objects = chosen_rows(door, ids, in_list)
+    access = find_access(context, model)
+    request, _function = _action(access, action, ids)
+    objects = chosen_rows(access, ids, in_list)
     title = _("%(action)s: %(objects)s") % {
-        "action": _description(door, request, action),
-        "objects": count_with_name(door.options, len(objects)),
+        "action": _description(access, request, action),
+        "objects": count_with_name(access.options, len(objects)),
     }
     return Changes(
         title=title,
         verb=title,
-        model=door.label,
-        objects=listed_objects(door.label, "action", objects),
+        model=access.label,
+        objects=listed_objects(access.label, "action", objects),
         total=len(objects),
         warnings=(
             _("This action is code of the site: what it does is not known before."),
@@ -53,33 +53,33 @@ def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Ch
 
 
 def _action(
-    door: AdminAccess, action: str, ids: Ids
+    access: AdminAccess, action: str, ids: Ids
 ) -> tuple[HttpRequest, Callable[..., Any]]:
     """Return the request and the function of an action in the list of the user."""
     if action == BUILT_IN:
         raise ModelRetry(f"Action {action!r} deletes. Use delete_objects instead.")
     request = action_request(
-        door.request.user, door.model_admin, action, [*map(str, ids)]
+        access.request.user, access.model_admin, action, [*map(str, ids)]
     )
-    request.resolver_match = door.request.resolver_match
+    request.resolver_match = access.request.resolver_match
     try:
-        return request, find_action(door.site, door.model_admin, request, action)
+        return request, find_action(access.site, access.model_admin, request, action)
     except PermissionDenied as error:
-        names = list(door.model_admin.get_actions(request))
+        names = list(access.model_admin.get_actions(request))
         listed = ", ".join(name for name in names[:MOST_NAMED] if name != BUILT_IN)
         raise ModelRetry(
             f"There is no action {action[:100]!r} that the user may carry out on "
-            f"{door.label}. Actions: {listed or 'none'}."
+            f"{access.label}. Actions: {listed or 'none'}."
         ) from error
 
 
-def _description(door: AdminAccess, request: HttpRequest, action: str) -> str:
+def _description(access: AdminAccess, request: HttpRequest, action: str) -> str:
     """Return the description of the action in the list of the admin."""
-    entry = door.model_admin.get_actions(request)[action]
+    entry = access.model_admin.get_actions(request)[action]
     # A tuple up to Django 6.0, an object with attributes from 6.1 on.
     description = str(getattr(entry, "description", None) or entry[2])
     try:
-        return description % model_format_dict(door.options)
+        return description % model_format_dict(access.options)
     except (KeyError, TypeError, ValueError):
         return description
 
@@ -95,8 +95,8 @@ def run_admin_action(
     context: RunContext, model: str, action: str, ids: Ids
 ) -> ToolResult:
     """Carry out an action of the list on objects. describe_model tells the actions."""
-    door = find_door(context, model)
-    request, function = _action(door, action, ids)
-    record_rows_before(chosen_rows(door, ids, in_list), ())
-    objects = chosen_objects(door.model_admin, request, [*map(str, ids)])
-    return perform_action(function, door.model_admin, request, objects)
+    access = find_access(context, model)
+    request, function = _action(access, action, ids)
+    record_rows_before(chosen_rows(access, ids, in_list), ())
+    objects = chosen_objects(access.model_admin, request, [*map(str, ids)])
+    return perform_action(function, access.model_admin, request, objects)

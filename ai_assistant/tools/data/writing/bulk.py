@@ -19,7 +19,11 @@ from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.changes.verify.expected_values import Hiding
 from ai_assistant.safety.policy.form_limits import admin_form_class
 from ai_assistant.tools.data.access.fields import FIELD_METHODS
-from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object, find_door
+from ai_assistant.tools.data.access.model_admin import (
+    AdminAccess,
+    at_object,
+    find_access,
+)
 from ai_assistant.tools.data.access.sites import check_page, is_custom_page
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import (
@@ -66,12 +70,12 @@ def preview_bulk(
 
     Of the others, the new values are kept, to be compared with what happens.
     """
-    door = find_door(context, model)
-    hiding = Hiding(door.model)
+    access = find_access(context, model)
+    hiding = Hiding(access.model)
     shown: list[ObjectChange] = []
     changed: list[Model] = []
     labels: list[str] = []
-    for submitted in _submissions(context, door, ids, values):
+    for submitted in _submissions(context, access, ids, values):
         if isinstance(submitted, ToolResult):
             return submitted
         if not form_changes_object(submitted):
@@ -85,9 +89,9 @@ def preview_bulk(
     if not changed:
         return nothing_to_change()
     return Changes(
-        title=change_many_title(door.options, len(changed), labels),
-        verb=change_verb(door.options, len(changed)),
-        model=door.label,
+        title=change_many_title(access.options, len(changed), labels),
+        verb=change_verb(access.options, len(changed)),
+        model=access.label,
         objects=tuple(shown),
         total=len(changed),
         versions=versions(changed),
@@ -97,16 +101,16 @@ def preview_bulk(
 
 
 def _submissions(
-    context: RunContext, door: AdminAccess, ids: Ids, values: Values
+    context: RunContext, access: AdminAccess, ids: Ids, values: Values
 ) -> Iterator[FormSubmission | ToolResult]:
     """Yield the valid forms of the objects, or the refusal of the first other."""
-    rows = chosen_rows(door, ids, on_page("change"))
+    rows = chosen_rows(access, ids, on_page("change"))
     # Each form reads the links of its object.
-    links = [field.name for field in door.options.many_to_many]
+    links = [field.name for field in access.options.many_to_many]
     prefetch_related_objects(rows, *links)
-    posting = posting_list(door, {"_save": "1"}, rows)
-    freshness, row_forms = Freshness(context, door), RowForms(posting, values)
-    has_custom_pages = is_custom_page(at_object(door, rows[0].pk), "change")
+    posting = posting_list(access, {"_save": "1"}, rows)
+    freshness, row_forms = Freshness(context, access), RowForms(posting, values)
+    has_custom_pages = is_custom_page(at_object(access, rows[0].pk), "change")
     for row in rows:
         check_change(posting, row)
         if stale := freshness.refuse(row):
@@ -114,7 +118,7 @@ def _submissions(
             return
         with wrong_values():
             if has_custom_pages:
-                page = at_object(door, row.pk)
+                page = at_object(access, row.pk)
                 check_page(page, "change")
                 submitted = form_submission(page, row, values)
             else:
@@ -128,9 +132,9 @@ def _submissions(
 
 def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     """Return the form of the first of the objects."""
-    door = find_door(context, arguments["model"])
-    first = chosen_rows(door, arguments["ids"], on_page("change"))[0]
-    page = at_object(door, first.pk)
+    access = find_access(context, arguments["model"])
+    first = chosen_rows(access, arguments["ids"], on_page("change"))[0]
+    page = at_object(access, first.pk)
     check_change(page, first)
     return form_submission(page, first, arguments["values"])
 
@@ -152,9 +156,9 @@ def prepare(
     context: RunContext, model: str, ids: Ids, values: Values
 ) -> CheckedForms | ToolResult:
     """Fill in all forms before the transaction: it takes long and needs no lock."""
-    door = find_door(context, model)
+    access = find_access(context, model)
     submissions = []
-    for submitted in _submissions(context, door, ids, values):
+    for submitted in _submissions(context, access, ids, values):
         if isinstance(submitted, ToolResult):
             return submitted
         if submitted.has_changed():
@@ -171,7 +175,7 @@ def _still_valid(context: RunContext, model: str) -> CheckedForms | None:
         return None
     if versions(checked.rows) != checked.versions:
         return None
-    posting = posting_list(find_door(context, model), {"_save": "1"}, checked.rows)
+    posting = posting_list(find_access(context, model), {"_save": "1"}, checked.rows)
     for row in checked.rows:
         check_change(posting, row)
     return checked
@@ -198,7 +202,7 @@ def change_objects(
         return nothing_to_change()
     record_rows_before(checked.rows, ())
     saved = [save(context, submitted) for submitted in checked.submissions]
-    return many_written(find_door(context, model), saved)
+    return many_written(find_access(context, model), saved)
 
 
 class RowForms:
@@ -209,9 +213,9 @@ class RowForms:
     admin edits. A class is made once for all objects that have the same one.
     """
 
-    def __init__(self, door: AdminAccess, values: Values) -> None:
-        self.door, self.values = door, values  # the request posts already
-        admin_class = type(door.model_admin)
+    def __init__(self, access: AdminAccess, values: Values) -> None:
+        self.access, self.values = access, values  # the request posts already
+        admin_class = type(access.model_admin)
         self.is_custom_form = admin_class.get_form is not ModelAdmin.get_form
         self.overridden = [
             name
@@ -223,7 +227,7 @@ class RowForms:
     def submission(self, obj: Model) -> FormSubmission:
         """Return the page of `obj`. Raise ModelRetry as `form_submission` does."""
         form_class = self._class(obj)
-        data, files = QueryDict(mutable=True), self.door.request.FILES
+        data, files = QueryDict(mutable=True), self.access.request.FILES
         is_plain = isinstance(form_class.base_fields, SharedFields)
         if is_plain:
             form = source = form_class(data, files, instance=copy(obj))
@@ -235,7 +239,7 @@ class RowForms:
         if not is_plain:
             form = form_class(data, files, instance=copy(obj))
         return FormSubmission(
-            door=self.door,
+            access=self.access,
             obj=obj,
             form=form,
             given={"": self.values.keys()},
@@ -243,7 +247,7 @@ class RowForms:
         )
 
     def _class(self, obj: Model) -> Any:
-        admin, request = self.door.model_admin, self.door.request
+        admin, request = self.access.model_admin, self.access.request
         if self.is_custom_form:
             return admin_form_class(admin, request, obj)
         answers = []

@@ -13,7 +13,7 @@ from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     at_object,
     check_distinguishable,
-    find_door,
+    find_access,
     find_object,
 )
 from ai_assistant.tools.data.access.values import object_name
@@ -53,8 +53,8 @@ def preview_change(
 ) -> Changes | ToolResult:
     """Return what the page of the object would change."""
     submitted, obj = _submitted(context, model, id, values, inlines)
-    door = submitted.door
-    if stale := Freshness(context, door).refuse(obj, version):
+    access = submitted.access
+    if stale := Freshness(context, access).refuse(obj, version):
         return stale
     with wrong_values():
         if not submitted.is_valid():
@@ -62,16 +62,16 @@ def preview_change(
     changes = object_changes(submitted)
     if not changes:
         return nothing_to_change()
-    cascades = _cascades(door, submitted)
+    cascades = _cascades(access, submitted)
     rows = form_changes(submitted)
     rows += [row for cascade in cascades for row in cascade.rows()]
     labels: list[str] = []
     if len(changes) == 1 and changes[0].kind == "change":
         labels = [field.label for field in changes[0].fields]
     return Changes(
-        title=change_title(door.options, object_name(obj), labels),
-        verb=change_verb(door.options, 1),
-        model=door.label,
+        title=change_title(access.options, object_name(obj), labels),
+        verb=change_verb(access.options, 1),
+        model=access.label,
         objects=tuple(changes),
         total=len(changes),
         related=tuple(part for cascade in cascades for part in cascade.related()),
@@ -79,12 +79,12 @@ def preview_change(
     )
 
 
-def check_change(door: AdminAccess, obj: Model) -> None:
+def check_change(access: AdminAccess, obj: Model) -> None:
     """Make sure that the user may change `obj`, by a request that posts."""
-    if not door.model_admin.has_change_permission(door.request, obj):
+    if not access.model_admin.has_change_permission(access.request, obj):
         raise ToolFailed(
             _("You may not change %(name)s “%(object)s”.")
-            % {"name": door.options.verbose_name, "object": object_name(obj)}
+            % {"name": access.options.verbose_name, "object": object_name(obj)}
         )
 
 
@@ -96,20 +96,20 @@ def _submitted(
     inlines: Inlines,
 ) -> tuple[FormSubmission, Model]:
     """Return the page as it would be posted, and the object as it is."""
-    door = find_door(context, model)
-    check_distinguishable(door.model)
-    obj = find_object(door, object_id)
-    page = at_object(door, obj.pk)
+    access = find_access(context, model)
+    check_distinguishable(access.model)
+    obj = find_object(access, object_id)
+    page = at_object(access, obj.pk)
     check_change(with_post(page, page.request.POST), obj)
     with wrong_values():
         return form_submission(page, obj, values, inlines), obj
 
 
-def _cascades(door: AdminAccess, submitted: FormSubmission) -> list[Cascade]:
+def _cascades(access: AdminAccess, submitted: FormSubmission) -> list[Cascade]:
     """Return what is deleted with the rows of inlines that are removed."""
     cascades = [Cascade([row]) for row in removed_inlines(submitted)]
     for cascade in cascades:
-        cascade.check_closed(door)
+        cascade.check_closed(access)
     return cascades
 
 
@@ -150,10 +150,10 @@ def change_object(
     version: as it was read
     """
     submitted, obj = _submitted(context, model, id, values, inlines)
-    door = submitted.door
+    access = submitted.access
     # Once it is approved, a person has seen what the object holds.
     stale = (
-        None if context.is_as_shown else Freshness(context, door).refuse(obj, version)
+        None if context.is_as_shown else Freshness(context, access).refuse(obj, version)
     )
     if stale is not None:
         return stale
@@ -162,5 +162,5 @@ def change_object(
             return form_errors(submitted)
         if not submitted.has_changed():
             return nothing_to_change()
-        _cascades(door, submitted)
-    return one_written(door, save(context, submitted), _("Changed."))
+        _cascades(access, submitted)
+    return one_written(access, save(context, submitted), _("Changed."))

@@ -10,7 +10,7 @@ from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.data.access.model_admin import (
     at_page,
     check_distinguishable,
-    find_door,
+    find_access,
 )
 from ai_assistant.tools.data.access.sites import check_page
 from ai_assistant.tools.data.arguments import Inlines, Values, data_tool
@@ -35,11 +35,11 @@ def preview_create(
     if not submitted.is_valid():
         return form_errors(submitted)
     changes = object_changes(submitted)
-    title = add_title(submitted.door.options)
+    title = add_title(submitted.access.options)
     return Changes(
         title=title,
         verb=title,
-        model=submitted.door.label,
+        model=submitted.access.label,
         objects=tuple(changes),
         total=len(changes),
     )
@@ -49,17 +49,17 @@ def _submitted(
     context: RunContext, model: str, values: Values, inlines: Inlines
 ) -> FormSubmission:
     """Return the add page as it would be posted. Raise ToolFailed if it is closed."""
-    door = at_page(find_door(context, model, also="add"), "add")
-    check_distinguishable(door.model)
-    posting = with_post(door, door.request.POST)
-    if not door.model_admin.has_add_permission(posting.request):
+    access = at_page(find_access(context, model, also="add"), "add")
+    check_distinguishable(access.model)
+    posting = with_post(access, access.request.POST)
+    if not access.model_admin.has_add_permission(posting.request):
         raise ToolFailed(
             _("You may not add %(names)s.")
-            % {"names": door.options.verbose_name_plural}
+            % {"names": access.options.verbose_name_plural}
         )
-    check_page(door, "add")
+    check_page(access, "add")
     with wrong_values():
-        return form_submission(door, None, values, inlines)
+        return form_submission(access, None, values, inlines)
 
 
 def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
@@ -88,4 +88,4 @@ def create_object(
         if not submitted.is_valid():
             return form_errors(submitted)
     saved = save(context, submitted)
-    return one_written(submitted.door, saved, _("Added."))
+    return one_written(submitted.access, saved, _("Added."))

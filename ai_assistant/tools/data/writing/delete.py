@@ -17,7 +17,7 @@ from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     at_object,
-    find_door,
+    find_access,
     is_closed_on,
 )
 from ai_assistant.tools.data.access.sites import check_page
@@ -99,13 +99,13 @@ class Cascade:
         groups = [*self.deleted().values(), *self.updated().values()]
         return [*self.objects, *(row for rows in groups for row in rows)]
 
-    def check_closed(self, door: AdminAccess) -> None:
+    def check_closed(self, access: AdminAccess) -> None:
         """Raise ToolFailed if rows that no tool shows would be deleted or changed."""
-        own_models = (door.model, door.options.concrete_model)
+        own_models = (access.model, access.options.concrete_model)
         for model in [*self.deleted(), *self.updated()]:
             if model._meta.auto_created in own_models:
                 continue  # links of the objects themselves
-            if is_closed_on(door.site, model):
+            if is_closed_on(access.site, model):
                 raise ToolFailed(
                     _("It goes with rows that are kept from the assistant: %(names)s.")
                     % {"names": model._meta.verbose_name_plural},
@@ -115,13 +115,13 @@ class Cascade:
 
 def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
     """Return what would be deleted and changed."""
-    door, cascade = _checked(context, model, ids)
+    access, cascade = _checked(context, model, ids)
     objects = cascade.objects
     return Changes(
-        title=delete_title(door.options, len(objects), object_name(objects[0])),
-        verb=delete_verb(door.options, len(objects)),
-        model=door.label,
-        objects=listed_objects(door.label, "delete", objects),
+        title=delete_title(access.options, len(objects), object_name(objects[0])),
+        verb=delete_verb(access.options, len(objects)),
+        model=access.label,
+        objects=listed_objects(access.label, "delete", objects),
         total=len(objects),
         related=cascade.related(),
         versions=versions(cascade.rows()),
@@ -130,25 +130,25 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
 
 
 def _checked(context: RunContext, model: str, ids: Ids) -> tuple[AdminAccess, Cascade]:
-    door = find_door(context, model, also="delete")
-    objects = chosen_rows(door, ids, on_page("delete"))
-    door = posting_list(door, {"action": "delete_selected", "post": "yes"}, objects)
-    _check_deletion(door, objects)
+    access = find_access(context, model, also="delete")
+    objects = chosen_rows(access, ids, on_page("delete"))
+    access = posting_list(access, {"action": "delete_selected", "post": "yes"}, objects)
+    _check_deletion(access, objects)
     for obj in objects:
-        check_page(at_object(door, obj.pk, "delete"), "delete")
+        check_page(at_object(access, obj.pk, "delete"), "delete")
     cascade = Cascade(objects)
-    cascade.check_closed(door)
-    return door, cascade
+    cascade.check_closed(access)
+    return access, cascade
 
 
-def _check_deletion(door: AdminAccess, objects: Sequence[Model]) -> None:
+def _check_deletion(access: AdminAccess, objects: Sequence[Model]) -> None:
     """Raise ToolFailed if the admin would not delete `objects` for the user."""
-    model_admin, request = door.model_admin, door.request
+    model_admin, request = access.model_admin, access.request
     for obj in objects:
         if not model_admin.has_delete_permission(request, obj):
             raise ToolFailed(
                 _("You may not delete %(name)s “%(object)s”.")
-                % {"name": door.options.verbose_name, "object": object_name(obj)}
+                % {"name": access.options.verbose_name, "object": object_name(obj)}
             )
     # The site may add to it: so it is asked as the page asks it.
     deleted = model_admin.get_deleted_objects(objects, request)
@@ -177,14 +177,14 @@ def _check_deletion(door: AdminAccess, objects: Sequence[Model]) -> None:
 )
 def delete_objects(context: RunContext, model: str, ids: Ids) -> ToolResult:
     """Delete objects, with all that depends on them."""
-    door, cascade = _checked(context, model, ids)
+    access, cascade = _checked(context, model, ids)
     objects = list(cascade.objects)
-    changed = tuple(named_object(door, obj) for obj in objects)
+    changed = tuple(named_object(access, obj) for obj in objects)
     count = len(objects)
-    delete_as_admin(context, door, objects)
+    delete_as_admin(context, access, objects)
     return ToolResult(
         ok=True,
         message=_("Deleted %(objects)s.")
-        % {"objects": count_with_name(door.options, count)},
+        % {"objects": count_with_name(access.options, count)},
         changed=changed,
     )

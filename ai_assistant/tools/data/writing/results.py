@@ -93,37 +93,37 @@ def _fields(labels: Sequence[str]) -> str:
     return str(get_text_list([label.lower() for label in unique], _("and")))
 
 
-def one_written(door: AdminAccess, saved: Model, message: str) -> ToolResult:
+def one_written(access: AdminAccess, saved: Model, message: str) -> ToolResult:
     """Return the result of a call that wrote one object: its id and its version."""
-    item = named_object(door, saved)
-    data = {**item, "version": _version(door, saved)}
+    item = named_object(access, saved)
+    data = {**item, "version": _version(access, saved)}
     return ToolResult(ok=True, message=message, data=data, changed=(item,))
 
 
-def many_written(door: AdminAccess, saved: Sequence[Model]) -> ToolResult:
+def many_written(access: AdminAccess, saved: Sequence[Model]) -> ToolResult:
     """Return the result of a call that wrote several objects."""
     versions = [
-        {"id": str(obj.pk), "version": _version(door, obj)}
+        {"id": str(obj.pk), "version": _version(access, obj)}
         for obj in saved[:MOST_VERSIONS]
     ]
     return ToolResult(
         ok=True,
         message=_("Changed %(objects)s.")
-        % {"objects": count_with_name(door.options, len(saved))},
+        % {"objects": count_with_name(access.options, len(saved))},
         data={"count": len(saved), "objects": versions},
-        changed=tuple(named_object(door, obj) for obj in saved),
+        changed=tuple(named_object(access, obj) for obj in saved),
     )
 
 
-def named_object(door: AdminAccess, obj: Model) -> dict[str, JSON]:
+def named_object(access: AdminAccess, obj: Model) -> dict[str, JSON]:
     """Return the object as a result names it."""
-    return {"model": door.label, "id": str(obj.pk), "text": object_name(obj)}
+    return {"model": access.label, "id": str(obj.pk), "text": object_name(obj)}
 
 
-def _version(door: AdminAccess, saved: Model) -> str:
+def _version(access: AdminAccess, saved: Model) -> str:
     """Return the version of the row: an instance may hold what was never stored."""
-    stored = door.model._base_manager.filter(pk=saved.pk).first()
-    return object_version(door, stored) if stored is not None else ""
+    stored = access.model._base_manager.filter(pk=saved.pk).first()
+    return object_version(access, stored) if stored is not None else ""
 
 
 def form_errors(submitted: FormSubmission, text: str = "") -> ToolResult:

@@ -34,12 +34,12 @@ def save(context: RunContext, submitted: FormSubmission) -> Model:
     The methods of the ModelAdmin are called in the same order as by its own page.
     Raise ModelRetry if its code finds a value wrong only now.
     """
-    model_admin, request = submitted.door.model_admin, submitted.door.request
+    model_admin, request = submitted.access.model_admin, submitted.access.request
     form, formsets, adds = submitted.form, submitted.formsets, submitted.adds
     try:
         record_rows_before(form_changes(submitted), removed_inlines(submitted))
         if submitted.is_whole_page and is_custom_page(
-            submitted.door, "add" if adds else "change"
+            submitted.access, "add" if adds else "change"
         ):
             return _save_by_page(context, submitted)
         saved: Model = model_admin.save_form(request, form, change=not adds)
@@ -60,33 +60,33 @@ def save(context: RunContext, submitted: FormSubmission) -> Model:
 
 def _save_by_page(context: RunContext, submitted: FormSubmission) -> Model:
     """Save by posting to the page itself, which is code of the site."""
-    entries = _post_and_sign(context, submitted.door, submitted.door.model)
+    entries = _post_and_sign(context, submitted.access, submitted.access.model)
     if submitted.obj is not None:
         return submitted.obj
     added = next((entry.object_id for entry in entries if entry.is_addition()), None)
     if added is None:
         raise ToolFailed(_("The page has not told what it added."))
-    return submitted.door.model._base_manager.get(pk=added)
+    return submitted.access.model._base_manager.get(pk=added)
 
 
 def delete_as_admin(
-    context: RunContext, door: AdminAccess, objects: Sequence[Model]
+    context: RunContext, access: AdminAccess, objects: Sequence[Model]
 ) -> None:
     """Delete objects as the admin does: one by its page, several by its list."""
     record_rows_before((), objects)
-    pages = [at_object(door, obj.pk, "delete") for obj in objects]
+    pages = [at_object(access, obj.pk, "delete") for obj in objects]
     if any(is_custom_page(page, "delete") for page in pages):
         for obj, page in zip(objects, pages, strict=True):
             data = QueryDict(mutable=True)
             data["post"] = "yes"
             _post_and_sign(context, with_post(page, data), type(obj))
         return
-    model_admin, request = door.model_admin, door.request
+    model_admin, request = access.model_admin, access.request
     entries = model_admin.log_deletions(request, objects)
     _sign(context, entries, objects)
     has_action = "delete_selected" in model_admin.get_actions(request)
     pks = [obj.pk for obj in objects]
-    if len(objects) == 1 or not has_action or not _are_listed(door, pks):
+    if len(objects) == 1 or not has_action or not _are_listed(access, pks):
         for obj in objects:
             model_admin.delete_model(request, obj)
         return
@@ -94,24 +94,24 @@ def delete_as_admin(
     model_admin.delete_queryset(request, chosen)
 
 
-def _are_listed(door: AdminAccess, pks: Sequence[Any]) -> bool:
+def _are_listed(access: AdminAccess, pks: Sequence[Any]) -> bool:
     """Tell whether a list of Django's own has all of them."""
-    if is_custom_page(door, "changelist"):
+    if is_custom_page(access, "changelist"):
         return False
-    if not limits_list(door):
+    if not limits_list(access):
         return True
-    return changelist_rows(door).filter(pk__in=pks).count() == len(pks)
+    return changelist_rows(access).filter(pk__in=pks).count() == len(pks)
 
 
 # --- the log of the admin ---
 
 
 def _post_and_sign(
-    context: RunContext, door: AdminAccess, model: type[Model]
+    context: RunContext, access: AdminAccess, model: type[Model]
 ) -> list[LogEntry]:
     """Post to a custom page, and return the entries that it wrote, signed."""
     last = LogEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    post_page(door)
+    post_page(access)
     entries = list(_user_entries(context, model).filter(pk__gt=last))
     _sign(context, entries, ())
     return entries

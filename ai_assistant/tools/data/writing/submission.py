@@ -48,7 +48,7 @@ class FormSubmission:
     and `form.instance` is what the object becomes once `is_valid` was called.
     """
 
-    door: AdminAccess  # with the request that posts
+    access: AdminAccess  # with the request that posts
     obj: Model | None
     form: Any
     is_whole_page: bool = True  # else a form of the list, without inlines
@@ -79,7 +79,7 @@ class FormSubmission:
 
 
 def form_submission(
-    door: AdminAccess,
+    access: AdminAccess,
     obj: Model | None,
     values: dict[str, Any],
     inlines: dict[str, list[Row]] | None = None,
@@ -87,26 +87,26 @@ def form_submission(
     """
     Return the page of `obj`, or of a new object, with `values` in place of its own.
 
-    `door` has the request of that page. Raise ModelRetry if one of them may not be
+    `access` has the request of that page. Raise ModelRetry if one of them may not be
     given.
     """
     data = QueryDict(mutable=True)
-    posted = with_post(door, data)
+    posted = with_post(access, data)
     form_class = admin_form_class(posted.model_admin, posted.request, obj)
     if obj is not None:
         unbound = form_class(instance=copy(obj))
     else:
-        initial = door.model_admin.get_changeform_initial_data(door.request)
+        initial = access.model_admin.get_changeform_initial_data(access.request)
         unbound = form_class(initial=initial)
     check_names(unbound, values)
     post_form(data, unbound)
     post_values(data, unbound, values)
     rows = InlineRows(request=posted.request, obj=obj, data=data)
-    rows.post(_formsets(door, unbound.instance, obj), inlines or {})
+    rows.post(_formsets(access, unbound.instance, obj), inlines or {})
     data["_save"] = "1"  # the button
     form = form_class(data, posted.request.FILES, instance=copy(obj) if obj else None)
     return FormSubmission(
-        door=posted,
+        access=posted,
         obj=obj,
         form=form,
         given={"": values.keys(), **rows.given},
@@ -114,28 +114,28 @@ def form_submission(
     )
 
 
-def with_post(door: AdminAccess, data: QueryDict) -> AdminAccess:
-    """Return the door with a request that posts `data` to the same page."""
-    request: HttpRequest = copy(door.request)
+def with_post(access: AdminAccess, data: QueryDict) -> AdminAccess:
+    """Return the access with a request that posts `data` to the same page."""
+    request: HttpRequest = copy(access.request)
     request.method, request.POST = "POST", data  # type: ignore[assignment]
     request.META = {**request.META, "REQUEST_METHOD": "POST"}
-    return replace(door, request=request)
+    return replace(access, request=request)
 
 
 def posting_list(
-    door: AdminAccess, form: dict[str, str], objects: Iterable[Model]
+    access: AdminAccess, form: dict[str, str], objects: Iterable[Model]
 ) -> AdminAccess:
-    """Return the door with a request that posts `form` for objects of the list."""
+    """Return the access with a request that posts `form` for objects of the list."""
     data = QueryDict(mutable=True)
     data.update(form)
     data.setlist(ACTION_CHECKBOX_NAME, [str(obj.pk) for obj in objects])
-    return with_post(door, data)
+    return with_post(access, data)
 
 
-def _formsets(door: AdminAccess, instance: Model, obj: Model | None) -> Formsets:
+def _formsets(access: AdminAccess, instance: Model, obj: Model | None) -> Formsets:
     """Return the formsets of the page, bound if the request posts, and their inlines."""
-    create = door.model_admin._create_formsets  # noqa: SLF001 - as the page itself does
-    formsets, inlines = create(door.request, instance, change=obj is not None)
+    create = access.model_admin._create_formsets  # noqa: SLF001 - as the page itself does
+    formsets, inlines = create(access.request, instance, change=obj is not None)
     return list(zip(formsets, inlines, strict=True))
 
 
