@@ -13,7 +13,6 @@ from ai_assistant.tools.data.writing import (
     action,
     bulk,
     change,
-    create,
     delete,
 )
 from ai_assistant.tools.page import browser_tools, navigate

@@ -55,24 +55,24 @@ def ask_user(
     strict: only the options may be answered, no other text
     """
     try:
-        asked = Ask(question, kind=kind, options=options, strict=strict, key=KEY)
+        ask = Ask(question, kind=kind, options=options, strict=strict, key=KEY)
     except ValueError as error:
         raise ModelRetry(str(error)) from error
     if KEY not in context.answers:
-        raise asked
+        raise ask
     answer = context.answers[KEY]
     return {
         "question": question,
         "outcome": "answered",
         "answer": answer,
-        "labels": _labels(asked, answer),
+        "labels": _labels(ask, answer),
     }
 
 
-def _labels(asked: Ask, answer: Any) -> list[str]:
+def _labels(ask: Ask, answer: Any) -> list[str]:
     """Return the labels of the chosen options."""
     if isinstance(answer, bool):
         return [_("Yes") if answer else _("No")]
-    labels = {choice["id"]: choice["label"] for choice in asked.choices}
+    labels = {choice["id"]: choice["label"] for choice in ask.choices}
     chosen: list[str] = answer if isinstance(answer, list) else [answer]
     return [labels.get(option, option) for option in chosen]

@@ -1,10 +1,10 @@
 """Arguments that several tools on rows share, and the objects that they name."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from pydantic import BeforeValidator, Field
 
 from ai_assistant.decorators import tool
@@ -14,7 +14,6 @@ from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.data.access.model_admin import (
     ID_CHARS,
     AdminAccess,
-    at_object,
     check_distinguishable,
 )
 from ai_assistant.tools.data.access.sites import are_enabled
@@ -40,14 +39,14 @@ Inlines = Annotated[dict[str, list[dict[str, Any]]] | None, Field(max_length=50)
 
 data_tool = partial(tool, shared=True, is_enabled=are_enabled)
 
-Load = Callable[[AdminAccess, list[Any]], Iterable[Model]]
 
-
-def chosen_rows(access: AdminAccess, ids: list[Any], load: Load) -> list[Model]:
+def chosen_rows(access: AdminAccess, ids: list[Any], page: Page) -> list[Model]:
     """
-    Return the objects with these ids, in their order, each once, as `load` finds them.
+    Return the objects with these ids, in their order, each once.
 
-    Raise ModelRetry if there are none or too many ids, or an object is not found.
+    They are those that the list shows, if `page` is "changelist", or whose own page
+    finds them. Raise ModelRetry if there are none or too many ids, or an object is
+    not found.
     """
     check_distinguishable(access.model)
     texts = list(dict.fromkeys(map(str, ids)))
@@ -55,7 +54,7 @@ def chosen_rows(access: AdminAccess, ids: list[Any], load: Load) -> list[Model]:
         raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(texts)}.")
     with wrong_values():
         keys = [_key(access, text) for text in texts]
-        rows = {str(row.pk): row for row in load(access, keys)}
+        rows = {str(row.pk): row for row in _rows(access, keys, page)}
     missing = [str(key) for key in keys if str(key) not in rows]
     if missing:
         raise ModelRetry(
@@ -71,27 +70,15 @@ def _key(access: AdminAccess, text: str) -> Any:
     return access.options.pk.to_python(text)
 
 
-def in_list(access: AdminAccess, keys: list[Any]) -> Iterator[Model]:
-    """Yield the objects that the list of the admin shows."""
-    return _batches(changelist_rows(access), keys)
-
-
-def on_page(page: Page) -> Load:
-    """Return a function that yields the objects whose own page finds them."""
-
-    def load(access: AdminAccess, keys: list[Any]) -> Iterator[Model]:
-        if not is_overridden(access.model_admin, "get_object"):
-            yield from _batches(page_rows(access, page), keys)
-            return
+def _rows(access: AdminAccess, keys: list[Any], page: Page) -> Iterator[Model]:
+    is_list = page == "changelist"
+    if not is_list and is_overridden(access.model_admin, "get_object"):
         for key in keys:
-            its_page = at_object(access, key, page)
+            its_page = access.at_object(key, page)
             obj = its_page.model_admin.get_object(its_page.request, str(key))
             if obj is not None:
                 yield obj
-
-    return load
-
-
-def _batches(rows: QuerySet[Any], keys: list[Any]) -> Iterator[Model]:
+        return
+    rows = changelist_rows(access) if is_list else page_rows(access, page)
     for start in range(0, len(keys), BATCH):
         yield from rows.filter(pk__in=keys[start : start + BATCH])

@@ -16,8 +16,6 @@ from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_object,
-    at_page,
     is_closed,
 )
 from ai_assistant.tools.data.access.visibility import is_listed, opens_list
@@ -43,7 +41,7 @@ def admin_fields(
         return model_fields(access)
     columns = list_names(access) if is_in_list else []
     return _open_fields(
-        access.options, [*_form_names(at_object(access, obj.pk), obj), *columns]
+        access.options, [*_form_names(access.at_object(obj.pk), obj), *columns]
     )
 
 
@@ -58,7 +56,7 @@ def limits_of(
         limited = [field for field in limited if field.name not in columns]
     if not limited:
         return {}
-    return form_limited_fields(admin, at_object(access, obj.pk).request, obj, limited)
+    return form_limited_fields(admin, access.at_object(obj.pk).request, obj, limited)
 
 
 def model_fields(access: AdminAccess) -> list[Any]:
@@ -71,7 +69,7 @@ def model_fields(access: AdminAccess) -> list[Any]:
     if FIELDS not in access.memo:
         names: list[str] = value_or(
             [],
-            lambda: _form_names(at_object(access, ""), access.model()),
+            lambda: _form_names(access.at_object(""), access.model()),
             "%s does not tell the fields of an empty object",
             access.label,
         )
@@ -82,7 +80,7 @@ def model_fields(access: AdminAccess) -> list[Any]:
 
 def added_fields(access: AdminAccess) -> list[Any]:
     """Return the fields of the page that adds an object; none if the user may not."""
-    add_page = at_page(access, "add")
+    add_page = access.at_page("add")
     if not add_page.model_admin.has_add_permission(add_page.request):
         return []
     return _open_fields(access.options, _form_names(add_page, None))

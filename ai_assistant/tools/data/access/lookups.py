@@ -13,7 +13,7 @@ from django.utils.inspect import func_supports_parameter
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.data.access.fields import model_fields
-from ai_assistant.tools.data.access.model_admin import AdminAccess, related_access
+from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.visibility import (
     changelist_rows,
     decides_by_object,
@@ -158,7 +158,7 @@ def _beyond(
     access: AdminAccess, relation: Any, parts: list[str], value: Any, depth: int
 ) -> Path | None:
     """Return the path through `relation`, or None if nothing there may be seen."""
-    related = related_access(access, relation.related_model)
+    related = access.related(relation.related_model)
     path = _follow(related, parts, value, depth + 1) if related else None
     # If the list does not open, and the site decides by the object, no row is known.
     if (

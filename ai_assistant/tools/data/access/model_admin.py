@@ -11,11 +11,13 @@ from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import quote
 from django.contrib.auth import get_permission_codename
 from django.contrib.auth.models import Permission
+from django.contrib.messages import WARNING
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.safety.policy import admin_pages
 from ai_assistant.safety.policy.admin_pages import Page
 from ai_assistant.safety.policy.sensitive import (
     is_opted_out,
@@ -23,8 +25,13 @@ from ai_assistant.safety.policy.sensitive import (
     is_sensitive_model,
 )
 from ai_assistant.text.unicode import join_surrogates
-from ai_assistant.tools.adapters.request import admin_path, admin_request
-from ai_assistant.tools.data.access.sites import check_page, lets_in, sites_of
+from ai_assistant.tools.adapters.request import (
+    admin_path,
+    admin_request,
+    page_closed,
+    post_to_page,
+)
+from ai_assistant.tools.data.access.sites import lets_in, sites_of
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.types import RunContext
 
@@ -36,16 +43,17 @@ MOST_NEAR = 3
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AdminAccess:
     """
-    A ModelAdmin that lets the user in, and a request of that user to it.
+    A ModelAdmin that lets the user in, and a request of that user to one of its pages.
 
-    The request is one for the list; `at_object` returns one for a page of an object.
-    Each call of a tool makes its own; `memo` caches answers for that call.
+    It is for the list; `at_page` and `at_object` return it for another page. Each
+    call of a tool makes its own; `memo` caches answers for that call.
     """
 
     model_admin: Any
-    request: HttpRequest
     model: type[Model]
     site: AdminSite
+    request: HttpRequest
+    page: Page = "changelist"
     memo: dict[Any, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -57,6 +65,71 @@ class AdminAccess:
     def options(self) -> Any:
         """The `_meta` of the model."""
         return self.model._meta
+
+    def at_page(self, page: Page, *args: str) -> "AdminAccess":
+        """Return the access with a request for another page, as "add"."""
+        user = self.request.user
+        request = _page_request(self.site, self.model, user, page, *args)
+        return replace(self, page=page, request=request)
+
+    def at_object(self, object_id: Any, page: Page = "change") -> "AdminAccess":
+        """Return the access with a request for a page of one object."""
+        return self.at_page(page, quote(str(object_id)))
+
+    def related(self, model: type[Model]) -> "AdminAccess | None":
+        """Return the access to another model on the same site; None if it is closed."""
+        if model not in self.memo:
+            self.memo[model] = _open(self.site, model, self.request.user)
+        return self.memo[model]  # type: ignore[no-any-return]
+
+    def may_see(self, obj: Model | None = None) -> bool:
+        """Tell whether the user may view or change `obj`, or such objects at all."""
+        return bool(self.model_admin.has_view_or_change_permission(self.request, obj))
+
+    def is_custom_page(self) -> bool:
+        """
+        Tell whether the page is code of the site.
+
+        Raise ToolFailed if there is no such page at all.
+        """
+        if self.request.resolver_match is None:
+            raise page_closed()
+        return admin_pages.is_own_page(self.model_admin, self.request, self.page)
+
+    def check_page(self) -> Any:
+        """
+        Return the response of a custom page of the site, None for a page of Django's.
+
+        Raise ToolFailed if it does not open for the user.
+        """
+        if not self.is_custom_page():
+            return None
+        response = admin_pages.shown_page(self.model_admin, self.request)
+        if response is None:
+            raise page_closed()
+        return response
+
+    def opens_page(self) -> bool:
+        """Tell whether the page opens for the user; one of Django's always does."""
+        try:
+            self.check_page()
+        except ToolFailed:
+            return False
+        return True
+
+    def post_page(self) -> None:
+        """
+        Post the request to the page itself.
+
+        Raise ToolFailed if it does not redirect: it was not saved then.
+        """
+        response = post_to_page(self.request)
+        messages = list(self.request._messages)  # type: ignore[attr-defined]
+        errors = [str(item) for item in messages if item.level >= WARNING]
+        if response.status_code not in (301, 302, 303):
+            raise page_closed(" ".join(errors))
+        if errors:
+            raise ToolFailed(" ".join(errors))
 
 
 def find_access(context: RunContext, model: str, *, also: str = "") -> AdminAccess:
@@ -80,32 +153,12 @@ def find_access(context: RunContext, model: str, *, also: str = "") -> AdminAcce
     )
 
 
-def related_access(access: AdminAccess, model: type[Model]) -> AdminAccess | None:
-    """Return the access to another model on the same site, or None if it is closed."""
-    if model not in access.memo:
-        access.memo[model] = _open(access.site, model, access.request.user)
-    return access.memo[model]  # type: ignore[no-any-return]
-
-
 def visible_models(context: RunContext) -> list[AdminAccess]:
     """Return the access to each model that the user may see, sorted by label."""
     sites = sites_of(context)
     registered = {model for site in sites for model in site._registry}
     visible = (_first(sites, model, context.user) for model in registered)
     return sorted(filter(None, visible), key=lambda access: access.label)
-
-
-def at_page(access: AdminAccess, page: Page, *args: str) -> AdminAccess:
-    """Return the access with a request for another page, as "add" or "changelist"."""
-    request = _page_request(access.site, access.model, access.request.user, page, *args)
-    return replace(access, request=request)
-
-
-def at_object(
-    access: AdminAccess, object_id: Any, page: Page = "change"
-) -> AdminAccess:
-    """Return the access with a request for a page of one object."""
-    return at_page(access, page, quote(str(object_id)))
 
 
 def find_object(access: AdminAccess, object_id: Any, page: Page = "change") -> Any:
@@ -118,20 +171,15 @@ def find_object(access: AdminAccess, object_id: Any, page: Page = "change") -> A
     text = str(object_id)
     with wrong_values():
         if len(text) <= ID_CHARS and join_surrogates(text) == text:
-            its_page = at_object(access, text, page)
+            its_page = access.at_object(text, page)
             obj = its_page.model_admin.get_object(its_page.request, text)
-            if obj is not None and may_see(its_page, obj):
-                check_page(its_page, page)
+            if obj is not None and its_page.may_see(obj):
+                its_page.check_page()
                 return obj
     raise ModelRetry(
         f"There is no {access.options.verbose_name} with the id "
         f"{join_surrogates(text[:LABEL_CHARS])!r}. search_objects finds ids."
     )
-
-
-def may_see(access: AdminAccess, obj: Model | None = None) -> bool:
-    """Tell whether the user may view or change `obj`, or such objects at all."""
-    return bool(access.model_admin.has_view_or_change_permission(access.request, obj))
 
 
 def is_closed(model: type[Any]) -> bool:
@@ -217,11 +265,11 @@ def _open(
         return None
     request = _page_request(site, model, user, "changelist")
     access = AdminAccess(
-        model_admin=model_admin, request=request, model=model, site=site
+        model_admin=model_admin, model=model, site=site, request=request
     )
     if not lets_in(site, request):
         return None
-    return access if may_see(access) or (also and _may(access, also)) else None
+    return access if access.may_see() or (also and _may(access, also)) else None
 
 
 def _may(access: AdminAccess, action: str) -> bool:

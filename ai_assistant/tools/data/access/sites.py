@@ -4,22 +4,16 @@ import logging
 from functools import lru_cache
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.admin import site as default_site
 from django.contrib.admin.sites import all_sites
 from django.http import HttpRequest
 
 from ai_assistant import conf
-from ai_assistant.exceptions import ToolFailed
 from ai_assistant.request_context import match_of
-from ai_assistant.safety.policy import admin_pages
-from ai_assistant.safety.policy.admin_pages import Page
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.adapters.request import (
     admin_path,
-    page_closed,
-    post_to_page,
     user_request,
 )
 from ai_assistant.types import RunContext
@@ -96,47 +90,3 @@ def mounted_sites() -> list[AdminSite]:
 def lets_in(site: AdminSite, request: HttpRequest) -> bool:
     """Tell whether the site lets the user in; not if its own code fails."""
     return bool(value_or(False, lambda: site.has_permission(request)))
-
-
-def is_custom_page(access: Any, page: Page) -> bool:
-    """
-    Tell whether the requested page is code of the site.
-
-    Raise ToolFailed if there is no such page at all.
-    """
-    if access.request.resolver_match is None:
-        raise page_closed()
-    return admin_pages.is_own_page(access.model_admin, access.request, page)
-
-
-def check_page(access: Any, page: Page) -> Any:
-    """
-    Make sure that a custom page of the site opens for the user.
-
-    Return its response, or None for a page of Django's. Raise ToolFailed if it does
-    not open.
-    """
-    if not is_custom_page(access, page):
-        return None
-    response = admin_pages.shown_page(access.model_admin, access.request)
-    if response is None:
-        raise page_closed()
-    return response
-
-
-def post_page(access: Any) -> None:
-    """
-    Post the request to the page itself.
-
-    Raise ToolFailed if it does not redirect: it was not saved then.
-    """
-    response = post_to_page(access.request)
-    errors = [
-        str(message)
-        for message in list(access.request._messages)
-        if message.level >= messages.WARNING
-    ]
-    if response.status_code not in (301, 302, 303):
-        raise page_closed(" ".join(errors))
-    if errors:
-        raise ToolFailed(" ".join(errors))

@@ -6,7 +6,7 @@ of its own, and close the page of an object by `get_object`, a permission of the
 or a view. Each of them is asked only where the site has overridden it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -22,11 +22,7 @@ from ai_assistant.safety.policy.admin_pages import (
 )
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_object,
-    at_page,
-    may_see,
 )
-from ai_assistant.tools.data.access.sites import check_page, is_custom_page
 
 LISTED, BY_OBJECT = "listed", "by object"  # keys of AdminAccess.memo
 ANY = "0"  # the id of no object in particular
@@ -45,7 +41,7 @@ def changelist_rows(access: AdminAccess) -> QuerySet[Any]:
     list is code of the site and does not open.
     """
     if LISTED not in access.memo:
-        access.memo[LISTED] = _listed(at_page(access, "changelist"))
+        access.memo[LISTED] = _listed(access.at_page("changelist"))
     return access.memo[LISTED].all()  # type: ignore[no-any-return]
 
 
@@ -76,11 +72,10 @@ def opens_list(access: AdminAccess) -> bool:
 
 
 def _listed(access: AdminAccess) -> QuerySet[Any]:
-    model_admin, request = access.model_admin, access.request
-    if response := check_page(access, "changelist"):
-        rows = rows_on_page(model_admin, response)
+    if response := access.check_page():
+        rows = rows_on_page(access.model_admin, response)
     else:
-        rows = rows_of_changelist(model_admin, request)
+        rows = rows_of_changelist(access.model_admin, access.request)
     if rows is None:
         raise ToolFailed(
             _(
@@ -102,28 +97,23 @@ def openable_keys(access: AdminAccess, rows: Sequence[Model]) -> set[Any]:
         return set()
     if decides_by_object(access):
         return {row.pk for row in rows if _opens(access, row)}
-    keys = {row.pk for row in rows} if may_see(access) else set()
+    keys = {row.pk for row in rows} if access.may_see() else set()
     if not (keys and is_overridden(access.model_admin, "get_queryset")):
         return keys
     return set(page_rows(access).filter(pk__in=keys).values_list("pk", flat=True))
 
 
-def check_opening(
-    access: AdminAccess, rows: QuerySet[Any], names: Iterable[str]
-) -> None:
+def check_opening(access: AdminAccess, rows: QuerySet[Any], name: str) -> None:
     """
-    Make sure that the user sees these fields of each of `rows`, which are in the list.
+    Make sure that the user sees this field of each of `rows`, which are in the list.
 
-    They are columns of the list, or stand on a page that opens. Raise ModelRetry if
-    the page of a row does not open, or there are too many to ask.
+    It is a column of the list, or stands on pages that open. Raise ModelRetry if the
+    page of a row does not open, or there are too many to ask.
     """
-    columns = [
-        str(name) for name in access.model_admin.get_list_display(access.request)
-    ]
-    beyond = [name for name in names if name not in columns]
-    if beyond and _lacks_page(access, rows):
+    columns = [*map(str, access.model_admin.get_list_display(access.request))]
+    if name not in columns and _lacks_page(access, rows):
         raise ModelRetry(
-            f"{', '.join(beyond)} of {access.label} stands on the page of each object "
+            f"{name} of {access.label} stands on the page of each object "
             f"only. Not every page opens for the user, or there are more than "
             f"{MOST_ASKED}. Use columns of the list ({', '.join(columns)}), or narrow "
             "it with filters."
@@ -154,36 +144,27 @@ def opens_form(access: AdminAccess) -> bool:
     return any(_opens(access, row) for row in rows[:MOST_TRIED])
 
 
-def opens_page(access: AdminAccess, page: Page) -> bool:
-    """Tell whether the requested page opens; one of Django's always does."""
-    try:
-        check_page(access, page)
-    except ToolFailed:
-        return False
-    return True
-
-
 def _is_custom_form(access: AdminAccess) -> bool:
     try:
-        return is_custom_page(at_object(access, ANY), "change")
+        return access.at_object(ANY).is_custom_page()
     except ToolFailed:  # there is no such page at all
         return True
 
 
 def _opens(access: AdminAccess, row: Model) -> bool:
     """Tell whether the page of `row` opens for the user."""
-    its_page = at_object(access, row.pk)
+    its_page = access.at_object(row.pk)
     obj: Model | None = row
     if is_overridden(access.model_admin, "get_object", "get_queryset"):
         obj = its_page.model_admin.get_object(its_page.request, str(row.pk))
-    if obj is None or not may_see(its_page, obj):
+    if obj is None or not its_page.may_see(obj):
         return False
-    return opens_page(its_page, "change")
+    return its_page.opens_page()
 
 
 def page_rows(access: AdminAccess, page: Page = "change") -> QuerySet[Any]:
     """Return the rows among which the page of an object looks it up."""
-    request = at_object(access, ANY, page).request
+    request = access.at_object(ANY, page).request
     return access.model_admin.get_queryset(request).order_by()  # type: ignore[no-any-return]
 
 

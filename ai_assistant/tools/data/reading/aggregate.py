@@ -41,7 +41,6 @@ from ai_assistant.tools.data.access.lookups import (
 )
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_object,
     find_access,
 )
 from ai_assistant.tools.data.access.values import object_text, short_value
@@ -150,7 +149,7 @@ def _limit(path: Path) -> Any:
             f"{field.name!r} cannot be a group: the form of each object of {access.label} "
             "says what it names of it. Use filters and count."
         )
-    request = at_object(access, "").request
+    request = access.at_object("").request
     limits = form_limited_fields(admin, request, access.model(), [field])
     named = limits.get(field.name)
     if isinstance(named, QuerySet):

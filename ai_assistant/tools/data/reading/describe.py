@@ -14,7 +14,6 @@ from ai_assistant.tools.data.access.fields import (
 from ai_assistant.tools.data.access.lookups import custom_filters
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_object,
     find_access,
     visible_models,
 )
@@ -79,7 +78,7 @@ def _fields(access: AdminAccess) -> list[dict[str, JSON]]:
     fields = {
         field.name: field for field in [*model_fields(access), *added_fields(access)]
     }
-    request, blank = at_object(access, "").request, access.model()
+    request, blank = access.at_object("").request, access.model()
     readonly = set(access.model_admin.get_readonly_fields(request, blank))
     choices = [field for field in fields.values() if field.flatchoices]
     limits = form_limited_fields(access.model_admin, request, blank, choices)
@@ -117,7 +116,7 @@ def _filter_choices(access: AdminAccess, spec: Any) -> list[str]:
 
 
 def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
-    page, blank = at_object(access, ""), access.model()
+    page, blank = access.at_object(""), access.model()
     # The code of a site may need more than an empty object.
     inlines: list[tuple[Any, Any]] = value_or(
         [],

@@ -16,7 +16,6 @@ from ai_assistant.tools.data.access.fields import admin_fields, inline_fields, l
 from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_object,
     find_access,
     find_object,
     is_closed_on,
@@ -57,7 +56,7 @@ def get_object(
     chosen = [by_name[name] for name in dict.fromkeys(fields)] if fields else visible
     limits = limits_of(access, obj, chosen)
     chars = CHOSEN_CHARS if fields else FIELD_CHARS
-    page = at_object(access, obj.pk)
+    page = access.at_object(obj.pk)
     checks = {
         "change": page.model_admin.has_change_permission,
         "delete": page.model_admin.has_delete_permission,

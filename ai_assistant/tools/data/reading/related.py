@@ -18,16 +18,12 @@ from ai_assistant.tools.data.access.fields import is_forward_field, is_open_fiel
 from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_object,
-    at_page,
     find_access,
-    related_access,
 )
 from ai_assistant.tools.data.access.values import object_text
 from ai_assistant.tools.data.access.visibility import (
     changelist_rows,
     opens_form,
-    opens_page,
 )
 from ai_assistant.tools.data.arguments import PageNumber, data_tool
 from ai_assistant.tools.data.errors import wrong_values
@@ -89,17 +85,17 @@ def _formfields(access: AdminAccess, name: str) -> Iterator[Any]:
 
 def _form_pages(access: AdminAccess) -> Iterator[tuple[AdminAccess, Any]]:
     """Yield the pages that add and change objects, each with an object for its form."""
-    admin, add_page = access.model_admin, at_page(access, "add")
-    if admin.has_add_permission(add_page.request) and opens_page(add_page, "add"):
+    admin, add_page = access.model_admin, access.at_page("add")
+    if admin.has_add_permission(add_page.request) and add_page.opens_page():
         yield add_page, None
     if admin.has_change_permission(access.request) and opens_form(access):
-        yield at_object(access, ""), access.model()
+        yield access.at_object(""), access.model()
 
 
 def _matching(access: AdminAccess, choices: Any, search: str) -> Iterable[Any]:
     """Return the objects that the form lets the user choose."""
     rows = choices.queryset
-    related = related_access(access, rows.model)
+    related = access.related(rows.model)
     widget: Any = choices.widget
     if isinstance(widget, RelatedFieldWidgetWrapper):
         widget = widget.widget

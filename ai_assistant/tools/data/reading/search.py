@@ -179,7 +179,7 @@ def check_paths(rows: QuerySet[Any], paths: Iterable[Path]) -> None:
         if path.way:
             keys = rows.order_by().values(f"{path.way}{LOOKUP_SEP}pk")
             reached = path.access.model._base_manager.filter(pk__in=keys)
-        check_opening(path.access, reached, [path.field.name])
+        check_opening(path.access, reached, path.field.name)
 
 
 def _rows_as_json(

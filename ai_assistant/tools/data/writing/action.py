@@ -20,7 +20,7 @@ from ai_assistant.tools.adapters.admin_actions import (
     perform_action,
 )
 from ai_assistant.tools.data.access.model_admin import AdminAccess, find_access
-from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool, in_list
+from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool
 from ai_assistant.tools.data.writing.differences import listed_objects
 from ai_assistant.tools.data.writing.results import count_with_name
 from ai_assistant.tools.data.writing.saving import record_rows_before
@@ -33,7 +33,7 @@ def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Ch
     """Return the objects that the action would get: its effect is unknown."""
     access = find_access(context, model)
     request, _function = _action(access, action, ids)
-    objects = chosen_rows(access, ids, in_list)
+    objects = chosen_rows(access, ids, "changelist")
     title = _("%(action)s: %(objects)s") % {
         "action": _description(access, request, action),
         "objects": count_with_name(access.options, len(objects)),
@@ -97,6 +97,6 @@ def run_admin_action(
     """Carry out an action of the list on objects. describe_model tells the actions."""
     access = find_access(context, model)
     request, function = _action(access, action, ids)
-    record_rows_before(chosen_rows(access, ids, in_list), ())
+    record_rows_before(chosen_rows(access, ids, "changelist"), ())
     objects = chosen_objects(access.model_admin, request, [*map(str, ids)])
     return perform_action(function, access.model_admin, request, objects)

@@ -12,6 +12,7 @@ from django.contrib.admin.utils import flatten, flatten_fieldsets
 from django.db.models import Model, prefetch_related_objects
 from django.forms.models import apply_limit_choices_to_to_formfield
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant.changes.capture.images import versions
@@ -21,17 +22,14 @@ from ai_assistant.safety.policy.form_limits import admin_form_class
 from ai_assistant.tools.data.access.fields import FIELD_METHODS
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_object,
     find_access,
 )
-from ai_assistant.tools.data.access.sites import check_page, is_custom_page
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import (
     Ids,
     Values,
     chosen_rows,
     data_tool,
-    on_page,
 )
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import Freshness
@@ -44,9 +42,10 @@ from ai_assistant.tools.data.writing.differences import (
 from ai_assistant.tools.data.writing.editing import ValuesEditor
 from ai_assistant.tools.data.writing.posting import check_names, post_form, post_values
 from ai_assistant.tools.data.writing.results import (
-    change_many_title,
-    change_verb,
+    count_with_name,
+    counted_name,
     form_errors,
+    joined_labels,
     many_written,
     nothing_to_change,
 )
@@ -89,8 +88,13 @@ def preview_bulk(
     if not changed:
         return nothing_to_change()
     return Changes(
-        title=change_many_title(access.options, len(changed), labels),
-        verb=change_verb(access.options, len(changed)),
+        title=_("Change %(fields)s of %(objects)s")
+        % {
+            "fields": joined_labels(labels),
+            "objects": count_with_name(access.options, len(changed)),
+        },
+        verb=_("Change %(name)s")
+        % {"name": counted_name(access.options, len(changed))},
         model=access.label,
         objects=tuple(shown),
         total=len(changed),
@@ -104,13 +108,13 @@ def _submissions(
     context: RunContext, access: AdminAccess, ids: Ids, values: Values
 ) -> Iterator[FormSubmission | ToolResult]:
     """Yield the valid forms of the objects, or the refusal of the first other."""
-    rows = chosen_rows(access, ids, on_page("change"))
+    rows = chosen_rows(access, ids, "change")
     # Each form reads the links of its object.
     links = [field.name for field in access.options.many_to_many]
     prefetch_related_objects(rows, *links)
     posting = posting_list(access, {"_save": "1"}, rows)
     freshness, row_forms = Freshness(context, access), RowForms(posting, values)
-    has_custom_pages = is_custom_page(at_object(access, rows[0].pk), "change")
+    has_custom_pages = access.at_object(rows[0].pk).is_custom_page()
     for row in rows:
         check_change(posting, row)
         if stale := freshness.refuse(row):
@@ -118,8 +122,8 @@ def _submissions(
             return
         with wrong_values():
             if has_custom_pages:
-                page = at_object(access, row.pk)
-                check_page(page, "change")
+                page = access.at_object(row.pk)
+                page.check_page()
                 submitted = form_submission(page, row, values)
             else:
                 submitted = row_forms.submission(row)
@@ -133,8 +137,8 @@ def _submissions(
 def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     """Return the form of the first of the objects."""
     access = find_access(context, arguments["model"])
-    first = chosen_rows(access, arguments["ids"], on_page("change"))[0]
-    page = at_object(access, first.pk)
+    first = chosen_rows(access, arguments["ids"], "change")[0]
+    page = access.at_object(first.pk)
     check_change(page, first)
     return form_submission(page, first, arguments["values"])
 
@@ -243,7 +247,6 @@ class RowForms:
             obj=obj,
             form=form,
             given={"": self.values.keys()},
-            is_whole_page=False,
         )
 
     def _class(self, obj: Model) -> Any:

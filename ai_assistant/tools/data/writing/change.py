@@ -1,4 +1,4 @@
-"""The tool that changes an object, as its page in the admin does."""
+"""The tools that add an object and change one, as their pages in the admin do."""
 
 from typing import Any
 
@@ -11,7 +11,6 @@ from ai_assistant.changes.values import Changes
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_object,
     check_distinguishable,
     find_access,
     find_object,
@@ -28,11 +27,11 @@ from ai_assistant.tools.data.writing.differences import (
 )
 from ai_assistant.tools.data.writing.editing import ValuesEditor
 from ai_assistant.tools.data.writing.results import (
-    change_title,
-    change_verb,
     form_errors,
+    joined_labels,
     nothing_to_change,
     one_written,
+    short_text,
 )
 from ai_assistant.tools.data.writing.saving import save
 from ai_assistant.tools.data.writing.submission import (
@@ -41,6 +40,72 @@ from ai_assistant.tools.data.writing.submission import (
     with_post,
 )
 from ai_assistant.types import RunContext, ToolResult
+
+
+def preview_create(
+    context: RunContext, model: str, values: Values, inlines: Inlines = None
+) -> Changes | ToolResult:
+    """Return the object that would be added."""
+    submitted = _add_page(context, model, values, inlines)
+    if not submitted.is_valid():
+        return form_errors(submitted)
+    changes = object_changes(submitted)
+    title = _("Add %(name)s") % {"name": submitted.access.options.verbose_name}
+    return Changes(
+        title=title,
+        verb=title,
+        model=submitted.access.label,
+        objects=tuple(changes),
+        total=len(changes),
+    )
+
+
+def _add_page(
+    context: RunContext, model: str, values: Values, inlines: Inlines
+) -> FormSubmission:
+    """Return the add page as it would be posted. Raise ToolFailed if it is closed."""
+    access = find_access(context, model, also="add").at_page("add")
+    check_distinguishable(access.model)
+    posting = with_post(access, access.request.POST)
+    if not access.model_admin.has_add_permission(posting.request):
+        raise ToolFailed(
+            _("You may not add %(names)s.")
+            % {"names": access.options.verbose_name_plural}
+        )
+    access.check_page()
+    with wrong_values():
+        return form_submission(access, None, values, inlines)
+
+
+def _editable_addition(
+    context: RunContext, arguments: dict[str, Any]
+) -> FormSubmission:
+    return _add_page(context, arguments["model"], arguments["values"], None)
+
+
+@data_tool(
+    effect="write",
+    label=gettext_lazy("Add object"),
+    preview=preview_create,
+    editor=ValuesEditor(_editable_addition),
+    icon="new",
+)
+def create_object(
+    context: RunContext, model: str, values: Values, inlines: Inlines = None
+) -> ToolResult:
+    """
+    Add an object. describe_model tells the fields.
+
+    model: app.model
+    values: by field; relations are ids, many-to-many lists of ids, times ISO
+    inlines: new rows by inline
+    """
+    submitted = _add_page(context, model, values, inlines)
+    with wrong_values():
+        if not submitted.is_valid():
+            return form_errors(submitted)
+    saved = save(context, submitted)
+    return one_written(submitted.access, saved, _("Added."))
 
 
 def preview_change(
@@ -52,7 +117,7 @@ def preview_change(
     version: str = "",
 ) -> Changes | ToolResult:
     """Return what the page of the object would change."""
-    submitted, obj = _submitted(context, model, id, values, inlines)
+    submitted, obj = _change_page(context, model, id, values, inlines)
     access = submitted.access
     if stale := Freshness(context, access).refuse(obj, version):
         return stale
@@ -65,12 +130,15 @@ def preview_change(
     cascades = _cascades(access, submitted)
     rows = form_changes(submitted)
     rows += [row for cascade in cascades for row in cascade.rows()]
-    labels: list[str] = []
+    name = access.options.verbose_name
+    named = {"name": name, "object": short_text(object_name(obj))}
+    title = _("Change %(name)s “%(object)s”") % named
     if len(changes) == 1 and changes[0].kind == "change":
-        labels = [field.label for field in changes[0].fields]
+        named["fields"] = joined_labels([field.label for field in changes[0].fields])
+        title = _("Change %(fields)s of %(name)s “%(object)s”") % named
     return Changes(
-        title=change_title(access.options, object_name(obj), labels),
-        verb=change_verb(access.options, 1),
+        title=title,
+        verb=_("Change %(name)s") % {"name": name},
         model=access.label,
         objects=tuple(changes),
         total=len(changes),
@@ -88,7 +156,7 @@ def check_change(access: AdminAccess, obj: Model) -> None:
         )
 
 
-def _submitted(
+def _change_page(
     context: RunContext,
     model: str,
     object_id: str | int,
@@ -99,7 +167,7 @@ def _submitted(
     access = find_access(context, model)
     check_distinguishable(access.model)
     obj = find_object(access, object_id)
-    page = at_object(access, obj.pk)
+    page = access.at_object(obj.pk)
     check_change(with_post(page, page.request.POST), obj)
     with wrong_values():
         return form_submission(page, obj, values, inlines), obj
@@ -113,9 +181,9 @@ def _cascades(access: AdminAccess, submitted: FormSubmission) -> list[Cascade]:
     return cascades
 
 
-def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
+def _editable_change(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     model, object_id = arguments["model"], arguments["id"]
-    return _submitted(context, model, object_id, arguments["values"], None)[0]
+    return _change_page(context, model, object_id, arguments["values"], None)[0]
 
 
 def removes_inline_rows(arguments: dict[str, Any]) -> bool:
@@ -131,7 +199,7 @@ def removes_inline_rows(arguments: dict[str, Any]) -> bool:
     removes=removes_inline_rows,
     label=gettext_lazy("Change object"),
     preview=preview_change,
-    editor=ValuesEditor(_editable),
+    editor=ValuesEditor(_editable_change),
     icon="edit",
 )
 def change_object(
@@ -149,7 +217,7 @@ def change_object(
     inlines: rows by inline: with an id changed, with "DELETE": true removed, else new
     version: as it was read
     """
-    submitted, obj = _submitted(context, model, id, values, inlines)
+    submitted, obj = _change_page(context, model, id, values, inlines)
     access = submitted.access
     # Once it is approved, a person has seen what the object holds.
     stale = (

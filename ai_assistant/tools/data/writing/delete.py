@@ -9,26 +9,24 @@ from django.db import router
 from django.db.models import Model
 from django.utils.html import strip_tags
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import ChangeKind, Changes, Related
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    at_object,
     find_access,
     is_closed_on,
 )
-from ai_assistant.tools.data.access.sites import check_page
 from ai_assistant.tools.data.access.values import object_name
-from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool, on_page
+from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool
 from ai_assistant.tools.data.writing.differences import listed_objects
 from ai_assistant.tools.data.writing.results import (
     count_with_name,
-    delete_title,
-    delete_verb,
+    counted_name,
     named_object,
+    short_text,
 )
 from ai_assistant.tools.data.writing.saving import delete_as_admin
 from ai_assistant.tools.data.writing.submission import posting_list
@@ -116,10 +114,21 @@ class Cascade:
 def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
     """Return what would be deleted and changed."""
     access, cascade = _checked(context, model, ids)
-    objects = cascade.objects
+    objects, options = cascade.objects, access.options
+    named = {
+        "name": options.verbose_name,
+        "object": short_text(object_name(objects[0])),
+    }
+    title = _("Delete %(name)s “%(object)s”") % named
+    if others := len(objects) - 1:
+        title = ngettext(
+            "Delete %(name)s “%(object)s” and %(count)d more",
+            "Delete %(name)s “%(object)s” and %(count)d more",
+            others,
+        ) % {**named, "count": others}
     return Changes(
-        title=delete_title(access.options, len(objects), object_name(objects[0])),
-        verb=delete_verb(access.options, len(objects)),
+        title=title,
+        verb=_("Delete %(name)s") % {"name": counted_name(options, len(objects))},
         model=access.label,
         objects=listed_objects(access.label, "delete", objects),
         total=len(objects),
@@ -131,11 +140,11 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
 
 def _checked(context: RunContext, model: str, ids: Ids) -> tuple[AdminAccess, Cascade]:
     access = find_access(context, model, also="delete")
-    objects = chosen_rows(access, ids, on_page("delete"))
+    objects = chosen_rows(access, ids, "delete")
     access = posting_list(access, {"action": "delete_selected", "post": "yes"}, objects)
     _check_deletion(access, objects)
     for obj in objects:
-        check_page(at_object(access, obj.pk, "delete"), "delete")
+        access.at_object(obj.pk, "delete").check_page()
     cascade = Cascade(objects)
     cascade.check_closed(access)
     return access, cascade

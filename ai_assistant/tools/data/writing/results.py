@@ -24,54 +24,9 @@ VALIDATION = "validation"
 NOT_OFFERED = {"invalid_choice", "invalid_pk_value"}  # their texts name the value
 
 
-def add_title(options: Any) -> str:
-    """Return "Add order"."""
-    return _("Add %(name)s") % {"name": options.verbose_name}
-
-
-def change_title(options: Any, text: str, labels: Sequence[str]) -> str:
-    """Return "Change status of order “X”"."""
-    named = {"name": options.verbose_name, "object": _short(text)}
-    if not labels:
-        return _("Change %(name)s “%(object)s”") % named
-    named["fields"] = _fields(labels)
-    return _("Change %(fields)s of %(name)s “%(object)s”") % named
-
-
-def change_many_title(options: Any, count: int, labels: Sequence[str]) -> str:
-    """Return "Change status of 3 orders"."""
-    return _("Change %(fields)s of %(objects)s") % {
-        "fields": _fields(labels),
-        "objects": count_with_name(options, count),
-    }
-
-
-def change_verb(options: Any, count: int) -> str:
-    """Return "Change 3 orders", or "Change order" for one."""
-    name = options.verbose_name if count == 1 else count_with_name(options, count)
-    return _("Change %(name)s") % {"name": name}
-
-
-def delete_title(options: Any, count: int, text: str) -> str:
-    """Return "Delete order “X” and 4 more"."""
-    named = {"name": options.verbose_name, "object": _short(text)}
-    if count == 1:
-        return _("Delete %(name)s “%(object)s”") % named
-    named["count"] = count - 1
-    return (
-        ngettext(
-            "Delete %(name)s “%(object)s” and %(count)d more",
-            "Delete %(name)s “%(object)s” and %(count)d more",
-            count - 1,
-        )
-        % named
-    )
-
-
-def delete_verb(options: Any, count: int) -> str:
-    """Return "Delete 3 orders", or "Delete order" for one."""
-    name = options.verbose_name if count == 1 else count_with_name(options, count)
-    return _("Delete %(name)s") % {"name": name}
+def counted_name(options: Any, count: int) -> str:
+    """Return "3 orders", or "order" for one."""
+    return options.verbose_name if count == 1 else count_with_name(options, count)
 
 
 def count_with_name(options: Any, count: int) -> str:
@@ -80,11 +35,13 @@ def count_with_name(options: Any, count: int) -> str:
     return _("%(count)d %(name)s") % {"count": count, "name": name}
 
 
-def _short(text: str) -> str:
+def short_text(text: str) -> str:
+    """Return the text of an object, cut for a title."""
     return text if len(text) <= NAME_CHARS else f"{text[: NAME_CHARS - 1]}…"
 
 
-def _fields(labels: Sequence[str]) -> str:
+def joined_labels(labels: Sequence[str]) -> str:
+    """Return "status and note", or the number of fields if they are many."""
     unique = list(dict.fromkeys(labels))
     if len(unique) > MOST_FIELDS:
         return ngettext("%(count)d field", "%(count)d fields", len(unique)) % {

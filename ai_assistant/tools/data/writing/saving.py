@@ -16,8 +16,7 @@ from django.utils.translation import override
 
 from ai_assistant.changes.capture import recorder
 from ai_assistant.exceptions import ModelRetry, ToolFailed
-from ai_assistant.tools.data.access.model_admin import AdminAccess, at_object
-from ai_assistant.tools.data.access.sites import is_custom_page, post_page
+from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.visibility import changelist_rows, limits_list
 from ai_assistant.tools.data.writing.differences import form_changes, removed_inlines
 from ai_assistant.tools.data.writing.submission import FormSubmission, with_post
@@ -38,9 +37,8 @@ def save(context: RunContext, submitted: FormSubmission) -> Model:
     form, formsets, adds = submitted.form, submitted.formsets, submitted.adds
     try:
         record_rows_before(form_changes(submitted), removed_inlines(submitted))
-        if submitted.is_whole_page and is_custom_page(
-            submitted.access, "add" if adds else "change"
-        ):
+        has_own_page = submitted.access.page != "changelist"
+        if has_own_page and submitted.access.is_custom_page():
             return _save_by_page(context, submitted)
         saved: Model = model_admin.save_form(request, form, change=not adds)
         model_admin.save_model(request, saved, form, not adds)
@@ -74,8 +72,8 @@ def delete_as_admin(
 ) -> None:
     """Delete objects as the admin does: one by its page, several by its list."""
     record_rows_before((), objects)
-    pages = [at_object(access, obj.pk, "delete") for obj in objects]
-    if any(is_custom_page(page, "delete") for page in pages):
+    pages = [access.at_object(obj.pk, "delete") for obj in objects]
+    if any(page.is_custom_page() for page in pages):
         for obj, page in zip(objects, pages, strict=True):
             data = QueryDict(mutable=True)
             data["post"] = "yes"
@@ -96,7 +94,7 @@ def delete_as_admin(
 
 def _are_listed(access: AdminAccess, pks: Sequence[Any]) -> bool:
     """Tell whether a list of Django's own has all of them."""
-    if is_custom_page(access, "changelist"):
+    if access.is_custom_page():
         return False
     if not limits_list(access):
         return True
@@ -111,7 +109,7 @@ def _post_and_sign(
 ) -> list[LogEntry]:
     """Post to a custom page, and return the entries that it wrote, signed."""
     last = LogEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    post_page(access)
+    access.post_page()
     entries = list(_user_entries(context, model).filter(pk__gt=last))
     _sign(context, entries, ())
     return entries

@@ -51,7 +51,6 @@ class FormSubmission:
     access: AdminAccess  # with the request that posts
     obj: Model | None
     form: Any
-    is_whole_page: bool = True  # else a form of the list, without inlines
     given: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
     formsets: list[Any] = field(default_factory=list)
 
