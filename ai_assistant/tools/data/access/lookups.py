@@ -12,12 +12,12 @@ from django.utils.inspect import func_supports_parameter
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.text.unicode import join_surrogates
-from ai_assistant.tools.data.access.fields import model_fields
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.visibility import (
     changelist_rows,
     decides_by_object,
     limits_list,
+    model_fields,
     opens_list,
 )
 from ai_assistant.tools.data.errors import wrong_values

@@ -29,10 +29,9 @@ from ai_assistant.tools.data.access.model_admin import is_closed
 
 MAX_LINKED = 100  # objects of a many-to-many field
 TEXT_CHARS = 200  # of what an object is called
-NO_LIMITS: Limits = {}
 
 
-def value_of(field: Any, obj: Model, chars: int, limits: Limits = NO_LIMITS) -> Any:
+def value_of(field: Any, obj: Model, chars: int, limits: Limits) -> Any:
     """
     Return the value of `field`, with texts cut to `chars`.
 

@@ -28,7 +28,6 @@ from ai_assistant.safety.policy.form_limits import (
     may_limit,
     says_itself,
 )
-from ai_assistant.tools.data.access.fields import list_names
 from ai_assistant.tools.data.access.lookups import (
     OPAQUE,
     ORDERED,
@@ -44,7 +43,7 @@ from ai_assistant.tools.data.access.model_admin import (
     find_access,
 )
 from ai_assistant.tools.data.access.values import object_text, short_value
-from ai_assistant.tools.data.access.visibility import changelist_rows
+from ai_assistant.tools.data.access.visibility import changelist_rows, list_names
 from ai_assistant.tools.data.arguments import Names, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.search import check_paths, search_rows

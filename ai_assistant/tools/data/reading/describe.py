@@ -6,16 +6,16 @@ from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.safety.policy.form_limits import Limits, form_limited_fields
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.data.access.fields import (
-    added_fields,
-    inline_fields,
-    model_fields,
-)
 from ai_assistant.tools.data.access.lookups import custom_filters
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
     visible_models,
+)
+from ai_assistant.tools.data.access.visibility import (
+    added_fields,
+    inline_fields,
+    model_fields,
 )
 from ai_assistant.tools.data.arguments import data_tool
 from ai_assistant.tools.data.reading.read import open_inlines

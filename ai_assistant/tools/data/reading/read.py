@@ -12,7 +12,6 @@ from pydantic import Field
 
 from ai_assistant.safety.policy.form_limits import Limits, form_limits, may_limit
 from ai_assistant.safety.policy.sensitive import is_opted_out
-from ai_assistant.tools.data.access.fields import admin_fields, inline_fields, limits_of
 from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -25,6 +24,11 @@ from ai_assistant.tools.data.access.values import (
     short_value,
     value_of,
     with_related,
+)
+from ai_assistant.tools.data.access.visibility import (
+    admin_fields,
+    inline_fields,
+    limits_of,
 )
 from ai_assistant.tools.data.arguments import Names, ObjectId, data_tool
 from ai_assistant.tools.data.errors import wrong_values

@@ -14,7 +14,6 @@ from django.forms.models import apply_limit_choices_to_to_formfield
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.tools.data.access.fields import is_forward_field, is_open_field
 from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -23,6 +22,8 @@ from ai_assistant.tools.data.access.model_admin import (
 from ai_assistant.tools.data.access.values import object_text
 from ai_assistant.tools.data.access.visibility import (
     changelist_rows,
+    is_forward_field,
+    is_open_field,
     opens_form,
 )
 from ai_assistant.tools.data.arguments import PageNumber, data_tool

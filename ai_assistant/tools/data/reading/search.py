@@ -12,15 +12,6 @@ from pydantic import Field
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.text.unicode import join_surrogates
-from ai_assistant.tools.data.access.fields import (
-    admin_fields,
-    is_forward_field,
-    is_open_field,
-    limits_of,
-    list_fields,
-    list_names,
-    model_fields,
-)
 from ai_assistant.tools.data.access.lookups import (
     Path,
     apply_lookups,
@@ -35,8 +26,15 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 from ai_assistant.tools.data.access.values import object_text, value_of, with_related
 from ai_assistant.tools.data.access.visibility import (
+    admin_fields,
     changelist_rows,
     check_opening,
+    is_forward_field,
+    is_open_field,
+    limits_of,
+    list_fields,
+    list_names,
+    model_fields,
     openable_keys,
 )
 from ai_assistant.tools.data.arguments import Filters, Names, PageNumber, data_tool

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.tools.data.access.fields import admin_fields
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.values import object_name, shown_value
+from ai_assistant.tools.data.access.visibility import admin_fields
 from ai_assistant.types import RunContext, ToolResult
 
 DIGEST_BYTES = 3

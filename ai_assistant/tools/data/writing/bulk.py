@@ -19,12 +19,12 @@ from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.changes.verify.expected_values import Hiding
 from ai_assistant.safety.policy.form_limits import admin_form_class
-from ai_assistant.tools.data.access.fields import FIELD_METHODS
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
 )
 from ai_assistant.tools.data.access.values import object_name
+from ai_assistant.tools.data.access.visibility import FIELD_METHODS
 from ai_assistant.tools.data.arguments import (
     Ids,
     Values,
@@ -33,22 +33,15 @@ from ai_assistant.tools.data.arguments import (
 )
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import Freshness
+from ai_assistant.tools.data.writing import results
 from ai_assistant.tools.data.writing.change import check_change
 from ai_assistant.tools.data.writing.differences import (
-    changed_fields,
+    field_changes,
     form_changes_object,
     object_changes,
 )
 from ai_assistant.tools.data.writing.editing import ValuesEditor
 from ai_assistant.tools.data.writing.posting import check_names, post_form, post_values
-from ai_assistant.tools.data.writing.results import (
-    count_with_name,
-    counted_name,
-    form_errors,
-    joined_labels,
-    many_written,
-    nothing_to_change,
-)
 from ai_assistant.tools.data.writing.saving import record_rows_before, save
 from ai_assistant.tools.data.writing.submission import (
     FormSubmission,
@@ -84,17 +77,18 @@ def preview_bulk(
             shown.extend(object_changes(submitted))
             labels += [field.label for field in shown[-1].fields]
         else:
-            hiding.add(changed[-1].pk, changed_fields(submitted))
+            fields = field_changes(submitted.form, submitted.obj, with_texts=False)
+            hiding.add(changed[-1].pk, list(fields))
     if not changed:
-        return nothing_to_change()
+        return results.nothing_to_change()
     return Changes(
         title=_("Change %(fields)s of %(objects)s")
         % {
-            "fields": joined_labels(labels),
-            "objects": count_with_name(access.options, len(changed)),
+            "fields": results.joined_labels(labels),
+            "objects": results.count_with_name(access.options, len(changed)),
         },
         verb=_("Change %(name)s")
-        % {"name": counted_name(access.options, len(changed))},
+        % {"name": results.counted_name(access.options, len(changed))},
         model=access.label,
         objects=tuple(shown),
         total=len(changed),
@@ -129,7 +123,7 @@ def _submissions(
                 submitted = row_forms.submission(row)
             is_valid = submitted.is_valid()
         if not is_valid:
-            yield form_errors(submitted, object_name(row))
+            yield results.form_errors(submitted, object_name(row))
             return
         yield submitted
 
@@ -203,10 +197,10 @@ def change_objects(
     if isinstance(checked, ToolResult):
         return checked
     if not checked.submissions:
-        return nothing_to_change()
+        return results.nothing_to_change()
     record_rows_before(checked.rows, ())
     saved = [save(context, submitted) for submitted in checked.submissions]
-    return many_written(find_access(context, model), saved)
+    return results.many_written(find_access(context, model), saved)
 
 
 class RowForms:

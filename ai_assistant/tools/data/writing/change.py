@@ -19,6 +19,7 @@ from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Inlines, Values, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import Freshness
+from ai_assistant.tools.data.writing import results
 from ai_assistant.tools.data.writing.delete import Cascade
 from ai_assistant.tools.data.writing.differences import (
     form_changes,
@@ -26,13 +27,6 @@ from ai_assistant.tools.data.writing.differences import (
     removed_inlines,
 )
 from ai_assistant.tools.data.writing.editing import ValuesEditor
-from ai_assistant.tools.data.writing.results import (
-    form_errors,
-    joined_labels,
-    nothing_to_change,
-    one_written,
-    short_text,
-)
 from ai_assistant.tools.data.writing.saving import save
 from ai_assistant.tools.data.writing.submission import (
     FormSubmission,
@@ -48,7 +42,7 @@ def preview_create(
     """Return the object that would be added."""
     submitted = _add_page(context, model, values, inlines)
     if not submitted.is_valid():
-        return form_errors(submitted)
+        return results.form_errors(submitted)
     changes = object_changes(submitted)
     title = _("Add %(name)s") % {"name": submitted.access.options.verbose_name}
     return Changes(
@@ -103,9 +97,9 @@ def create_object(
     submitted = _add_page(context, model, values, inlines)
     with wrong_values():
         if not submitted.is_valid():
-            return form_errors(submitted)
+            return results.form_errors(submitted)
     saved = save(context, submitted)
-    return one_written(submitted.access, saved, _("Added."))
+    return results.one_written(submitted.access, saved, _("Added."))
 
 
 def preview_change(
@@ -123,18 +117,20 @@ def preview_change(
         return stale
     with wrong_values():
         if not submitted.is_valid():
-            return form_errors(submitted)
+            return results.form_errors(submitted)
     changes = object_changes(submitted)
     if not changes:
-        return nothing_to_change()
+        return results.nothing_to_change()
     cascades = _cascades(access, submitted)
     rows = form_changes(submitted)
     rows += [row for cascade in cascades for row in cascade.rows()]
     name = access.options.verbose_name
-    named = {"name": name, "object": short_text(object_name(obj))}
+    named = {"name": name, "object": results.short_text(object_name(obj))}
     title = _("Change %(name)s “%(object)s”") % named
     if len(changes) == 1 and changes[0].kind == "change":
-        named["fields"] = joined_labels([field.label for field in changes[0].fields])
+        named["fields"] = results.joined_labels(
+            [field.label for field in changes[0].fields]
+        )
         title = _("Change %(fields)s of %(name)s “%(object)s”") % named
     return Changes(
         title=title,
@@ -227,8 +223,8 @@ def change_object(
         return stale
     with wrong_values():
         if not submitted.is_valid():
-            return form_errors(submitted)
+            return results.form_errors(submitted)
         if not submitted.has_changed():
-            return nothing_to_change()
+            return results.nothing_to_change()
         _cascades(access, submitted)
-    return one_written(access, save(context, submitted), _("Changed."))
+    return results.one_written(access, save(context, submitted), _("Changed."))

@@ -21,13 +21,8 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool
+from ai_assistant.tools.data.writing import results
 from ai_assistant.tools.data.writing.differences import listed_objects
-from ai_assistant.tools.data.writing.results import (
-    count_with_name,
-    counted_name,
-    named_object,
-    short_text,
-)
 from ai_assistant.tools.data.writing.saving import delete_as_admin
 from ai_assistant.tools.data.writing.submission import posting_list
 from ai_assistant.types import RunContext, ToolResult
@@ -117,7 +112,7 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
     objects, options = cascade.objects, access.options
     named = {
         "name": options.verbose_name,
-        "object": short_text(object_name(objects[0])),
+        "object": results.short_text(object_name(objects[0])),
     }
     title = _("Delete %(name)s “%(object)s”") % named
     if others := len(objects) - 1:
@@ -128,7 +123,8 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
         ) % {**named, "count": others}
     return Changes(
         title=title,
-        verb=_("Delete %(name)s") % {"name": counted_name(options, len(objects))},
+        verb=_("Delete %(name)s")
+        % {"name": results.counted_name(options, len(objects))},
         model=access.label,
         objects=listed_objects(access.label, "delete", objects),
         total=len(objects),
@@ -188,12 +184,12 @@ def delete_objects(context: RunContext, model: str, ids: Ids) -> ToolResult:
     """Delete objects, with all that depends on them."""
     access, cascade = _checked(context, model, ids)
     objects = list(cascade.objects)
-    changed = tuple(named_object(access, obj) for obj in objects)
+    changed = tuple(results.named_object(access, obj) for obj in objects)
     count = len(objects)
     delete_as_admin(context, access, objects)
     return ToolResult(
         ok=True,
         message=_("Deleted %(objects)s.")
-        % {"objects": count_with_name(access.options, count)},
+        % {"objects": results.count_with_name(access.options, count)},
         changed=changed,
     )

@@ -46,11 +46,6 @@ def object_changes(submitted: FormSubmission) -> list[ObjectChange]:
     return changes
 
 
-def changed_fields(submitted: FormSubmission) -> list[FieldChange]:
-    """Return the changes of the object itself, without texts, which take long."""
-    return list(_field_changes(submitted.form, submitted.obj, with_texts=False))
-
-
 def form_changes_object(submitted: FormSubmission) -> bool:
     """Tell whether a valid page of an object, without inlines, changes anything."""
     form, before = submitted.form, submitted.obj
@@ -58,7 +53,7 @@ def form_changes_object(submitted: FormSubmission) -> bool:
     names = (field.attname for field in options.concrete_fields)
     if any(getattr(before, name) != getattr(after, name) for name in names):
         return True
-    return bool(form.changed_data) and any(True for _ in _field_changes(form, before))
+    return bool(form.changed_data) and any(True for _ in field_changes(form, before))
 
 
 def removed_inlines(submitted: FormSubmission) -> list[Model]:
@@ -106,7 +101,7 @@ def _inline_changes(formset: Any) -> Iterator[ObjectChange]:
 
 
 def _form_change(form: Any, before: Model | None) -> ObjectChange:
-    fields = tuple(_field_changes(form, before))
+    fields = tuple(field_changes(form, before))
     if before is None:
         filled = tuple(change for change in fields if change.after)
         return _object_change(form.instance, "create", filled)
@@ -125,10 +120,14 @@ def _object_change(
     )
 
 
-def _field_changes(
+def field_changes(
     form: Any, before: Model | None, *, with_texts: bool = True
 ) -> Iterator[FieldChange]:
-    """Yield the changes of the form in its order, then those of the site's code."""
+    """
+    Yield the changes of the form in its order, then those of the site's code.
+
+    Texts take long, and are left out without `with_texts`.
+    """
     options = form._meta.model._meta
     for name in form.fields:
         try:

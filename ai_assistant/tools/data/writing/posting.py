@@ -25,8 +25,8 @@ from ai_assistant.safety.policy.sensitive import (
     is_sensitive_field,
     secrets_in,
 )
-from ai_assistant.tools.data.access.fields import is_forward_field, is_open_field
 from ai_assistant.tools.data.access.model_admin import is_closed
+from ai_assistant.tools.data.access.visibility import is_forward_field, is_open_field
 
 MOST_NAMED = 40
 UNKNOWN = "unknown"  # what a NullBooleanSelect posts for None
