@@ -89,7 +89,7 @@ def find_path(access: AdminAccess, text: str, value: Any = "") -> Path:
 
 
 def unknown_path(access: AdminAccess, text: str) -> ModelRetry:
-    """Return the error of a name that is not a field, or not one to be used so."""
+    """Return the error of a name that is no field, or cannot be used in a lookup."""
     names = [field.name for field in model_fields(access)][:MOST_NAMED]
     return ModelRetry(
         f"{join_surrogates(text[:SHOWN_CHARS])!r} cannot be used with {access.label!r}. "
@@ -108,7 +108,7 @@ def hidden_rows(text: str) -> ModelRetry:
 
 def split_transform(path: Path) -> tuple[Any, str, tuple[str, ...]]:
     """
-    Return what a path compares: its field, its name, and what is left of it.
+    Return the field that a path compares, its name, and the lookup after it.
 
     A part of a date is a field of its own: the year is a number.
     """
@@ -127,7 +127,7 @@ def split_transform(path: Path) -> tuple[Any, str, tuple[str, ...]]:
 def _follow(
     access: AdminAccess, parts: list[str], value: Any, depth: int = 1
 ) -> Path | None:
-    """Return where `parts` lead, or None if that is nowhere."""
+    """Return the path of these parts, or None if the user may see no such field."""
     part, rest = parts[0], tuple(parts[1:])
     found = _visible_field(access, part) if depth <= MAX_DEPTH else None
     if found is None:

@@ -1,4 +1,4 @@
-"""The AdminSites, whether they let the user in, and their pages of custom code."""
+"""The AdminSites, and whether they let the user in."""
 
 import logging
 from functools import lru_cache
