@@ -8,11 +8,7 @@ from datetime import datetime
 from math import ceil
 from typing import Any
 
-from django.core.exceptions import (
-    ObjectDoesNotExist,
-    PermissionDenied,
-    ValidationError,
-)
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 from django.utils import timezone

@@ -122,16 +122,16 @@ def _named(own: Any, field: Any) -> Any:
         return None
     if isinstance(own, forms.ModelChoiceField):
         # An input for ids shows them, whatever they lead to.
-        if isinstance(
-            _inner(own.widget), ForeignKeyRawIdWidget | ManyToManyRawIdWidget
-        ):
+        raw_id = ForeignKeyRawIdWidget | ManyToManyRawIdWidget
+        if isinstance(unwrapped_widget(own.widget), raw_id):
             return field.related_model._default_manager.all()
         return own.queryset
     choices = getattr(own, "choices", None)
     return None if choices is None else frozenset(_keys(choices))
 
 
-def _inner(widget: Any) -> Any:
+def unwrapped_widget(widget: Any) -> Any:
+    """Return the widget itself, without what the admin puts around it."""
     while isinstance(widget, RelatedFieldWidgetWrapper):
         widget = widget.widget
     return widget

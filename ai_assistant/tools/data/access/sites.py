@@ -12,10 +12,7 @@ from django.http import HttpRequest
 from ai_assistant import conf
 from ai_assistant.request_context import match_of
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.adapters.request import (
-    admin_path,
-    user_request,
-)
+from ai_assistant.tools.adapters.request import admin_path, user_request
 from ai_assistant.types import RunContext
 
 logger = logging.getLogger("ai_assistant")

@@ -3,21 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from django.db.models import (
-    Avg,
-    Case,
-    Count,
-    DecimalField,
-    DurationField,
-    F,
-    FloatField,
-    IntegerField,
-    Max,
-    Min,
-    QuerySet,
-    Sum,
-    When,
-)
+from django.db import models
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
@@ -38,10 +24,7 @@ from ai_assistant.tools.data.access.lookups import (
     split_transform,
     unknown_path,
 )
-from ai_assistant.tools.data.access.model_admin import (
-    AdminAccess,
-    find_access,
-)
+from ai_assistant.tools.data.access.model_admin import AdminAccess, find_access
 from ai_assistant.tools.data.access.values import object_text, short_value
 from ai_assistant.tools.data.access.visibility import changelist_rows, list_names
 from ai_assistant.tools.data.arguments import Names, data_tool
@@ -59,12 +42,17 @@ Groups = Annotated[Names, Field(description="fields, as status or created_at__ye
 Measures = Annotated[
     Names, Field(description="count, or sum, avg, min, max of a field: sum:total")
 ]
-ADDED = (IntegerField, FloatField, DecimalField, DurationField)
+ADDED = (
+    models.IntegerField,
+    models.FloatField,
+    models.DecimalField,
+    models.DurationField,
+)
 MEASURES: dict[str, tuple[Callable[..., Any], tuple[type, ...]]] = {
-    "sum": (Sum, ADDED),
-    "avg": (Avg, ADDED),
-    "min": (Min, ORDERED),
-    "max": (Max, ORDERED),
+    "sum": (models.Sum, ADDED),
+    "avg": (models.Avg, ADDED),
+    "min": (models.Min, ORDERED),
+    "max": (models.Max, ORDERED),
 }
 
 
@@ -133,8 +121,10 @@ def _key(path: Path) -> Any:
     _compared, name, _rest = split_transform(path)
     limit = _limit(path)
     if limit is None:
-        return F(name)
-    return Case(When(**{f"{name}__in": limit}, then=F(name)), default=None)
+        return models.F(name)
+    return models.Case(
+        models.When(**{f"{name}__in": limit}, then=models.F(name)), default=None
+    )
 
 
 def _limit(path: Path) -> Any:
@@ -151,7 +141,7 @@ def _limit(path: Path) -> Any:
     request = access.at_object("").request
     limits = form_limited_fields(admin, request, access.model(), [field])
     named = limits.get(field.name)
-    if isinstance(named, QuerySet):
+    if isinstance(named, models.QuerySet):
         key = "pk" if field.many_to_many else field.target_field.name
         return named.order_by().values(key)
     if named is None:
@@ -161,7 +151,7 @@ def _limit(path: Path) -> Any:
 
 def _measure(access: AdminAccess, text: str) -> Any:
     if text == COUNT:
-        return Count("pk", distinct=True)
+        return models.Count("pk", distinct=True)
     kind, _colon, name = text.partition(":")
     if kind not in MEASURES:
         raise ModelRetry(

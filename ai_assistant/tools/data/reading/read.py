@@ -61,17 +61,17 @@ def get_object(
     limits = limits_of(access, obj, chosen)
     chars = CHOSEN_CHARS if fields else FIELD_CHARS
     page = access.at_object(obj.pk)
-    checks = {
-        "change": page.model_admin.has_change_permission,
-        "delete": page.model_admin.has_delete_permission,
-    }
     result: dict[str, JSON] = {
         "model": access.label,
         "id": obj.pk,
         "text": object_text(obj),
         "version": version_from(visible, obj),
         "fields": {field.name: value_of(field, obj, chars, limits) for field in chosen},
-        "may": [name for name, may in checks.items() if may(page.request, obj)],
+        "may": [
+            name
+            for name in ("change", "delete")
+            if getattr(page.model_admin, f"has_{name}_permission")(page.request, obj)
+        ],
     }
     if not fields and (inlines := list(_inlines(page, obj))):
         result["inlines"] = inlines

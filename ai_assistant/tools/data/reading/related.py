@@ -4,21 +4,15 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from django.contrib.admin.widgets import (
-    AutocompleteMixin,
-    ForeignKeyRawIdWidget,
-    RelatedFieldWidgetWrapper,
-)
+from django.contrib.admin.widgets import AutocompleteMixin, ForeignKeyRawIdWidget
 from django.forms import ModelChoiceField
 from django.forms.models import apply_limit_choices_to_to_formfield
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.exceptions import ModelRetry
+from ai_assistant.safety.policy.form_limits import unwrapped_widget
 from ai_assistant.tools.data.access.lookups import unknown_path
-from ai_assistant.tools.data.access.model_admin import (
-    AdminAccess,
-    find_access,
-)
+from ai_assistant.tools.data.access.model_admin import AdminAccess, find_access
 from ai_assistant.tools.data.access.values import object_text
 from ai_assistant.tools.data.access.visibility import (
     changelist_rows,
@@ -97,9 +91,7 @@ def _matching(access: AdminAccess, choices: Any, search: str) -> Iterable[Any]:
     """Return the objects that the form lets the user choose."""
     rows = choices.queryset
     related = access.related(rows.model)
-    widget: Any = choices.widget
-    if isinstance(widget, RelatedFieldWidgetWrapper):
-        widget = widget.widget
+    widget = unwrapped_widget(choices.widget)
     if isinstance(widget, AutocompleteMixin | ForeignKeyRawIdWidget):
         # The form has a search instead of a list: it finds what that admin shows.
         if related is None:

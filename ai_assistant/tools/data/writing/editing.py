@@ -16,8 +16,9 @@ from django.contrib.admin.widgets import (
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 
+from ai_assistant.safety.policy.form_limits import unwrapped_widget
 from ai_assistant.safety.policy.sensitive import mask_secrets
-from ai_assistant.tools.data.writing.posting import decode_json_text, unwrapped_widget
+from ai_assistant.tools.data.writing.posting import decode_json_text
 from ai_assistant.tools.data.writing.submission import FormSubmission
 from ai_assistant.types import JSON, RunContext
 

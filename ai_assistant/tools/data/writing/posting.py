@@ -8,16 +8,14 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.contrib.admin.widgets import (
-    ManyToManyRawIdWidget,
-    RelatedFieldWidgetWrapper,
-)
+from django.contrib.admin.widgets import ManyToManyRawIdWidget
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import JSONField
 from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 
 from ai_assistant.exceptions import ModelRetry
+from ai_assistant.safety.policy.form_limits import unwrapped_widget
 from ai_assistant.safety.policy.sensitive import (
     HIDDEN,
     is_opened_field,
@@ -200,13 +198,6 @@ def _prepared(field: forms.Field, value: Any) -> Any:
     if isinstance(field, forms.CharField) and isinstance(prepared, list):
         return ", ".join(map(_tag, prepared))
     return prepared
-
-
-def unwrapped_widget(widget: Any) -> Any:
-    """Return the widget itself, without what the admin puts around it."""
-    while isinstance(widget, RelatedFieldWidgetWrapper):
-        widget = widget.widget
-    return widget
 
 
 def _put(data: QueryDict, name: str, widget: Any, value: Any) -> None:

@@ -13,7 +13,7 @@ from django.forms.models import InlineForeignKeyField, ModelChoiceField
 from django.http import HttpRequest, QueryDict
 
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.safety.policy.form_limits import admin_form_class
+from ai_assistant.safety.policy.form_limits import admin_form_class, unwrapped_widget
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     check_distinguishable,
@@ -24,7 +24,6 @@ from ai_assistant.tools.data.writing.posting import (
     check_names,
     post_form,
     post_values,
-    unwrapped_widget,
 )
 
 ID_WORDS = ("id", "pk")
