@@ -7,9 +7,13 @@ can be deleted.
 
 from ai_assistant.admin.audit import AuditEntryAdmin
 from ai_assistant.admin.changes import ChangeSetAdmin
-from ai_assistant.admin.conversations import ConversationAdmin, FeedbackAdmin
+from ai_assistant.admin.conversations import (
+    ConversationAdmin,
+    FeedbackAdmin,
+    RunAdmin,
+    ToolCallAdmin,
+)
 from ai_assistant.admin.policy import PolicyRuleAdmin
-from ai_assistant.admin.runs import RunAdmin, ToolCallAdmin
 from ai_assistant.admin.tokens import AccessTokenAdmin
 from ai_assistant.admin.usage import BudgetAdmin, UsageAdmin
 

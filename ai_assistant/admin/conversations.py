@@ -1,4 +1,4 @@
-"""Conversations, and what people think of their answers."""
+"""Conversations with their feedback, runs and calls; all read-only."""
 
 from typing import Any
 
@@ -13,8 +13,10 @@ from django.utils.translation import gettext_lazy as _
 
 from ai_assistant import conf
 from ai_assistant.admin.base import Base, ReadOnlyAdmin
+from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Feedback
+from ai_assistant.models.run import Run
 
 
 class ReasonFilter(admin.SimpleListFilter):
@@ -92,3 +94,69 @@ class ConversationAdmin(ReadOnlyAdmin):
         """Allow who has the permission to delete, while the assistant is on."""
         allowed = admin.ModelAdmin.has_delete_permission(self, request, obj)
         return conf.enabled() and allowed
+
+
+@admin.register(ToolCall)
+class ToolCallAdmin(ReadOnlyAdmin):
+    """Tool calls: which tool, with what, for whom, and what came out."""
+
+    list_display = ("name", "status", "user", "effect", "created_at", "reason", "run")
+    list_filter = ("status", "effect", "approved", "created_at", "name")
+    list_select_related = ("run__user",)
+    date_hierarchy = "created_at"
+    search_fields = ("name", "=run__id")
+    fields = (
+        "run",
+        "user",
+        "parent",
+        "name",
+        "effect",
+        "status",
+        "reason",
+        "asks_because",
+        "approved",
+        "arguments",
+        "error",
+        "result",
+        "created_at",
+        "started_at",
+        "finished_at",
+    )
+    readonly_fields = ("user",)
+    ordering = ("-created_at",)
+    user_field = "run__user"
+
+    @admin.display(ordering="run__user")
+    def user(self, call: ToolCall) -> str:
+        """Return for whom it was."""
+        return str(call.run.user)
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    """Runs: their state, and why they ended as they did."""
+
+    list_display = ("id", "state", "user", "conversation", "error_code", "created_at")
+    list_filter = ("state", "created_at")
+    list_select_related = ("user", "conversation")
+    date_hierarchy = "created_at"
+    search_fields = ("id", "error_code")
+    fields = (
+        "conversation",
+        "user",
+        "kind",
+        "continues",
+        "page_path",
+        "profile",
+        "state",
+        "error_code",
+        "error_text",
+        "error_detail",
+        "opens_at",
+        "attempts",
+        "running_s",
+        "created_at",
+        "finished_at",
+    )
+    ordering = ("-created_at",)
+    user_field = "user"

@@ -1,12 +1,14 @@
-"""From a profile to its provider."""
+"""From a profile to its provider, whose request and reply are masked."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, ModelError
-from ai_assistant.types import Provider
+from ai_assistant.providers.texts import Filters, filter_stream
+from ai_assistant.text.redaction import Mask, redact_values, redact_values_json
+from ai_assistant.types import ModelChunk, Provider
 
 DEFAULT = "ai_assistant.providers.litellm.LiteLLMProvider"
 
@@ -33,3 +35,13 @@ def warm_up(profile: Mapping[str, Any]) -> None:
     """Begin to load what the profile's provider needs, if it needs anything."""
     with suppress(ModelError):
         provider_for(profile).warm_up()
+
+
+MASKS = Filters(growing=Mask, words=redact_values, fields=redact_values_json)
+
+
+def with_masked_secrets(
+    stream: AsyncGenerator[ModelChunk, None],
+) -> AsyncGenerator[ModelChunk, None]:
+    """Yield the chunks of `stream`; a server that tells our key back is not heard."""
+    return filter_stream(stream, MASKS)

@@ -4,8 +4,12 @@ What the tests of a site need: models that play a part, and runs without a serve
 Nothing here imports a model of Django, so that a settings module may name it.
 """
 
-from ai_assistant.testing.assertions import assert_tool_called, assert_tool_not_called
-from ai_assistant.testing.recorded import Played, PlayedCall
+from ai_assistant.testing.recorded import (
+    Played,
+    PlayedCall,
+    assert_tool_called,
+    assert_tool_not_called,
+)
 from ai_assistant.testing.run import (
     answer_interrupt,
     override_tools,

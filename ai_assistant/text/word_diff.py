@@ -10,8 +10,10 @@ from typing import Literal, NamedTuple
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from ai_assistant.text.common_ends import split_common_ends
-from ai_assistant.text.hidden_characters import mark_hidden_characters
+from ai_assistant.text.hidden_characters import (
+    mark_hidden_characters,
+    split_common_ends,
+)
 
 PIECES = re.compile(r"\s+|\w+|[^\w\s]")
 WORDS = re.compile(r"\s*\S+\s*")

@@ -13,9 +13,21 @@ from ai_assistant.types.model import (
     Usage,
 )
 from ai_assistant.types.page import (
+    EFFECTS,
+    IMPORTANCES,
+    JSON,
+    WRITING,
     ContextItem,
     ContextProvider,
+    Decision,
+    Effect,
+    Importance,
+    Label,
     PageInfo,
+    QuestionKind,
+    Source,
+    UserKey,
+    Verdict,
 )
 from ai_assistant.types.tool import (
     CallActions,
@@ -23,20 +35,6 @@ from ai_assistant.types.tool import (
     RunContext,
     ToolDefinition,
     ToolResult,
-)
-from ai_assistant.types.words import (
-    EFFECTS,
-    IMPORTANCES,
-    JSON,
-    WRITING,
-    Decision,
-    Effect,
-    Importance,
-    Label,
-    QuestionKind,
-    Source,
-    UserKey,
-    Verdict,
 )
 
 __all__ = [

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol, Self
 from uuid import UUID
 
-from ai_assistant.types.page import PageInfo
-from ai_assistant.types.words import JSON, Decision, Effect, Importance
+from ai_assistant.types.page import JSON, Decision, Effect, Importance, PageInfo
 
 
 class Editor(Protocol):

@@ -1,12 +1,14 @@
-"""A request that was accepted is carried out, also when its browser has left."""
+"""Accepted requests are carried out even if the browser leaves; pages of our own."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Any, TypeVar
 
 from asgiref.sync import sync_to_async
+from django.contrib import admin
 from django.core.handlers.asgi import ASGIHandler
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
 
 T = TypeVar("T")
 
@@ -40,3 +42,20 @@ class OneThreadHandler(ASGIHandler):
         """Return the response, made in the thread of this request."""
         answer: HttpResponseBase = await sync_to_async(self.get_response)(request)
         return answer
+
+
+def own_page(
+    request: HttpRequest,
+    template: str,
+    context: Mapping[str, object],
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """
+    Return the page of `template`, which extends `admin/base_site.html`.
+
+    It is given what every page of the admin is given: themes take the colours, the
+    menu and the name of the site from that.
+    """
+    framed = {**admin.site.each_context(request), **context}
+    return render(request, template, framed, status=status)

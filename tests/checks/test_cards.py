@@ -4,7 +4,7 @@ import pytest
 from django.template.loader import get_template
 
 from ai_assistant.checks import check_assistant
-from ai_assistant.checks.cards import ICONS
+from ai_assistant.checks.tools import ICONS
 from ai_assistant.types import IMPORTANCES
 
 

@@ -14,8 +14,7 @@ from ai_assistant.engine.storage.units import in_db, unit
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run, RunState
-from ai_assistant.providers.base import provider_for
-from ai_assistant.providers.masked import with_masked_secrets
+from ai_assistant.providers.base import provider_for, with_masked_secrets
 from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction import redact

@@ -19,8 +19,7 @@ from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, ModelError
 from ai_assistant.models.run import Run
 from ai_assistant.prompts.system import system_prompt, wish_text
-from ai_assistant.providers.base import provider_for
-from ai_assistant.providers.masked import with_masked_secrets
+from ai_assistant.providers.base import provider_for, with_masked_secrets
 from ai_assistant.providers.patience import with_retries, with_timeouts
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction import redact, redact_values_json

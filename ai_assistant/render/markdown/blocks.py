@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from markdown_it.token import Token
 
-from ai_assistant.render.markdown.cache import Cache
+from ai_assistant.render.markdown.highlight import Cache
 from ai_assistant.render.markdown.parser import References, block_tokens, to_html
 from ai_assistant.render.markdown.renderer import fence_is_closed
 from ai_assistant.render.markdown.unfinished import (

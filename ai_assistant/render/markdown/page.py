@@ -3,7 +3,7 @@
 import re
 
 from ai_assistant.render.markdown.blocks import closed_html, cut_all
-from ai_assistant.render.markdown.cache import Cache
+from ai_assistant.render.markdown.highlight import Cache
 from ai_assistant.render.markdown.parser import References, block_tokens
 from ai_assistant.text.unicode import normalize_text
 

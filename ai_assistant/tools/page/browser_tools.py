@@ -11,7 +11,7 @@ from ai_assistant.decorators import tool
 from ai_assistant.registry import registry
 from ai_assistant.tools.arguments import schema_error
 from ai_assistant.types import ToolDefinition
-from ai_assistant.types.words import is_deep
+from ai_assistant.types.page import is_deep
 
 
 @tool(effect="ui", name="highlight", browser=True, shared=True, label=_("Highlight"))

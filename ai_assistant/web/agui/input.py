@@ -13,7 +13,7 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.registry import registry
 from ai_assistant.text.unicode import whole_json
 from ai_assistant.tools.page.browser_tools import MAX_TOOLS, NAME, client_tools
-from ai_assistant.types.words import is_deep
+from ai_assistant.types.page import is_deep
 from ai_assistant.web.panel.fields import MAX_ITEMS, TOOLS_CHARS
 
 JSON_TYPE = "application/json"

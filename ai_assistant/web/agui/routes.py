@@ -6,18 +6,85 @@ no such client calls need not have it.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from django.http import HttpRequest
+from django.core.handlers.asgi import ASGIRequest
+from django.db import transaction
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import path
 from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
 
+from ai_assistant import conf
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
-from ai_assistant.web.agui.authentication import program_view
+from ai_assistant.web.cors import allow, preflight
+from ai_assistant.web.problems import problem_response
+
+View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponseBase]]
+
+
+def program_view(method: str) -> Callable[[View], View]:
+    """
+    Answer one method; a Refused becomes its problem, as JSON.
+
+    The view itself asks who calls: CSRF is checked there, for those with a session.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        async def answered(request: HttpRequest) -> HttpResponseBase:
+            if not conf.enabled():
+                raise Http404
+            if told := preflight(request):
+                return told
+            response = await _answered(request, view, method)
+            allow(request, response)
+            return response
+
+        # ATOMIC_REQUESTS takes no async views; the engine has units of its own.
+        return transaction.non_atomic_requests(csrf_exempt(answered))
+
+    return decorate
+
+
+async def _answered(request: HttpRequest, view: View, method: str) -> HttpResponseBase:
+    try:
+        if request.method != method:
+            raise _not_this(request, method)
+        if not isinstance(request, ASGIRequest):
+            raise _no_asgi()
+        return await view(request)
+    except Refused as refused:
+        return await in_db(_answer, refused, method)
+
+
+def _answer(refused: Refused, method: str) -> HttpResponseBase:
+    response = problem_response(refused)
+    if refused.code == "method":
+        response["Allow"] = method
+    return response
+
+
+def _no_asgi() -> Refused:
+    return Refused(
+        "needs_asgi",
+        _("This server cannot stream answers. Serve the site by ASGI, or use the API."),
+    )
+
+
+def _not_this(request: HttpRequest, method: str) -> Refused:
+    return Refused(
+        "method",
+        _("%(method)s is not for this address; use %(other)s.")
+        % {"method": request.method, "other": method},
+    )
+
 
 INSTALL = "pip install 'ai-assistant[agui]'"
 VIEWS = (

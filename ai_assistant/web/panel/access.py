@@ -19,7 +19,7 @@ from ai_assistant.exceptions import Limited, Refused
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.budgets.texts import opens_again_text
 from ai_assistant.safety.identity.permissions import may_use, may_view
-from ai_assistant.web.own_pages import own_page
+from ai_assistant.web.requests import own_page
 
 View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
 

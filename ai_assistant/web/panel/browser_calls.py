@@ -15,7 +15,7 @@ from ai_assistant.engine.service import (
     result_of_page,
 )
 from ai_assistant.exceptions import Refused
-from ai_assistant.types.words import is_deep
+from ai_assistant.types.page import is_deep
 from ai_assistant.web.panel.access import assistant_view
 from ai_assistant.web.panel.fields import page_path, read_uuid
 

@@ -14,7 +14,7 @@ from ai_assistant.conf import DEFAULT, offered_profiles
 from ai_assistant.engine.service import ANSWER_CHARS, clean_text
 from ai_assistant.exceptions import Ask, Refused
 from ai_assistant.text.unicode import join_surrogates, whole_json
-from ai_assistant.types.words import is_deep
+from ai_assistant.types.page import is_deep
 
 MAX_ITEMS = 50
 MAX_NAMES = 100

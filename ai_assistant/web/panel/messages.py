@@ -36,10 +36,10 @@ from ai_assistant.render.html.diffs.long_texts import (
 from ai_assistant.render.html.transcript.entries import run_entry
 from ai_assistant.render.html.transcript.footer import end_of
 from ai_assistant.render.html.transcript.thread import read_earlier
-from ai_assistant.web.own_pages import own_page
 from ai_assistant.web.panel.access import FETCHED, assistant_view, back, done
 from ai_assistant.web.panel.fields import read_number, read_uuid
 from ai_assistant.web.panel.panel import Panel, bare_panel
+from ai_assistant.web.requests import own_page
 
 if TYPE_CHECKING:
     from ai_assistant.models.conversation import Conversation

@@ -24,7 +24,7 @@ from ai_assistant.engine.service import cannot_execute, nothing_works
 from ai_assistant.models import clock
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import usage_line
-from ai_assistant.render.html.transcript.origin_note import page_of
+from ai_assistant.render.html.transcript.groups import page_of
 from ai_assistant.render.html.transcript.queue import queue_entry, without_begun
 from ai_assistant.render.html.transcript.stale import StaleBar, bar_of, is_stale
 from ai_assistant.render.html.transcript.thread import panel_state, read_thread

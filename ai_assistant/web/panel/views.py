@@ -31,7 +31,6 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.own_pages import own_page
 from ai_assistant.web.panel.access import assistant_view, back, done
 from ai_assistant.web.panel.banners import site_banner
 from ai_assistant.web.panel.fields import (
@@ -54,7 +53,7 @@ from ai_assistant.web.panel.panel import (
     drawn_panel,
     page_panel,
 )
-from ai_assistant.web.requests import to_the_end
+from ai_assistant.web.requests import own_page, to_the_end
 
 
 @require_POST

@@ -21,7 +21,7 @@ from ai_assistant.render.html.cards.interrupts import CARDS
 from ai_assistant.render.html.transcript.thread import read_thread
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
-from ai_assistant.web.agui.answers import read_answers
+from ai_assistant.web.agui.planning import read_answers
 from ai_assistant.web.principal import Caller
 from tests.engine.conftest import resume
 from tests.render.html.tab import whole_page

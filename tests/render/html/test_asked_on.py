@@ -2,7 +2,7 @@ import pytest
 
 from ai_assistant.models import Run
 from ai_assistant.render.html.fragments import entry_html
-from ai_assistant.render.html.transcript.origin_note import asked_on, page_of
+from ai_assistant.render.html.transcript.groups import asked_on, page_of
 from ai_assistant.render.html.transcript.thread import read_thread
 from ai_assistant.web.panel.panel import bare_panel
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_assistant.text.common_ends import split_common_ends
+from ai_assistant.text.hidden_characters import split_common_ends
 
 TEXTS = st.text("ab é\n.", max_size=40)
 

@@ -3,8 +3,7 @@ import re
 import pytest
 
 from ai_assistant.render.markdown import render, split_blocks
-from ai_assistant.render.markdown.cache import Cache
-from ai_assistant.render.markdown.highlight import CLASSES, LANGUAGES, highlight
+from ai_assistant.render.markdown.highlight import CLASSES, LANGUAGES, Cache, highlight
 
 
 class TestOrdinaryText:

@@ -30,12 +30,12 @@ from ai_assistant.render.html.transcript.entries import (
 from ai_assistant.render.html.transcript.footer import ends_of
 from ai_assistant.render.html.transcript.groups import (
     UNDRAWN,
+    asked_on,
     grouped,
     light_calls,
     versions_entry,
 )
 from ai_assistant.render.html.transcript.growing import Growing
-from ai_assistant.render.html.transcript.origin_note import asked_on
 
 WORDS = {
     RunState.QUEUED: "thinking",
