@@ -1,17 +1,10 @@
-"""What a test gives and sees: the page, what the model was asked, what it did."""
+"""What a test sees: what the model was asked, and what came of a run."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.views.generic import RedirectView
-
-from ai_assistant.context.collect import collect_items
-from ai_assistant.context.page import SitePage, find_page
-from ai_assistant.engine.lifecycle.scope import RunScope, kept_of
 from ai_assistant.types import JSON, ModelChunk, ModelRequest, Provider
 
 
@@ -114,93 +107,6 @@ class Played:
                 f"{self.error or 'no reason was given'}"
             )
         return self.requests[-1]
-
-
-KEYS = ("browser", "mentioned", "dropped", "tools")  # as the panel sends them
-ITEM_KEYS = ("id", "description", "value", "label", "auto")
-
-
-def check_page_context(context: Mapping[str, JSON]) -> None:
-    """Raise AssertionError for a key that no page sends, and for what is no list."""
-    _check_keys("context", context, KEYS)
-    for key, value in context.items():
-        if not isinstance(value, list | tuple):
-            raise AssertionError(  # noqa: TRY004 - a failure of the test
-                f"context[{key!r}] is {value!r}. Give a list."
-            )
-    for item in context.get("browser", ()):
-        if not isinstance(item, Mapping) or not item.get("id"):
-            raise AssertionError(
-                f"context['browser'] has {item!r}. Give dicts, each with an 'id'."
-            )
-        _check_keys(f"Item {item['id']!r} of context['browser']", item, ITEM_KEYS)
-
-
-def _check_keys(where: str, said: Mapping[str, JSON], known: tuple[str, ...]) -> None:
-    for key in said:
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
-            raise AssertionError(
-                f"{where} has the key {key!r}, which no page sends.{meant} Known are: "
-                f"{', '.join(known)}."
-            )
-
-
-def check_path(path: str) -> None:
-    """Raise AssertionError for a path at which nobody can write a message."""
-    page = find_page(path)
-    if not path or (page and _is_page(page) and _has_object(page)):
-        return
-    if page is None or not _is_page(page):
-        wrong = "where the site has no page"
-    else:
-        name = page.model_admin.opts.verbose_name
-        wrong = f"but there is no {name} with the id {page.info.object_id!r}"
-    raise AssertionError(
-        f"path is {path!r}, {wrong}. Give the address as the browser shows it, for "
-        "example reverse('admin:shop_order_change', args=[order.pk])."
-    )
-
-
-def _is_page(page: SitePage) -> bool:
-    """Tell whether it is more than the admin's answer to all other addresses."""
-    if page.match is None or "admin" not in page.match.app_names:
-        return True
-    is_rest = getattr(page.view, "__name__", "") == "catch_all_view"
-    view_class = getattr(page.view, "view_class", object)
-    return not is_rest and not issubclass(view_class, RedirectView)
-
-
-def _has_object(page: SitePage) -> bool:
-    """Tell whether the object of the page exists, for whomever."""
-    if page.model_admin is None or not page.info.object_id:
-        return True
-    try:
-        rows = page.model_admin.model._base_manager.filter(pk=page.info.object_id)
-        return bool(rows.exists())
-    except (ValidationError, ValueError):
-        return False
-
-
-def check_ids(scope: RunScope) -> None:
-    """Raise AssertionError for an item that is mentioned or dropped and not there."""
-    kept = kept_of(scope.run.context)
-    wanted = [*kept.mentioned, *kept.dropped]
-    if not wanted:
-        return  # the providers are asked once only
-    known = [item.id for item in collect_items(scope.context, kept.browser).items]
-    for item_id in wanted:
-        if item_id not in known:
-            raise AssertionError(_no_item(item_id, known))
-
-
-def _no_item(item_id: str, known: Iterable[str]) -> str:
-    return (
-        f"context mentions or drops {item_id!r}, and the page has no such item. It "
-        f"has: {', '.join(known) or 'none'}. What the browser tells has 'browser.' "
-        "before its id."
-    )
 
 
 def assert_tool_called(played: Played, name: str, /, **arguments: JSON) -> PlayedCall:

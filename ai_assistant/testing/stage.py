@@ -32,14 +32,12 @@ from ai_assistant.engine.storage.units import unit
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
+from ai_assistant.testing.page import check_ids, check_page_context, check_path
 from ai_assistant.testing.recorded import (
     Played,
     PlayedCall,
     Recording,
     assert_script_is_used_up,
-    check_ids,
-    check_page_context,
-    check_path,
 )
 from ai_assistant.types import JSON
 
