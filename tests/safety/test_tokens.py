@@ -101,7 +101,7 @@ class TestEnd:
 class TestSecrecy:
     def test_data_tools_do_not_know_the_table(self, ada):
         context = RunContext(user=ada, run_id=uuid4(), conversation_id=uuid4())
-        labels = [door.label for door in visible_models(context)]
+        labels = [access.label for access in visible_models(context)]
 
         assert is_sensitive_model(AccessToken)
         assert "auth.user" in labels

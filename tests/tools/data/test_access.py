@@ -1,4 +1,4 @@
-"""The door to a model opens to those whom the admin lets in, and to nobody else."""
+"""A model is open to those whom the admin lets in, and to nobody else."""
 
 import pytest
 from django.contrib import admin
@@ -43,12 +43,14 @@ CLOSED = [
 class TestFindDoor:
     @pytest.mark.parametrize("label", ["library.book", "Library.Book", "LIBRARY.BOOK"])
     def test_takes_any_case(self, boss, label):
-        door = find_access(context_of(boss), label)
+        access = find_access(context_of(boss), label)
 
-        assert (door.label, door.model) == ("library.book", Book)
-        assert door.request.user == boss
-        assert door.request.path == "/admin/library/book/"
-        assert door.request.resolver_match.view_name == "admin:library_book_changelist"
+        assert (access.label, access.model) == ("library.book", Book)
+        assert access.request.user == boss
+        assert access.request.path == "/admin/library/book/"
+        assert (
+            access.request.resolver_match.view_name == "admin:library_book_changelist"
+        )
 
     @pytest.mark.parametrize("label", CLOSED)
     def test_stays_closed(self, boss, label):
@@ -97,37 +99,37 @@ class TestFindDoor:
             find_access(context_of(boss), "library.book")
 
     def test_models_that_may_be_seen(self, reader, boss):
-        assert [door.label for door in visible_models(context_of(reader))] == [
+        assert [access.label for access in visible_models(context_of(reader))] == [
             "library.book"
         ]
-        seen = {door.label for door in visible_models(context_of(boss))}
+        seen = {access.label for access in visible_models(context_of(boss))}
         assert not seen & set(CLOSED)
         assert {"auth.user", "auth.group", "library.tag"} <= seen
 
 
 class TestFindObject:
     def test_finds_as_the_page_does(self, boss, shop):
-        door = find_access(context_of(boss), "library.book")
+        access = find_access(context_of(boss), "library.book")
 
-        assert find_object(door, shop.sea.pk) == shop.sea
-        assert find_object(door, str(shop.sea.pk)) == shop.sea
+        assert find_object(access, shop.sea.pk) == shop.sea
+        assert find_object(access, str(shop.sea.pk)) == shop.sea
 
     @pytest.mark.parametrize(
         "wrong",
         ["", "0", "x", "1 or 1=1", "9" * 30, "9" * 5000, "a\0b", "\ud800", "1.5"],
     )
     def test_wrong_id(self, boss, shop, wrong):
-        door = find_access(context_of(boss), "library.book")
+        access = find_access(context_of(boss), "library.book")
 
         with pytest.raises(ModelRetry, match=r"^There is no book with the id "):
-            find_object(door, wrong)
+            find_object(access, wrong)
 
     def test_hidden_by_the_queryset(self, boss, shop):
-        door = find_access(context_of(boss), "library.publisher")
+        access = find_access(context_of(boss), "library.publisher")
 
-        assert shop.hidden not in changelist_rows(door)
+        assert shop.hidden not in changelist_rows(access)
         with pytest.raises(ModelRetry):
-            find_object(door, shop.hidden.pk)
+            find_object(access, shop.hidden.pk)
 
     def test_permission_of_the_object(self, boss, shop):
         other = staff("omar", "view_review", "view_book")

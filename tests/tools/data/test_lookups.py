@@ -28,13 +28,14 @@ SHARED = settings(
 
 
 @pytest.fixture
-def door(boss, shop):
+def access(boss, shop):
     return find_access(context_of(boss), "library.book")
 
 
-def titles(door, filters):
+def titles(access, filters):
     return [
-        book.title[:3] for book in apply_lookups(door, changelist_rows(door), filters)
+        book.title[:3]
+        for book in apply_lookups(access, changelist_rows(access), filters)
     ]
 
 
@@ -71,16 +72,16 @@ class TestFiltered:
             ({}, ["The", "Twe"]),
         ],
     )
-    def test_finds(self, door, filters, found):
-        assert titles(door, filters) == found
+    def test_finds(self, access, filters, found):
+        assert titles(access, filters) == found
 
-    def test_by_ids(self, door, shop):
+    def test_by_ids(self, access, shop):
         for key in ("id", "pk", "id__in"):
             value = [shop.sea.pk] if key == "id__in" else shop.sea.pk
-            assert titles(door, {key: value}) == ["Twe"]
+            assert titles(access, {key: value}) == ["Twe"]
         for key in ("author", "author_id", "author__id", "author__pk"):
-            assert titles(door, {key: shop.woolf.pk}) == ["The"]
-        assert titles(door, {"publisher": shop.hidden.pk}) == ["The"]
+            assert titles(access, {key: shop.woolf.pk}) == ["The"]
+        assert titles(access, {"publisher": shop.hidden.pk}) == ["The"]
 
     @pytest.mark.parametrize(
         "key",
@@ -133,9 +134,9 @@ class TestFiltered:
             "\ud800",
         ],
     )
-    def test_refuses(self, door, key):
+    def test_refuses(self, access, key):
         with pytest.raises(ModelRetry, match="cannot be used with 'library.book'"):
-            titles(door, {key: "x"})
+            titles(access, {key: "x"})
 
     @pytest.mark.parametrize(
         ("key", "value"),
@@ -170,7 +171,7 @@ class TestFiltered:
             ("decade", "1"),
         ],
     )
-    def test_wrong_values(self, boss, door, key, value):
+    def test_wrong_values(self, boss, access, key, value):
         result = try_call(
             "search_objects", boss, model="library.book", filters={key: value}
         )
@@ -197,36 +198,36 @@ class TestFiltered:
             ("pages", "9" * 999),
         ],
     )
-    def test_extreme_values(self, boss, door, key, value):
+    def test_extreme_values(self, boss, access, key, value):
         filters = {key: value}
         result = try_call("search_objects", boss, model="library.book", filters=filters)
 
         assert result.ok or result.error_type == "retry"
 
-    def test_at_most_ten(self, door):
+    def test_at_most_ten(self, access):
         with pytest.raises(ModelRetry, match="11 filters are too many"):
-            titles(door, {f"title__{n}": "x" for n in range(11)})
+            titles(access, {f"title__{n}": "x" for n in range(11)})
 
     def test_related_model_needs_the_permission(self, reader, shop):
-        door = find_access(context_of(reader), "library.book")
+        access = find_access(context_of(reader), "library.book")
 
-        assert titles(door, {"author": shop.verne.pk}) == ["Twe"]
-        assert titles(door, {"author__id": shop.verne.pk}) == ["Twe"]
+        assert titles(access, {"author": shop.verne.pk}) == ["Twe"]
+        assert titles(access, {"author__id": shop.verne.pk}) == ["Twe"]
         with pytest.raises(ModelRetry, match="'author__name' cannot be used"):
-            titles(door, {"author__name": "Verne"})
+            titles(access, {"author__name": "Verne"})
 
-    def test_asks_the_admin_of_each_hop(self, door, monkeypatch):
+    def test_asks_the_admin_of_each_hop(self, access, monkeypatch):
         def refuses(self, lookup, value, request):
             return not lookup.startswith("email")
 
         monkeypatch.setattr(AuthorAdmin, "lookup_allowed", refuses)
 
-        assert titles(door, {"author__name": "Verne"}) == ["Twe"]
+        assert titles(access, {"author__name": "Verne"}) == ["Twe"]
         with pytest.raises(ModelRetry):
-            titles(door, {"author__email__endswith": "x.org"})
+            titles(access, {"author__email__endswith": "x.org"})
 
     def test_nothing_beyond_an_admin_whose_pages_do_not_open(
-        self, door, monkeypatch, settings
+        self, access, monkeypatch, settings
     ):
         def refuse(_self, _request, *_args, **_kwargs):
             raise PermissionDenied
@@ -239,38 +240,38 @@ class TestFiltered:
 
         with pytest.raises(ModelRetry, match="cannot be used"):
             apply_lookups(
-                door, changelist_rows(door), {"author__name__startswith": "V"}
+                access, changelist_rows(access), {"author__name__startswith": "V"}
             )
 
-    def test_setting_adds_a_sensitive_field(self, door, settings):
+    def test_setting_adds_a_sensitive_field(self, access, settings):
         settings.AI_ASSISTANT = {"SENSITIVE": ["library.author.email"]}
 
         with pytest.raises(ModelRetry):
-            titles(door, {"author__email": "v@x.org"})
+            titles(access, {"author__email": "v@x.org"})
 
-    def test_naive_moments_are_in_the_zone_of_the_site(self, door, recwarn):
+    def test_naive_moments_are_in_the_zone_of_the_site(self, access, recwarn):
         moment = datetime.datetime(2024, 5, 6, 7, 8)  # noqa: DTZ001 - what is tested
-        titles(door, {"added_at": moment.isoformat()})
+        titles(access, {"added_at": moment.isoformat()})
 
         assert not [one for one in recwarn if "naive" in str(one.message)]
 
 
 class TestFindPath:
     def test_names_the_fields(self, reader, shop):
-        door = find_access(context_of(reader), "library.book")
+        access = find_access(context_of(reader), "library.book")
         with pytest.raises(ModelRetry) as caught:
-            find_path(door, "margin")
+            find_path(access, "margin")
 
         assert "Its fields are: id, title, author, publisher, shelf" in str(
             caught.value
         )
         assert "session_token" not in str(caught.value)
 
-    def test_says_the_same_of_hidden_and_of_none(self, door):
+    def test_says_the_same_of_hidden_and_of_none(self, access):
         said = set()
         for name in ("margin", "nothing", "session_token", "shelf__room"):
             with pytest.raises(ModelRetry) as caught:
-                titles(door, {name: 1})
+                titles(access, {name: 1})
             said.add(str(caught.value).replace(repr(name), "X"))
 
         assert len(said) == 1
@@ -306,17 +307,17 @@ class TestFindPath:
 
     @SHARED
     @given(names=NAMES, value=VALUES)
-    def test_any_path(self, door, names, value):
+    def test_any_path(self, access, names, value):
         key = "__".join(names)
         try:
-            found = apply_lookups(door, changelist_rows(door), {key: value})
+            found = apply_lookups(access, changelist_rows(access), {key: value})
         except ModelRetry:
             return
         assert isinstance(found, QuerySet)
-        assert not self.HIDDEN & set(find_path(door, key, value).name.split("__"))
+        assert not self.HIDDEN & set(find_path(access, key, value).name.split("__"))
         result = try_call(
             "search_objects",
-            door.request.user,
+            access.request.user,
             model="library.book",
             filters={key: value},
         )
@@ -325,9 +326,9 @@ class TestFindPath:
 
 def test_clerk_without_authors_gets_no_more_by_ordering(shop):
     clerk = staff("carl", "view_book")
-    door = find_access(context_of(clerk), "library.book")
+    access = find_access(context_of(clerk), "library.book")
 
     for text in ("author__name", "-author__email", "author__account__username"):
-        result = try_call("search_objects", clerk, model=door.label, ordering=[text])
+        result = try_call("search_objects", clerk, model=access.label, ordering=[text])
         assert not result.ok
     assert admin.site.is_registered(Author)

@@ -28,10 +28,10 @@ def _below_app(request, settings):
 
 @pytest.mark.usefixtures("_below_app")
 class TestBelowAPath:
-    def test_site_lets_in(self, boss):
+    def test_site_lets_the_user_in(self, boss):
         assert are_enabled(context_of(boss))
 
-    def test_door_knows_its_page(self, boss):
+    def test_request_resolves_to_its_page(self, boss):
         request = find_access(context_of(boss), "library.book").request
 
         assert request.resolver_match.view_name == "admin:library_book_changelist"
