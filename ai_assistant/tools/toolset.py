@@ -41,7 +41,7 @@ class Toolset:
         return [tool.name for tool in self.tools]
 
     def prefixed(self, prefix: str = "") -> "Toolset":
-        """Put `prefix` and an underscore before each name; the toolset's name if none."""
+        """Put `prefix`, or the toolset's name, and an underscore before each name."""
         first = prefix or self.name
         return self._each(lambda tool: replace(tool, name=f"{first}_{tool.name}"))
 

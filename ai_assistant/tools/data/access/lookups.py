@@ -90,11 +90,12 @@ def find_path(access: AdminAccess, text: str, value: Any = "") -> Path:
 
 def unknown_path(access: AdminAccess, text: str) -> ModelRetry:
     """Return the error of a name that is no field, or cannot be used in a lookup."""
-    names = [field.name for field in model_fields(access)][:MOST_NAMED]
+    fields = [field.name for field in model_fields(access)][:MOST_NAMED]
+    names = ", ".join(dict.fromkeys(["id", *fields]))
+    text = join_surrogates(text[:SHOWN_CHARS])
     return ModelRetry(
-        f"{join_surrogates(text[:SHOWN_CHARS])!r} cannot be used with {access.label!r}. "
-        f"Its fields are: {', '.join(dict.fromkeys(['id', *names]))}. Over a relation: "
-        "field__field, if the user may see that model too."
+        f"{text!r} cannot be used with {access.label!r}. Its fields are: {names}. Over "
+        "a relation: field__field, if the user may see that model too."
     )
 
 

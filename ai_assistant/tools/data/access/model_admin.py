@@ -17,13 +17,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
-from ai_assistant.safety.policy import admin_pages
+from ai_assistant.safety.policy import admin_pages, sensitive
 from ai_assistant.safety.policy.admin_pages import Page
-from ai_assistant.safety.policy.sensitive import (
-    is_opted_out,
-    is_sensitive_field,
-    is_sensitive_model,
-)
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.adapters.request import (
     admin_path,
@@ -148,8 +143,8 @@ def find_access(context: RunContext, model: str, *, also: str = "") -> AdminAcce
         if access is not None:
             return access
     raise ModelRetry(
-        f"There is no model {join_surrogates(model[:LABEL_CHARS])!r} that the user may see."
-        f"{_near(context, model[:LABEL_CHARS])} list_models tells all of them."
+        f"There is no model {join_surrogates(model[:LABEL_CHARS])!r} that the user may "
+        f"see.{_near(context, model[:LABEL_CHARS])} list_models tells all of them."
     )
 
 
@@ -193,17 +188,17 @@ def is_closed(model: type[Any]) -> bool:
     """
     return (
         not issubclass(model, Model)
-        or is_sensitive_model(model)
-        or is_sensitive_field(model._meta.pk)
-        or is_opted_out(model)
-        or any(map(is_sensitive_field, _links(model)))
+        or sensitive.is_sensitive_model(model)
+        or sensitive.is_sensitive_field(model._meta.pk)
+        or sensitive.is_opted_out(model)
+        or any(map(sensitive.is_sensitive_field, _links(model)))
         or any(issubclass(key.related_model, Permission) for key in closed_keys(model))
     )
 
 
 def is_closed_on(site: AdminSite, model: type[Model]) -> bool:
     """Tell whether the model is closed, or its admin on this site is opted out."""
-    return is_closed(model) or is_opted_out(model, site._registry.get(model))
+    return is_closed(model) or sensitive.is_opted_out(model, site._registry.get(model))
 
 
 def closed_keys(model: type[Model]) -> Iterator[Any]:
@@ -216,8 +211,9 @@ def closed_keys(model: type[Model]) -> Iterator[Any]:
         if not isinstance(field, ForeignKey) or field.null:
             continue
         related: Any = field.related_model
-        is_hidden = is_sensitive_field(field) or is_sensitive_model(related)
-        if is_hidden and not field.remote_field.parent_link:
+        if field.remote_field.parent_link:
+            continue
+        if sensitive.is_sensitive_field(field) or sensitive.is_sensitive_model(related):
             yield field
 
 

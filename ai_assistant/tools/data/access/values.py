@@ -16,13 +16,8 @@ from django.utils import formats, timezone
 from django.utils.encoding import force_str
 from django.utils.translation import gettext as _
 
+from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import Limits, named_among, names_value
-from ai_assistant.safety.policy.sensitive import (
-    HIDDEN,
-    is_sensitive_field,
-    mask_secrets,
-    masked_in,
-)
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.unicode import whole_json
 from ai_assistant.tools.data.access.model_admin import is_closed
@@ -54,7 +49,7 @@ def value_of(field: Any, obj: Model, chars: int, limits: Limits) -> Any:
         return {"id": value, "text": text}
     if isinstance(value, bytes | memoryview):
         return f"({len(value)} bytes)"
-    return short_value(masked_in(field, value), chars)
+    return short_value(sensitive.masked_in(field, value), chars)
 
 
 def short_value(value: Any, chars: int) -> Any:
@@ -112,8 +107,8 @@ def shown_value(field: Any, obj: models.Model | None) -> str:
     value = getattr(obj, field.attname)
     if value is None:
         return ""
-    if is_sensitive_field(field):
-        return HIDDEN
+    if sensitive.is_sensitive_field(field):
+        return sensitive.HIDDEN
     if isinstance(field, models.ForeignKey):
         try:
             related = getattr(obj, field.name)
@@ -128,7 +123,10 @@ def shown_value(field: Any, obj: models.Model | None) -> str:
 
 def plain_text(value: Any, field: Any = None) -> str:
     """Return a Python value as text, in the user's language and time zone."""
-    value = mask_secrets(value) if field is None else masked_in(field, value)
+    if field is None:
+        value = sensitive.mask_secrets(value)
+    else:
+        value = sensitive.masked_in(field, value)
     if isinstance(field, models.JSONField):
         return json.dumps(value, ensure_ascii=False, cls=field.encoder, default=str)
     if isinstance(field, models.DecimalField) and isinstance(value, Decimal):

@@ -14,16 +14,7 @@ from ai_assistant.safety.policy.form_limits import (
     may_limit,
     says_itself,
 )
-from ai_assistant.tools.data.access.lookups import (
-    OPAQUE,
-    ORDERED,
-    Path,
-    apply_lookups,
-    find_path,
-    hidden_rows,
-    split_transform,
-    unknown_path,
-)
+from ai_assistant.tools.data.access import lookups
 from ai_assistant.tools.data.access.model_admin import AdminAccess, find_access
 from ai_assistant.tools.data.access.values import object_text, short_value
 from ai_assistant.tools.data.access.visibility import changelist_rows, list_names
@@ -51,8 +42,8 @@ ADDED = (
 MEASURES: dict[str, tuple[Callable[..., Any], tuple[type, ...]]] = {
     "sum": (models.Sum, ADDED),
     "avg": (models.Avg, ADDED),
-    "min": (models.Min, ORDERED),
-    "max": (models.Max, ORDERED),
+    "min": (models.Min, lookups.ORDERED),
+    "max": (models.Max, lookups.ORDERED),
 }
 
 
@@ -75,11 +66,11 @@ def aggregate_objects(
     measured = [text.partition(":")[2] for text in figures if text != COUNT]
     with wrong_values():
         rows = search_rows(access, changelist_rows(access), search)
-        rows = apply_lookups(access, rows, filters)
+        rows = lookups.apply_lookups(access, rows, filters)
         # The same rows without what the site has joined and counted to them.
         plain = access.model._base_manager.using(rows.db)
         rows = plain.filter(pk__in=rows.order_by().values("pk"))
-        paths = [find_path(access, name) for name in measured]
+        paths = [lookups.find_path(access, name) for name in measured]
         check_paths(rows, [*groups.values(), *paths])
         if groups:
             keys = {f"aia_g{i}": _key(path) for i, path in enumerate(groups.values())}
@@ -102,23 +93,23 @@ def aggregate_objects(
     }
 
 
-def _group(access: AdminAccess, text: str) -> Path:
-    path = find_path(access, text)
-    compared, _name, rest = split_transform(path)
-    if rest or isinstance(compared, OPAQUE):
-        raise unknown_path(access, text)
+def _group(access: AdminAccess, text: str) -> lookups.Path:
+    path = lookups.find_path(access, text)
+    compared, _name, rest = lookups.split_transform(path)
+    if rest or isinstance(compared, lookups.OPAQUE):
+        raise lookups.unknown_path(access, text)
     if path.hops:
-        raise hidden_rows(text)
+        raise lookups.hidden_rows(text)
     return path
 
 
-def _key(path: Path) -> Any:
+def _key(path: lookups.Path) -> Any:
     """
     Return the expression to group by; a date by its part.
 
     Values that the form does not name are one group without a value.
     """
-    _compared, name, _rest = split_transform(path)
+    _compared, name, _rest = lookups.split_transform(path)
     limit = _limit(path)
     if limit is None:
         return models.F(name)
@@ -127,7 +118,7 @@ def _key(path: Path) -> Any:
     )
 
 
-def _limit(path: Path) -> Any:
+def _limit(path: lookups.Path) -> Any:
     """Return the values of a field that the form names; None for all."""
     access, field = path.access, path.field
     admin = access.model_admin
@@ -135,8 +126,8 @@ def _limit(path: Path) -> Any:
         return None
     if says_itself(admin) or is_overridden(admin, *READONLY_METHODS):
         raise ModelRetry(
-            f"{field.name!r} cannot be a group: the form of each object of {access.label} "
-            "says what it names of it. Use filters and count."
+            f"{field.name!r} cannot be a group: the form of each object of "
+            f"{access.label} says what it names of it. Use filters and count."
         )
     request = access.at_object("").request
     limits = form_limited_fields(admin, request, access.model(), [field])
@@ -158,16 +149,16 @@ def _measure(access: AdminAccess, text: str) -> Any:
             f"Measure {text[:100]!r} is unknown. Use count, or one of "
             f"{', '.join(MEASURES)} with a field, as sum:total."
         )
-    path = find_path(access, name)
+    path = lookups.find_path(access, name)
     if path.hops:
-        raise hidden_rows(name)
+        raise lookups.hidden_rows(name)
     aggregate, kinds = MEASURES[kind]
     if path.rest or path.is_many or path.is_key or not isinstance(path.field, kinds):
         raise ModelRetry(f"There is no {kind} of {name[:100]!r}: it is no number.")
     return aggregate(path.name)
 
 
-def _name_keys(groups: dict[str, Path], rows: list[dict[str, JSON]]) -> None:
+def _name_keys(groups: dict[str, lookups.Path], rows: list[dict[str, JSON]]) -> None:
     """Add the text of a related object to its id."""
     for text, path in groups.items():
         field = path.field

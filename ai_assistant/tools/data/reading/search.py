@@ -12,13 +12,7 @@ from pydantic import Field
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.text.unicode import join_surrogates
-from ai_assistant.tools.data.access.lookups import (
-    Path,
-    apply_lookups,
-    find_path,
-    hidden_rows,
-    unknown_path,
-)
+from ai_assistant.tools.data.access import lookups
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
@@ -67,7 +61,7 @@ def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
     columns = _chosen_fields(access, fields)
     with wrong_values():
         matching = search_rows(access, changelist_rows(access), search)
-        matching = apply_lookups(access, matching, filters)
+        matching = lookups.apply_lookups(access, matching, filters)
         total = matching.count()
         pages = max(ceil(total / page_size), 1)
         if page > pages:
@@ -91,7 +85,7 @@ def _chosen_fields(access: AdminAccess, names: list[str]) -> list[Any]:
     visible = {field.name: field for field in model_fields(access)}
     for name in names:
         if name not in visible and name != "id":
-            raise unknown_path(access, name)
+            raise lookups.unknown_path(access, name)
     return [visible[name] for name in dict.fromkeys(names) if name in visible]
 
 
@@ -143,7 +137,7 @@ def _in_order(
     """Return `rows` in this order, or in that of the list; always a total order."""
     if len(ordering) > MAX_ORDERING:
         raise ModelRetry(f"Order by {MAX_ORDERING} fields at most.")
-    paths = [find_path(access, text.removeprefix("-")) for text in ordering]
+    paths = [lookups.find_path(access, text.removeprefix("-")) for text in ordering]
     names = [_order_name(*pair) for pair in zip(paths, ordering, strict=True)]
     if paths:
         check_paths(rows, paths)
@@ -152,11 +146,11 @@ def _in_order(
     return rows.order_by(*names, "pk")
 
 
-def _order_name(path: Path, text: str) -> str:
+def _order_name(path: lookups.Path, text: str) -> str:
     if path.rest or path.is_many:
-        raise unknown_path(path.access, text)
+        raise lookups.unknown_path(path.access, text)
     if path.hops:
-        raise hidden_rows(text)
+        raise lookups.hidden_rows(text)
     name = path.name
     # The order of a related model may be by a field that the user does not see.
     if path.field.is_relation and path.field.attname:
@@ -164,7 +158,7 @@ def _order_name(path: Path, text: str) -> str:
     return f"-{name}" if text.startswith("-") else name
 
 
-def check_paths(rows: QuerySet[Any], paths: Iterable[Path]) -> None:
+def check_paths(rows: QuerySet[Any], paths: Iterable[lookups.Path]) -> None:
     """
     Make sure that the user sees the values at `paths` of each of `rows`.
 

@@ -125,7 +125,7 @@ def preview_change(
     rows = form_changes(submitted)
     rows += [row for cascade in cascades for row in cascade.rows()]
     name = access.options.verbose_name
-    named = {"name": name, "object": results.short_text(object_name(obj))}
+    named = {"name": name, "object": results.short_name(obj)}
     title = _("Change %(name)s “%(object)s”") % named
     if len(changes) == 1 and changes[0].kind == "change":
         named["fields"] = results.joined_labels(

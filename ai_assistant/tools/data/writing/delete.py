@@ -112,7 +112,7 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
     objects, options = cascade.objects, access.options
     named = {
         "name": options.verbose_name,
-        "object": results.short_text(object_name(objects[0])),
+        "object": results.short_name(objects[0]),
     }
     title = _("Delete %(name)s “%(object)s”") % named
     if others := len(objects) - 1:

@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
-from django.contrib.admin.widgets import (
-    AutocompleteSelect,
-    AutocompleteSelectMultiple,
-    FilteredSelectMultiple,
-    ForeignKeyRawIdWidget,
-    ManyToManyRawIdWidget,
-)
+from django.contrib.admin import widgets
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 
@@ -78,10 +72,14 @@ def _proposed(form: Any, name: str) -> Any:
 def _widget(field: Any) -> Any:
     """Return a widget that works without the scripts of the admin's own pages."""
     widget = unwrapped_widget(field.widget)
-    many = AutocompleteSelectMultiple | FilteredSelectMultiple | ManyToManyRawIdWidget
+    many = (
+        widgets.AutocompleteSelectMultiple
+        | widgets.FilteredSelectMultiple
+        | widgets.ManyToManyRawIdWidget
+    )
     if isinstance(widget, many):
         return forms.SelectMultiple()
-    if isinstance(widget, AutocompleteSelect | ForeignKeyRawIdWidget):
+    if isinstance(widget, widgets.AutocompleteSelect | widgets.ForeignKeyRawIdWidget):
         few = field.queryset[: MOST_CHOICES + 1].count() <= MOST_CHOICES
         return forms.Select() if few else forms.TextInput()
     return widget

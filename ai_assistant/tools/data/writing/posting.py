@@ -15,14 +15,8 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 
 from ai_assistant.exceptions import ModelRetry
+from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import unwrapped_widget
-from ai_assistant.safety.policy.sensitive import (
-    HIDDEN,
-    is_opened_field,
-    is_secret_name,
-    is_sensitive_field,
-    secrets_in,
-)
 from ai_assistant.tools.data.access.model_admin import is_closed
 from ai_assistant.tools.data.access.visibility import is_forward_field, is_open_field
 
@@ -81,7 +75,7 @@ def is_secret(form: Any, name: str) -> bool:
         return not is_open_field(field)
     # A field of the form alone.
     links = getattr(form.fields[name], "queryset", None)
-    return is_secret_name(name) or (
+    return sensitive.is_secret_name(name) or (
         links is not None
         and (is_closed(links.model) or _links_rights(form._meta.model, links.model))
     )
@@ -90,7 +84,7 @@ def is_secret(form: Any, name: str) -> bool:
 def _links_rights(model: Any, other: Any) -> bool:
     """Tell whether a sensitive many-to-many field links rows of the two models."""
     return any(
-        is_sensitive_field(many)
+        sensitive.is_sensitive_field(many)
         and issubclass(
             end._meta.concrete_model or end,
             many.related_model._meta.concrete_model,  # or a child of its table
@@ -141,8 +135,8 @@ def _new_value(form: Any, name: str, value: Any) -> Any:
     """
     field, column = form.fields[name], _model_field(form, name)
     old, new = form.get_initial_for_field(field, name), decode_json_text(value)
-    before, after = secrets_in(old), secrets_in(new)
-    is_opened = column is not None and is_opened_field(column)
+    before, after = sensitive.secrets_in(old), sensitive.secrets_in(new)
+    is_opened = column is not None and sensitive.is_opened_field(column)
     if is_opened or not (before or after):
         # A form makes NULL of it and is valid; the page would fail as it saves.
         if new is None and isinstance(column, JSONField) and not column.null:
@@ -152,16 +146,16 @@ def _new_value(form: Any, name: str, value: Any) -> Any:
         return _prepared(field, value)
     new = deepcopy(new)
     for path, item in after.items():
-        if item == HIDDEN and path in before:
+        if item == sensitive.HIDDEN and path in before:
             parent = new
             for step in path[:-1]:
                 parent = parent[step]
             parent[path[-1]] = before[path]
-    if secrets_in(new) != before:
+    if sensitive.secrets_in(new) != before:
         raise ModelRetry(
             f"{name!r} has keys that are kept from the assistant, or would get some. "
-            f"Give the whole value with those that are there as {HIDDEN!r}, and no "
-            "others."
+            "Give the whole value with those that are there as "
+            f"{sensitive.HIDDEN!r}, and no others."
         )
     return _prepared(field, new)
 

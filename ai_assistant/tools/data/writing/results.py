@@ -35,8 +35,9 @@ def count_with_name(options: Any, count: int) -> str:
     return _("%(count)d %(name)s") % {"count": count, "name": name}
 
 
-def short_text(text: str) -> str:
-    """Return the text of an object, cut for a title."""
+def short_name(obj: Model) -> str:
+    """Return the name of an object, cut for a title."""
+    text = object_name(obj)
     return text if len(text) <= NAME_CHARS else f"{text[: NAME_CHARS - 1]}…"
 
 

@@ -131,7 +131,7 @@ def posting_list(
 
 
 def _formsets(access: AdminAccess, instance: Model, obj: Model | None) -> Formsets:
-    """Return the formsets of the page, bound if the request posts, and their inlines."""
+    """Return the formsets of the page, bound if it is posted, with their inlines."""
     create = access.model_admin._create_formsets  # noqa: SLF001 - as the page itself does
     formsets, inlines = create(access.request, instance, change=obj is not None)
     return list(zip(formsets, inlines, strict=True))
