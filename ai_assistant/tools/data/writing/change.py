@@ -216,10 +216,8 @@ def change_object(
     submitted, obj = _change_page(context, model, id, values, inlines)
     access = submitted.access
     # Once it is approved, a person has seen what the object holds.
-    stale = (
-        None if context.is_as_shown else Freshness(context, access).refuse(obj, version)
-    )
-    if stale is not None:
+    freshness = Freshness(context, access)
+    if not context.is_as_shown and (stale := freshness.refuse(obj, version)):
         return stale
     with wrong_values():
         if not submitted.is_valid():
