@@ -65,13 +65,10 @@ def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
 
 def _may(access: AdminAccess) -> list[str]:
     admin, request = access.model_admin, access.request
-    checks = {
-        "view": admin.has_view_or_change_permission,
-        "add": admin.has_add_permission,
-        "change": admin.has_change_permission,
-        "delete": admin.has_delete_permission,
-    }
-    return [name for name, may in checks.items() if may(request)]
+    view = ["view"] if admin.has_view_or_change_permission(request) else []
+    names = ("add", "change", "delete")
+    may = [name for name in names if getattr(admin, f"has_{name}_permission")(request)]
+    return view + may
 
 
 def _fields(access: AdminAccess) -> list[dict[str, JSON]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -129,17 +128,13 @@ def _editable(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     return form_submission(page, first, arguments["values"])
 
 
-@dataclass(frozen=True, slots=True)
 class CheckedForms:
     """The valid forms of the objects that would change, and the state of their rows."""
 
-    submissions: list[FormSubmission]
-    versions: dict[str, str]
-
-    @property
-    def rows(self) -> list[Model]:
-        """The objects as they are."""
-        return [form.obj for form in self.submissions if form.obj is not None]
+    def __init__(self, submissions: list[FormSubmission]) -> None:
+        self.submissions = submissions
+        self.rows = [form.obj for form in submissions if form.obj is not None]
+        self.versions = versions(self.rows)
 
 
 def prepare(
@@ -153,9 +148,7 @@ def prepare(
             return submitted
         if submitted.has_changed():
             submissions.append(submitted)
-    checked = CheckedForms(submissions, {})
-    checked.versions.update(versions(checked.rows))
-    return checked
+    return CheckedForms(submissions)
 
 
 def _still_valid(context: RunContext, model: str) -> CheckedForms | None:

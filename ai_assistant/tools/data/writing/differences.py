@@ -61,7 +61,7 @@ def removed_inlines(submitted: FormSubmission) -> list[Model]:
     return [
         form.instance
         for formset in submitted.formsets
-        for form in _deleted_forms(formset)
+        for form in formset.deleted_forms
         if form.instance.pk is not None
     ]
 
@@ -71,7 +71,7 @@ def form_changes(submitted: FormSubmission) -> list[Model]:
     rows = [] if submitted.obj is None else [submitted.obj]
     rows += removed_inlines(submitted)
     for formset in submitted.formsets:
-        deleted = _deleted_forms(formset)
+        deleted = formset.deleted_forms
         rows += [
             form.instance
             for form in formset.initial_forms
@@ -80,12 +80,8 @@ def form_changes(submitted: FormSubmission) -> list[Model]:
     return rows
 
 
-def _deleted_forms(formset: Any) -> list[Any]:
-    return list(formset.deleted_forms) if formset.can_delete else []
-
-
 def _inline_changes(formset: Any) -> Iterator[ObjectChange]:
-    deleted = _deleted_forms(formset)
+    deleted = formset.deleted_forms
     for form in formset.initial_forms:
         if form in deleted:
             yield _object_change(form.instance, "delete")

@@ -48,7 +48,8 @@ def save(context: RunContext, submitted: FormSubmission) -> Model:
         admin_class = type(model_admin)
         methods = (admin_class.log_addition, admin_class.log_change)
         if methods == (ModelAdmin.log_addition, ModelAdmin.log_change):
-            log(request, saved, _signed_message(context, message))
+            plain = message if isinstance(message, str) else json.dumps(message)
+            log(request, saved, _signed(context, LogEntry(change_message=plain)))
         else:
             _sign(context, log(request, saved, message), [saved])
     except ValidationError as error:
@@ -141,13 +142,8 @@ def _sign(context: RunContext, logged: Any, objects: Sequence[Model]) -> None:
         LogEntry.objects.bulk_update(entries, ["change_message"], batch_size=400)
 
 
-def _signed_message(context: RunContext, message: Any) -> str:
-    """Return the signed text of a message that is not written yet."""
-    plain = message if isinstance(message, str) else json.dumps(message)
-    return _signed(context, LogEntry(change_message=plain))
-
-
 def _signed(context: RunContext, entry: LogEntry) -> str:
+    """Return the message of an entry, which may not be saved yet, with the signature."""
     with override(settings.LANGUAGE_CODE):
         signature = _("(Assistant, run %(run)s)") % {"run": _short_run_id(context)}
         return " ".join(filter(None, (entry.get_change_message(), signature)))
