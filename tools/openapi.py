@@ -44,13 +44,10 @@ from ai_assistant.web.rest.base import (  # noqa: E402
     ApiView,
     CallerAuthentication,
 )
+from ai_assistant.web.rest.document import FILE  # noqa: E402
 from ai_assistant.web.rest.paging import PageQuery  # noqa: E402
 from ai_assistant.web.rest.reading import KEY_CHARS, KEY_HEADER, Query  # noqa: E402
-from ai_assistant.web.rest.routes import (  # noqa: E402
-    FILE,
-    VIEWS,
-    load,
-)
+from ai_assistant.web.rest.routes import VIEWS, load  # noqa: E402
 from ai_assistant.web.rest.shapes import (  # noqa: E402
     ATTRIBUTE,
     Operation,
