@@ -7,7 +7,6 @@ Each message has an id and a hint; docs/checks.md lists them all.
 from django.core.checks import CheckMessage, register
 
 from ai_assistant import conf
-from ai_assistant.checks.data import check_changes, check_data, check_secrets
 from ai_assistant.checks.deployment import (
     check_asgi,
     check_background,
@@ -16,7 +15,14 @@ from ai_assistant.checks.deployment import (
 )
 from ai_assistant.checks.modules import check_context, check_modules
 from ai_assistant.checks.profiles import check_profiles
-from ai_assistant.checks.safety import check_budgets, check_doors, check_policy
+from ai_assistant.checks.safety import (
+    check_budgets,
+    check_changes,
+    check_data,
+    check_doors,
+    check_policy,
+    check_secrets,
+)
 from ai_assistant.checks.settings import check_redaction, check_settings
 from ai_assistant.checks.site import check_pages, check_site
 from ai_assistant.checks.tools import check_cards, check_manifest, check_tools

@@ -6,7 +6,7 @@ import pytest
 from django.core.checks import INFO, run_checks
 from django.db import models
 
-from ai_assistant.checks.data import _is_suspect, check_data, check_secrets
+from ai_assistant.checks.safety import _is_suspect, check_data, check_secrets
 from tests.warehouse.models import Supplier
 
 

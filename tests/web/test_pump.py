@@ -6,7 +6,7 @@ import pytest
 
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.live.projection import Projection
-from ai_assistant.web.realtime import pump
+from ai_assistant.web.realtime import follower
 from tests.render.html.story import Story
 from tests.render.html.tab import Tab
 from tests.render.html.tab import panel as tab_panel
@@ -18,13 +18,13 @@ PIECES = [f"word{number} " for number in range(60)]
 
 @pytest.mark.row("D11")
 async def test_many_pieces_of_text_come_in_few_frames(people, monkeypatch):
-    monkeypatch.setattr(pump, "TICK_S", 0.5)
+    monkeypatch.setattr(follower, "TICK_S", 0.5)
     story = Story(people["ada"])
     await in_db(story.ask, "Hello")
     tab = await in_db(Tab, story)
     sent = asyncio.Queue()
     projection = Projection(story.conversation_id, story.user.pk, tab_panel())
-    flow = pump.Pump(projection, sent.put, lambda: None)
+    flow = follower.Pump(projection, sent.put, lambda: None)
     flow.start(None, 0)
     tab.page.apply((await sent.get())["o"])
     for piece in PIECES:

@@ -1,27 +1,50 @@
-"""Store a model's whole reply: message, step and calls, each call judged at once."""
+"""Ask the model, and store its whole reply: message, step and calls."""
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.calls.availability import Offer, not_here, use_one_of
+from ai_assistant import conf
+from ai_assistant.engine.accounting.usage import Spending
+from ai_assistant.engine.calls.availability import (
+    Offer,
+    not_here,
+    told_tools,
+    tool_schemas,
+    tools_of,
+    use_one_of,
+)
 from ai_assistant.engine.calls.provenance import consent, granted, is_granted
 from ai_assistant.engine.calls.versions import remember
 from ai_assistant.engine.interrupts.approval import APPROVAL
 from ai_assistant.engine.interrupts.results import record_result, tool_of
 from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.finish import store_message
+from ai_assistant.engine.lifecycle.scope import RunScope, module_prompt
 from ai_assistant.engine.lifecycle.steering import told_along
+from ai_assistant.engine.storage.branches import has_changed, seen_by
+from ai_assistant.engine.storage.history import chat_messages
+from ai_assistant.engine.storage.units import in_db
 from ai_assistant.events import CallArguments, CallEnd, CallResult, CallStart, Event
-from ai_assistant.exceptions import ModelRetry
+from ai_assistant.exceptions import (
+    ImproperlyConfiguredAssistant,
+    ModelError,
+    ModelRetry,
+)
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run, Step
+from ai_assistant.prompts.system import system_prompt, wish_text
+from ai_assistant.providers.base import provider_for, with_masked_secrets
+from ai_assistant.providers.patience import with_retries, with_timeouts
 from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import tool_opens_at
 from ai_assistant.safety.policy.policy import tool_verdict
+from ai_assistant.text.redaction import redact, redact_values_json
 from ai_assistant.tools.arguments import (
     MAX_ARGUMENTS_CHARS,
     arguments_digest,
@@ -29,7 +52,7 @@ from ai_assistant.tools.arguments import (
     schema_error,
     validate_arguments,
 )
-from ai_assistant.tools.manifest import compute_tool_version
+from ai_assistant.tools.manifest import compute_tool_version, tool_versions
 from ai_assistant.tools.result import (
     REFUSALS,
     from_exception,
@@ -38,11 +61,129 @@ from ai_assistant.tools.result import (
 )
 from ai_assistant.types import (
     WRITING,
+    ModelChunk,
     ModelReply,
+    ModelRequest,
+    Provider,
+    ReplyEnd,
     RequestedCall,
     ToolDefinition,
     ToolResult,
 )
+
+# Errors before the first word, after which the provider may still want money.
+MAX_RETRY_DELAY_S = 20.0  # a longer wait ends the run instead
+MAY_HAVE_USED = ("first_byte_timeout", "total_timeout", "cut", "empty", "malformed")
+
+
+class ProfileModel:
+    """A model profile of the site, asked on behalf of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.offer: Offer | None = None  # of the last request
+        self._prepared: ModelRequest | None = None
+        try:
+            self.profile = conf.profile(run.profile)
+        except ImproperlyConfiguredAssistant as error:
+            raise ModelError("not_configured", str(error)) from error
+        self.name = str(self.profile.get("MODEL", ""))
+        self.spending = Spending(run, self.profile, self.name)
+
+    async def stream(self, step_index: int) -> AsyncGenerator[ModelChunk, None]:
+        """
+        Yield the chunks of one reply.
+
+        Raise ModelError if there is none, Limited if no budget has room for it.
+        """
+        provider = provider_for(self.profile)
+        # Loading a library is not the model's silence: it has no time limit.
+        await provider.ready()
+        request = self._prepared
+        if request is None or self.spending.has_budgets:
+            request = await in_db(self._reserved, step_index, provider)
+        self._prepared = None
+        retried = with_retries(
+            lambda: self._patient(provider, request),
+            retries=int(conf.get("LIMITS", "MODEL_RETRIES")),
+            delay_s=float(conf.get("TIMEOUTS", "MODEL_RETRY_S")),
+            max_delay_s=MAX_RETRY_DELAY_S,
+        )
+        spoke = False
+        try:
+            async with aclosing(with_masked_secrets(retried)) as chunks:
+                async for chunk in chunks:
+                    spoke = True
+                    yield self._priced(chunk)
+        except ModelError as error:
+            if not spoke and error.code not in MAY_HAVE_USED:
+                await self._release()
+            raise
+
+    def _patient(
+        self, provider: Provider, request: ModelRequest
+    ) -> AsyncGenerator[ModelChunk, None]:
+        return with_timeouts(
+            provider.stream(request),
+            first_byte_s=float(conf.get("TIMEOUTS", "FIRST_BYTE_S")),
+            idle_s=float(conf.get("TIMEOUTS", "IDLE_S")),
+            total_s=float(conf.get("TIMEOUTS", "MODEL_CALL_S")),
+        )
+
+    def prepare(self, user: Any) -> None:
+        """Make the next request now, in a thread that reads the rows anyway."""
+        self._prepared = self._request(user)
+
+    def _priced(self, chunk: ModelChunk) -> ModelChunk:
+        return self.spending.priced(chunk) if isinstance(chunk, ReplyEnd) else chunk
+
+    async def _release(self) -> None:
+        if self.spending.has_budgets:
+            await in_db(self.spending.release)
+
+    def _reserved(self, step_index: int, provider: Provider) -> ModelRequest:
+        """Return the next request, with what it may take reserved."""
+        request = self._prepared or self._request()
+        if self.spending.has_budgets:
+            self.spending.reserve(step_index, request, provider)
+        return request
+
+    def _request(self, user: Any = None) -> ModelRequest:
+        user = user or fresh_user(self.run.user_id)
+        if user is None:
+            raise ModelError("not_configured", "the user is gone")
+        self.spending.look_up(user)
+        scope = RunScope(self.run, user)
+        open_tools = tools_of(scope)
+        tools = told_tools(scope, open_tools)
+        self.offer = Offer(
+            names=frozenset(tool.name for tool in open_tools),
+            versions=tool_versions(tools),
+            read_only=scope.read_only,
+        )
+        path, elsewhere = seen_by(self.run)
+        prompt = system_prompt(
+            self.run,
+            user,
+            tools=tools,
+            module=module_prompt(scope),
+            items=scope.items,
+            read_only=scope.read_only.refusal if scope.read_only else "",
+        )
+        wish = wish_text(self.run.wish, changed_elsewhere=has_changed(elsewhere))
+        return ModelRequest(
+            model=self.name,
+            messages=[
+                {"role": "system", "content": redact(f"{prompt}\n\n{wish}".strip())},
+                # Results are redacted as they are stored; what people say stays.
+                *redact_values_json(chat_messages(self.run, path)),
+            ],
+            tools=tool_schemas(tools),
+            api_base=str(self.profile.get("API_BASE") or ""),
+            api_key=str(self.profile.get("API_KEY") or ""),
+            options=self.profile.get("OPTIONS", {}),
+        )
+
 
 NAME_CHARS = 200
 

@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.context.viewparts import load_views
 from ai_assistant.engine.calls.schedule import DurableCalls
-from ai_assistant.engine.execution.model import ProfileModel
-from ai_assistant.engine.execution.reply import store_reply
+from ai_assistant.engine.execution.reply import ProfileModel, store_reply
 from ai_assistant.engine.execution.resume import (
     Plan,
     judge_interrupted,

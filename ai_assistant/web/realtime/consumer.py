@@ -27,8 +27,7 @@ from ai_assistant.safety.identity.session import session_store
 from ai_assistant.safety.limits import TokenBucket
 from ai_assistant.types import UserKey
 from ai_assistant.web.panel.panel import bare_panel
-from ai_assistant.web.realtime.follower import patiently
-from ai_assistant.web.realtime.pump import Pump
+from ai_assistant.web.realtime.follower import Pump, patiently
 
 
 def is_signed_in(session: Any, user: Any) -> bool:

@@ -1,13 +1,19 @@
-"""What the channel layer says of one conversation, and when to look at its rows."""
+"""Follow one conversation: read its rows when notified, and send frames to a tab."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
+from uuid import UUID
 
 from channels.layers import get_channel_layer
+from django.db import Error as DatabaseFailure
 
+from ai_assistant import conf
 from ai_assistant.engine import service
+from ai_assistant.engine.lifecycle.writer import Pace
+from ai_assistant.engine.storage.units import in_db
+from ai_assistant.render.html.live.projection import Projection
 
 logger = logging.getLogger("ai_assistant")
 
@@ -77,3 +83,118 @@ async def patiently(ask: Callable[[], Awaitable[Any]]) -> bool:
         logger.debug("channel layer failed: %s", error)
         return False
     return True
+
+
+TICK_S = 0.1  # between two frames of growing text
+IDLE_POLLS = 4  # a quiet conversation is looked at so many times more seldom
+POOL_CHARS = 4000  # more text than this is rendered off the loop
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Pump:
+    """One tab's flow of frames for one conversation."""
+
+    def __init__(
+        self, projection: Projection, send: Send, on_failure: Callable[[], None]
+    ) -> None:
+        self.projection = projection
+        self._send = send
+        self._on_failure = on_failure
+        self.follower = Follower()
+        self._pace = Pace(TICK_S)
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, run_id: UUID | None, seq: int) -> None:
+        """Begin with what a page that shows event `seq` of `run_id` lacks."""
+        loop = asyncio.get_running_loop()
+        self._task = loop.create_task(self._run(run_id, seq))
+        self._task.add_done_callback(self._ended)
+
+    async def stop(self) -> None:
+        """End, and wait for it."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()):
+            logger.error("a panel could not be kept up to date", exc_info=error)
+            self._on_failure()
+
+    async def _run(self, run_id: UUID | None, seq: int) -> None:
+        await self._attach(run_id, seq)
+        loop = asyncio.get_running_loop()
+        told_at = 0.0
+        while True:
+            await self._wait()
+            if self.follower.has_live and not self.follower.look:
+                # The first text at once, then at a steady pace.
+                pause_s = max(self._pace.pause_s, self.projection.texts.pause_s)
+                await self._sleep_until(told_at + pause_s)
+            has_text = self.follower.has_live
+            try:
+                ops = await self._collect()
+            except DatabaseFailure:
+                # Nobody knows what the page lacks now: the run is drawn anew.
+                await self._attach(self.projection.run_id, 0)
+                continue
+            if has_text:
+                told_at = loop.time()  # what is drawn does not hold up the text
+            await self._emit(ops)
+
+    async def _sleep_until(self, due: float) -> None:
+        loop = asyncio.get_running_loop()
+        if (left_s := due - loop.time()) > 0:
+            await asyncio.sleep(left_s)
+            self._pace.came(loop.time() - due)
+
+    async def _attach(self, run_id: UUID | None, seq: int) -> None:
+        while True:
+            self.follower.look = (
+                False  # before the rows are read: a wake in between counts
+            )
+            try:
+                ops = await in_db(self.projection.attach, run_id, seq)
+            except DatabaseFailure as error:
+                logger.warning("a panel waits for the database: %s", error)
+                await asyncio.sleep(float(conf.get("POLL_S")))
+            else:
+                await self._emit(ops)
+                return
+
+    async def _wait(self) -> None:
+        poll_s = float(conf.get("POLL_S"))
+        if not (self.projection.is_active or self.projection.is_waiting):
+            poll_s *= IDLE_POLLS
+        elif self.projection.texts.is_behind:
+            poll_s = conf.FLUSH_S
+        await self.follower.wait(poll_s)
+
+    async def _collect(self) -> list[list[Any]]:
+        ops: list[list[Any]] = []
+        frames = self.follower.take()
+        if self.follower.look or not all(map(self.projection.knows, frames)):
+            self.follower.look = False
+            ops += await in_db(self.projection.catch_up)
+            if self.projection.is_gone:
+                self._on_failure()  # who connects anew is told why there is nothing
+        for frame in frames:
+            self.projection.live(frame)
+        if self.projection.texts.waiting_chars > POOL_CHARS:
+            ops += await in_db(self.projection.text_ops)
+        else:
+            ops += self.projection.text_ops()
+        if self.projection.drafts.has_news:
+            ops += await in_db(self.projection.draft_ops)
+        return ops
+
+    async def _emit(self, ops: list[list[Any]]) -> None:
+        if ops:
+            run_id = self.projection.run_id
+            frame = {
+                "s": self.projection.seq,
+                "r": str(run_id) if run_id else "",
+                "o": ops,
+            }
+            await self._send(frame)

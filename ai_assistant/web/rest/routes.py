@@ -21,10 +21,10 @@ VIEWS: tuple[tuple[str, str, str], ...] = (
     ("conversations/", "conversations.ConversationsView", "api-conversations"),
     ("conversations/<uuid:id>/", "conversations.ConversationView", "api-conversation"),
     ("conversations/<uuid:id>/messages/", "conversations.MessagesView", "api-messages"),
-    ("conversations/<uuid:id>/queue/", "queue.QueueView", "api-queue"),
+    ("conversations/<uuid:id>/queue/", "conversations.QueueView", "api-queue"),
     (
         "conversations/<uuid:id>/queue/<uuid:message>/",
-        "queue.QueuedView",
+        "conversations.QueuedView",
         "api-queued",
     ),
     ("runs/", "runs.RunsView", "api-runs"),

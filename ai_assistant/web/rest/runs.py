@@ -13,8 +13,8 @@ from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.models.run import FINAL, Channel, Run, RunState
 from ai_assistant.render.html.transcript.entries import shows_reasoning
 from ai_assistant.web.rest.base import ApiView, answered, caller_of, user_key
+from ai_assistant.web.rest.conversations import QueuedShape, queued_shape
 from ai_assistant.web.rest.paging import PageQuery, page_of
-from ai_assistant.web.rest.queue import QueuedShape, queued_shape
 from ai_assistant.web.rest.reading import (
     Query,
     carry_out,
