@@ -44,6 +44,22 @@ class TestRegistry:
         with pytest.raises(AlreadyRegistered, match=re.escape(expected)):
             own.add_tool(tool(origin="other.assistant"))
 
+    def test_offered_twice_keeps_the_first_and_notes_the_clash(self):
+        own, first, second = Registry(), tool(), tool(origin="other.assistant")
+        own.offer_tool(first)
+        own.offer_tool(second)
+
+        assert own.tool("tool") is first
+        assert own.clashes == [(first, second)]
+
+    def test_offered_again_replaces_if_it_says_so(self):
+        own, second = Registry(), tool(origin="other.assistant")
+        own.offer_tool(tool())
+        own.offer_tool(second, replace=True)
+
+        assert own.tool("tool") is second
+        assert own.clashes == []
+
     def test_removes(self):
         own = Registry()
         own.add_tool(tool())

@@ -5,8 +5,7 @@ Nothing can be added or changed here but budgets, rules and access tokens; conve
 can be deleted.
 """
 
-from ai_assistant.admin.audit import AuditEntryAdmin
-from ai_assistant.admin.changes import ChangeSetAdmin
+from ai_assistant.admin.changes import AuditEntryAdmin, ChangeSetAdmin
 from ai_assistant.admin.conversations import (
     ConversationAdmin,
     FeedbackAdmin,

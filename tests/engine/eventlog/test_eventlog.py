@@ -7,9 +7,11 @@ from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.storage.eventlog import (
     StoredEvent,
     append,
+    append_by_state,
     events_after,
     open_messages,
     partial_texts,
+    steps_until,
 )
 from ai_assistant.events import (
     Custom,
@@ -19,6 +21,7 @@ from ai_assistant.events import (
     TextContent,
     TextStart,
 )
+from ai_assistant.exceptions import LostLease
 from ai_assistant.models.run import Run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,6 +49,25 @@ class TestAppend:
         append(run_id, [], first_seq=2, epoch=1)
 
         assert [event.seq for event in events_after(run_id)] == [1]
+
+    def test_append_by_state_takes_the_next_numbers(self, run_id):
+        append_by_state(run_id, [StepStarted(index=0), StepStarted(index=1)])
+        append_by_state(run_id, [StepStarted(index=2)])
+
+        assert [event.seq for event in events_after(run_id)] == [1, 2, 3, 4]
+
+    def test_append_by_state_refuses_a_run_of_another_state(self, run_id):
+        with pytest.raises(LostLease):
+            append_by_state(run_id, [StepStarted(index=0)], states=("succeeded",))
+
+        assert len(events_after(run_id)) == 1
+
+
+class TestStepsUntil:
+    def test_counts_steps_up_to_the_event(self, run_id):
+        store(run_id, StepStarted(index=0), StepStarted(index=1))
+
+        assert [steps_until(run_id, seq) for seq in (1, 2, 3)] == [0, 1, 2]
 
 
 class TestEventsAfter:
