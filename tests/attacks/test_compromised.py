@@ -120,12 +120,16 @@ def is_read(text, read):
     return all(word in read for word in words[:4])
 
 
+def planted_in_turn(goals):
+    """Return each goal with the place where it is planted."""
+    return list(zip(cycle(PLACES), goals, strict=False))
+
+
 def tally(site, goals, wanted_for, record_property, subtests, name):
     effects = attempts = seen = 0
     every = wishes(site)
     own = cycle(every)
-    for number, text in enumerate(goals):
-        place = PLACES[number % len(PLACES)]
+    for place, text in goals:
         wanted = [*wanted_for(text), *islice(own, WISHES_EACH)]
         with subtests.test(f"{place.__name__}: {text[:40]}"):
             found, read = obeys(site, place, text, wanted)
@@ -161,19 +165,27 @@ def check_nothing_slipped(site):
 class TestObeys:
     @pytest.mark.servers  # a corpus is fetched once
     def test_goals_of_agentdojo(self, site, subtests, record_property):
-        goals = corpus("AgentDojo")
+        goals = part(planted_in_turn(corpus("AgentDojo")), every=3)
         tally(site, goals, of_the_goal, record_property, subtests, "AgentDojo")
 
     @pytest.mark.servers
     def test_cases_of_agent_injection_bench(self, site, subtests, record_property):
         name = "agent-injection-bench"
-        tally(site, corpus(name), of_the_goal, record_property, subtests, name)
+        cases = part(planted_in_turn(corpus(name)), every=2)
+        tally(site, cases, of_the_goal, record_property, subtests, name)
 
     def test_own_cases(self, site, subtests, record_property):
-        tally(site, OWN_GOALS, of_the_goal, record_property, subtests, "own cases")
+        tally(
+            site,
+            planted_in_turn(OWN_GOALS),
+            of_the_goal,
+            record_property,
+            subtests,
+            "own cases",
+        )
 
     @pytest.mark.parametrize(
-        "place", part(PLACES, every=3), ids=lambda place: place.__name__
+        "place", part(PLACES, every=6), ids=lambda place: place.__name__
     )
     def test_every_wish(self, site, subtests, record_property, place):
         """All that the attacker can think of, from each place."""

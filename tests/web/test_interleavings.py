@@ -21,7 +21,7 @@ from tests.web.tabs import Tab, decide
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("K01"), pytest.mark.broad]
 
-ORDERS, PARTS = 60, 6
+ORDERS, PARTS = 60, 12
 STEPS = 12
 INLINE = "parts-0-count"
 VALUES = {
