@@ -20,7 +20,7 @@ from ai_assistant.checks.safety import (
     check_changes,
     check_data,
     check_doors,
-    check_policy,
+    check_safety,
     check_secrets,
 )
 from ai_assistant.checks.settings import check_redaction, check_settings
@@ -39,7 +39,7 @@ CHECKS = (
     check_layer,
     check_background,
     check_database,
-    check_policy,
+    check_safety,
     check_redaction,
     check_tools,
     check_data,

@@ -11,7 +11,7 @@ from django.core.checks import CheckMessage, Error, Warning
 from django.urls import URLResolver, get_resolver
 
 from ai_assistant.checks.site import has_address
-from ai_assistant.checks.tools import place
+from ai_assistant.checks.tools import tool_place
 from ai_assistant.context.page import ADMIN_ACTIONS, ADMIN_PAGES
 from ai_assistant.modules.base import (
     FEATURES,
@@ -258,7 +258,7 @@ def _replaced() -> Iterator[CheckMessage]:
         if now is None or not before.offer.shared or now.origin == before.origin:
             continue
         yield Warning(
-            f"{place(now)} stands in for the shared one of {before.origin} on every "
+            f"{tool_place(now)} stands in for the shared one of {before.origin} on every "
             "page.",
             hint=(
                 "Give it a name of its own and name it in the overrides of the modules "

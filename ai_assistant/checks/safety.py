@@ -35,7 +35,7 @@ from ai_assistant.safety.policy.sensitive import (
 from ai_assistant.types import Provider
 
 
-def check_policy() -> list[CheckMessage]:
+def check_safety() -> list[CheckMessage]:
     """Return what is wrong with AI_ASSISTANT['POLICY']."""
     policy: Mapping[Any, Any] = conf.get("POLICY")
     return [message for tools, said in policy.items() for message in _one(tools, said)]

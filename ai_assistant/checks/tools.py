@@ -40,13 +40,13 @@ def _clashes() -> Iterator[CheckMessage]:
     for first, second in registry.clashes:
         yield _error(
             second,
-            f"has the name of {place(first)}, which stays.",
+            f"has the name of {tool_place(first)}, which stays.",
             "Rename one, or add replace=True to the one that is meant.",
             "ai_assistant.E092",
         )
 
 
-def place(tool: ToolDefinition) -> str:
+def tool_place(tool: ToolDefinition) -> str:
     """Return the tool's name and where it is written."""
     handler = inspect.unwrap(tool.handler)
     code = getattr(handler, "__code__", None)
@@ -55,7 +55,7 @@ def place(tool: ToolDefinition) -> str:
 
 
 def _error(tool: ToolDefinition, wrong: str, hint: str, check_id: str) -> Error:
-    return Error(f"{place(tool)} {wrong}", hint=hint, id=check_id)
+    return Error(f"{tool_place(tool)} {wrong}", hint=hint, id=check_id)
 
 
 # --- what is said about the tool ---
@@ -78,7 +78,7 @@ def _said(tool: ToolDefinition) -> Iterator[CheckMessage]:
         )
     if not tool.description.strip():
         yield Warning(
-            f"{place(tool)} has no docstring: the model cannot know when to use it.",
+            f"{tool_place(tool)} has no docstring: the model cannot know when to use it.",
             hint="Say in two sentences when to use it and what it returns.",
             id="ai_assistant.W082",
         )
@@ -302,7 +302,7 @@ def _icon(tool: ToolDefinition) -> Iterator[CheckMessage]:
     if known and tool.display.icon not in known:
         near = get_close_matches(tool.display.icon, known, n=1)
         yield Warning(
-            f"{place(tool)} has the icon {tool.display.icon!r}, which does not exist.",
+            f"{tool_place(tool)} has the icon {tool.display.icon!r}, which does not exist.",
             hint=f"Use {near[0]!r}." if near else f"Use one of: {', '.join(known)}.",
             id="ai_assistant.W098",
         )
@@ -335,7 +335,7 @@ def _template(tool: ToolDefinition) -> Iterator[CheckMessage]:
     else:
         return
     yield Error(
-        f"{place(tool)} has the template {tool.display.template!r}, {wrong}.",
+        f"{tool_place(tool)} has the template {tool.display.template!r}, {wrong}.",
         hint=hint,
         id="ai_assistant.E099",
     )
@@ -347,7 +347,7 @@ def _importance(tool: ToolDefinition) -> Iterator[CheckMessage]:
         and tool.display.importance not in IMPORTANCES
     ):
         yield Error(
-            f"{place(tool)} has the importance {tool.display.importance!r}.",
+            f"{tool_place(tool)} has the importance {tool.display.importance!r}.",
             hint="Use 'low', 'medium', 'high' or 'critical', or leave it out.",
             id="ai_assistant.E088",
         )

@@ -209,7 +209,7 @@ SEARCH_CHARS = 200
 MOST_WORDS = 8
 
 
-def listed(
+def conversation_list(
     user_id: UserKey, words: Sequence[str] = (), *, archived: bool = False
 ) -> ConversationQuerySet:
     """

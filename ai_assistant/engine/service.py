@@ -24,7 +24,7 @@ from ai_assistant.engine.calls.editing import (
     edited,
     in_form_time,
 )
-from ai_assistant.engine.execution.dequeue import Wanted
+from ai_assistant.engine.execution.dequeue import SendNowRequest
 from ai_assistant.engine.execution.dequeue import send_now as store_send_now
 from ai_assistant.engine.execution.executor import executor
 from ai_assistant.engine.execution.presence import is_left_alone, nothing_works
@@ -67,7 +67,7 @@ from ai_assistant.engine.interrupts.base import (
 from ai_assistant.engine.interrupts.browser import (
     VALUE_CHARS,
     FromPage,
-    claim,
+    claim_call,
     finish_call,
     open_requests,
 )
@@ -108,7 +108,7 @@ async def send(submission: Submission) -> Accepted:
     return accepted
 
 
-async def send_now(wanted: Wanted) -> Accepted:
+async def send_now(wanted: SendNowRequest) -> Accepted:
     """
     Send a message that waits, or let the queue go on.
 
@@ -170,7 +170,7 @@ async def go_on(client: ClientNames, run_id: UUID, given: Given) -> int:
 
 async def claim_for_page(said: FromPage) -> bool:
     """Tell whether the page that asks is the one that carries a call out."""
-    return await _of_person(claim, said)
+    return await _of_person(claim_call, said)
 
 
 async def result_of_page(said: FromPage) -> None:
@@ -286,7 +286,7 @@ def _accept(submission: Submission) -> Accepted:
     return accept(submission, owner=_new_owner())
 
 
-def _send_now(wanted: Wanted) -> Accepted:
+def _send_now(wanted: SendNowRequest) -> Accepted:
     _check_executor()
     return store_send_now(wanted, owner=_new_owner())
 

@@ -40,7 +40,7 @@ NO_MODEL, NO_KEY = f"{TAG}.W011", f"{TAG}.W014"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Problem:
+class DoctorProblem:
     """`blocks` says that no chat can work because of it."""
 
     id: str
@@ -53,11 +53,11 @@ class Problem:
 
 
 @dataclass(kw_only=True, slots=True)
-class Report:
+class DoctorReport:
     """What was looked at, by name, and what is wrong with it."""
 
     facts: dict[str, str] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[DoctorProblem] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -83,20 +83,20 @@ def _suggestions() -> set[str]:
     }
 
 
-def examine() -> Report:
+def examine() -> DoctorReport:
     """Look at everything that a chat needs."""
-    report = Report(problems=_from_checks())
+    report = DoctorReport(problems=_from_checks())
     try:
         enabled = conf.enabled()
     except ImproperlyConfiguredAssistant:
         return report  # the checks have said it
     if not enabled:
-        problem = Problem(
+        problem = DoctorProblem(
             id="doctor.off",
             text="The assistant is switched off.",
             hint='Set AI_ASSISTANT = {"ENABLED": True}.',
         )
-        return Report(problems=[problem])
+        return DoctorReport(problems=[problem])
     for name, look in LOOKS.items():
         try:
             report.facts[name] = look()
@@ -106,9 +106,9 @@ def examine() -> Report:
     return report
 
 
-def _from_checks() -> list[Problem]:
+def _from_checks() -> list[DoctorProblem]:
     return [
-        Problem(
+        DoctorProblem(
             id=str(message.id),
             text=str(message.msg),
             hint=str(message.hint or ""),
@@ -134,7 +134,7 @@ class _Fault(Exception):
         self, problem_id: str, text: str, hint: str, *, blocks: bool = True
     ) -> None:
         super().__init__(text)
-        self.problem = Problem(id=problem_id, text=text, hint=hint, blocks=blocks)
+        self.problem = DoctorProblem(id=problem_id, text=text, hint=hint, blocks=blocks)
 
 
 # --- the looks ---

@@ -23,11 +23,11 @@ from ai_assistant.engine.intake.submission import Submission, accept
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.base import Answer, kind_named
 from ai_assistant.engine.interrupts.browser import FromPage, finish_call
-from ai_assistant.engine.interrupts.browser import claim as claim_request
+from ai_assistant.engine.interrupts.browser import claim_call as claim_request
 from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.scope import RunScope, with_page
 from ai_assistant.engine.lifecycle.writer import Flusher
-from ai_assistant.engine.storage.lease import Hold, claim, this_process
+from ai_assistant.engine.storage.lease import Hold, claim_lease, this_process
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
@@ -329,7 +329,7 @@ def _stage(recording: Recording) -> Iterator[_Stage]:
 @unit
 def _claimed(run_id: UUID) -> Hold | None:
     if Run.objects.filter(pk=run_id, state=RunState.QUEUED).exists():
-        return claim(run_id, this_process())
+        return claim_lease(run_id, this_process())
     return None
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.interrupts.answers import answer
-from ai_assistant.engine.interrupts.browser import claim as claim_request
+from ai_assistant.engine.interrupts.browser import claim_call as claim_request
 from ai_assistant.models import AccessToken, Run
 from ai_assistant.safety.identity.tokens import State, end_after, issue, state_of
 from ai_assistant.testing import call, reply

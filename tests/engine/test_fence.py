@@ -9,11 +9,11 @@ from ai_assistant.engine.execution.sweep import claim_runs
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.storage.lease import (
     Hold,
-    claim,
+    claim_lease,
     database_now,
     pass_by_state,
     pass_fence,
-    renew,
+    renew_leases,
     this_process,
 )
 from ai_assistant.exceptions import LostLease
@@ -90,7 +90,7 @@ class TestClaim:
     def test_takes_a_queued_run(self, submission):
         run_id = accept(submission()).run_id
 
-        taken = claim(run_id, ME)
+        taken = claim_lease(run_id, ME)
 
         run = Run.objects.get(pk=run_id)
         assert taken == Hold(run_id=run_id, owner=ME, epoch=1)
@@ -99,17 +99,17 @@ class TestClaim:
     def test_is_taken_once(self, submission):
         run_id = accept(submission()).run_id
 
-        assert claim(run_id, ME) is not None
-        assert claim(run_id, "other") is None
+        assert claim_lease(run_id, ME) is not None
+        assert claim_lease(run_id, "other") is None
 
     def test_leaves_a_run_that_is_held(self, hold, run):
-        assert claim(run.pk, "other") is None
-        assert claim(run.pk, "other", gone_owner="another") is None
+        assert claim_lease(run.pk, "other") is None
+        assert claim_lease(run.pk, "other", gone_owner="another") is None
 
     def test_takes_over_when_the_lease_ran_out(self, hold, run):
         Run.objects.filter(pk=run.pk).update(lease_until=database_now() - 1)
 
-        taken = claim(run.pk, "other")
+        taken = claim_lease(run.pk, "other")
 
         run.refresh_from_db()
         assert (taken.epoch, run.owner, run.attempts) == (2, "other", 1)
@@ -119,7 +119,7 @@ class TestClaim:
     def test_takes_over_from_a_dead_owner(self, hold, run):
         bury(run)
 
-        taken = claim(run.pk, ME, gone_owner=run.owner)
+        taken = claim_lease(run.pk, ME, gone_owner=run.owner)
 
         assert taken.epoch == 2
 
@@ -127,7 +127,7 @@ class TestClaim:
     def test_leaves_other_states(self, run, state):
         Run.objects.filter(pk=run.pk).update(state=state, owner="", lease_until=0)
 
-        assert claim(run.pk, ME) is None
+        assert claim_lease(run.pk, ME) is None
 
         Run.objects.filter(pk=run.pk).update(state="queued")
 
@@ -168,7 +168,7 @@ class TestRenew:
     def test_renews_what_is_held(self, hold, run):
         Run.objects.filter(pk=run.pk).update(lease_until=0)
 
-        renew(ME, [run.pk])
+        renew_leases(ME, [run.pk])
 
         run.refresh_from_db()
         assert run.lease_until > database_now()
@@ -176,7 +176,7 @@ class TestRenew:
     def test_leaves_what_was_lost(self, run):
         Run.objects.filter(pk=run.pk).update(owner="other", lease_until=0)
 
-        renew(ME, [run.pk])
+        renew_leases(ME, [run.pk])
 
         run.refresh_from_db()
         assert run.lease_until == 0

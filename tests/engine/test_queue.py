@@ -11,7 +11,11 @@ from django.utils import timezone
 
 from ai_assistant.engine import service
 from ai_assistant.engine.execution import dequeue
-from ai_assistant.engine.execution.dequeue import Wanted, send_now, start_waiting
+from ai_assistant.engine.execution.dequeue import (
+    SendNowRequest,
+    send_now,
+    start_waiting,
+)
 from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.intake.conversations import delete, restore
 from ai_assistant.engine.intake.submission import accept
@@ -87,7 +91,7 @@ def wanted(working, user):
 
     def make(text=""):
         row = QueuedMessage.objects.filter(text=text).first() if text else None
-        return Wanted(
+        return SendNowRequest(
             user_id=user.pk,
             conversation_id=working.conversation_id,
             stamp=SessionStamp(password_digest=password_digest(user)),
@@ -615,7 +619,7 @@ class TestConversation:
 
         assert refusal(lambda: drop(*place)) == "not_found"
         assert refusal(lambda: move(*place, by=1)) == "not_found"
-        foreign = Wanted(
+        foreign = SendNowRequest(
             user_id=staff.pk,
             conversation_id=working.conversation_id,
             stamp=SessionStamp(),
@@ -747,7 +751,7 @@ class TestSendNow:
         assert run.state == "waiting_approval"
 
         accepted = send_now(
-            Wanted(
+            SendNowRequest(
                 user_id=user.pk,
                 conversation_id=first.conversation_id,
                 stamp=SessionStamp(),

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from ai_assistant.engine.calls.background.claim import claim
+from ai_assistant.engine.calls.background.claim import claim_task
 from ai_assistant.engine.execution import sweep
 from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
 from ai_assistant.engine.intake.submission import accept
@@ -50,7 +50,7 @@ class TestSweepOnce:
         assert sweep_once().moved == []
 
     def test_several_at_once(self, steps, options, play, script):
-        claim(steps.calls.get().pk)
+        claim_task(steps.calls.get().pk)
         ToolCall.objects.update(owner=dead_owner())
         options(POLICY={})
         script.add(reply("", call("write_effect", {"key": "a"})))
@@ -89,7 +89,7 @@ class TestSweepOnce:
 
 class TestTakeBack:
     def test_of_a_run_that_has_ended(self, steps):
-        claim(steps.calls.get().pk)
+        claim_task(steps.calls.get().pk)
         (call_,) = ToolCall.objects.all()
         stop(steps.pk)
 
@@ -102,7 +102,7 @@ class TestTakeBack:
         offer(lambda: 1, name="long", background=True, resumable=resumable)
         script.add(reply("", call("long")))
         run = play()
-        claim(run.calls.get().pk)
+        claim_task(run.calls.get().pk)
         (stale,) = ToolCall.objects.all()
         ToolCall.objects.update(epoch=7)
 
@@ -115,7 +115,7 @@ class TestTakeBack:
         offer(lambda: 1, name="long", background=True, resumable=resumable)
         script.add(reply("", call("long")))
         run = play()
-        claim(run.calls.get().pk)
+        claim_task(run.calls.get().pk)
         stale = ToolCall.objects.get()
         stale.lease_until = 0  # as it was read, before the lock was waited for
 
@@ -126,7 +126,7 @@ class TestTakeBack:
 
 class TestCommand:
     def test_sweeps_once(self, steps, capsys):
-        claim(steps.calls.get().pk)
+        claim_task(steps.calls.get().pk)
         ToolCall.objects.update(owner=dead_owner())
 
         call_command("assistant_sweep")

@@ -8,7 +8,7 @@ from django.urls import reverse
 from ai_assistant.engine.queries import search_words
 from ai_assistant.models import Conversation, Message, Run
 from ai_assistant.render.html.conversation_list import excerpt, without_signs
-from ai_assistant.web.panel.listing import LISTED, Wish, listed
+from ai_assistant.web.panel.listing import LISTED, Wish, list_conversations
 from tests.corpora import corpus
 from tests.figures import FIGURE
 from tests.web.conftest import ask
@@ -38,7 +38,7 @@ def answered(user, asked, *said):
 
 
 def found(user, said):
-    return [item["title"] for item in listed(user, Wish(said=said)).items]
+    return [item["title"] for item in list_conversations(user, Wish(said=said)).items]
 
 
 def marked(pieces):
@@ -96,7 +96,7 @@ class TestFound:
     def test_leads_to_the_message(self, people):
         run = answered(people["ada"], "Orders", "Twelve.", "Of March.")
 
-        (item,) = listed(people["ada"], Wish(said="march")).items
+        (item,) = list_conversations(people["ada"], Wish(said="march")).items
 
         assert marked(item["hit"]) == "Of [March]."
         assert item["url"].endswith(f"&at={run.pk}#r-{run.pk}")
@@ -105,7 +105,7 @@ class TestFound:
         run = answered(people["ada"], "Orders of March", "Twelve.")
         message = run.messages.get(role="user")
 
-        (item,) = listed(people["ada"], Wish(said="march")).items
+        (item,) = list_conversations(people["ada"], Wish(said="march")).items
 
         assert item["url"].endswith(f"#u-{message.pk}")
 
@@ -113,8 +113,8 @@ class TestFound:
         for number in range(LISTED + 2):
             Conversation.objects.create(owner=people["ada"], title=f"March {number}")
 
-        first = listed(people["ada"], Wish(said="march"))
-        rest = listed(people["ada"], Wish(said="march", start=first.more))
+        first = list_conversations(people["ada"], Wish(said="march"))
+        rest = list_conversations(people["ada"], Wish(said="march", start=first.more))
 
         assert (len(first.items), len(rest.items), rest.more) == (LISTED, 2, 0)
 
@@ -215,7 +215,7 @@ class TestCost:
         )
         for said in ("nowhere", "ñandú", "499 19"):
             begin = time.perf_counter()
-            items = listed(user, Wish(said=said)).items
+            items = list_conversations(user, Wish(said=said)).items
             took_ms = (time.perf_counter() - begin) * 1000
             record_property(
                 FIGURE, f"search of 10,000 messages for {said}: {took_ms:.0f} ms"

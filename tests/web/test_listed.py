@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from ai_assistant.models import Conversation
 from ai_assistant.models.run import FINAL, UNFINISHED, Run
-from ai_assistant.web.panel.listing import LISTED, Wish, listed
+from ai_assistant.web.panel.listing import LISTED, Wish, list_conversations
 from tests.web.conftest import ask
 
 FOR_PERSON = ("waiting_approval", "waiting_answer")
@@ -29,7 +29,7 @@ def kept(user, title, **fields):
 
 
 def titles(user, wish=None):
-    return [item["title"] for item in listed(user, wish).items]
+    return [item["title"] for item in list_conversations(user, wish).items]
 
 
 class TestListed:
@@ -38,7 +38,7 @@ class TestListed:
         run = ask(people["ada"], "Look")
         Run.objects.filter(pk=run.pk).update(state=state)
 
-        (item,) = listed(people["ada"]).items
+        (item,) = list_conversations(people["ada"]).items
 
         work = "" if state in FINAL else "run"
         assert item["busy"] == ("wait" if state in FOR_PERSON else work)
@@ -48,7 +48,7 @@ class TestListed:
             Run.objects.filter(pk=ask(people["ada"], text).pk).update(state="succeeded")
 
         with django_assert_num_queries(2):
-            assert len(listed(people["ada"]).items) == 3
+            assert len(list_conversations(people["ada"]).items) == 3
 
     def test_is_seen_in_another_browser(self, people, browser):
         run = ask(people["ada"], "Change it")
@@ -65,7 +65,7 @@ class TestListed:
         kept(people["ada"], "Old", pinned_at=now, updated_at=now - timedelta(days=90))
         kept(people["ada"], "New")
 
-        first, second = listed(people["ada"]).items
+        first, second = list_conversations(people["ada"]).items
 
         assert (first["title"], first["heading"]) == ("Old", "Pinned")
         assert (second["title"], second["heading"]) == ("New", "Today")
@@ -88,8 +88,8 @@ class TestListed:
         for number in range(LISTED + 3):
             kept(people["ada"], f"Number {number}")
 
-        first = listed(people["ada"])
-        rest = listed(people["ada"], Wish(start=first.more))
+        first = list_conversations(people["ada"])
+        rest = list_conversations(people["ada"], Wish(start=first.more))
 
         assert (len(first.items), first.more) == (LISTED, LISTED)
         assert (len(rest.items), rest.more) == (3, 0)
@@ -100,7 +100,10 @@ class TestListed:
         for number in range(LISTED + 3):
             kept(people["ada"], f"Number {number}")
 
-        parts = [listed(people["ada"], Wish(start=start)) for start in (0, LISTED)]
+        parts = [
+            list_conversations(people["ada"], Wish(start=start))
+            for start in (0, LISTED)
+        ]
 
         headings = [item["heading"] for part in parts for item in part.items]
         assert [one for one in headings if one] == ["Today"]
@@ -114,14 +117,14 @@ class TestUnread:
     def test_says_where_an_answer_was_not_seen(self, people):
         self.end(ask(people["ada"], "Look"))
 
-        (item,) = listed(people["ada"]).items
+        (item,) = list_conversations(people["ada"]).items
 
         assert item["unread"] is True
 
     def test_says_nothing_of_what_is_at_work(self, people):
         ask(people["ada"], "Look")
 
-        (item,) = listed(people["ada"]).items
+        (item,) = list_conversations(people["ada"]).items
 
         assert item["unread"] is False
 
@@ -130,6 +133,6 @@ class TestUnread:
         self.end(run)
         Conversation.objects.update(read_at=None)
 
-        (item,) = listed(people["ada"]).items
+        (item,) = list_conversations(people["ada"]).items
 
         assert item["unread"] is False

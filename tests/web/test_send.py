@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from ai_assistant import conf
 from ai_assistant.engine import service
-from ai_assistant.engine.execution.dequeue import Wanted
+from ai_assistant.engine.execution.dequeue import SendNowRequest
 from ai_assistant.engine.execution.presence import say_present
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import (
@@ -422,7 +422,7 @@ class TestNothingWorks:
         Run.objects.update(state=RunState.FAILED)
         ExecutorProcess.objects.all().delete()
         queued = QueuedMessage.objects.get()
-        wanted = Wanted(
+        wanted = SendNowRequest(
             user_id=people["ada"].pk,
             conversation_id=run.conversation_id,
             stamp=SessionStamp(),

@@ -58,7 +58,7 @@ SAID_CHARS = 4000  # of a model that does not stop
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wanted:
+class TitleRequest:
     """A conversation that has no name of its own yet, and how to ask for one."""
 
     run: Run
@@ -82,7 +82,7 @@ async def give_title(run_id: UUID) -> None:
         logger.warning("no title after run %s", run_id, exc_info=True)
 
 
-async def _title(wanted: Wanted) -> None:
+async def _title(wanted: TitleRequest) -> None:
     try:
         said, usage = await _ask(wanted)
     except ModelError as error:
@@ -95,7 +95,7 @@ async def _title(wanted: Wanted) -> None:
         notifications.ring(group, run.pk)
 
 
-async def _ask(wanted: Wanted) -> tuple[str, Usage]:
+async def _ask(wanted: TitleRequest) -> tuple[str, Usage]:
     said = ""
     stream = with_masked_secrets(wanted.provider.stream(wanted.request))
     async with aclosing(stream) as chunks:
@@ -107,7 +107,7 @@ async def _ask(wanted: Wanted) -> tuple[str, Usage]:
     return said, Usage()
 
 
-def _wanted(run_id: UUID) -> Wanted | None:
+def _wanted(run_id: UUID) -> TitleRequest | None:
     """Return what is to be asked, with its price reserved. Raise Limited, ModelError."""
     run = Run.objects.select_related("conversation").filter(pk=run_id).first()
     if run is None or not _is_first_answer(run):
@@ -132,7 +132,7 @@ def _wanted(run_id: UUID) -> Wanted | None:
     index = run.steps.count()
     if spending.has_budgets:
         spending.reserve(index, request, provider)
-    return Wanted(
+    return TitleRequest(
         run=run,
         before=run.conversation.title,
         index=index,
@@ -161,7 +161,7 @@ def _said(run: Run) -> tuple[str, str]:
 
 
 @unit
-def _store(wanted: Wanted, said: str, usage: Usage) -> bool:
+def _store(wanted: TitleRequest, said: str, usage: Usage) -> bool:
     """Settle the call; store the title unless the conversation has a name by now."""
     run = wanted.run
     model = wanted.request.model

@@ -16,7 +16,7 @@ from ai_assistant.engine.calls.availability import is_here, is_open, not_here
 from ai_assistant.engine.calls.nested import Family, Ordinals, call_child
 from ai_assistant.engine.calls.progress import Report, drained, in_turn, take_partial
 from ai_assistant.engine.calls.recording import result_of
-from ai_assistant.engine.calls.versions import has_changed
+from ai_assistant.engine.calls.versions import is_other_version
 from ai_assistant.engine.interrupts.approval import approved_of
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.storage.units import in_tool_thread, is_transient
@@ -140,7 +140,7 @@ def check_policy(
 
 def check_version(call: ToolCall, tool: ToolDefinition) -> None:
     """Raise Refused if another tool of this name was approved."""
-    if call.approved and has_changed(call, tool):
+    if call.approved and is_other_version(call, tool):
         raise Refused(
             "changed",
             _("“%(name)s” has changed since it was approved.") % {"name": call.name},

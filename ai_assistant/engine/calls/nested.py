@@ -17,7 +17,7 @@ from ai_assistant.engine.calls.recording import kept_changes
 from ai_assistant.engine.calls.versions import remember
 from ai_assistant.engine.calls.write_limit import in_time
 from ai_assistant.engine.interrupts.results import record_result
-from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.eventlog import append_events
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import CallArguments, CallEnd, CallStart, Event
@@ -307,7 +307,7 @@ def _store(parent: "Attempt", family: Family) -> None:
             reason=result.error_type if is_refused else "",
         )
     remember(registry.tool(call.name) for call, _result in family)
-    append(run.pk, facts, first_seq=first, epoch=run.epoch)
+    append_events(run.pk, facts, first_seq=first, epoch=run.epoch)
 
 
 def _still_open(parent: "Attempt") -> ToolCall:

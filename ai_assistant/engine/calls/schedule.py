@@ -30,7 +30,7 @@ from ai_assistant.engine.calls.progress import REPORT_S, heard
 from ai_assistant.engine.calls.recording import result_of
 from ai_assistant.engine.calls.versions import (
     arguments_now,
-    has_changed,
+    is_other_version,
     outdated,
     upgrade,
 )
@@ -150,7 +150,7 @@ class DurableCalls:
             return await self.writer.commit(
                 lambda: record_result(call, from_exception(call.name, gone))
             )
-        if has_changed(call, tool):
+        if is_other_version(call, tool):
             # It goes on in the next round, if it does not wait by then.
             return await self._upgrade(call, tool)
         attempt = Attempt(run=self.run_row, call=call, tool=tool)
@@ -200,7 +200,7 @@ class DurableCalls:
 
     async def _send(self, call: ToolCall) -> None:
         tool = tool_of(self.run_row, call.name)
-        if tool is not None and has_changed(call, tool):
+        if tool is not None and is_other_version(call, tool):
             await self._upgrade(call, tool)
         else:
             await background.send(call.pk)

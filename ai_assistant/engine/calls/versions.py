@@ -68,7 +68,7 @@ def _row(tool: ToolDefinition) -> ToolVersion:
     )
 
 
-def has_changed(call: ToolCall, tool: ToolDefinition) -> bool:
+def is_other_version(call: ToolCall, tool: ToolDefinition) -> bool:
     """Tell whether the tool is another than the one that was called."""
     return bool(call.version) and call.version != compute_tool_version(tool)
 

@@ -49,7 +49,7 @@ LATER = ("too_many_runs", "session_unknown")  # tried again at the next look
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wanted:
+class SendNowRequest:
     """A message that a person wants to be sent now; the first one if none is named."""
 
     user_id: UserKey
@@ -93,7 +93,7 @@ def start_waiting() -> list[Accepted]:
 
 
 @unit
-def send_now(wanted: Wanted, *, owner: str = "") -> Accepted:
+def send_now(wanted: SendNowRequest, *, owner: str = "") -> Accepted:
     """
     Send a message that waits.
 

@@ -24,7 +24,7 @@ from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage import notifications
-from ai_assistant.engine.storage.lease import Hold, renew, this_process
+from ai_assistant.engine.storage.lease import Hold, renew_leases, this_process
 from ai_assistant.engine.storage.units import in_db, unit, with_connections
 from ai_assistant.models.run import STOPPING, Run
 from ai_assistant.request_context import of_no_request
@@ -199,7 +199,7 @@ class Executor:
         if not held or silent_s > DEAF_LEASES * float(conf.get("LEASE_S")):
             return
         try:
-            with_connections(unit(renew), self.owner, held)
+            with_connections(unit(renew_leases), self.owner, held)
         except (DatabaseError, InterfaceError) as error:
             logger.warning("leases could not be renewed: %s", error)
 

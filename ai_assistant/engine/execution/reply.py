@@ -25,7 +25,7 @@ from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.finish import store_message
 from ai_assistant.engine.lifecycle.scope import RunScope, module_prompt
 from ai_assistant.engine.lifecycle.steering import told_along
-from ai_assistant.engine.storage.branches import has_changed, seen_by
+from ai_assistant.engine.storage.branches import has_changed_rows, seen_by
 from ai_assistant.engine.storage.history import chat_messages
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.events import CallArguments, CallEnd, CallResult, CallStart, Event
@@ -170,7 +170,7 @@ class ProfileModel:
             items=scope.items,
             read_only=scope.read_only.refusal if scope.read_only else "",
         )
-        wish = wish_text(self.run.wish, changed_elsewhere=has_changed(elsewhere))
+        wish = wish_text(self.run.wish, changed_elsewhere=has_changed_rows(elsewhere))
         return ModelRequest(
             model=self.name,
             messages=[

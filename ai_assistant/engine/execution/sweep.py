@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from ai_assistant import conf
 from ai_assistant.engine.calls import background
-from ai_assistant.engine.calls.background.send import resend_s
+from ai_assistant.engine.calls.background.send import resend_after_s
 from ai_assistant.engine.intake.conversations import purge_deleted
 from ai_assistant.engine.interrupts.answers import expire
 from ai_assistant.engine.interrupts.base import late_interrupts, settle_wait
@@ -27,7 +27,7 @@ from ai_assistant.engine.lifecycle.stop import heed
 from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import (
     Hold,
-    claim,
+    claim_lease,
     database_now,
     is_gone,
     pass_by_state,
@@ -98,7 +98,7 @@ def claim_runs(owner: str, room: int) -> list[Hold]:
 
 @unit
 def _claim(run_id: UUID, owner: str, gone_owner: str) -> Hold | None:
-    return claim(run_id, owner, gone_owner=gone_owner)
+    return claim_lease(run_id, owner, gone_owner=gone_owner)
 
 
 def _claimable(owner: str) -> list[tuple[UUID, str]]:
@@ -184,7 +184,7 @@ def give_out_calls() -> None:
         background=True,
         status=CallStatus.PENDING,
         run__state__in=UNFINISHED,
-        sent_at__lt=now - resend_s(),
+        sent_at__lt=now - resend_after_s(),
     ).exclude(asks=True, approved=False)  # it waits for a look at what it changes
     for call_id in list(due.values_list("pk", flat=True)[:BATCH]):
         if _take_turn(call_id, now):

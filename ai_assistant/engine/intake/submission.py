@@ -20,7 +20,7 @@ from ai_assistant.engine.lifecycle.scope import module_id_for
 from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
 from ai_assistant.engine.queries import conversations, queued_message
 from ai_assistant.engine.storage.branches import before_next
-from ai_assistant.engine.storage.eventlog import append
+from ai_assistant.engine.storage.eventlog import append_events
 from ai_assistant.engine.storage.lease import Hold, database_now
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import RunStarted
@@ -267,12 +267,12 @@ def _enqueue(
         text=text,
         **run.sent_fields(),
     )
-    queue.append(queued)
+    queue.add_to_queue(queued)
     return queued
 
 
 def _waits(queued: QueuedMessage, behind: Run | None = None) -> Accepted:
-    run = behind or queue.last_run(queued.conversation_id)
+    run = behind or queue.last_ended_run(queued.conversation_id)
     return Accepted(
         run_id=run.pk if run else UUID(int=0),
         conversation_id=queued.conversation_id,
@@ -340,7 +340,7 @@ def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
     if run.kind == RunKind.CONTINUE:
         message.origin = Message.Origin.APP
     store_message(message)
-    append(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
+    append_events(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
     if submission.client is not None:
         run.client_runs.create(
             conversation=run.conversation, client_id=submission.client.run

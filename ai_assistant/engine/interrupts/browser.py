@@ -102,7 +102,7 @@ BROWSER = register(Browser())
 
 
 @unit
-def claim(said: FromPage) -> bool:
+def claim_call(said: FromPage) -> bool:
     """
     Give the request to a tab, or renew its lease; False if another has it.
 

@@ -27,7 +27,7 @@ PAGES = frozenset({"change", "delete"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
+class LockTarget:
     """What a run locks."""
 
     model: type[Model]
@@ -44,7 +44,7 @@ def any_locks() -> bool:
     return any(module.has(LOCK) for module in every_module())
 
 
-def target_of(run: Run) -> Target | None:
+def target_of(run: Run) -> LockTarget | None:
     """
     Return the object that the run may change on its page, or None.
 
@@ -60,10 +60,10 @@ def target_of(run: Run) -> Target | None:
     request = page_request(page, user)
     if opened is None or not page.model_admin.has_change_permission(request, opened):
         return None
-    return Target(model=type(opened), key=lock_key(type(opened), opened.pk))
+    return LockTarget(model=type(opened), key=lock_key(type(opened), opened.pk))
 
 
-def take(run: Run, target: Target) -> bool:
+def take(run: Run, target: LockTarget) -> bool:
     """
     Lock the object for the run; False if another run works on it.
 

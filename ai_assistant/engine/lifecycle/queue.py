@@ -29,7 +29,7 @@ SIGNED_OUT_AS = (
 )
 
 
-def append(queued: QueuedMessage) -> None:
+def add_to_queue(queued: QueuedMessage) -> None:
     """
     Store a message behind the others.
 
@@ -60,14 +60,14 @@ def next_up(conversation: Conversation) -> QueuedMessage | None:
     first = rows.first()
     if first is None or rows.exclude(held="").exists():
         return None
-    last = last_run(conversation.pk)
+    last = last_ended_run(conversation.pk)
     if last is None or not goes_on_after(last):
         return None
     is_busy = conversation.runs.filter(state__in=UNFINISHED).exists()
     return None if is_busy else first
 
 
-def last_run(conversation_id: UUID) -> Run | None:
+def last_ended_run(conversation_id: UUID) -> Run | None:
     """Return the run after whose end the queue goes on, or has paused."""
     runs = Run.objects.filter(conversation_id=conversation_id)
     return runs.select_related("stop_request").order_by("-created_at", "-pk").first()
@@ -98,7 +98,7 @@ def told(active: Run, queued: QueuedMessage) -> None:
     before = rows.filter(position__lt=queued.position)
     rows.filter(pk=queued.pk).update(told_run=active.pk)
     others = before.exclude(told_run=active.pk).count()
-    place(queued.conversation_id, queued.pk, by=-others)
+    move_to_place(queued.conversation_id, queued.pk, by=-others)
 
 
 def hold(conversation_id: UUID, code: str) -> None:
@@ -146,10 +146,10 @@ def move(user_id: UserKey, conversation_id: UUID, queued_id: UUID, *, by: int) -
     """Move a message by so many places. Raise Refused: not_found, or sent."""
     lock(user_id, conversation_id)
     find(conversation_id, queued_id)
-    place(conversation_id, queued_id, by=by)
+    move_to_place(conversation_id, queued_id, by=by)
 
 
-def place(conversation_id: UUID, queued_id: UUID, *, by: int) -> None:
+def move_to_place(conversation_id: UUID, queued_id: UUID, *, by: int) -> None:
     """Move a message by so many places, at most to either end."""
     rows = list(queued_messages(conversation_id))
     positions = [row.position for row in rows]

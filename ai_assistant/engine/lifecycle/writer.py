@@ -13,7 +13,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from ai_assistant import conf
 from ai_assistant.engine.loop import CallDraft
 from ai_assistant.engine.storage import notifications
-from ai_assistant.engine.storage.eventlog import append, append_by_state
+from ai_assistant.engine.storage.eventlog import append_by_state, append_events
 from ai_assistant.engine.storage.lease import (
     Hold,
     RunLocked,
@@ -138,7 +138,7 @@ def _stored(hold: Hold, batch: list[Event]) -> str:
         return LOST
     except RunLocked:
         return LOCKED
-    append(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
+    append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
     return STORED
 
 
@@ -324,7 +324,7 @@ class RunWriter:
 def _write(hold: Hold, batch: list[Event], works: list[Work]) -> None:
     began = time.monotonic()
     first = pass_fence(hold, events=len(batch))
-    append(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
+    append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
     for work in works:
         if facts := work():
             # The lock is ours; `work` may have ended the run's `running`.

@@ -148,7 +148,7 @@ def before_next(
     return found if beside is None else found.after
 
 
-def has_changed(run_ids: Iterable[UUID]) -> bool:
+def has_changed_rows(run_ids: Iterable[UUID]) -> bool:
     """Tell whether one of the runs has changed something, as far as is known."""
     named = list(run_ids)
     if not named:

@@ -11,7 +11,7 @@ from ai_assistant.models.event import RunEvent
 from ai_assistant.models.run import UNFINISHED
 
 
-def append(
+def append_events(
     run_id: UUID, facts: Sequence[events.Event], *, first_seq: int, epoch: int
 ) -> None:
     """Store `facts` as events `first_seq` and following of a run."""
@@ -36,7 +36,7 @@ def append_by_state(
 ) -> None:
     """Lock a run as `pass_by_state` does, and store `facts` as its next events."""
     first = pass_by_state(run_id, states, events=len(facts))
-    append(run_id, facts, first_seq=first, epoch=epoch)
+    append_events(run_id, facts, first_seq=first, epoch=epoch)
 
 
 OPENING = ("TEXT_MESSAGE_START", "REASONING_START")

@@ -21,15 +21,15 @@ __all__ = [
     "UNKNOWN",
     "Hold",
     "RunLocked",
-    "claim",
+    "claim_lease",
     "database_now",
     "db_id",
     "is_gone",
     "now_sql",
     "pass_by_state",
     "pass_fence",
-    "renew",
     "renew_behind_lock",
+    "renew_leases",
     "this_process",
     "unlocked",
 ]
@@ -167,7 +167,7 @@ def pass_by_state(
     return after - events
 
 
-def claim(run_id: UUID, owner: str, *, gone_owner: str = "") -> Hold | None:
+def claim_lease(run_id: UUID, owner: str, *, gone_owner: str = "") -> Hold | None:
     """
     Take a queued run, or one whose owner is gone; None if another was faster.
 
@@ -192,7 +192,7 @@ def claim(run_id: UUID, owner: str, *, gone_owner: str = "") -> Hold | None:
         return Hold(run_id=run_id, owner=owner, epoch=cursor.fetchone()[0])
 
 
-def renew(owner: str, run_ids: list[UUID]) -> None:
+def renew_leases(owner: str, run_ids: list[UUID]) -> None:
     """Renew the leases of `run_ids`, as far as `owner` still holds them."""
     marks = ", ".join(["%s"] * len(run_ids))
     statement = (

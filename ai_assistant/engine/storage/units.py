@@ -262,7 +262,7 @@ def unless_locked(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T 
         return None
 
 
-def patiently(work: Callable[[], T]) -> T:
+def retry_when_locked(work: Callable[[], T]) -> T:
     """
     Return what `work` returns, after as many attempts as find a row locked.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from ai_assistant.management.doctor import Report, examine, registered
+from ai_assistant.management.doctor import DoctorReport, examine, registered
 from ai_assistant.management.doctor_parts import judged_tools, named_module, named_user
 
 
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         if not report.ok:
             sys.exit(1)
 
-    def _write_json(self, report: Report) -> None:
+    def _write_json(self, report: DoctorReport) -> None:
         told = {
             "ok": report.ok,
             "problems": [str(problem) for problem in report.problems],
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         }
         self.stdout.write(json.dumps(told, indent=2, ensure_ascii=False))
 
-    def _write_text(self, report: Report) -> None:
+    def _write_text(self, report: DoctorReport) -> None:
         for name, fact in report.facts.items():
             self.stdout.write(f"{name:14} {fact}")
         for kind, names in registered().items():
@@ -70,7 +70,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  {one.name:{width}} {one.decision:5} {one.reason}")
 
 
-def _verdict(report: Report) -> str:
+def _verdict(report: DoctorReport) -> str:
     blocking = sum(problem.blocks for problem in report.problems)
     if blocking == 1:
         return "A chat cannot work: 1 of the problems above keeps it from that."

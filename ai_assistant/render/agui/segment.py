@@ -34,7 +34,7 @@ LAST = ("RUN_FINISHED", "RUN_ERROR")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Names:
+class ClientIds:
     """How the client names thread and run, and which protocol it speaks."""
 
     thread: str
@@ -65,7 +65,7 @@ class Segment:
     `read` runs in a thread, all else on the loop, one after another.
     """
 
-    def __init__(self, run_id: UUID, names: Names, *, after: int = 0) -> None:
+    def __init__(self, run_id: UUID, names: ClientIds, *, after: int = 0) -> None:
         self.run_id = run_id
         self.names = names
         self.after = after

@@ -108,7 +108,7 @@ class Steps:
             yield StepFinishedEvent(step_name=_step_name(self.newest))
 
 
-class Growing:
+class GrowingText:
     """What grows by pieces. `sent` counts its characters; a repeat sends nothing."""
 
     def __init__(self, message_id: str) -> None:
@@ -120,7 +120,7 @@ class Growing:
         return offset <= self.sent < offset + len(delta)
 
 
-class Text(Growing):
+class Text(GrowingText):
     """One text message."""
 
     def __init__(self, message_id: str) -> None:
@@ -160,7 +160,7 @@ class Text(Growing):
             yield TextMessageEndEvent(message_id=self.message_id)
 
 
-class Reasoning(Growing):
+class Reasoning(GrowingText):
     """
     The reasoning of one message: one span, or several with text between them.
 

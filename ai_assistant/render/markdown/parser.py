@@ -72,7 +72,7 @@ def _inline(state: StateCore) -> None:
         if token.type == "inline":
             state.env["open"] = token is last
             if token is last:
-                token.content = unfinished.trimmed(token.content)
+                token.content = unfinished.trim_marks(token.content)
             token.children = []
             if len(token.content) > INLINE_CHARS:
                 token.children.append(Token("text", "", 0, content=token.content))
@@ -88,7 +88,7 @@ def _build() -> PanelMarkdown:
     parser.core.ruler.at("inline", _inline)
     inline = parser.inline
     inline.ruler.before("backticks", "open_code", unfinished.open_code)
-    inline.ruler.after("image", "open_link", unfinished.open_link)
+    inline.ruler.after("image", "open_link", unfinished.half_link_rule)
     inline.ruler.after("autolink", "open_autolink", unfinished.open_autolink)
     inline.ruler2.after("balance_pairs", "open_pairs", unfinished.open_pairs)
     return parser

@@ -28,7 +28,7 @@ _MAIL = re.compile(r"[^\s@<>()?&,;:]+@[a-z0-9.\-]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
+class LinkTarget:
     """`host` is what the reader is shown: the host, or the address of a mail."""
 
     kind: Literal["foreign", "local", "mail", "refused"]
@@ -36,10 +36,10 @@ class Target:
     host: str = ""
 
 
-REFUSED = Target(kind="refused")
+REFUSED = LinkTarget(kind="refused")
 
 
-def target(href: str) -> Target:
+def target(href: str) -> LinkTarget:
     """
     Tell where `href` goes.
 
@@ -51,7 +51,7 @@ def target(href: str) -> Target:
     if href.startswith("//"):
         return _foreign(href, href[2:])
     if not _SCHEME.match(href):
-        return Target(kind="local", href=href)
+        return LinkTarget(kind="local", href=href)
     scheme, rest = href.split(":", 1)
     if scheme.lower() in {"http", "https"} and rest.startswith("//"):
         return _foreign(href, rest[2:])
@@ -60,18 +60,18 @@ def target(href: str) -> Target:
     return REFUSED
 
 
-def _foreign(href: str, rest: str) -> Target:
+def _foreign(href: str, rest: str) -> LinkTarget:
     host = re.split(r"[/?#]", rest, maxsplit=1)[0]
     if not _HOST.fullmatch(host):
         return REFUSED
-    return Target(kind="foreign", href=href, host=host.lower())
+    return LinkTarget(kind="foreign", href=href, host=host.lower())
 
 
-def _mail(href: str, rest: str) -> Target:
+def _mail(href: str, rest: str) -> LinkTarget:
     address = rest.split("?", 1)[0]
     if not _MAIL.fullmatch(address):
         return REFUSED
-    return Target(kind="mail", href=href, host=address)
+    return LinkTarget(kind="mail", href=href, host=address)
 
 
 def last_segment(href: str) -> str:
@@ -113,7 +113,7 @@ class PanelRenderer(RendererHTML):
     ) -> str:
         """Open a link; one that may not be followed is a mere text."""
         env["link"] = target(str(tokens[idx].attrs["href"])), idx
-        return open_link(env["link"][0])
+        return link_start_tag(env["link"][0])
 
     def link_close(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
@@ -133,7 +133,7 @@ class PanelRenderer(RendererHTML):
         label = escape(text or last_segment(goal.href))
         if "link" in env or goal.kind == "refused":
             return f'<span class="aia-image">{label}</span>'
-        return open_link(goal, "aia-image") + label + close_link(goal, text)
+        return link_start_tag(goal, "aia-image") + label + close_link(goal, text)
 
     def table_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
@@ -195,7 +195,7 @@ def code_html(code: str, language: str) -> str:
     )
 
 
-def open_link(goal: Target, css_class: str = "") -> str:
+def link_start_tag(goal: LinkTarget, css_class: str = "") -> str:
     """Return the start tag of a link to `goal`, or of a mere text."""
     if goal.kind == "refused":
         return "<span>"
@@ -204,7 +204,7 @@ def open_link(goal: Target, css_class: str = "") -> str:
     return f'<a{named} href="{escape(goal.href)}"{away}>'
 
 
-def close_link(goal: Target, text: str) -> str:
+def close_link(goal: LinkTarget, text: str) -> str:
     """Return the end tag, after the host if `text` does not say it all."""
     if goal.kind == "refused":
         return "</span>"

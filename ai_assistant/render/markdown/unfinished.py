@@ -89,7 +89,7 @@ def last_text(tokens: list[Token]) -> Token | None:
     return None
 
 
-def trimmed(content: str) -> str:
+def trim_marks(content: str) -> str:
     """Return the words without the marks at their end, which may open or close."""
     kept = content.rstrip(_HALF_MARKS)
     if kept.endswith("!") and content.startswith("[", len(kept)):
@@ -118,7 +118,7 @@ def open_code(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - a rul
     return True
 
 
-def open_link(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - a rule
+def half_link_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - a rule
     """Read the text of a half link or image as plain text, without its target."""
     start = state.pos
     if state.src.startswith("![", start):

@@ -23,7 +23,7 @@ from ai_assistant.engine.service import (
 )
 from ai_assistant.exceptions import Refused
 from ai_assistant.web.agui.input import read_client_context
-from ai_assistant.web.agui.threads import find_conversation, new_id, no_thread, own_id
+from ai_assistant.web.agui.threads import find_thread, new_id, no_thread, own_id
 from ai_assistant.web.panel.fields import page_path
 from ai_assistant.web.principal import Caller
 
@@ -80,7 +80,7 @@ def said_anew(messages: Sequence[Any], conversation: "Conversation | None") -> S
     new = [one for one in tail if one.id not in known]
     if not new:
         return Said(is_repeat=bool(tail))
-    return Said(text="\n\n".join(map(text_of, new)), message_id=new[-1].id)
+    return Said(text="\n\n".join(map(message_text, new)), message_id=new[-1].id)
 
 
 def results_by_call(messages: Sequence[Any]) -> dict[str, ToolMessage]:
@@ -88,7 +88,7 @@ def results_by_call(messages: Sequence[Any]) -> dict[str, ToolMessage]:
     return {one.tool_call_id: one for one in messages if isinstance(one, ToolMessage)}
 
 
-def text_of(message: UserMessage | ToolMessage) -> str:
+def message_text(message: UserMessage | ToolMessage) -> str:
     """Return the text of a message; what is no text is passed over."""
     if isinstance(message.content, str):
         return message.content
@@ -176,7 +176,7 @@ def _checked(schema: Mapping[str, Any], payload: Any) -> dict[str, Any]:
 
 
 def _result(caller: Caller, interrupt: "Interrupt", said: ToolMessage) -> FromPage:
-    text = text_of(said)
+    text = message_text(said)
     fault = said.error or ""
     if len(text) > VALUE_CHARS:
         text, fault = "", _("Its answer is too large.")
@@ -234,7 +234,7 @@ def plan(caller: Caller, said: RunAgentInput) -> Plan:
     Raise Refused: not_found, run_id_used, busy, interrupts_open, nothing_new, and
     what reading answers, context and tools raises.
     """
-    conversation = find_conversation(caller.user, said.thread_id)
+    conversation = find_thread(caller.user, said.thread_id)
     if not said.messages and not said.resume:
         return _history(conversation, said.thread_id)
     client = _names(said)

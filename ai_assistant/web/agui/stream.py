@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.agui.segment import News, Segment
-from ai_assistant.web.realtime.follower import Follower, patiently
+from ai_assistant.web.realtime.follower import Follower, unless_layer_fails
 
 CONTENT_TYPE = "text/event-stream"
 KEEPALIVE = b": still here\n\n"
@@ -56,7 +56,7 @@ class Listener(Follower):
 
     async def start(self) -> None:
         """Begin to listen; with a layer that is away, do without."""
-        if await patiently(self._join):
+        if await unless_layer_fails(self._join):
             self._task = asyncio.get_running_loop().create_task(self._listen())
 
     async def stop(self) -> None:
@@ -65,7 +65,9 @@ class Listener(Follower):
             return
         self._task.cancel()
         await asyncio.wait([self._task])
-        await patiently(lambda: self._layer.group_discard(self.group, self._channel))
+        await unless_layer_fails(
+            lambda: self._layer.group_discard(self.group, self._channel)
+        )
 
     async def _join(self) -> None:
         self._channel = await self._layer.new_channel()

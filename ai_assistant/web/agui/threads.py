@@ -16,7 +16,7 @@ from ai_assistant.engine.queries import active_run, conversations, is_anothers
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.agui.interrupts import open_interrupts
 from ai_assistant.render.agui.messages import messages_of
-from ai_assistant.render.agui.segment import Names, before
+from ai_assistant.render.agui.segment import ClientIds, before
 
 if TYPE_CHECKING:
     from ai_assistant.models.conversation import Conversation
@@ -32,7 +32,7 @@ def own_id(thread: str) -> UUID | None:
     return found if str(found) == thread else None
 
 
-def find_conversation(user: Any, thread: str) -> "Conversation | None":
+def find_thread(user: Any, thread: str) -> "Conversation | None":
     """
     Return the conversation of `user` behind a thread; None if there is none yet.
 
@@ -98,7 +98,7 @@ def history_events(
     return [_state(conversation, run, state), told]
 
 
-def end_of(names: Names) -> BaseEvent:
+def finished_event(names: ClientIds) -> BaseEvent:
     """Return the end of an answer that needed no run."""
     return RunFinishedEvent(thread_id=names.thread, run_id=names.run)
 

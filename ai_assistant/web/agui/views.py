@@ -20,7 +20,7 @@ from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.eventlog import events_after
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
-from ai_assistant.render.agui.segment import Names, Segment
+from ai_assistant.render.agui.segment import ClientIds, Segment
 from ai_assistant.render.agui.state import capabilities
 from ai_assistant.safety.identity.tokens import Scope
 from ai_assistant.types import UserKey
@@ -28,8 +28,8 @@ from ai_assistant.web.agui.input import check_type, read_input
 from ai_assistant.web.agui.planning import GoOn, Plan, ShowHistory, Start, keeps, plan
 from ai_assistant.web.agui.stream import Listener, Stream, frame, stream_response
 from ai_assistant.web.agui.threads import (
-    end_of,
-    find_conversation,
+    find_thread,
+    finished_event,
     history_events,
     no_thread,
     own_id,
@@ -62,7 +62,7 @@ def leave(user_id: UserKey, run_id: UUID, group: str) -> None:
 
 def is_being_left(user: Any, thread: str) -> bool:
     """Tell whether the run of a thread is about to end. Asks the database."""
-    conversation = find_conversation(user, thread)
+    conversation = find_thread(user, thread)
     if conversation is None:
         return False
     active = active_run(conversation)
@@ -153,19 +153,19 @@ def attached(request: HttpRequest) -> tuple[Caller, Segment, UUID]:
     """
     caller = identify(request, Scope.READ)
     thread, run = (request.GET.get(name, "") for name in ("threadId", "runId"))
-    conversation = find_conversation(caller.user, thread)
+    conversation = find_thread(caller.user, thread)
     if conversation is None:
         raise no_thread(thread)
     is_new = request.GET.get("protocolVersion", "1.0") != ""
     may_answer = caller.may_answer
-    names = Names(thread=thread, run=run, is_new=is_new, may_answer=may_answer)
+    names = ClientIds(thread=thread, run=run, is_new=is_new, may_answer=may_answer)
     segment = _attached_segment(conversation, names)
     if position := request.headers.get("Last-Event-ID", ""):
         _stand_at(segment, position)
     return caller, segment, conversation.pk
 
 
-def _attached_segment(conversation: "Conversation", names: Names) -> Segment:
+def _attached_segment(conversation: "Conversation", names: ClientIds) -> Segment:
     known = conversation.client_runs.filter(client_id=names.run).first()
     if known is not None:
         return Segment(known.run_id, names, after=known.after)
@@ -194,7 +194,7 @@ async def run_view(request: HttpRequest) -> HttpResponseBase:
     caller, said, planned = await in_db(_read, request)
     if planned is None:
         planned = await _planned_later(caller, said)
-    names = Names(
+    names = ClientIds(
         thread=said.thread_id,
         run=said.run_id,
         is_new=said.protocol_version is not None,
@@ -257,7 +257,7 @@ async def _run(
     request: HttpRequest,
     caller: Caller,
     planned: Start | GoOn,
-    names: Names,
+    names: ClientIds,
     *,
     keep: bool,
 ) -> HttpResponseBase:
@@ -277,7 +277,7 @@ async def _run(
     return stream_response(request, _noted(attendance, segment))
 
 
-async def _segment(planned: Start | GoOn, names: Names) -> Segment:
+async def _segment(planned: Start | GoOn, names: ClientIds) -> Segment:
     """Do what is planned; return the segment that follows."""
     if isinstance(planned, GoOn):
         after = await go_on(planned.client, planned.run_id, planned.given)
@@ -302,7 +302,7 @@ async def _history(
     request: HttpRequest,
     caller: Caller,
     planned: ShowHistory,
-    names: Names,
+    names: ClientIds,
     state: Any,
 ) -> HttpResponseBase:
     conversation, run = planned.conversation, planned.run
@@ -315,8 +315,8 @@ async def _history(
     return stream_response(request, Attendance(stream, listener, _nothing).frames())
 
 
-async def _at_once(names: Names, events: list[BaseEvent]) -> AsyncIterator[bytes]:
-    for event in (*Segment(UUID(int=0), names).start(), *events, end_of(names)):
+async def _at_once(names: ClientIds, events: list[BaseEvent]) -> AsyncIterator[bytes]:
+    for event in (*Segment(UUID(int=0), names).start(), *events, finished_event(names)):
         yield frame(event)
 
 
@@ -327,7 +327,7 @@ def _nothing() -> None:
 def _whole_history(request: HttpRequest) -> dict[str, Any]:
     caller = identify(request, Scope.READ)
     thread = request.GET.get("threadId", "")
-    conversation = find_conversation(caller.user, thread)
+    conversation = find_thread(caller.user, thread)
     if conversation is None:
         raise no_thread(thread)
     may_answer = caller.may_answer

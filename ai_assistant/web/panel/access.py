@@ -37,7 +37,7 @@ STATUS = {
 }
 
 
-def assistant_view(*, use: bool) -> Callable[[View], View]:
+def panel_view(*, use: bool) -> Callable[[View], View]:
     """
     Admit only who may see the assistant, or use it.
 

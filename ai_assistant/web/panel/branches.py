@@ -20,8 +20,8 @@ from ai_assistant.engine.service import (
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.transcript.groups import fork_entry
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.panel.access import FETCHED, assistant_view, back, done
-from ai_assistant.web.panel.fields import page_path, read_key, read_uuid
+from ai_assistant.web.panel.access import FETCHED, back, done, panel_view
+from ai_assistant.web.panel.fields import idempotency_key, page_path, read_uuid
 from ai_assistant.web.panel.layout import read_layout
 from ai_assistant.web.panel.panel import bare_panel
 from ai_assistant.web.requests import own_page, to_the_end
@@ -32,7 +32,7 @@ PROFILE = "profile:"  # how a wish begins that names who is to answer
 
 
 @require_http_methods(["GET", "POST"])
-@assistant_view(use=True)
+@panel_view(use=True)
 async def regenerate_view(request: HttpRequest) -> HttpResponse:
     """Show how a question may be answered anew; or have it answered."""
     if request.method == "GET":
@@ -41,7 +41,7 @@ async def regenerate_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@assistant_view(use=True)
+@panel_view(use=True)
 async def edit_message_view(request: HttpRequest) -> HttpResponse:
     """Show the form in which a question is edited; or have that answered."""
     if request.method == "GET":
@@ -50,7 +50,7 @@ async def edit_message_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@assistant_view(use=True)
+@panel_view(use=True)
 async def branch_view(request: HttpRequest) -> HttpResponse:
     """Show another version."""
     await to_the_end(switch(request.user.pk, read_uuid(request, "run")))
@@ -113,7 +113,7 @@ def _version(request: HttpRequest) -> Version:
     return Version(
         user_id=request.user.pk,
         run_id=read_uuid(request, "run"),
-        key=read_key(request),
+        key=idempotency_key(request),
         stamp=session_stamp(request),
         look_only=read_layout(request).look_only,
     )

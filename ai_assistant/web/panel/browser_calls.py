@@ -16,7 +16,7 @@ from ai_assistant.engine.service import (
 )
 from ai_assistant.exceptions import Refused
 from ai_assistant.types.page import is_deep
-from ai_assistant.web.panel.access import assistant_view
+from ai_assistant.web.panel.access import panel_view
 from ai_assistant.web.panel.fields import page_path, read_uuid
 
 TAB_CHARS = 64
@@ -24,7 +24,7 @@ UNREADABLE = (ValueError, RecursionError)
 
 
 @require_POST
-@assistant_view(use=True)
+@panel_view(use=True)
 async def claim_view(request: HttpRequest) -> HttpResponse:
     """Tell a page whether a request is its to carry out, and for how long."""
     try:
@@ -35,7 +35,7 @@ async def claim_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@assistant_view(use=True)
+@panel_view(use=True)
 async def result_view(request: HttpRequest) -> HttpResponse:
     """Take what came of a request. A second result, or another tab's, is ignored."""
     try:

@@ -27,10 +27,10 @@ from ai_assistant.engine.service import (
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.panel.access import FETCHED, assistant_view, back
+from ai_assistant.web.panel.access import FETCHED, back, panel_view
 from ai_assistant.web.panel.fields import read_uuid
 from ai_assistant.web.panel.layout import read_layout
-from ai_assistant.web.panel.listing import Wish, list_context, listed_one, read_wish
+from ai_assistant.web.panel.listing import Wish, list_context, list_item, read_wish
 from ai_assistant.web.panel.panel import bare_panel
 from ai_assistant.web.requests import own_page, to_the_end
 
@@ -39,14 +39,14 @@ OF_A_NAME = ("empty", "too_long", "binary")
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def conversations_view(request: HttpRequest) -> HttpResponse:
     """List the own conversations, the newest first; or those that a search finds."""
     return await in_db(_list, request)
 
 
 @require_POST
-@assistant_view(use=False)
+@panel_view(use=False)
 async def change_view(request: HttpRequest) -> HttpResponse:
     """Pin, archive or delete a conversation, or take that back; draw the list anew."""
     wanted, does = read_uuid(request, "conversation"), request.POST.get("do", "")
@@ -68,7 +68,7 @@ async def change_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@assistant_view(use=False)
+@panel_view(use=False)
 async def rename_view(request: HttpRequest) -> HttpResponse:
     """Show the form for another name; or take the name and draw the entry anew."""
     wanted = read_uuid(request, "conversation")
@@ -86,7 +86,7 @@ async def rename_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@assistant_view(use=False)
+@panel_view(use=False)
 async def seen_view(request: HttpRequest) -> HttpResponse:
     """Note that a conversation is seen, if it is; tell how many are not."""
     if request.POST.get("seen") == "1":
@@ -134,7 +134,7 @@ def _just_deleted(request: HttpRequest) -> str:
 def _item(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     panel = bare_panel(request.user, back(request))
     panel.conversation = read_layout(request).conversation
-    item = listed_one(request.user, conversation_id)
+    item = list_item(request.user, conversation_id)
     context = {"panel": panel, "item": item, "wish": read_wish(request)}
     return render(request, "ai_assistant/history_item.html", context)
 
@@ -143,7 +143,7 @@ def _rename_form(
     request: HttpRequest, conversation_id: UUID, problem: str = ""
 ) -> HttpResponse:
     """Draw the form in place of the entry, or on a page of its own."""
-    item = listed_one(request.user, conversation_id)
+    item = list_item(request.user, conversation_id)
     if problem:
         item["title"] = request.POST.get("title", "")[: NAME_CHARS + 100]
     context = {

@@ -147,7 +147,7 @@ def read_uuid(request: HttpRequest, name: str) -> UUID:
         raise _out_of_date() from error
 
 
-def read_key(request: HttpRequest) -> str:
+def idempotency_key(request: HttpRequest) -> str:
     """Return the idempotency key."""
     key = request.POST.get("key", "")
     if not key.isprintable():

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 
 from ai_assistant import conf
 from ai_assistant.engine.storage.units import in_db
-from ai_assistant.web.panel.access import FETCHED, assistant_view
+from ai_assistant.web.panel.access import FETCHED, panel_view
 from ai_assistant.web.panel.layout import Layout, read_layout
 from ai_assistant.web.requests import own_page
 
@@ -52,7 +52,7 @@ def _key_number(key: str) -> int:
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def keyboard_view(request: HttpRequest) -> HttpResponse:
     """Show the keyboard map: as a fragment for a script, else on a page."""
     return await in_db(_draw, request)

@@ -64,10 +64,10 @@ def read_wish(request: HttpRequest) -> Wish:
     )
 
 
-def listed(user: Any, wish: Wish | None = None) -> Listed:
+def list_conversations(user: Any, wish: Wish | None = None) -> Listed:
     """Return a part of the own conversations, pinned ones first, then the newest."""
     wish = wish or Wish()
-    rows = queries.listed(user.pk, wish.words, archived=wish.archived)
+    rows = queries.conversation_list(user.pk, wish.words, archived=wish.archived)
     # One more on each side: whether there is more, and the heading that stands there.
     before = min(wish.start, 1)
     part = list(rows[wish.start - before : wish.start + LISTED + 1])
@@ -87,14 +87,14 @@ def list_context(user: Any, wish: Wish | None = None, deleted: str = "") -> Item
     """
     wish = wish or Wish()
     return {
-        "listed": listed(user, wish),
+        "listed": list_conversations(user, wish),
         "wish": wish,
         "deleted": deleted,
         "has_changed": bool(deleted) and queries.has_changes(deleted),
     }
 
 
-def listed_one(user: Any, conversation_id: UUID) -> Item:
+def list_item(user: Any, conversation_id: UUID) -> Item:
     """Return one own conversation as it stands in the list. Raise Refused not_found."""
     row = queries.get_or_404(queries.conversations(user.pk), conversation_id)
     return _items(user.pk, [row], Wish())[0]

@@ -34,9 +34,9 @@ from ai_assistant.render.html.diffs.long_texts import (
     whole_message,
 )
 from ai_assistant.render.html.transcript.entries import run_entry
-from ai_assistant.render.html.transcript.footer import end_of
+from ai_assistant.render.html.transcript.footer import run_footer
 from ai_assistant.render.html.transcript.thread import read_earlier
-from ai_assistant.web.panel.access import FETCHED, assistant_view, back, done
+from ai_assistant.web.panel.access import FETCHED, back, done, panel_view
 from ai_assistant.web.panel.fields import read_number, read_uuid
 from ai_assistant.web.panel.panel import Panel, bare_panel
 from ai_assistant.web.requests import own_page
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def earlier_view(request: HttpRequest) -> HttpResponse:
     """Return the messages above the run `before`; as far as the run `to`, if named."""
     return await in_db(_earlier, request)
@@ -95,7 +95,7 @@ def name_file(
 
 
 @require_POST
-@assistant_view(use=False)
+@panel_view(use=False)
 async def feedback_view(request: HttpRequest) -> HttpResponse:
     """
     Keep what a person thinks of an answer of theirs; one opinion each.
@@ -116,7 +116,7 @@ async def feedback_view(request: HttpRequest) -> HttpResponse:
 def _actions(request: HttpRequest, asks: bool) -> HttpResponse:  # noqa: FBT001
     run = own_run(request)
     context = {
-        "entry": {**run_entry(run, [], {}), **end_of(run)},
+        "entry": {**run_entry(run, [], {}), **run_footer(run)},
         "panel": bare_panel(request.user, back(request)),
         "asks": asks,
     }
@@ -130,7 +130,7 @@ FORMS = {
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def export_view(request: HttpRequest) -> HttpResponse:
     """Return a conversation as a file to be saved."""
     return await in_db(_export, request)
@@ -152,7 +152,7 @@ MARKDOWN = "text/markdown; charset=utf-8"
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def message_view(request: HttpRequest) -> HttpResponse:
     """Return the text of an answer; with `as=file` to be saved under a name."""
     return await in_db(_message, request)
@@ -175,7 +175,7 @@ def _message(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def raw_view(request: HttpRequest) -> HttpResponse:
     """Show what is stored of an answer: to superusers, of their own conversations."""
     return await in_db(_raw, request)

@@ -6,10 +6,15 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from ai_assistant.engine.service import Wanted, drop_queued, move_queued, send_now
+from ai_assistant.engine.service import (
+    SendNowRequest,
+    drop_queued,
+    move_queued,
+    send_now,
+)
 from ai_assistant.exceptions import Refused
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.panel.access import assistant_view, done
+from ai_assistant.web.panel.access import done, panel_view
 from ai_assistant.web.panel.fields import read_uuid
 from ai_assistant.web.requests import to_the_end
 
@@ -18,7 +23,7 @@ DROPS = ("drop", "edit")  # what is edited goes back to the composer, and is sen
 
 
 @require_POST
-@assistant_view(use=True)
+@panel_view(use=True)
 async def queue_view(request: HttpRequest) -> HttpResponse:
     """Send, move or drop a message that waits, or let the queue go on."""
     await to_the_end(_change(request, request.POST.get("do", "")))
@@ -41,9 +46,9 @@ def _change(request: HttpRequest, how: str) -> Awaitable[object]:
     )
 
 
-def _wanted(request: HttpRequest) -> Wanted:
+def _wanted(request: HttpRequest) -> SendNowRequest:
     is_one = request.POST.get("do") == "now"
-    return Wanted(
+    return SendNowRequest(
         user_id=request.user.pk,
         conversation_id=read_uuid(request, "conversation"),
         stamp=session_stamp(request),

@@ -31,14 +31,14 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.panel.access import assistant_view, back, done
+from ai_assistant.web.panel.access import back, done, panel_view
 from ai_assistant.web.panel.banners import site_banner
 from ai_assistant.web.panel.fields import (
+    idempotency_key,
     page_path,
     read_answer,
     read_chosen,
     read_context,
-    read_key,
     read_profile,
     read_rows,
     read_seq,
@@ -57,7 +57,7 @@ from ai_assistant.web.requests import own_page, to_the_end
 
 
 @require_POST
-@assistant_view(use=True)
+@panel_view(use=True)
 async def send_view(request: HttpRequest) -> HttpResponse:
     """Accept a message and start its run."""
     submission = _submission(request)
@@ -70,7 +70,7 @@ async def send_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@assistant_view(use=True)
+@panel_view(use=True)
 async def stop_view(request: HttpRequest) -> HttpResponse:
     """Stop a run, or the one of the conversation."""
     await to_the_end(stop(request.user.pk, read_uuid(request, "run")))
@@ -78,17 +78,17 @@ async def stop_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@assistant_view(use=True)
+@panel_view(use=True)
 async def retry_view(request: HttpRequest) -> HttpResponse:
     """Start a new run that goes on where an ended one stands."""
-    run_id, key = read_uuid(request, "run"), read_key(request)
+    run_id, key = read_uuid(request, "run"), idempotency_key(request)
     session = session_stamp(request)
     await to_the_end(again(request.user.pk, run_id, key, session))
     return done(request)
 
 
 @require_POST
-@assistant_view(use=True)
+@panel_view(use=True)
 async def answer_view(request: HttpRequest) -> HttpResponse:
     """Approve or deny a call, or answer a question."""
     session = session_stamp(request)
@@ -111,7 +111,7 @@ async def answer_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@assistant_view(use=True)
+@panel_view(use=True)
 async def edit_view(request: HttpRequest) -> HttpResponse:
     """Return the form in which a person changes what a call proposes."""
     # The site's own form: it may be slow, the engine must not be.
@@ -120,14 +120,14 @@ async def edit_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def whole_view(request: HttpRequest) -> HttpResponse:
     """Show a text that is too long for a card, on a page of its own."""
     return await in_tool_thread(whole_page, request)
 
 
 @require_POST
-@assistant_view(use=False)
+@panel_view(use=False)
 async def new_view(request: HttpRequest) -> HttpResponse:
     """Begin a new conversation, for a browser without JavaScript."""
     response = done(request)
@@ -140,7 +140,7 @@ async def new_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def page_view(request: HttpRequest) -> HttpResponse:
     """Return the inside of the panel, for a page that opens it."""
     # Code of the site describes the page: it may be slow, the engine must not be.
@@ -148,28 +148,28 @@ async def page_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def context_view(request: HttpRequest) -> HttpResponse:
     """Return the chips of a page, and the banner over the conversation on it."""
     return await in_tool_thread(_context, request)
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def full_view(request: HttpRequest) -> HttpResponse:
     """Show the assistant on a page of its own."""
     return await in_tool_thread(_full, request)
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def frames_view(request: HttpRequest) -> HttpResponse:
     """Return what a page lacks, for browsers that have no socket."""
     return JsonResponse({"frames": await in_db(_frames, request)})
 
 
 @require_GET
-@assistant_view(use=False)
+@panel_view(use=False)
 async def ws_view(request: HttpRequest) -> HttpResponse:
     """Answer a plain request to the socket's address."""
     response = HttpResponse(_("This address is for websockets."), status=426)
@@ -213,7 +213,7 @@ def _submission(request: HttpRequest) -> Submission:
     return Submission(
         user_id=request.user.pk,
         conversation_id=read_uuid(request, "conversation"),
-        key=read_key(request),
+        key=idempotency_key(request),
         text=request.POST.get("text", ""),
         page_path=page_path(request.POST.get("path", "")),
         page_title=request.POST.get("title", ""),

@@ -27,7 +27,7 @@ from ai_assistant.safety.identity.session import session_store
 from ai_assistant.safety.limits import TokenBucket
 from ai_assistant.types import UserKey
 from ai_assistant.web.panel.panel import bare_panel
-from ai_assistant.web.realtime.follower import Pump, patiently
+from ai_assistant.web.realtime.follower import Pump, unless_layer_fails
 
 
 def is_signed_in(session: Any, user: Any) -> bool:
@@ -204,7 +204,9 @@ class PanelConsumer(AsyncWebsocketConsumer):
     async def _listen(self, group: str) -> None:
         """Ask the layer for news. Without it the page is late, never wrong."""
         self.group = group
-        await patiently(lambda: self.channel_layer.group_add(group, self.channel_name))
+        await unless_layer_fails(
+            lambda: self.channel_layer.group_add(group, self.channel_name)
+        )
 
     async def _leave(self) -> None:
         pump, self.pump = self.pump, None
@@ -212,7 +214,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
             await pump.stop()
         group, self.group = self.group, ""
         if group:
-            await patiently(
+            await unless_layer_fails(
                 lambda: self.channel_layer.group_discard(group, self.channel_name)
             )
 

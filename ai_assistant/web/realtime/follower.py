@@ -54,7 +54,7 @@ class Follower:
             # A run without anybody who looks on may be stopped.
             layer: Any = get_channel_layer()
             here = {"type": "aia.here"}
-            await patiently(lambda: layer.send(message["reply"], here))
+            await unless_layer_fails(lambda: layer.send(message["reply"], here))
         else:
             service.wake()  # another process may have queued the run
             self.wake()
@@ -74,7 +74,7 @@ class Follower:
         self._news.clear()
 
 
-async def patiently(ask: Callable[[], Awaitable[Any]]) -> bool:
+async def unless_layer_fails(ask: Callable[[], Awaitable[Any]]) -> bool:
     """Ask something of the layer; False if it fails. That makes a page late, not wrong."""
     try:
         async with asyncio.timeout(LAYER_TIMEOUT_S):

@@ -4,7 +4,11 @@ import pytest
 
 from ai_assistant import RunContext
 from ai_assistant.engine.calls.background import perform
-from ai_assistant.engine.calls.background.claim import claim, pass_call_fence, renew
+from ai_assistant.engine.calls.background.claim import (
+    claim_task,
+    pass_call_fence,
+    renew_claim,
+)
 from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.exceptions import LostLease
@@ -37,10 +41,10 @@ class TestClaim:
 
     def test_second_message_leaves_no_trace(self, steps):
         call_id = steps.calls.get().pk
-        claim(call_id)
+        claim_task(call_id)
         before = facts(steps)
 
-        assert claim(call_id) is None
+        assert claim_task(call_id) is None
         assert facts(steps) == before
 
     def test_after_the_result(self, steps):
@@ -61,15 +65,15 @@ class TestClaim:
         assert perform(play().calls.get().pk) is None
 
     def test_fence(self, steps):
-        hold = claim(steps.calls.get().pk)
+        hold = claim_task(steps.calls.get().pk)
         pass_call_fence(hold)
-        renew(hold)
+        renew_claim(hold)
         ToolCall.objects.update(epoch=9)
 
         with pytest.raises(LostLease):
             pass_call_fence(hold)
         with pytest.raises(LostLease):
-            renew(hold)
+            renew_claim(hold)
 
     def test_piece_renews_the_leases_at_its_end(self, play, script, offer, given_out):
         def piece(context: RunContext) -> None:
@@ -151,20 +155,20 @@ class TestCrash:
         assert (keys(), given_out) == (["p0"], [])
 
     def test_living_worker_is_left_alone(self, steps):
-        claim(steps.calls.get().pk)
+        claim_task(steps.calls.get().pk)
 
         assert sweep_once().moved == []
         assert statuses(steps) == ["executing"]
 
     def test_silent_worker_is_not(self, steps):
-        claim(steps.calls.get().pk)
+        claim_task(steps.calls.get().pk)
         ToolCall.objects.update(lease_until=0)
 
         assert sweep_once().moved == [steps.pk]
         assert statuses(steps) == ["pending"]
 
     def test_worker_of_before_writes_nothing(self, steps, offer):
-        hold = claim(steps.calls.get().pk)
+        hold = claim_task(steps.calls.get().pk)
         ToolCall.objects.update(lease_until=0)
         sweep_once()
 

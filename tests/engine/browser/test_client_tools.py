@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.engine.interrupts.browser import claim, finish_call
+from ai_assistant.engine.interrupts.browser import claim_call, finish_call
 from ai_assistant.testing import call, reply
 from tests.engine.browser.conftest import said
 from tests.engine.conftest import resume
@@ -65,7 +65,7 @@ class TestDeclared:
         run = play(context={"tools": [PICK]})
         assert run.state == "waiting_browser"
         assert run.interrupts.get().request == {"name": "pick", "arguments": {"row": 3}}
-        claim(said(run))
+        claim_call(said(run))
         finish_call(said(run, value="the third"))
 
         run = resume(run)
@@ -95,7 +95,7 @@ class TestDeclared:
     def test_after_its_page_it_is_said_to_have_gone(self, play, script):
         script.add(reply("", call("pick", {"row": 3})), "Picked.")
         first = play(context={"tools": [PICK]})
-        claim(said(first))
+        claim_call(said(first))
         finish_call(said(first, value="the third"))
         resume(first)
         script.add(reply("", call("pick", {"row": 4})), "Oh.")

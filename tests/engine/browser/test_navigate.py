@@ -13,7 +13,7 @@ from django.views import View
 
 from ai_assistant import AssistantMixin, ContextModule
 from ai_assistant.context.viewparts import assistant_view
-from ai_assistant.engine.interrupts.browser import claim, finish_call
+from ai_assistant.engine.interrupts.browser import claim_call, finish_call
 from ai_assistant.engine.lifecycle.scope import with_page
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
@@ -248,7 +248,7 @@ class TestViewsOfTheSite:
 class TestThere:
     def report(self, run, path, value=None, **fields):
         arrived = said(run, path=path, value=value, **fields)
-        claim(arrived)
+        claim_call(arrived)
         finish_call(with_page(arrived))
         return resume(run).calls.get().result
 

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from ai_assistant.engine.execution.sweep import sweep_once
-from ai_assistant.engine.interrupts.browser import claim, finish_call
+from ai_assistant.engine.interrupts.browser import claim_call, finish_call
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.exceptions import Refused
 from ai_assistant.testing import call, reply
@@ -65,20 +65,20 @@ class TestRequest:
 @pytest.mark.row("K02")
 class TestOneTab:
     def test_first_claim_wins(self, pointing):
-        assert claim(said(pointing, tab="one"))
-        assert not claim(said(pointing, tab="two"))
-        assert claim(said(pointing, tab="one"))  # renews its lease
+        assert claim_call(said(pointing, tab="one"))
+        assert not claim_call(said(pointing, tab="two"))
+        assert claim_call(said(pointing, tab="one"))  # renews its lease
 
     def test_many_claims_at_once(self, pointing):
         works = [
-            lambda tab=str(number): claim(said(pointing, tab=tab))
+            lambda tab=str(number): claim_call(said(pointing, tab=tab))
             for number in range(4)
         ]
 
         assert sorted(at_once(*works)) == [False, False, False, True]
 
     def test_result_of_the_holder_goes_on_with_the_run(self, pointing, script):
-        claim(said(pointing))
+        claim_call(said(pointing))
         decided = finish_call(said(pointing, value={"found": True}))
         assert decided.queued
 
@@ -88,7 +88,7 @@ class TestOneTab:
         assert script.requests[1].messages[-1]["content"] == '{"found": true}'
 
     def test_result_of_another_tab_is_refused(self, pointing):
-        claim(said(pointing, tab="one"))
+        claim_call(said(pointing, tab="one"))
 
         late = said(pointing, tab="two", value=1)
 
@@ -99,7 +99,7 @@ class TestOneTab:
     def test_what_a_client_carries_out_is_of_no_tab(self, pointing, code):
         pointing.interrupts.update(is_of_client=True)
 
-        assert not claim(said(pointing, tab="client"))
+        assert not claim_call(said(pointing, tab="client"))
         mine = said(pointing, tab="client", code=code)
         assert refusal(finish_call, mine) == "already_answered"
         finish_call(said(pointing, tab="", is_client=True, value=1))
@@ -109,14 +109,14 @@ class TestOneTab:
         assert refusal(finish_call, said(pointing, value=1)) == "already_answered"
 
     def test_second_result_is_refused(self, pointing):
-        claim(said(pointing))
+        claim_call(said(pointing))
         finish_call(said(pointing, value=1))
 
         assert refusal(finish_call, said(pointing, value=2)) == "already_answered"
         assert pointing.calls.get().result["data"] == 1
 
     def test_two_results_at_once(self, pointing):
-        claim(said(pointing))
+        claim_call(said(pointing))
         works = [
             lambda value=value: finish_call(said(pointing, value=value)).queued
             for value in (1, 2)
@@ -125,10 +125,10 @@ class TestOneTab:
         assert sorted(map(str, at_once(*works))) == ["True", "already_answered"]
 
     def test_wrong_nonce(self, pointing):
-        assert refusal(claim, said(pointing, nonce="x")) == "not_found"
+        assert refusal(claim_call, said(pointing, nonce="x")) == "not_found"
 
     def test_of_another_user(self, pointing, staff):
-        assert refusal(claim, said(pointing, user_id=staff.pk)) == "not_found"
+        assert refusal(claim_call, said(pointing, user_id=staff.pk)) == "not_found"
 
 
 class TestFailures:
@@ -142,14 +142,14 @@ class TestFailures:
         assert "not available on this page" in result["error"]
 
     def test_missing_in_one_tab_while_another_is_at_it(self, pointing):
-        claim(said(pointing, tab="one"))
+        claim_call(said(pointing, tab="one"))
 
         other = said(pointing, tab="two", code="missing")
 
         assert refusal(finish_call, other) == "already_answered"
 
     def test_code_of_the_page_fails(self, pointing):
-        claim(said(pointing))
+        claim_call(said(pointing))
         finish_call(said(pointing, code="failed", error="no such thing"))
 
         assert pointing.calls.get().error.endswith("no such thing")
@@ -166,7 +166,7 @@ class TestFailures:
         )
 
     def test_tab_that_has_gone_silent(self, pointing):
-        claim(said(pointing))
+        claim_call(said(pointing))
         pointing.interrupts.update(lease_until=1)
 
         sweep_once()
@@ -175,7 +175,7 @@ class TestFailures:
         assert refusal(finish_call, said(pointing, value=1)) == "already_answered"
 
     def test_tab_that_is_at_it_is_left_alone(self, pointing):
-        claim(said(pointing))
+        claim_call(said(pointing))
 
         sweep_once()
 
@@ -184,4 +184,4 @@ class TestFailures:
     def test_claim_after_the_time(self, pointing):
         pointing.interrupts.update(expires_at=timezone.now())
 
-        assert not claim(said(pointing))
+        assert not claim_call(said(pointing))

@@ -6,8 +6,8 @@ from django.db import IntegrityError
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.storage.eventlog import (
     StoredEvent,
-    append,
     append_by_state,
+    append_events,
     events_after,
     open_messages,
     partial_texts,
@@ -35,7 +35,7 @@ def run_id(submission):
 
 def store(run_id, *facts):
     first = events_after(run_id)[-1].seq + 1
-    append(run_id, facts, first_seq=first, epoch=3)
+    append_events(run_id, facts, first_seq=first, epoch=3)
     Run.objects.update(next_seq=first + len(facts))
 
 
@@ -43,10 +43,10 @@ class TestAppend:
     @pytest.mark.row("D12")
     def test_a_number_is_given_once(self, run_id):
         with pytest.raises(IntegrityError):
-            append(run_id, [StepStarted(index=0)], first_seq=1, epoch=1)
+            append_events(run_id, [StepStarted(index=0)], first_seq=1, epoch=1)
 
     def test_append_of_no_events_adds_none(self, run_id):
-        append(run_id, [], first_seq=2, epoch=1)
+        append_events(run_id, [], first_seq=2, epoch=1)
 
         assert [event.seq for event in events_after(run_id)] == [1]
 

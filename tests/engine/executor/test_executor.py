@@ -236,7 +236,7 @@ class TestHeartbeat:
         def away(*_):
             raise DatabaseError("away")
 
-        monkeypatch.setattr(module, "renew", away)
+        monkeypatch.setattr(module, "renew_leases", away)
 
         own._renew()
 

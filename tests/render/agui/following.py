@@ -8,7 +8,7 @@ from uuid import UUID
 from ag_ui.core import BaseEvent
 
 from ai_assistant.engine.storage.eventlog import events_after
-from ai_assistant.render.agui.segment import Names, Segment
+from ai_assistant.render.agui.segment import ClientIds, Segment
 from tests.agui import Known, Order, shape_faults
 from tests.agui.held import Held
 from tests.render.html.story import CALLS
@@ -65,7 +65,7 @@ class Follower:
             if after == run.next_seq - 1:
                 return  # nothing has happened since
         self.streams += 1
-        names = Names(thread=THREAD, run=f"run-{self.streams}")
+        names = ClientIds(thread=THREAD, run=f"run-{self.streams}")
         self.client.begin(names.run)
         self.segment, self.begun_after = Segment(run.pk, names, after=after), after
         self.told = []

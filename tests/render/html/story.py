@@ -19,7 +19,7 @@ from ai_assistant.engine.lifecycle.finish import SUCCEEDED, Ending, finish
 from ai_assistant.engine.lifecycle.stop import end_unheld, stop
 from ai_assistant.engine.lifecycle.writer import _write
 from ai_assistant.engine.loop.loop import _Parts
-from ai_assistant.engine.storage.lease import Hold, claim
+from ai_assistant.engine.storage.lease import Hold, claim_lease
 from ai_assistant.events import (
     Custom,
     ReasoningContent,
@@ -307,7 +307,7 @@ class Story:
     def _resume(self, *, gone_owner: str = "") -> None:
         self.owners += 1
         run_id = self.run.pk
-        hold = claim(run_id, f"process-{self.owners}", gone_owner=gone_owner)
+        hold = claim_lease(run_id, f"process-{self.owners}", gone_owner=gone_owner)
         plan = load_plan(run_id)
         self.stretch = Stretch(hold)
         self._commit(lambda: [*plan.facts, *judge_interrupted(plan.run)])

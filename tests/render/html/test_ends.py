@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from ai_assistant.models import Message, Run
-from ai_assistant.render.html.transcript.footer import duration, end_of
+from ai_assistant.render.html.transcript.footer import duration, run_footer
 from tests.render.html.tab import whole_page
 
 
@@ -64,7 +64,7 @@ class TestEnd:
         story.flush()
 
         page, _, _ = whole_page(story.conversation)
-        assert end_of(story.run) == {}
+        assert run_footer(story.run) == {}
         assert page.by_id(f"r-{story.run.pk}-actions") is None
 
     def test_of_an_answer_without_text_has_nothing_to_copy(self, story):

@@ -51,7 +51,7 @@ class CallHold:
 
 
 @unit
-def claim(call_id: UUID) -> CallHold | None:
+def claim_task(call_id: UUID) -> CallHold | None:
     """
     Take a pending background call; None if there is nothing to take.
 
@@ -97,7 +97,7 @@ def pass_call_fence(hold: CallHold, *, events: int = 0) -> int:
 
 
 @unit
-def renew(hold: CallHold) -> None:
+def renew_claim(hold: CallHold) -> None:
     """
     Renew the lease of a call that is quiet. Raise LostLease if it is lost.
 

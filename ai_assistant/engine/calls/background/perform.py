@@ -22,15 +22,15 @@ from ai_assistant.engine.calls.attempt import (
 from ai_assistant.engine.calls.background.claim import (
     CallHold,
     Holding,
-    claim,
+    claim_task,
     pass_call_fence,
-    renew,
     renew_behind_piece,
+    renew_claim,
 )
 from ai_assistant.engine.calls.preview import ask_again
 from ai_assistant.engine.calls.progress import Report
 from ai_assistant.engine.calls.recording import kept_changes, result_of
-from ai_assistant.engine.calls.versions import arguments_now, has_changed, upgrade
+from ai_assistant.engine.calls.versions import arguments_now, is_other_version, upgrade
 from ai_assistant.engine.calls.writes import rechecked
 from ai_assistant.engine.interrupts.base import (
     kind_named,
@@ -44,8 +44,8 @@ from ai_assistant.engine.storage.units import (
     enter_unit,
     limits_for_tool,
     lost_when_away,
-    patiently,
     read_again,
+    retry_when_locked,
     set_local,
     unit,
     with_connections,
@@ -71,7 +71,7 @@ def perform(call_id: UUID) -> UUID | None:
 
     Blocks until the call is done. None if there was nothing to do.
     """
-    hold = patiently(lambda: claim(call_id))
+    hold = retry_when_locked(lambda: claim_task(call_id))
     if hold is None:
         return None
     work = _Work(hold)
@@ -80,7 +80,7 @@ def perform(call_id: UUID) -> UUID | None:
             outcome = work.outcome()
             if work.lost.is_set():
                 return None  # though the tool has gone on
-            patiently(lambda: work.finish(outcome))
+            retry_when_locked(lambda: work.finish(outcome))
         except LostLease:
             return None
     work.ring()
@@ -226,14 +226,14 @@ class _Work:
         self.ring()
 
     def _renew(self) -> None:
-        renew(self.hold)
+        renew_claim(self.hold)
 
     def finish(self, outcome: Outcome | Differs) -> None:
         if isinstance(outcome, ToolResult):
             outcome = self.holding.told(outcome)
         call, tool = self.call, registry.tool(self.call.name)
         told = None
-        if call.approved and tool is not None and has_changed(call, tool):
+        if call.approved and tool is not None and is_other_version(call, tool):
             told = arguments_now(call, tool)
         _finish(self.hold, call, outcome, self.report, told)
 
@@ -259,7 +259,7 @@ def _finish(
     pass_call_fence(hold)
     facts: list[Event] = [*report.store(call), *TASK.end(call)]
     tool = registry.tool(call.name)
-    if call.approved and tool is not None and has_changed(call, tool):
+    if call.approved and tool is not None and is_other_version(call, tool):
         # Nothing was done: another tool was approved.
         facts += upgrade(call, tool, upgraded)
     elif isinstance(outcome, Differs):

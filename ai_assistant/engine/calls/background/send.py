@@ -53,7 +53,7 @@ def give_out(call_id: UUID) -> None:
         _pool().submit(_perform, call_id)
 
 
-def resend_s() -> float:
+def resend_after_s() -> float:
     """Seconds after which a call that nobody has taken is given out again."""
     return conf.resend_s() if uses_celery() else conf.sweep_s()
 
@@ -61,7 +61,7 @@ def resend_s() -> float:
 @unit
 def _is_due(call_id: UUID) -> bool:
     now = database_now()
-    own = ToolCall.objects.filter(pk=call_id, sent_at__lt=now - resend_s())
+    own = ToolCall.objects.filter(pk=call_id, sent_at__lt=now - resend_after_s())
     return bool(own.update(sent_at=now))
 
 

@@ -31,7 +31,7 @@ Images = Iterable[tuple[Any, Mapping[str, Any]]]  # a model, and values by attna
 MOST_NAMES = 200  # of related objects that are looked up, of each model
 
 
-class Names:
+class RelatedNames:
     """What related objects are called: one query a model, however many rows."""
 
     def __init__(self, images: Images) -> None:
@@ -51,7 +51,7 @@ class Names:
         return self._names.get(model, {}).get(str(key), f"#{key}")
 
 
-def text_of(field: Any, value: Any, names: Names) -> str:
+def value_text(field: Any, value: Any, names: RelatedNames) -> str:
     """Return the JSON value of a column as text; empty for NULL."""
     if is_sealed(value):
         return _("hidden")
@@ -132,8 +132,8 @@ def gap_sentences(change_set: ChangeSet) -> list[str]:
     return _gaps([change_set])
 
 
-def _changes_names(rows: Iterable[RowChange]) -> Names:
-    return Names(
+def _changes_names(rows: Iterable[RowChange]) -> RelatedNames:
+    return RelatedNames(
         (model, image)
         for row in rows
         if (model := model_of_label(row.model)) is not None
@@ -169,7 +169,7 @@ def _entry(
     sets: list[ChangeSet],
     rows: dict[UUID, list[RowChange]],
     count: int,
-    names: Names,
+    names: RelatedNames,
 ) -> Entry:
     kept = [row for one in sets for row in rows[one.pk]]
     shown = [_change(row, names) for row in kept]
@@ -231,7 +231,7 @@ def _gaps(sets: list[ChangeSet]) -> list[str]:
     return [sentence % {"tables": ", ".join(named)}]
 
 
-def _change(row: RowChange, names: Names) -> ObjectChange:
+def _change(row: RowChange, names: RelatedNames) -> ObjectChange:
     model = model_of_label(row.model)
     fields = () if model is None else _fields(row, model, names)
     return ObjectChange(
@@ -243,7 +243,7 @@ def _change(row: RowChange, names: Names) -> ObjectChange:
     )
 
 
-def _fields(row: RowChange, model: Any, names: Names) -> Iterable[FieldChange]:
+def _fields(row: RowChange, model: Any, names: RelatedNames) -> Iterable[FieldChange]:
     before, after = row.before or {}, row.after or {}
     fields = shown_fields(row, model)
     if row.kind in LINKS:
@@ -252,6 +252,6 @@ def _fields(row: RowChange, model: Any, names: Names) -> Iterable[FieldChange]:
         yield FieldChange(
             name=field.name,
             label=capfirst(str(field.verbose_name)),
-            before=text_of(field, before.get(field.attname), names),
-            after=text_of(field, after.get(field.attname), names),
+            before=value_text(field, before.get(field.attname), names),
+            after=value_text(field, after.get(field.attname), names),
         )

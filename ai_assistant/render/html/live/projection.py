@@ -20,9 +20,9 @@ from ai_assistant.render.html.fragments import (
     part_html,
     pinned_html,
 )
-from ai_assistant.render.html.live.texts import Drafts, Texts
+from ai_assistant.render.html.live.texts import LiveTexts, Texts
 from ai_assistant.render.html.transcript.entries import Entry, run_entry, user_entry
-from ai_assistant.render.html.transcript.footer import end_of, usage_line
+from ai_assistant.render.html.transcript.footer import run_footer, usage_line
 from ai_assistant.render.html.transcript.groups import cards, versions_sentence
 from ai_assistant.render.html.transcript.growing import Op
 from ai_assistant.render.html.transcript.queue import queue_entry, without_begun
@@ -99,7 +99,7 @@ class Projection:
         self.is_gone = False  # the conversation, deleted while it was shown
         self.state = ""
         self.texts = Texts()
-        self.drafts = Drafts()
+        self.drafts = LiveTexts()
         self._groups: set[str] = set()  # of cards, that the page has
         self._changed = ""  # what was told of the changes of the run
         self._title = ""
@@ -317,7 +317,7 @@ class Projection:
     def _end(self, run: Run) -> list[Op]:
         self.has_ended = True
         drafts = self.drafts.drop()
-        entry = {**run_entry(run, [], {}), **end_of(run)}
+        entry = {**run_entry(run, [], {}), **run_footer(run)}
         end = fragment("run_end", entry=entry, panel=self.panel)
         return [
             *drafts,

@@ -15,7 +15,7 @@ from ai_assistant.render.html.transcript.thread import Drawn
 Key = tuple[str, int]  # message and position
 
 
-class Drafts:
+class LiveTexts:
     """
     The drafts that one page shows, until their messages are stored or dropped.
 

@@ -180,7 +180,7 @@ def ends_of(runs: Mapping[UUID, Run], messages: Iterable[Message]) -> dict[UUID,
     }
 
 
-def end_of(run: Run) -> Entry:
+def run_footer(run: Run) -> Entry:
     """Return the same of one run, its messages read anew, with those it goes on with."""
     rows = Message.objects.filter(run_id__in=whole_answer(run)).order_by("position")
     messages = list(rows)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.conf import labelled_profiles
 from ai_assistant.context.page import page_info
-from ai_assistant.engine.storage.branches import Tree, has_changed, tree_of
+from ai_assistant.engine.storage.branches import Tree, has_changed_rows, tree_of
 from ai_assistant.engine.storage.history import question_of
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
@@ -103,7 +103,7 @@ def fork_entry(run: Run, page: str = "") -> Entry:
         "text": asked.text if asked else "",
         "profiles": labelled_profiles(without=run.profile),
         "page": page_instead(run, page),
-        "changed": has_changed(tree.below(run.pk)),
+        "changed": has_changed_rows(tree.below(run.pk)),
     }
 
 

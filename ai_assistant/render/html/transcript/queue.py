@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.engine.lifecycle.queue import (
     SIGNED_OUT_AS,
     goes_on_after,
-    last_run,
+    last_ended_run,
 )
 from ai_assistant.engine.queries import queued_messages
 from ai_assistant.models.conversation import QueuedMessage
@@ -26,7 +26,7 @@ def queue_entry(conversation_id: UUID) -> Entry:
     rows = list(queued_messages(conversation_id))
     if not rows:
         return EMPTY
-    run = last_run(conversation_id)
+    run = last_ended_run(conversation_id)
     told = run.pk if run is not None and not run.is_final else None
     return {
         "conversation": str(conversation_id),
