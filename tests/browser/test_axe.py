@@ -63,15 +63,15 @@ def checked(house: Theatre, scene: scenes.Scene, *, float_: bool = False, **more
 
 @pytest.mark.scenario(39)
 class TestEveryState:
-    @pytest.mark.parametrize("scene", part(scenes.SCENES, every=6), ids=scenes.name_of)
+    @pytest.mark.parametrize("scene", part(scenes.SCENES, every=9), ids=scenes.name_of)
     def test_docked(self, house: Theatre, scene: scenes.Scene) -> None:
         assert checked(house, scene) == []
 
-    @pytest.mark.parametrize("scene", FLOATING, ids=scenes.name_of)
+    @pytest.mark.parametrize("scene", part(FLOATING, every=2), ids=scenes.name_of)
     def test_floating(self, house: Theatre, scene: scenes.Scene) -> None:
         assert checked(house, scene, float_=True) == []
 
-    @pytest.mark.parametrize("scene", ON_PHONE, ids=scenes.name_of)
+    @pytest.mark.parametrize("scene", part(ON_PHONE, every=2), ids=scenes.name_of)
     def test_on_a_phone(self, house: Theatre, scene: scenes.Scene) -> None:
         assert checked(house, scene, **PHONE) == []
 

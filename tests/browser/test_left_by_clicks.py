@@ -22,7 +22,7 @@ from tests.thorough import IS_THOROUGH
 
 Visit = Callable[..., Visitor]
 
-MESSAGES = 75 if IS_THOROUGH else 4  # of each of the four ways
+MESSAGES = 75 if IS_THOROUGH else 3  # of each of the four ways
 PACE_S = 0.5  # of an answer: those that follow find one under way
 LONGEST_MS = 20  # from the message to the click
 PAUSE_MS = 400  # in which nobody has written the next one

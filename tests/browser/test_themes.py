@@ -152,7 +152,7 @@ def colours_of(panel: Panel, name: str) -> dict[str, list[int]]:
 @pytest.mark.scenario(22)
 @pytest.mark.parametrize("name", THEMES)
 class TestColours:
-    @pytest.mark.parametrize(("choice", "system"), part(MODES, every=2))
+    @pytest.mark.parametrize(("choice", "system"), part(MODES, every=4))
     def test_are_those_of_the_page(
         self,
         visit: Visit,
