@@ -41,7 +41,7 @@ ROOM ?=
 
 # What must be covered whole, by its own tests alone.
 CORE := ai_assistant/engine/loop/*,ai_assistant/engine/storage/eventlog.py,ai_assistant/registry.py
-CORE_TESTS := tests/loop tests/engine/eventlog tests/test_registry.py
+CORE_TESTS := tests/loop tests/engine/storage/eventlog tests/test_registry.py
 UNIT := -m "not broad and not browser and not faults"
 # Python 3.12 and 3.13 tell which lines run at no cost, but of branches only at the cost of
 # tracing, which doubles the time. So there `make test` measures lines, and elsewhere the

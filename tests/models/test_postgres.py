@@ -12,6 +12,6 @@ pytestmark = pytest.mark.broad
 def test_rows_and_clocks_are_the_same_there(postgres_server):
     names = ("upgrade", "clock")
     paths = [f"tests/models/test_{name}.py" for name in names]
-    paths.append("tests/engine/test_clocks.py")
+    paths.append("tests/engine/storage/test_clocks.py")
 
     assert passed_on(postgres_server.new_database(), *paths) > 20

@@ -17,9 +17,9 @@ from ai_assistant.models.run import Run
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import carry_on, facts, resume, said, statuses
+from tests.engine.execution.test_resume import begin, resumed
 from tests.engine.kill import Kill
 from tests.engine.people import given, refusal
-from tests.engine.test_resume import begin, resumed
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("ui 33")]
 

@@ -8,7 +8,7 @@ from ai_assistant.engine.interrupts.browser import claim_call, finish_call
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.exceptions import Refused
 from ai_assistant.testing import call, reply
-from tests.engine.browser.conftest import said
+from tests.engine.calls.browser.conftest import said
 from tests.engine.conftest import resume, statuses
 from tests.engine.people import at_once, refusal
 

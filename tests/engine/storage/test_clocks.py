@@ -11,7 +11,7 @@ from ai_assistant.engine.interrupts.browser import claim_call as claim_request
 from ai_assistant.models import AccessToken, Run
 from ai_assistant.safety.identity.tokens import State, end_after, issue, state_of
 from ai_assistant.testing import call, reply
-from tests.engine.browser.conftest import said
+from tests.engine.calls.browser.conftest import said
 from tests.engine.conftest import resume, statuses
 from tests.engine.people import given
 

@@ -10,7 +10,7 @@ from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models.call import ToolCall
 from ai_assistant.testing import call, reply
-from tests.engine.background.conftest import keys
+from tests.engine.calls.background.conftest import keys
 from tests.engine.conftest import facts, resume, said, statuses
 from tests.engine.people import given
 from tests.testapp.models import Effect

@@ -4,7 +4,7 @@ import pytest
 
 from ai_assistant.engine.interrupts.browser import claim_call, finish_call
 from ai_assistant.testing import call, reply
-from tests.engine.browser.conftest import said
+from tests.engine.calls.browser.conftest import said
 from tests.engine.conftest import resume
 
 pytestmark = pytest.mark.django_db(transaction=True)

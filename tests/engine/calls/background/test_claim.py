@@ -15,7 +15,7 @@ from ai_assistant.exceptions import LostLease
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
-from tests.engine.background.conftest import keys
+from tests.engine.calls.background.conftest import keys
 from tests.engine.conftest import dead_owner, facts, resume, statuses
 from tests.engine.people import at_once
 from tests.testapp.models import Effect

@@ -18,7 +18,7 @@ from ai_assistant.models.run import Run
 from ai_assistant.testing import reply
 from ai_assistant.types import ReplyEnd
 from tests.engine.conftest import dead_owner, said
-from tests.engine.executor.conftest import booted, get_run, is_final, until
+from tests.engine.execution.executor.conftest import booted, get_run, is_final, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -38,7 +38,7 @@ from ai_assistant.safety.identity.session import (
 )
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import carry_on, resume
-from tests.engine.executor.conftest import booted, until
+from tests.engine.execution.executor.conftest import booted, until
 from tests.engine.people import refusal
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("ui 33")]

@@ -16,7 +16,13 @@ from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
 from ai_assistant.types import ReplyEnd, TextDelta
 from tests.engine.conftest import said, statuses
-from tests.engine.executor.conftest import booted, get_run, has_state, is_final, until
+from tests.engine.execution.executor.conftest import (
+    booted,
+    get_run,
+    has_state,
+    is_final,
+    until,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -18,7 +18,7 @@ from ai_assistant.engine.lifecycle.scope import with_page
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
 from project import urls as project_urls
-from tests.engine.browser.conftest import said
+from tests.engine.calls.browser.conftest import said
 from tests.engine.conftest import resume
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("T18")]

@@ -9,7 +9,7 @@ from ai_assistant.engine.lifecycle.revocation import revoke
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.safety.identity.tokens import issue, stamp_of
 from tests.engine.conftest import said
-from tests.engine.executor.conftest import booted, get_run, is_final, until
+from tests.engine.execution.executor.conftest import booted, get_run, is_final, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

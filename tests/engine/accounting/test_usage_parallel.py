@@ -121,7 +121,7 @@ def test_on_postgresql(postgres_server):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-k", "not postgresql", __file__],
         env={**os.environ, "DATABASE_URL": postgres_server.new_database()},
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
         check=False,
