@@ -9,7 +9,7 @@ from ai_assistant import conf
 from ai_assistant.engine.lifecycle.scope import kept_of
 from ai_assistant.models import Run
 from ai_assistant.web.panel.fields import read_context
-from tests.web.test_send import form, send
+from tests.web.panel.test_send import form, send
 
 BIG = 1_000_000
 

@@ -14,7 +14,7 @@ from ai_assistant.render.html.transcript.entries import run_entry
 from ai_assistant.web.panel.panel import Panel
 from tests.web.conftest import ask
 from tests.web.markup import one_with
-from tests.web.test_send import count, form, send
+from tests.web.panel.test_send import count, form, send
 
 pytestmark = pytest.mark.usefixtures("quiet")
 

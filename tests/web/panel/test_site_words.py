@@ -50,7 +50,7 @@ class TestBanner:
         [
             ({"text": "PRODUCTION", "level": "danger"}, "danger", "PRODUCTION"),
             ({"text": "PRODUCTION", "level": "loud"}, "warn", "PRODUCTION"),
-            ("tests.web.test_site_words.told", "info", "As ada &lt;b&gt;"),
+            ("tests.web.panel.test_site_words.told", "info", "As ada &lt;b&gt;"),
         ],
     )
     def test_is_drawn(self, open_page, options, said, level, text):
@@ -70,7 +70,7 @@ class TestBanner:
 
     @pytest.mark.parametrize("name", ["nothing", "broken", "not_there"])
     def test_of_code_that_says_nothing(self, open_page, options, name, caplog):
-        options(BANNER=f"tests.web.test_site_words.{name}")
+        options(BANNER=f"tests.web.panel.test_site_words.{name}")
         with caplog.at_level(logging.CRITICAL):
             html = open_page[0]()
 
