@@ -1,7 +1,7 @@
 """A conversation as AG-UI messages, with the ids that were streamed."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from ag_ui.core import (
@@ -23,27 +23,29 @@ AnyMessage = UserMessage | AssistantMessage | ReasoningMessage | ToolMessage
 
 
 def messages_of(
-    conversation: Conversation, *, run: Run | None = None, without: Collection[str] = ()
+    conversation: Conversation,
+    *,
+    run: Run | None = None,
+    without: Callable[[], Collection[str]] = tuple,
 ) -> list[Any]:
     """
     Return the messages (AnyMessage) of a conversation, in order. Asks the database.
 
     Those of the branch that is shown, or of the one up to `run`.
-    `without` are ids of messages, and of calls with a result, that a stream is still
-    going to tell of.
+    `without` returns ids of messages, and of calls with a result, that a stream is
+    still going to tell of. It is called after the rows are read: what is stored
+    meanwhile would be told twice.
     """
     path = set(path_of(conversation) if run is None else seen_by(run)[0])
-    rows = [
-        row
-        for row in conversation.messages.order_by("position")
-        if row.run_id in path and str(row.pk) not in without
-    ]
+    rows = list(conversation.messages.order_by("position"))
     calls = _calls_by_message(conversation)
-    told = [one for row in rows for one in _messages(row, calls.get(str(row.pk), []))]
+    later = without()
     return [
-        one
-        for one in told
-        if not isinstance(one, ToolMessage) or one.tool_call_id not in without
+        message
+        for row in rows
+        if row.run_id in path and str(row.pk) not in later
+        for message in _messages(row, calls.get(str(row.pk), []))
+        if not isinstance(message, ToolMessage) or message.tool_call_id not in later
     ]
 
 

@@ -130,10 +130,10 @@ class Segment:
         # What only live frames told is lost with the process that sent them.
         news.dropped = self.translator.orphans(events, run.epoch)
         if news.dropped:
-            news.anew.append(_anew(run, events))
+            news.anew.append(_snapshot(run, self.translator.seq))
         if taken:
-            anew = _anew(run, events[taken[-1] :])
-            news.beside.setdefault(events[taken[-1]].seq, []).append(anew)
+            seq = events[taken[-1]].seq
+            news.beside.setdefault(seq, []).append(_snapshot(run, seq))
 
     def _begin(self) -> None:
         if self._first_step < 0:
@@ -206,11 +206,15 @@ class Segment:
         yield RunErrorEvent(message=message, code=code)
 
 
-def _anew(run: Run, later: list[StoredEvent]) -> BaseEvent:
-    """Return the conversation as it is before the events that are told `later`."""
-    without = set(map(_told_of, later))
-    told = messages_of(run.conversation, run=run, without=without)
-    return MessagesSnapshotEvent(messages=told)
+def _snapshot(run: Run, seq: int) -> BaseEvent:
+    """Return the conversation without what the events after `seq` are going to tell."""
+    return MessagesSnapshotEvent(
+        messages=messages_of(
+            run.conversation,
+            run=run,
+            without=lambda: set(map(_told_of, events_after(run.pk, seq))),
+        )
+    )
 
 
 def _told_of(event: StoredEvent) -> str:
@@ -221,10 +225,11 @@ def _told_of(event: StoredEvent) -> str:
 
 def before(run: Run) -> MessagesSnapshotEvent:
     """Return the conversation as it was when `run` began, with its question."""
-    own = run.messages.filter(role=Message.Role.ASSISTANT)
-    without = {str(pk) for pk in own.values_list("pk", flat=True)}
+    own = run.messages.filter(role=Message.Role.ASSISTANT).values_list("pk", flat=True)
     return MessagesSnapshotEvent(
-        messages=messages_of(run.conversation, run=run, without=without)
+        messages=messages_of(
+            run.conversation, run=run, without=lambda: set(map(str, own))
+        )
     )
 
 

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ai_assistant.models import Message
+from ai_assistant.render.agui import messages
 from ai_assistant.render.agui.messages import messages_of
 from tests.render.agui.following import Client, Follower
 from tests.render.html.story import Story
@@ -133,3 +134,28 @@ class TestStreams:
             whole.take(event)
         for at in range(len(follower.told) - 1):
             assert said_by(follower.taken_up(at)) == said_by(whole.held), at
+
+
+class TestSnapshot:
+    def test_message_stored_while_it_is_read_is_told_once(self, story, monkeypatch):
+        follower = Follower(story)
+        story.ask("Hello")
+        story.say("Half an answer")
+        story.flush()
+        follower.connect()
+        follower.look()
+        story.crash()
+        seen_by = messages.seen_by
+
+        def after_the_end(run):
+            if not story.run.is_final:
+                story.say("A whole answer")  # between the events and the rows
+                story.succeed()
+            return seen_by(run)
+
+        monkeypatch.setattr(messages, "seen_by", after_the_end)
+
+        follower.look()
+        follower.look()
+
+        assert_whole(follower)
