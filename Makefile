@@ -79,13 +79,13 @@ smoke: browser-program
 	$(BIN)/pytest -m smoke $(NOTED) tests/browser
 
 .PHONY: test
-# The kills wait for half of their time: lint runs beside them.
+# The kills wait for half of their time: lint and the core run beside them.
 test: venv system ## lint, types, import contracts, migrations and all tests
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
-	@$(MAKE) --no-print-directory --keep-going lint migrations > build/lint.txt 2>&1 & lint=$$!; \
+	@$(MAKE) --no-print-directory --keep-going lint migrations core > build/lint.txt 2>&1 & lint=$$!; \
 	  $(MAKE) --no-print-directory kills; status=$$?; \
 	  wait $$lint || status=2; cat build/lint.txt; \
-	  $(MAKE) --no-print-directory --keep-going core unit broad browser || status=2; \
+	  $(MAKE) --no-print-directory --keep-going unit broad browser || status=2; \
 	  $(PY) tools/failures.py $(RESULTS); exit $$status
 
 .PHONY: lint ruff templates types imports scripts
