@@ -64,10 +64,10 @@ class Path:
     """
 
     access: AdminAccess  # to the model that has the field
-    way: str = ""  # to that model, as Django takes it
+    relation_path: str = ""  # to that model, as Django takes it
     name: str  # of the fields only, as Django takes it
     field: Any
-    rest: tuple[str, ...] = ()  # transform and lookup
+    lookups: tuple[str, ...] = ()  # transform and lookup
     hops: dict[str, QuerySet[Any]] = field(default_factory=dict)
     is_many: bool = False  # a row may meet several of them
     is_key: bool = False  # the id of the row or of the related one, and no object
@@ -113,8 +113,8 @@ def split_transform(path: Path) -> tuple[Any, str, tuple[str, ...]]:
 
     A part of a date is a field of its own: the year is a number.
     """
-    if path.rest and isinstance(path.field, models.DateField):
-        first, *rest = path.rest
+    if path.lookups and isinstance(path.field, models.DateField):
+        first, *rest = path.lookups
         part: models.Field[Any, Any] | None = None
         if first in DATE_PARTS:
             part = models.IntegerField()
@@ -122,7 +122,7 @@ def split_transform(path: Path) -> tuple[Any, str, tuple[str, ...]]:
             part = models.DateField()
         if part is not None:
             return part, f"{path.name}{LOOKUP_SEP}{first}", tuple(rest)
-    return path.field, path.name, path.rest
+    return path.field, path.name, path.lookups
 
 
 def _follow(
@@ -130,29 +130,33 @@ def _follow(
 ) -> Path | None:
     """Return the path of these parts, or None if the user may see no such field."""
     part, rest = parts[0], tuple(parts[1:])
-    found = _visible_field(access, part) if depth <= MAX_DEPTH else None
-    if found is None:
+    model_field = _visible_field(access, part) if depth <= MAX_DEPTH else None
+    if model_field is None:
         return None
     key = access.options.pk
-    is_key = found.name != part or (part == key.name and not found.is_relation)
-    ends = is_key or not rest or not found.is_relation
+    is_key = model_field.name != part or (
+        part == key.name and not model_field.is_relation
+    )
+    ends = is_key or not rest or not model_field.is_relation
     if not _is_allowed(access, LOOKUP_SEP.join(parts) if ends else part, value):
         return None
     path = Path(
         access=access,
-        name="pk" if part == "pk" else found.name,
-        field=found,
-        rest=rest,
-        is_many=bool(found.many_to_many),
+        name="pk" if part == "pk" else model_field.name,
+        field=model_field,
+        lookups=rest,
+        is_many=bool(model_field.many_to_many),
         is_key=is_key,
     )
     if ends:
         return path
-    target = getattr(found, "target_field", None) or found.related_model._meta.pk
+    target = (
+        getattr(model_field, "target_field", None) or model_field.related_model._meta.pk
+    )
     names = {target.name, target.attname} | ({"pk"} if target.primary_key else set())
     if rest[0] in names:
-        return replace(path, rest=rest[1:], is_key=True)
-    return _beyond(access, found, parts[1:], value, depth) or path
+        return replace(path, lookups=rest[1:], is_key=True)
+    return _beyond(access, model_field, parts[1:], value, depth) or path
 
 
 def _beyond(
@@ -173,7 +177,7 @@ def _beyond(
     prefix = f"{relation.name}{LOOKUP_SEP}"
     return replace(
         path,
-        way=f"{prefix}{path.way}".removesuffix(LOOKUP_SEP),
+        relation_path=f"{prefix}{path.relation_path}".removesuffix(LOOKUP_SEP),
         name=f"{prefix}{path.name}",
         hops=hops | {f"{prefix}{name}": rows for name, rows in path.hops.items()},
         is_many=relation.many_to_many or path.is_many,
@@ -182,9 +186,9 @@ def _beyond(
 
 def _visible_field(access: AdminAccess, part: str) -> Any:
     """Return the field of that name, if the admin of its model shows it."""
-    for shown in model_fields(access):
-        if part in (shown.name, shown.attname):
-            return shown
+    for model_field in model_fields(access):
+        if part in (model_field.name, model_field.attname):
+            return model_field
     key = access.options.pk
     return key if part and part in ("pk", "id", key.name, key.attname) else None
 
@@ -267,9 +271,9 @@ def _apply_custom(
 
 
 def _condition(access: AdminAccess, path: Path, key: str, value: Any) -> Q:
-    compared, name, rest = split_transform(path)
-    lookup = rest[0] if rest else "exact"
-    if len(rest) > 1 or lookup not in _lookups_of(compared):
+    compared, name, lookups = split_transform(path)
+    lookup = lookups[0] if lookups else "exact"
+    if len(lookups) > 1 or lookup not in _lookups_of(compared):
         raise unknown_path(access, key)
     if value is None and lookup == "exact":
         lookup, value = "isnull", True

@@ -240,9 +240,9 @@ def _links(model: type[Model]) -> Iterator[Any]:
     for field in options.get_fields(include_hidden=True):
         related: Any = field.related_model if isinstance(field, ForeignKey) else None
         if isinstance(related, type):
-            for many in related._meta.many_to_many:  # type: ignore[attr-defined]
-                if many.remote_field.through._meta.db_table in tables:
-                    yield many
+            for relation in related._meta.many_to_many:  # type: ignore[attr-defined]
+                if relation.remote_field.through._meta.db_table in tables:
+                    yield relation
 
 
 def _first(

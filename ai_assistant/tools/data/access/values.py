@@ -93,8 +93,8 @@ def _linked(field: Any, obj: Model, limit: Any) -> list[dict[str, Any]]:
 
 
 def _cut(text: str, chars: int) -> str:
-    whole: str = whole_json(text)
-    return whole if len(whole) <= chars else f"{whole[:chars]}…"
+    json_text: str = whole_json(text)
+    return json_text if len(json_text) <= chars else f"{json_text[:chars]}…"
 
 
 MOST_NAMES = 50  # of linked objects, in one text

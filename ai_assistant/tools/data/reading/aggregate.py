@@ -95,8 +95,8 @@ def aggregate_objects(
 
 def _group(access: AdminAccess, text: str) -> lookups.Path:
     path = lookups.find_path(access, text)
-    compared, _name, rest = lookups.split_transform(path)
-    if rest or isinstance(compared, lookups.OPAQUE):
+    compared, _name, lookup = lookups.split_transform(path)
+    if lookup or isinstance(compared, lookups.OPAQUE):
         raise lookups.unknown_path(access, text)
     if path.hops:
         raise lookups.hidden_rows(text)
@@ -153,7 +153,7 @@ def _measure(access: AdminAccess, text: str) -> Any:
     if path.hops:
         raise lookups.hidden_rows(name)
     aggregate, kinds = MEASURES[kind]
-    if path.rest or path.is_many or path.is_key or not isinstance(path.field, kinds):
+    if path.lookups or path.is_many or path.is_key or not isinstance(path.field, kinds):
         raise ModelRetry(f"There is no {kind} of {name[:100]!r}: it is no number.")
     return aggregate(path.name)
 
@@ -162,7 +162,7 @@ def _name_keys(groups: dict[str, lookups.Path], rows: list[dict[str, JSON]]) -> 
     """Add the text of a related object to its id."""
     for text, path in groups.items():
         field = path.field
-        if not field.is_relation or path.rest:
+        if not field.is_relation or path.lookups:
             continue
         ids = [row["group"][text] for row in rows if row["group"][text] is not None]
         name = "pk" if field.many_to_many else field.target_field.name

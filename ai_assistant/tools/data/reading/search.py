@@ -147,7 +147,7 @@ def _in_order(
 
 
 def _order_name(path: lookups.Path, text: str) -> str:
-    if path.rest or path.is_many:
+    if path.lookups or path.is_many:
         raise lookups.unknown_path(path.access, text)
     if path.hops:
         raise lookups.hidden_rows(text)
@@ -168,8 +168,8 @@ def check_paths(rows: QuerySet[Any], paths: Iterable[lookups.Path]) -> None:
         if path.field is path.access.options.pk:
             continue
         reached = rows
-        if path.way:
-            keys = rows.order_by().values(f"{path.way}{LOOKUP_SEP}pk")
+        if path.relation_path:
+            keys = rows.order_by().values(f"{path.relation_path}{LOOKUP_SEP}pk")
             reached = path.access.model._base_manager.filter(pk__in=keys)
         check_opening(path.access, reached, path.field.name)
 

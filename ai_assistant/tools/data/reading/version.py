@@ -67,18 +67,18 @@ def _digest(value: Any) -> bytes:
 
 def _digests(token: str) -> list[bytes]:
     try:
-        whole = base64.b64decode(
+        digests = base64.b64decode(
             f"{token}{'=' * (-len(token) % 4)}", altchars=b"-_", validate=True
         )
     except (binascii.Error, ValueError):
-        whole = b""
-    if not whole or len(whole) % DIGEST_BYTES:
+        digests = b""
+    if not digests or len(digests) % DIGEST_BYTES:
         raise ModelRetry(
             f"version {token[:50]!r} is none that a tool has told. Read the object "
             "again."
         )
-    starts = range(0, len(whole), DIGEST_BYTES)
-    return [whole[start : start + DIGEST_BYTES] for start in starts]
+    starts = range(0, len(digests), DIGEST_BYTES)
+    return [digests[start : start + DIGEST_BYTES] for start in starts]
 
 
 class _Encoder(DjangoJSONEncoder):
