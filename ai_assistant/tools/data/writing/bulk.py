@@ -55,7 +55,7 @@ def preview_bulk(
     """
     access = find_access(context, model)
     hiding = Hiding(access.model)
-    shown: list[ObjectChange] = []
+    listed: list[ObjectChange] = []
     changed: list[Model] = []
     labels: list[str] = []
     for submitted in _submissions(context, access, ids, values):
@@ -64,9 +64,9 @@ def preview_bulk(
         if not form_changes_object(submitted):
             continue
         changed.append(submitted.obj)  # type: ignore[arg-type]
-        if len(shown) < SHOWN:
-            shown.extend(object_changes(submitted))
-            labels += [field.label for field in shown[-1].fields]
+        if len(listed) < SHOWN:
+            listed.extend(object_changes(submitted))
+            labels += [field.label for field in listed[-1].fields]
         else:
             fields = field_changes(submitted.form, submitted.obj, with_texts=False)
             hiding.add(changed[-1].pk, list(fields))
@@ -81,7 +81,7 @@ def preview_bulk(
         verb=_("Change %(name)s")
         % {"name": results.counted_name(access.options, len(changed))},
         model=access.label,
-        objects=tuple(shown),
+        objects=tuple(listed),
         total=len(changed),
         versions=versions(changed),
         rows_argument="ids",
@@ -225,7 +225,7 @@ class RowForms:
             access=self.access,
             obj=obj,
             form=form,
-            given={"": self.values.keys()},
+            named_fields={"": self.values.keys()},
         )
 
     def _class(self, obj: Model) -> Any:

@@ -110,17 +110,17 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
     """Return what would be deleted and changed."""
     access, cascade = _checked(context, model, ids)
     objects, options = cascade.objects, access.options
-    named = {
+    names = {
         "name": options.verbose_name,
         "object": results.short_name(objects[0]),
     }
-    title = _("Delete %(name)s “%(object)s”") % named
-    if others := len(objects) - 1:
+    title = _("Delete %(name)s “%(object)s”") % names
+    if more := len(objects) - 1:
         title = ngettext(
             "Delete %(name)s “%(object)s” and %(count)d more",
             "Delete %(name)s “%(object)s” and %(count)d more",
-            others,
-        ) % {**named, "count": others}
+            more,
+        ) % {**names, "count": more}
     return Changes(
         title=title,
         verb=_("Delete %(name)s")

@@ -72,12 +72,12 @@ def _proposed(form: Any, name: str) -> Any:
 def _widget(field: Any) -> Any:
     """Return a widget that works without the scripts of the admin's own pages."""
     widget = unwrapped_widget(field.widget)
-    many = (
+    multiple_choice = (
         widgets.AutocompleteSelectMultiple
         | widgets.FilteredSelectMultiple
         | widgets.ManyToManyRawIdWidget
     )
-    if isinstance(widget, many):
+    if isinstance(widget, multiple_choice):
         return forms.SelectMultiple()
     if isinstance(widget, widgets.AutocompleteSelect | widgets.ForeignKeyRawIdWidget):
         few = field.queryset[: MOST_CHOICES + 1].count() <= MOST_CHOICES

@@ -84,13 +84,13 @@ def is_secret(form: Any, name: str) -> bool:
 def _links_rights(model: Any, other: Any) -> bool:
     """Tell whether a sensitive many-to-many field links rows of the two models."""
     return any(
-        sensitive.is_sensitive_field(many)
+        sensitive.is_sensitive_field(relation)
         and issubclass(
             end._meta.concrete_model or end,
-            many.related_model._meta.concrete_model,  # or a child of its table
+            relation.related_model._meta.concrete_model,  # or a child of its table
         )
         for start, end in ((model, other), (other, model))
-        for many in start._meta.many_to_many
+        for relation in start._meta.many_to_many
     )
 
 

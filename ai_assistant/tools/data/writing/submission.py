@@ -50,7 +50,7 @@ class FormSubmission:
     access: AdminAccess  # with the request that posts
     obj: Model | None
     form: Any
-    given: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
+    named_fields: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
     formsets: list[Any] = field(default_factory=list)
 
     @property
@@ -68,11 +68,11 @@ class FormSubmission:
         if not (all_valid(self.formsets) and form_is_valid):
             return False
         if self.obj is not None:
-            _restore(self.form, self.given.get("", ()), self.obj)
+            _restore(self.form, self.named_fields.get("", ()), self.obj)
         for formset in self.formsets:
             for form in formset.initial_forms:
                 if form.has_changed():
-                    _restore(form, self.given.get(form.prefix, ()))
+                    _restore(form, self.named_fields.get(form.prefix, ()))
         return True
 
 
@@ -107,7 +107,7 @@ def form_submission(
         access=posted,
         obj=obj,
         form=form,
-        given={"": values.keys(), **rows.given},
+        named_fields={"": values.keys(), **rows.named_fields},
         formsets=[formset for formset, _ in _formsets(posted, form.instance, obj)],
     )
 
@@ -140,15 +140,15 @@ def _formsets(access: AdminAccess, instance: Model, obj: Model | None) -> Formse
 # --- fields that the call does not name ---
 
 
-def _restore(form: Any, given: Collection[str], before: Model | None = None) -> None:
+def _restore(form: Any, named: Collection[str], before: Model | None = None) -> None:
     """
-    Restore the values of fields of a valid form that are not `given`.
+    Restore the values of fields of a valid form that are not `named`.
 
     What the code of the site sets stays: only a value that is just what the form
     made of the old one is restored. `before` is the object as it was; without it, the
     form's own initial values count.
     """
-    names = {name for name in form.fields if name not in given}
+    names = {name for name in form.fields if name not in named}
     restored = {name for name in names if _restore_field(form, name, before)}
     form.changed_data = [name for name in form.changed_data if name not in restored]
 
@@ -191,19 +191,19 @@ class InlineRows:
     request: HttpRequest  # which posts `data`
     obj: Model | None
     data: QueryDict
-    given: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
+    named_fields: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
 
-    def post(self, formsets: Formsets, given: dict[str, list[Row]]) -> None:
+    def post(self, formsets: Formsets, rows_by_name: dict[str, list[Row]]) -> None:
         """
-        Post the inlines as they are, with the rows `given` in their place.
+        Post the inlines as they are, with the rows of `rows_by_name` in their place.
 
-        `given` is by prefix or by model; a row with an id changes that one, with a
+        The names are prefixes or models; a row with an id changes that one, with a
         true DELETE removes it, and without an id is a new one. Raise ModelRetry if
         the user may not do it, or there is no such row.
         """
-        if sum(map(len, given.values())) > MOST_ROWS:
+        if sum(map(len, rows_by_name.values())) > MOST_ROWS:
             raise ModelRetry(f"Give {MOST_ROWS} rows of inlines at most in one call.")
-        by_prefix = _by_prefix(formsets, given)
+        by_prefix = _by_prefix(formsets, rows_by_name)
         for formset, inline in formsets:
             rows = by_prefix.get(formset.prefix, [])
             is_opted_out = getattr(inline, "assistant", True) is False
@@ -270,7 +270,7 @@ class InlineRows:
         }
         values = {name: row[name] for name in row if name not in NOT_A_FIELD}
         check_names(form, values, fixed={DELETION_FIELD_NAME, *ties})
-        self.given[form.prefix] = values.keys()
+        self.named_fields[form.prefix] = values.keys()
         post_values(self.data, form, values)
 
     def _check(self, inline: Any, action: str, *, is_possible: bool = True) -> None:
@@ -279,7 +279,9 @@ class InlineRows:
             raise ModelRetry(f"The user may not {action} {_name(inline)!r} here.")
 
 
-def _by_prefix(formsets: Formsets, given: dict[str, list[Row]]) -> dict[str, list[Row]]:
+def _by_prefix(
+    formsets: Formsets, rows_by_name: dict[str, list[Row]]
+) -> dict[str, list[Row]]:
     """Return the rows by the prefix of their formset, however it was named."""
     prefixes: dict[str, str] = {}
     for formset, _inline in formsets:
@@ -288,7 +290,7 @@ def _by_prefix(formsets: Formsets, given: dict[str, list[Row]]) -> dict[str, lis
         prefixes.setdefault(options.model_name, formset.prefix)
     prefixes |= {formset.prefix.lower(): formset.prefix for formset, _ in formsets}
     by_prefix: dict[str, list[Row]] = {}
-    for name, rows in given.items():
+    for name, rows in rows_by_name.items():
         if name.lower() not in prefixes:
             names = ", ".join(formset.prefix for formset, _inline in formsets)
             raise ModelRetry(
