@@ -61,14 +61,16 @@ def _without_patterns(schema: Any) -> Any:
         return [_without_patterns(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {key: value for key, value in schema.items() if key not in PATTERNS}
-    for key, value in kept.items():
+    allowed = {key: value for key, value in schema.items() if key not in PATTERNS}
+    for key, value in allowed.items():
         if key == "properties" and isinstance(value, dict):
             # An argument may have the name of a keyword of JSON schema.
-            kept[key] = {name: _without_patterns(item) for name, item in value.items()}
+            allowed[key] = {
+                name: _without_patterns(item) for name, item in value.items()
+            }
         else:
-            kept[key] = _without_patterns(value)
-    return kept
+            allowed[key] = _without_patterns(value)
+    return allowed
 
 
 def _run_in_page(**_arguments: object) -> None:
