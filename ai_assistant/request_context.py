@@ -34,7 +34,7 @@ def as_here(work: Callable[P, T]) -> Callable[P, T]:
 
 
 def of_no_request() -> contextvars.Context:
-    """Return the surroundings of work that outlives the request that began it."""
+    """Return a context for work that outlives the request that started it."""
     context = contextvars.Context()
     context.run(set_script_prefix, settings.FORCE_SCRIPT_NAME or "/")
     return context

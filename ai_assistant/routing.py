@@ -92,7 +92,7 @@ def _outlives_its_browser(scope: Scope) -> bool:
 
 
 def _is_of_a_program(scope: Scope) -> bool:
-    """Tell whether a request begins a run for an AG-UI client."""
+    """Tell whether a request starts a run for an AG-UI client."""
     is_post = scope["method"] == "POST" and conf.enabled()
     return is_post and _is_at(scope, "agui")
 

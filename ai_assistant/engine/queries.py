@@ -215,8 +215,8 @@ def conversation_list(
     """
     Return the conversations of a user: pinned ones first, then the last used.
 
-    With `words` those that have all of them, the last used first; `hit` is then the
-    key of the newest message that has them, None if only the title has.
+    With `words`, return those that contain all of them, the last used first; `hit` is
+    then the key of the newest matching message, or None if only the title matches.
     """
     own = conversations(user_id)
     if not words:

@@ -46,7 +46,7 @@ OPEN_CALL = (CallStatus.PENDING, CallStatus.WAITING, CallStatus.EXECUTING)
 
 class ToolCall(models.Model):
     """
-    One request of the model, and its one answer.
+    A tool call of the model, with its one result.
 
     Its key is (run, step, position), never the provider's id, which may repeat.
     """

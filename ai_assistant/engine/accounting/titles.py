@@ -108,7 +108,11 @@ async def _ask(wanted: TitleRequest) -> tuple[str, Usage]:
 
 
 def _wanted(run_id: UUID) -> TitleRequest | None:
-    """Return what is to be asked, with its price reserved. Raise Limited, ModelError."""
+    """
+    Return the request for a title, with its cost reserved, or None.
+
+    Raise Limited or ModelError.
+    """
     run = Run.objects.select_related("conversation").filter(pk=run_id).first()
     if run is None or not _is_first_answer(run):
         return None

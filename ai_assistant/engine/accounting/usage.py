@@ -89,7 +89,7 @@ class Spending:
 
 
 def check_before_start(user: Any, text: str) -> None:
-    """Raise Limited if not even a message without its conversation would fit."""
+    """Raise Limited if the message alone, without its history, exceeds a budget."""
     if budgets := allowances(user):
         options = conf.get("PROFILES").get("default", {}).get("OPTIONS", {})
         told = output_tokens(options)

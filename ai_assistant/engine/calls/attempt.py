@@ -228,7 +228,7 @@ def outcome_of(call: ToolCall, error: BaseException) -> Outcome:
 
 
 async def run_tool(attempt: Attempt) -> Outcome:
-    """Carry out a tool that needs no transaction of ours, within its time."""
+    """Execute a tool without a transaction, within its time limit."""
     if is_async(attempt.tool.handler):
         return await _run_async(attempt)
 

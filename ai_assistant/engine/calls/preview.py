@@ -124,7 +124,7 @@ def _was_other_than_shown(call: ToolCall) -> bool:
 
 
 def looked_at(attempt: Attempt, context: RunContext | None = None) -> Proposed:
-    """Return what the tool's own preview says, with the arguments of the call."""
+    """Return the result of the tool's own preview for the arguments of the call."""
 
     def look() -> object:
         own = context_for(attempt) if context is None else context

@@ -37,7 +37,7 @@ PARTIAL_CHARS = 32_000  # of a result so far; a larger one is not shown
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shown:
-    """A card that a call wants to be drawn below its own."""
+    """A card that a call shows below its own."""
 
     id: UUID
     name: str

@@ -75,9 +75,9 @@ SUCCEEDED = Ending(state=RunState.SUCCEEDED)
 
 def take_note(run: Run) -> None:
     """
-    Write the wish to stop a run, if there is one, into its own row.
+    Copy a request to stop the run into the run's row, and delete the request.
 
-    Call it behind the fence, with `stop_request` read there.
+    Requires the run's lease, with `stop_request` read under it.
     """
     wish = getattr(run, "stop_request", None)
     if wish is None:

@@ -1,8 +1,8 @@
 """
-Stop a run: a wish in the database, and the end at once where nobody works.
+Stop a run: store a request, and end the run at once if no process executes it.
 
-The wish is a row of its own, so that nothing that holds the run's row keeps a person
-waiting. The run takes note of it in its own row as soon as that is free.
+The request is a row of its own, so that nobody who stops a run waits for a lock on
+the run's row. It becomes a flag of the run as soon as that row is free.
 """
 
 from dataclasses import dataclass
@@ -105,11 +105,11 @@ def end_unheld(run: Run, ending: Ending) -> None:
 
 def stop_session(session_digest: str, ending: Ending) -> list[Stopped]:
     """
-    Stop what works for a session that was signed out.
+    Stop the active runs of a session that was signed out.
 
     A run that waits for a person stays: its answer needs a session of its own. Until
-    then nothing of it writes, neither a task beside nor what goes on when the time of
-    the answer is over. One that is locked cannot be told so, and is stopped.
+    then it cannot write, neither in a background task nor after the question has
+    expired. A locked run cannot be marked like that, and is stopped.
     """
     now = clock.now()
     own = Run.objects.filter(session_digest=session_digest, state__in=UNFINISHED)

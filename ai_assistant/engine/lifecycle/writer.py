@@ -270,7 +270,7 @@ class RunWriter:
                 raise LostLease(f"Run {self.hold.run_id} was taken over.")
 
     async def _write(self, commit: Awaitable[None], batch: list[Event]) -> None:
-        """Wait for a commit to its end, also when the run is being stopped."""
+        """Wait until a commit has finished, even if the run is being stopped."""
         task = asyncio.ensure_future(commit)
         try:
             await asyncio.shield(task)

@@ -18,7 +18,7 @@ BUSY_MS = 500  # for another writer of SQLite
 
 
 class _Tried(threading.local):
-    """What the last write has shown. Kept by thread, so that none waits for another."""
+    """The result of the last write. Per thread, so that no thread waits for another."""
 
     at: float = float("-inf")
     is_full: bool = False

@@ -169,10 +169,10 @@ def pass_by_state(
 
 def claim_lease(run_id: UUID, owner: str, *, gone_owner: str = "") -> Hold | None:
     """
-    Take a queued run, or one whose owner is gone; None if another was faster.
+    Claim a queued run, or one whose owner is gone; None if another was faster.
 
-    `gone_owner` names an owner that was seen to be dead, so that its lease need
-    not run out.
+    `gone_owner` is an owner that is known to be dead, so that its lease need not
+    expire.
     """
     statement = (
         f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "

@@ -144,7 +144,7 @@ NAMED = 5  # of the objects that were left
 
 
 class Holding:
-    """Holds one attempt at a background call to what the person has approved."""
+    """Compares an attempt at a background call with what the person approved."""
 
     def __init__(self, call: ToolCall) -> None:
         self.call = call
