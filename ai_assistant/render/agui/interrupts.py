@@ -114,7 +114,7 @@ def open_interrupts(run: Run, *, may_answer: bool) -> list[ClientInterrupt]:
 
 
 def pending_calls(run: Run) -> list[str]:
-    """Return the ids of calls that the client carries out, in the order made."""
+    """Return the ids of the calls that the client is to execute, in order."""
     waits = open_requests(run, of_client=True).values("call")
     calls = ToolCall.objects.filter(pk__in=waits, status=CallStatus.WAITING)
     return [str(call.pk) for call in calls.order_by("step__index", "position")]

@@ -88,7 +88,7 @@ class Steps:
             yield StepStartedEvent(step_name=_step_name(index))
 
     def is_told(self, index: int) -> bool:
-        """Whether step `index` is over, in this stream or an earlier one."""
+        """Whether the end of step `index` was sent, in this stream or before."""
         return index < self.newest or (index == self.newest and not self.is_open)
 
     @property

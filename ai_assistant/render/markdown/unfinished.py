@@ -51,7 +51,7 @@ def may_be_table_header(text: str) -> bool:
 
 
 def with_table_rule(text: str, tokens: list[Token]) -> str:
-    """Return `text` with the rule that a table's header still lacks, if any."""
+    """Return `text` with the missing delimiter row of an unfinished table, if any."""
     last = last_text(tokens)
     if last is None:
         return text
@@ -90,7 +90,7 @@ def last_text(tokens: list[Token]) -> Token | None:
 
 
 def trim_marks(content: str) -> str:
-    """Return the words without the marks at their end, which may open or close."""
+    """Return the text without trailing Markdown marks, which may open or close."""
     kept = content.rstrip(_HALF_MARKS)
     if kept.endswith("!") and content.startswith("[", len(kept)):
         kept = kept[:-1]

@@ -99,7 +99,7 @@ def history_events(
 
 
 def finished_event(names: ClientIds) -> BaseEvent:
-    """Return the end of an answer that needed no run."""
+    """Return the final event of a response that needed no run."""
     return RunFinishedEvent(thread_id=names.thread, run_id=names.run)
 
 

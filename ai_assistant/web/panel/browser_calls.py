@@ -1,4 +1,4 @@
-"""What a page says of the calls that it carries out: a claim, and a result."""
+"""What a page reports about its browser tool calls: a claim, and a result."""
 
 import json
 from typing import Any

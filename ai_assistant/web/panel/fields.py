@@ -170,7 +170,7 @@ def read_answer(request: HttpRequest) -> str:
 
 
 def read_chosen(request: HttpRequest) -> tuple[str, ...]:
-    """Return what is ticked in a question that takes several answers."""
+    """Return the selected options of a question with several answers."""
     chosen = request.POST.getlist("chosen")[: Ask.MOST_OPTIONS]
     return tuple(clean_text(one, ANSWER_CHARS) for one in chosen if one.strip())
 
@@ -188,7 +188,7 @@ def read_seq(request: HttpRequest) -> int:
 
 
 def read_number(request: HttpRequest, name: str) -> int:
-    """Return a number of the address; 0 for nonsense."""
+    """Return a number from the query string; 0 if it is invalid."""
     said = request.GET.get(name, "")
     is_number = said.isascii() and said.isdigit() and len(said) <= SEQ_DIGITS
     return int(said) if is_number else 0

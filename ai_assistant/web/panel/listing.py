@@ -81,9 +81,9 @@ def list_conversations(user: Any, wish: Wish | None = None) -> Listed:
 
 def list_context(user: Any, wish: Wish | None = None, deleted: str = "") -> Item:
     """
-    Return what the templates of the list are given.
+    Return the context of the list's templates.
 
-    `deleted` is the id of the conversation whose deletion may be taken back.
+    `deleted` is the id of the conversation whose deletion can be undone.
     """
     wish = wish or Wish()
     return {

@@ -142,7 +142,7 @@ async def new_view(request: HttpRequest) -> HttpResponse:
 @require_GET
 @panel_view(use=False)
 async def page_view(request: HttpRequest) -> HttpResponse:
-    """Return the inside of the panel, for a page that opens it."""
+    """Return the contents of the panel, for a page that opens it."""
     # Code of the site describes the page: it may be slow, the engine must not be.
     return await in_tool_thread(_page, request)
 

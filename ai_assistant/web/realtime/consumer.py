@@ -102,10 +102,10 @@ class PanelConsumer(AsyncWebsocketConsumer):
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """
-        Handle one message of the page or of the layer.
+        Handle one message of the page or of the channel layer.
 
-        Without a look at old database connections before each: the consumer has
-        none, and a hop to a thread for each piece of text is dear.
+        Unlike Channels, do not close old database connections first: the consumer has
+        none, and a hop to a thread for each piece of text is expensive.
         """
         await getattr(self, get_handler_name(message))(message)
 
@@ -219,7 +219,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
             )
 
     def _give_up(self) -> None:
-        """Let the page connect anew: it then starts from the rows."""
+        """Close the socket, so that the page reconnects and reads the rows again."""
         task = asyncio.get_running_loop().create_task(self.close(FAILED))
         self._closing = task
 

@@ -68,7 +68,7 @@ def conflicts_of(
 
 
 class Recorded:
-    """What runs have written, by row and column: only the last of it counts."""
+    """The last recorded change of each column, by row."""
 
     def __init__(self, rows: Iterable[RowChange], opened: Opened) -> None:
         self.rows = list(rows)

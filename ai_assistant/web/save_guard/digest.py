@@ -97,7 +97,7 @@ def with_digest(request: HttpRequest, response: Any) -> bytes | None:
 
 
 def _form_of_django(form_id: str, response: Any) -> int | None:
-    """Return where the tag of the form ends that has the id of Django's own."""
+    """Return where the opening tag of the form with Django's own id ends."""
     form = re.compile(FORM % re.escape(form_id.encode()), re.IGNORECASE)
     found = form.search(response.content)
     return found.end() if found else None
@@ -158,7 +158,7 @@ def _say_without(
     page_forms: Sequence[Any],
     form_id: str,
 ) -> None:
-    """Log, once for each model and template, that a Save there is not compared."""
+    """Log, once for each model and template, that a save there is not compared."""
     view = getattr(request.resolver_match, "url_name", None) or ""
     is_whole = view.endswith(OF_A_FORM) and b"<body" in response.content
     if not is_whole or not any(_html_names(page_forms)):

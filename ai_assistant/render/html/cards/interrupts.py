@@ -100,7 +100,7 @@ def answers_of(call: ToolCall) -> list[dict[str, Any]]:
 
 
 def decision_of(call: ToolCall) -> Entry | None:
-    """Return what `approval_done.html` draws of the last decision, None without."""
+    """Return the context of `approval_done.html` for the last decision, or None."""
     decided = [one for one in _closed(call) if one.status in ApprovalCard.closed_as]
     if not decided:
         return None

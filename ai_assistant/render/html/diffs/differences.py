@@ -27,7 +27,7 @@ MOST_COLUMNS = 2  # of a table of rows; with more, the fields stand below each o
 
 
 def difference_entry(changes: Changes, at: str = "") -> Entry:
-    """Return what `approval_diff.html` draws; `at` names its row in an address."""
+    """Return the context of `approval_diff.html`; `at` identifies its row in URLs."""
     among = sum(len(one.fields) for one in changes.objects)
     objects = [
         object_entry(one, among=among, at=f"{at}&row={number}" if at else "")

@@ -110,7 +110,7 @@ class Projection:
     # --- from the rows; in a thread ---
 
     def attach(self, run_id: UUID | None, seq: int) -> list[Op]:
-        """Return what a page that has drawn event `seq` of `run_id` lacks."""
+        """Return the operations for a page that shows event `seq` of `run_id`."""
         conversation = self._conversation()
         if conversation is None:
             return []

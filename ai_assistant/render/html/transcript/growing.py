@@ -62,7 +62,7 @@ class Growing:
 
     @property
     def work_chars(self) -> int:
-        """How much text is gone through when what waits is rendered."""
+        """How many characters the next rendering of the pending text has to process."""
         waiting = self.waiting_chars
         return waiting + self._stream.open_chars if waiting else 0
 
@@ -86,7 +86,7 @@ class Growing:
         return parts
 
     def ops(self, parent: str) -> list[Op]:
-        """Return what to draw since the last call, below the element `parent`."""
+        """Return the operations since the last call, below the element `parent`."""
         return [*self._reasoning_ops(parent), *self._text_ops(parent)]
 
     def end_reasoning(self, parent: str) -> list[Op]:
@@ -106,7 +106,7 @@ class Growing:
         return ops
 
     def settle(self, message: Message, parent: str) -> list[Op]:
-        """Return what is to be drawn so that the page shows the stored message."""
+        """Return the operations after which the page shows the stored message."""
         is_whole = self.text == message.text
         ops = self.finish(parent) if is_whole else self.remove()
         for part in message_parts(message, {}, reasoning=self.shows_reasoning):

@@ -1,4 +1,4 @@
-"""A conversation for drawing: its entries by day, what is pinned, where it stands."""
+"""The context for rendering a conversation: entries by day, pinned cards, position."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
