@@ -54,5 +54,5 @@ def line_of(item: ContextItem) -> str:
 
 
 def _safe(said: dict[str, JSON]) -> str:
-    """Return JSON of which no text can end the block, nor its line."""
+    """Return JSON on one line, escaped so that no text can end the block."""
     return json.dumps(said, ensure_ascii=False).translate(ESCAPED)

@@ -37,7 +37,7 @@ MAX_CHARS = 2000  # of one field
 
 
 def page_request(page: SitePage, user: Any) -> HttpRequest:
-    """Return a GET of the page by `user`, for what a ModelAdmin asks of a request."""
+    """Return a GET request for the page as `user`, to pass to ModelAdmin methods."""
     request = HttpRequest()
     request.method, request.user = "GET", user
     request.resolver_match = page.match

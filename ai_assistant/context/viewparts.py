@@ -73,10 +73,10 @@ def assistant_view(
 
 class AssistantMixin:
     """
-    The same for a class-based view and for a ModelAdmin.
+    The counterpart of `assistant_view` for class-based views and ModelAdmins.
 
-    `assistant_context` gets a RunContext, on a ModelAdmin with the object of the
-    page as `opened`; it returns a value, a ContextItem, a list of them, or None.
+    `assistant_context` gets a RunContext and, on a ModelAdmin, the object of the page
+    as `opened`; it returns a value, a ContextItem, a list of them, or None.
     """
 
     assistant_tools: ClassVar[Sequence[Any]] = ()

@@ -138,7 +138,7 @@ def module_by_id(module_id: str) -> ContextModule:
 
 
 def ambiguous_patterns() -> list[tuple[str, ContextModule, ContextModule]]:
-    """Return the patterns that two modules of the site give alike."""
+    """Return the patterns that two modules of the site have in common."""
     seen: dict[str, ContextModule] = {}
     found = []
     for module in registry.modules().values():

@@ -122,7 +122,7 @@ def function_schema(tool: ToolDefinition) -> dict[str, Any]:
 
 @lru_cache(maxsize=CACHED)
 def schema_chars(tool: ToolDefinition) -> int:
-    """Return the number of characters with which a model is offered the tool."""
+    """Return the length of the tool's schema as it is sent to the model."""
     return len(json.dumps(function_schema(tool)))
 
 
@@ -225,7 +225,7 @@ def takes_context(tool: ToolDefinition) -> bool:
 
 
 def is_paged(tool: ToolDefinition) -> bool:
-    """Tell whether results come in pages, and the tool has no such argument itself."""
+    """Tell whether the engine pages the results: the tool has no `page` itself."""
     if tool.display.page_size <= 0:
         return False
     return PAGE not in inspect.signature(tool.handler).parameters

@@ -70,7 +70,7 @@ class ToolApproval:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolOffer:
-    """When the model is told of the tool, and what else with it."""
+    """When the tool is offered to the model, and with which prompt."""
 
     is_enabled: Callable[["RunContext"], bool] | None = None
     shared: bool = False  # offered on every page, also beside a module's own
@@ -109,7 +109,7 @@ class ToolDefinition:
         return cls(**own, **{name: GROUPS[name](**groups[name]) for name in GROUPS})
 
     def changed(self, **options: Any) -> Self:
-        """Return the tool with other arguments of `ai_assistant.tool`."""
+        """Return a copy of the tool with other arguments of `ai_assistant.tool`."""
         own, groups = _grouped(options)
         made = {name: replace(getattr(self, name), **groups[name]) for name in GROUPS}
         return replace(self, **own, **made)

@@ -136,7 +136,7 @@ def _leads_to(request: HttpRequest, model_admin: Any) -> bool:
 def action_request(
     user: Any, model_admin: Any, action: str, ids: list[str]
 ) -> HttpRequest:
-    """Return the request with which the list of the admin starts an action."""
+    """Return the POST request with which the changelist would start an action."""
     options = model_admin.opts
     name = f"{options.app_label}_{options.model_name}_changelist"
     path = admin_path(model_admin.admin_site, name) or "/"

@@ -1,4 +1,4 @@
-"""Take the user to another page of the site, and tell the model what is on it."""
+"""Take the user to another page of the site, and return its content to the model."""
 
 import re
 from dataclasses import replace

@@ -247,7 +247,7 @@ def apply_lookups(
 
 
 def custom_filters(access: AdminAccess) -> list[Any]:
-    """Return the filters of the list that are not those of a field."""
+    """Return the list filters that are not based on a field."""
     return [
         spec
         for spec in access.model_admin.get_list_filter(access.request)

@@ -248,7 +248,7 @@ def _links(model: type[Model]) -> Iterator[Any]:
 def _first(
     sites: list[AdminSite], model: type[Model], user: Any, *, also: str = ""
 ) -> AdminAccess | None:
-    """Return the access through the first site that lets the user in, or None."""
+    """Return the access through the first site that admits the user, or None."""
     opened = (_open(site, model, user, also=also) for site in sites)
     return next(filter(None, opened), None)
 

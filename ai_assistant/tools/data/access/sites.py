@@ -36,7 +36,7 @@ def are_enabled(context: RunContext) -> bool:
 
 
 def why_missing(user: Any) -> list[str]:
-    """Return why a user whom Django would let in does not have the tools on rows."""
+    """Return why a staff user does not have the data tools, one reason per site."""
     is_staff = getattr(user, "is_active", False) and getattr(user, "is_staff", False)
     if not (conf.get("DATA_TOOLS") and is_staff):
         return []

@@ -54,7 +54,7 @@ def find_related(
 
 
 def _formfields(access: AdminAccess, name: str) -> Iterator[Any]:
-    """Yield the fields of that name in the forms that the user may fill in."""
+    """Yield the form fields of that name that the user may fill in."""
     inline_label, _dot, field_name = name.rpartition(".")
     for page, obj in _form_pages(access):
         if inline_label:

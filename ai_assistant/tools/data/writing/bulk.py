@@ -152,7 +152,7 @@ def prepare(
 
 
 def _still_valid(context: RunContext, model: str) -> CheckedForms | None:
-    """Return what was prepared, if the rows are as they were then."""
+    """Return the prepared forms, or None if the rows have changed since."""
     checked = context.prepared
     if not isinstance(checked, CheckedForms):
         return None

@@ -57,7 +57,7 @@ def preview_create(
 def _add_page(
     context: RunContext, model: str, values: Values, inlines: Inlines
 ) -> FormSubmission:
-    """Return the add page as it would be posted. Raise ToolFailed if it is closed."""
+    """Return the add form as it would be posted. Raise ToolFailed if it is closed."""
     access = find_access(context, model, also="add").at_page("add")
     check_distinguishable(access.model)
     posting = with_post(access, access.request.POST)

@@ -37,7 +37,7 @@ class ValuesEditor:
         arguments: dict[str, Any],
         data: Mapping[str, Any] | None = None,
     ) -> forms.Form:
-        """Return the form of the values, bound to `data` if it is given."""
+        """Return the form for the values, bound to `data` if given."""
         source = self.submission(context, arguments).form
         names = [name for name in arguments["values"] if name in source.fields]
         initial = {name: _proposed(source, name) for name in names}

@@ -143,7 +143,7 @@ def _sign(context: RunContext, logged: Any, objects: Sequence[Model]) -> None:
 
 
 def _signed(context: RunContext, entry: LogEntry) -> str:
-    """Return the message of an entry, which may not be saved yet, with the signature."""
+    """Return the change message of an entry, saved or not, with the signature."""
     with override(settings.LANGUAGE_CODE):
         signature = _("(Assistant, run %(run)s)") % {"run": _short_run_id(context)}
         return " ".join(filter(None, (entry.get_change_message(), signature)))
