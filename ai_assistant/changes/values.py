@@ -19,9 +19,9 @@ class FieldChange:
     """
     One field of one object, before and after, as texts for a person.
 
-    `attname` and `raw` are what the row will hold: they are compared with the image
-    of what happened. None where there is no row yet, or where only the text is known.
-    `held` is the digest of a value that is not kept itself, to be compared instead.
+    `attname` and `raw` are the column and its new value, to be compared with the image
+    of the row after the change; None without a row, or if only the text is known.
+    `held` is the digest of a value that is not stored itself, to be compared instead.
     """
 
     name: str

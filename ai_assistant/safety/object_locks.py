@@ -90,6 +90,6 @@ def content_type_of(model: type[Model]) -> ContentType:
 
 
 def lock_key(model: type[Model], key: Any) -> str:
-    """Return the key of an object as locks have it; "05" and 5 are the same."""
+    """Return the key of an object for locks; "05" and 5 have the same key."""
     field: Any = model._meta.pk
     return str(field.to_python(key))

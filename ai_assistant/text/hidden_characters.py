@@ -178,7 +178,7 @@ def _is_hidden(text: str, place: int, char: str, *, strict: bool) -> bool:
 
 @lru_cache(maxsize=CACHED)
 def _nature(char: str) -> str:
-    """Return "hidden", "joining" if a script or an emoji may need it, else ""."""
+    """Return "hidden", "joining" for what a script or an emoji may need, or ""."""
     if char in PLAIN_SPACE:
         return ""
     if is_variation_selector(char) or char in JOINERS or char == "\u3000":
@@ -224,7 +224,7 @@ def _passes_for_latin(letter: str) -> bool:
 
 
 def _skeleton(text: str) -> str:
-    """Return what is left of a text for the eye."""
+    """Return the text with look-alikes unified, equal for texts that look the same."""
     if PLAIN.sub("", text) or "I" in text:
         plain = "".join(map(lookalike, unicodedata.normalize("NFKC", text)))
         text = plain.translate({ord(char): _seen(char) for char in {*plain}})
@@ -260,7 +260,7 @@ def _mark(char: str, same: str) -> Mark:
 
 
 def _tags(same: str) -> Mark:
-    """Return tag characters as what they spell."""
+    """Return tag characters as the ASCII text that they encode."""
     spelt = "".join(chr(ord(char) - TAGS.start) for char in same)
     spelt = "".join(char for char in spelt if char.isprintable())
     title = _("%(count)d tag characters, which nobody sees") % {"count": len(same)}

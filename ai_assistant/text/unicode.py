@@ -54,7 +54,7 @@ def is_hidden(char: str) -> bool:
 
 
 def is_variation_selector(char: str) -> bool:
-    """Return whether `char` only chooses a form of the character before it."""
+    """Return whether `char` only selects a variant of the preceding character."""
     return _VARIATION.match(char) is not None
 
 

@@ -97,7 +97,7 @@ def mark_pieces(pieces: Iterable[DiffPiece], *, strict: bool) -> SafeString:
 
 
 def diff_words(before: str, after: str, *, most: int = MOST_PIECES) -> list[DiffPiece]:
-    """Return the pieces of two texts, in order."""
+    """Return the word diff of two texts as a list of pieces."""
     if len(before) + len(after) > CARD_CHARS:
         return _compared_long(before, after, most)
     old, new = PIECES.findall(before), PIECES.findall(after)

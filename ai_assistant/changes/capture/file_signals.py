@@ -1,4 +1,4 @@
-"""Signals about files: one is written before its row, and its backup goes with its row."""
+"""Signals for files: a file is saved before its row, a backup deleted with its row."""
 
 import logging
 from functools import partial
@@ -26,7 +26,7 @@ logger = logging.getLogger("ai_assistant")
 
 @receiver(post_delete, sender=FileChange)
 def unstash_later(*, instance: FileChange, using: str, **_rest: object) -> None:
-    """Delete the file once the deletion of its row is certain."""
+    """Delete the backup once the deletion of its row is committed."""
     if instance.stash:
         transaction.on_commit(partial(_unstash, instance.stash), using=using)
 

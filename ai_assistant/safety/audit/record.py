@@ -1,4 +1,4 @@
-"""Add to the audit log, in the transaction of what is recorded."""
+"""Add an entry to the audit log, in the transaction of what it records."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""What a person is told of a budget that is used up."""
+"""The messages for a person whose budget is used up."""
 
 from datetime import datetime
 

@@ -33,7 +33,7 @@ REFUSED_EVERY = timedelta(hours=1)
 
 
 class State(models.TextChoices):
-    """What a token is good for just now."""
+    """Whether a token is valid, and if not, why."""
 
     GOOD = "good", gettext_lazy("good")
     REVOKED = "revoked", gettext_lazy("revoked")

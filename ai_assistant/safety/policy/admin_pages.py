@@ -31,7 +31,7 @@ OF_DJANGO = "django.contrib.admin."
 
 
 def is_overridden(model_admin: Any, *names: str) -> bool:
-    """Tell whether one of these methods of the ModelAdmin is code of the site."""
+    """Tell whether the site overrides one of these methods of the ModelAdmin."""
     own = type(model_admin)
     return any(
         name in vars(model_admin)

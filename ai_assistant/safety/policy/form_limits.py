@@ -65,7 +65,7 @@ def form_limited_fields(
 
 
 def admin_form_class(model_admin: Any, request: HttpRequest, obj: Model | None) -> Any:
-    """Return the class of the form that the page of `obj` has for the user."""
+    """Return the form class that the user gets on the page of `obj`."""
     names = flatten_fieldsets(model_admin.get_fieldsets(request, obj))
     return model_admin.get_form(request, obj, change=obj is not None, fields=names)
 

@@ -77,7 +77,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def is_opened_field(field: Any) -> bool:
-    """Tell whether the site has opened this field, with all that is in it."""
+    """Tell whether NOT_SENSITIVE lists this field, and so all of its contents."""
     names = {f"{meta.label_lower}.{field.name}".lower() for meta in _metas(field.model)}
     return bool(names & _opened())
 
@@ -103,7 +103,7 @@ def masked_in(field: Any, value: Any) -> Any:
 
 
 def secrets_in(value: Any, path: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], Any]:
-    """Return what stands under secret keys, by the way to it."""
+    """Return the values under secret keys, by their path."""
     found: dict[tuple[Any, ...], Any] = {}
     if isinstance(value, dict):
         for key, item in value.items():
