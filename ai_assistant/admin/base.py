@@ -51,7 +51,7 @@ class ReadOnlyAdmin(AssistantAdmin):
     def has_delete_permission(
         self, request: HttpRequest, obj: Model | None = None
     ) -> bool:
-        """Allow none, but together with the conversation or user they belong to."""
+        """Allow deletion only as part of deleting the conversation or its user."""
         return _goes_along(request, self.opts)
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:

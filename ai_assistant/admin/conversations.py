@@ -98,7 +98,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 @admin.register(ToolCall)
 class ToolCallAdmin(ReadOnlyAdmin):
-    """Tool calls: which tool, with what, for whom, and what came out."""
+    """Tool calls: tool, arguments, user and result."""
 
     list_display = ("name", "status", "user", "effect", "created_at", "reason", "run")
     list_filter = ("status", "effect", "approved", "created_at", "name")

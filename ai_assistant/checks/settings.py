@@ -75,7 +75,7 @@ def _is_slow(parsed: Any, *, first: bool = True) -> bool:
 
 
 def _repeats(parsed: Any) -> bool:
-    """Tell whether anything in it repeats without limit."""
+    """Tell whether a parsed pattern contains an unbounded repetition."""
     return any(
         repeats or _repeats(inner)
         for operation, arguments in parsed

@@ -71,7 +71,7 @@ class Transport:
         raise _problem(response)
 
     def rows(self, path: str, kind: type[V], params: Mapping[str, Any]) -> Iterator[V]:
-        """Yield the rows of a list, one page after another as they are wanted."""
+        """Yield the rows of a list, and fetch its pages on demand."""
         page = self.ask("GET", path, params=params)
         while True:
             for row in page["results"]:

@@ -19,7 +19,7 @@ from ai_assistant.types import UserKey
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Purged:
-    """How much went, or would go."""
+    """How many rows were deleted, or would be."""
 
     conversations: int
     audit_entries: int = 0

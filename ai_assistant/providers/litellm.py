@@ -1,7 +1,7 @@
 """
-The provider that speaks to most models, by way of litellm.
+The provider for most models, based on litellm.
 
-litellm takes seconds and much memory to import: that is done once per process, in
+Importing litellm takes seconds and much memory, so it is done once per process, in
 a thread, together with two calls that fill its caches.
 """
 

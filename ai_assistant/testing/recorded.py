@@ -86,7 +86,7 @@ class Played:
 
     @property
     def requests(self) -> list[ModelRequest]:
-        """What the model was asked, one request a step."""
+        """The requests to the model, one for each step."""
         return self.recording.requests
 
     @property
