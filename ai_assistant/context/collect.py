@@ -11,7 +11,6 @@ from django.db import connections
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.context.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.context.opened import may_open, opened_object
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.page_items import (
@@ -28,6 +27,7 @@ from ai_assistant.context.provided import (
     providers_of,
     without_texts,
 )
+from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import ContextItem, ContextProvider, RunContext
 

@@ -12,7 +12,6 @@ from django.views import View
 import ai_assistant
 from ai_assistant import ContextItem, PageInfo, conf
 from ai_assistant.context import collect
-from ai_assistant.context.bulkhead import HANGING
 from ai_assistant.context.collect import (
     KeptChips,
     collect_items,
@@ -24,6 +23,7 @@ from ai_assistant.context.viewparts import (
     assistant_view,
     registered_parts,
 )
+from ai_assistant.safety.bulkhead import HANGING
 from project.questionnaires.models import Questionnaire
 from tests.context.conftest import context_of, seen
 

@@ -12,7 +12,6 @@ from uuid import UUID
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from ai_assistant.context.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.engine.calls.attempt import TIMEOUT, Attempt, context_for
 from ai_assistant.engine.calls.preview import looked_at
 from ai_assistant.engine.calls.recording import tell
@@ -24,6 +23,7 @@ from ai_assistant.engine.storage.units import in_db, with_connections
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.tools.result import from_exception
 from ai_assistant.types import Editor, RunContext, ToolResult, UserKey
 

@@ -14,7 +14,6 @@ from ai_assistant.changes import values
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.values import Changes
 from ai_assistant.changes.verify.compare import changes_of
-from ai_assistant.context.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.engine.calls.attempt import (
     TIMEOUT,
     Attempt,
@@ -40,6 +39,7 @@ from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.tools.result import from_value
 from ai_assistant.types import RunContext, ToolDefinition, ToolResult
 

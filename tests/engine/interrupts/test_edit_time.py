@@ -9,12 +9,12 @@ from django import forms
 
 from ai_assistant import RunContext
 from ai_assistant.changes.values import Changes, ObjectChange
-from ai_assistant.context.bulkhead import HANGING
 from ai_assistant.engine.calls import editing
 from ai_assistant.engine.calls.editing import edit_form, edited, in_form_time
 from ai_assistant.engine.interrupts.answers import answer as store_answer
 from ai_assistant.engine.service import answer
 from ai_assistant.exceptions import Refused
+from ai_assistant.safety.bulkhead import HANGING
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume
 from tests.engine.people import given

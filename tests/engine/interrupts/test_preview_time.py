@@ -6,8 +6,8 @@ import pytest
 
 from ai_assistant import RunContext
 from ai_assistant.changes.values import Changes, ObjectChange
-from ai_assistant.context.bulkhead import HANGING
 from ai_assistant.engine.calls import preview
+from ai_assistant.safety.bulkhead import HANGING
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import statuses
 

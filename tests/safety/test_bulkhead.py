@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ai_assistant.context.bulkhead import (
+from ai_assistant.safety.bulkhead import (
     AT_ONCE,
     HANGING,
     Bulkhead,

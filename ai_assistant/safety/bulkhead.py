@@ -1,8 +1,8 @@
 """
-Code of the site that may hang, kept from filling the threads that all share.
+Limit how many threads the code of the site may block when it hangs.
 
-A thread cannot be stopped. So whoever waits for one goes on after its time, and
-what is known to hang is not begun again before it has returned.
+A thread cannot be stopped. So whoever waits for one stops waiting after a timeout, and
+what is known to hang is not started again before it has returned.
 """
 
 import asyncio
