@@ -9,9 +9,9 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from ai_assistant.models.usage import Budget
-from ai_assistant.safety.budgets import gate
+from ai_assistant.safety.budgets import enforcement
 from ai_assistant.safety.budgets.budgets import allowance_of, window
-from ai_assistant.safety.budgets.gate import input_tokens, output_tokens
+from ai_assistant.safety.budgets.enforcement import input_tokens, output_tokens
 from ai_assistant.safety.budgets.texts import amount_words, opens_again_text, too_small
 from ai_assistant.types import ModelRequest
 
@@ -130,7 +130,7 @@ class TestEstimate:
         assert output_tokens({"max_completion_tokens": 88, "max_tokens": 1}) == 88
 
     def test_of_a_reply_without_one(self, monkeypatch):
-        monkeypatch.setattr(gate, "RESERVE_OUTPUT_TOKENS", 5)
+        monkeypatch.setattr(enforcement, "RESERVE_OUTPUT_TOKENS", 5)
 
         assert output_tokens({"max_tokens": None}) == 5
 

@@ -11,7 +11,7 @@ from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.providers.prices import cost_usd, price_usd
 from ai_assistant.safety.budgets.budgets import Allowance, Amount, Spender, allowances
-from ai_assistant.safety.budgets.gate import (
+from ai_assistant.safety.budgets.enforcement import (
     input_tokens,
     output_tokens,
     require_budget,

@@ -1,4 +1,4 @@
-"""Whether a request still fits into every budget."""
+"""Check a request against every budget, and estimate its tokens."""
 
 import json
 from collections.abc import Iterable, Mapping

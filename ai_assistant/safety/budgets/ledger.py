@@ -9,7 +9,7 @@ from ai_assistant.models import clock
 from ai_assistant.models.clock import Now, free
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.models.usage import UsageLedger
-from ai_assistant.safety.budgets.gate import tokens_of
+from ai_assistant.safety.budgets.enforcement import tokens_of
 from ai_assistant.types import Usage
 
 State = UsageLedger.State

@@ -14,7 +14,7 @@ from ai_assistant.engine.intake.submission import accept
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import Budget, UsageLedger
-from ai_assistant.safety.budgets import gate
+from ai_assistant.safety.budgets import enforcement
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
 from ai_assistant.types import ReplyEnd, TextDelta, Usage
@@ -35,7 +35,7 @@ def took(input_tokens=100, output_tokens=10, cost_usd=None, text="Done.", *calls
 @pytest.fixture
 def reserve(monkeypatch):
     """Reserve so many tokens for a reply: `reserve(10)`."""
-    return partial(monkeypatch.setattr, gate, "RESERVE_OUTPUT_TOKENS")
+    return partial(monkeypatch.setattr, enforcement, "RESERVE_OUTPUT_TOKENS")
 
 
 def ledger():
