@@ -1,4 +1,4 @@
-"""How long to wait for a model, and when to ask it again."""
+"""Timeouts and retries of a model call."""
 
 import asyncio
 import random
