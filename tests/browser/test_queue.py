@@ -21,7 +21,8 @@ NEXT_STEP = "The assistant reads it in its next step."
 
 
 def queue(panel: Panel) -> Locator:
-    return panel.page.locator("#aia-queue li")
+    """Return the rows that the server has, without those still on their way to it."""
+    return panel.page.locator("#aia-queue li:not(.aia-ghost)")
 
 
 def texts(panel: Panel) -> list[str]:
