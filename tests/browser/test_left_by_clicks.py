@@ -18,7 +18,7 @@ from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import text
 from tests.servers.app import DemoServer
 from tests.servers.oracle import Oracle
-from tests.thorough import IS_THOROUGH
+from tests.thorough import IS_THOROUGH, part
 
 Visit = Callable[..., Visitor]
 
@@ -96,10 +96,13 @@ class Tab:
         self.page.evaluate(LEAVE, [way, said, self.next_page, wait_ms])
 
 
+PLACES = [(1, "not ready"), (2, "ready")]
+PLACES += part([(1, "ready"), (2, "not ready")], every=2, start=2)
+
+
 class TestLeftByClicks:
     @pytest.mark.timeout(1200)
-    @pytest.mark.parametrize("tabs", [1, 2])
-    @pytest.mark.parametrize("script", ["ready", "not ready"])
+    @pytest.mark.parametrize(("tabs", "script"), PLACES)
     def test_none_is_lost_doubled_or_given_back(
         self,
         visit: Visit,

@@ -378,7 +378,7 @@ WATCH = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["jazzmin", "unfold", "admin"])
+@pytest.mark.parametrize("name", part(["jazzmin", "unfold", "admin"], every=2))
 def test_floating_window_is_never_seen_elsewhere(
     visit: Visit, sites: Callable[[str], DemoServer], name: str
 ) -> None:
