@@ -10,7 +10,7 @@ const assistant = new HttpAgent({
   headers: { Authorization: `Bearer ${process.env.ASSISTANT_TOKEN}` },
 });
 
-// The site keeps the threads: a page that comes back is told of them by the site.
+// The site keeps the threads: a page that is reloaded gets them from there.
 class SiteRunner extends InMemoryAgentRunner {
   connect({ threadId, headers }) {
     const nothingNew = { messages: [], tools: [], context: [], state: {} };
