@@ -1,14 +1,11 @@
 """People at real doors, and a database that tells what was done."""
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import Permission
-from django.db import connection, transaction
 
 from tests.attacks.dump import OUTSIDE
 from tests.attacks.person import Person
 from tests.engine.conftest import (  # noqa: F401 - fixtures of this package too
-    KEPT,
     function_model,
     given_out,
     offer,
@@ -20,12 +17,8 @@ from tests.engine.conftest import (  # noqa: F401 - fixtures of this package too
     submission,
     user,
 )
+from tests.tables import clear_tables
 from tests.testapp.assistant import EXTERNAL_FILE
-
-CLEARED = (
-    *("ai_assistant", "admin", "auth", "sessions"),
-    *("testapp", "library", "warehouse", "gallery"),
-)
 
 
 @pytest.fixture
@@ -33,22 +26,7 @@ def _django_db_helper(django_db_setup, django_db_blocker):
     """Commit for real, and clear the tables after the test."""
     with django_db_blocker.unblock():
         yield
-        _clear()
-
-
-def _clear():
-    tables = {
-        model._meta.db_table
-        for model in apps.get_models(include_auto_created=True)
-        if model._meta.app_label in CLEARED and model._meta.managed
-    }
-    with transaction.atomic(), connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute("PRAGMA defer_foreign_keys = ON")
-            for table in sorted(tables - {*KEPT}):
-                cursor.execute(f'DELETE FROM "{table}"')  # noqa: S608
-        else:
-            cursor.execute(f"TRUNCATE {', '.join(sorted(tables - {*KEPT}))} CASCADE")
+        clear_tables()
 
 
 @pytest.fixture(autouse=True)

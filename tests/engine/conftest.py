@@ -11,10 +11,9 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
-from django.db import connection, transaction
+from django.db import connection
 
 from ai_assistant import conf
 from ai_assistant.engine.execution.runner import execute
@@ -27,9 +26,7 @@ from ai_assistant.registry import registry
 from ai_assistant.testing import ScriptedProvider
 from ai_assistant.types import ToolDefinition
 from tests.engine.oracle import check_all_runs
-
-CLEARED = ("ai_assistant", "testapp", "conformance", "auth", "admin", "sessions")
-KEPT = ("auth_permission",)  # made by migrate, once
+from tests.tables import clear_tables
 
 
 @pytest.fixture
@@ -43,7 +40,7 @@ def _django_db_helper(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock():
         assert "test" in Path(connection.settings_dict["NAME"]).name
         yield
-        _clear()
+        clear_tables()
 
 
 @pytest.fixture(autouse=True)
@@ -58,22 +55,6 @@ def oracle(request):
     yield
     if request.node.get_closest_marker("django_db"):
         check_all_runs()
-
-
-def _clear():
-    tables = {
-        table
-        for model in apps.get_models(include_auto_created=True)
-        if model._meta.app_label in CLEARED
-        for table in [model._meta.db_table]
-    }
-    with transaction.atomic(), connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute("PRAGMA defer_foreign_keys = ON")
-            for table in sorted(tables - {*KEPT}):
-                cursor.execute(f'DELETE FROM "{table}"')  # noqa: S608
-        else:
-            cursor.execute(f"TRUNCATE {', '.join(sorted(tables - {*KEPT}))} CASCADE")
 
 
 class HeldBack(list):

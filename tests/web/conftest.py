@@ -4,18 +4,12 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Group, Permission
-from django.contrib.sessions.models import Session
+from django.contrib.auth.models import Permission
 from django.test import Client
 
 from ai_assistant.engine.intake.submission import Submission, accept
-from ai_assistant.models import (
-    AuditEntry,
-    Conversation,
-    ExecutorProcess,
-    Interrupt,
-    Run,
-)
+from ai_assistant.models import Interrupt, Run
+from tests.tables import clear_tables
 
 PERMISSIONS = {
     "ada": ("view_assistant", "use_assistant"),
@@ -30,20 +24,12 @@ def committed_db(django_db_setup, django_db_blocker):
     """
     The database without a transaction around the test: other threads see its rows.
 
-    Faster than `transactional_db`, which makes all permissions anew: what a test of
-    the door leaves behind hangs on its users.
+    Faster than `transactional_db`, which makes all permissions anew.
     """
     with django_db_blocker.unblock():
-        _clear()  # a test that was cut off may have left something
+        clear_tables()  # a test that was cut off may have left something
         yield
-        _clear()
-
-
-def _clear():
-    for model in (Conversation, ExecutorProcess, Session, get_user_model(), Group):
-        model.objects.all().delete()
-    # They hang on nobody, and unsealed ones would fail the health of later tests.
-    AuditEntry.objects.all()._raw_delete(AuditEntry.objects.db)
+        clear_tables()
 
 
 @pytest.fixture
