@@ -13,7 +13,7 @@ class SimpleAssistantConfig(AppConfig):
     def ready(self) -> None:
         # Registered by being imported.
         from ai_assistant import checks, receivers
-        from ai_assistant.changes.capture import file_signals
+        from ai_assistant.changes.capture import recorder
         from ai_assistant.engine.lifecycle import revocation
         from ai_assistant.text.redaction.logs import install
 

@@ -17,6 +17,8 @@ from typing import Any
 
 from django.db import connections, models
 from django.db.models.deletion import Collector, ProtectedError, RestrictedError
+from django.db.models.signals import pre_save
+from django.dispatch import receiver
 
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import Files
@@ -111,6 +113,15 @@ def recording() -> Iterator["Recorder"]:
         raise
     finally:
         _current.reset(token)
+
+
+# From the start on: a receiver of the site, which may delete the old file, comes later.
+@receiver(pre_save, dispatch_uid="ai_assistant.changes.capture")
+def keep_files(*, instance: Any, using: str, **_: object) -> None:
+    """Keep the old file of a row whose new one is about to be written."""
+    recorder = _current.get(None)
+    if recorder is not None:
+        recorder.files.before_save(instance, using)
 
 
 class Recorder:
