@@ -35,7 +35,7 @@ from ai_assistant.render.html.transcript.thread import (
     read_pinned,
     read_thread,
 )
-from ai_assistant.types import UserKey
+from ai_assistant.types import WRITING, UserKey
 
 
 def anew(drawn: Drawn, panel: Any, conversation_id: UUID) -> list[Op]:
@@ -239,8 +239,8 @@ class Projection:
     ) -> list[Op]:
         ops: list[Op] = []
         self.texts.epoch = max(self.texts.epoch, run.epoch)
-        touched = _touched_calls(events)
-        shown = cards(run, touched)
+        shown = cards(run, _touched_calls(events))
+        may_change = any(map(_writes, shown.values()))
         for event in events:
             if event.type.startswith(MESSAGE_EVENTS):
                 ops += self.texts.follow(event)
@@ -253,7 +253,7 @@ class Projection:
                 ops += self._card(part)
                 shown = {key: one for key, one in shown.items() if one is not part}
         self.seq = events[-1].seq
-        ops += self._changes(run) if touched else []
+        ops += self._changes(run) if may_change else []
         ended = any(event.type in END_EVENTS for event in events)
         ops += self.texts.settle(ended=ended)
         waits = any(map(_moves_pinned, events))
@@ -339,8 +339,10 @@ class Projection:
         # The end is what the log says: the row may be ahead of the events seen.
         self.is_active = not self.has_ended
         self.state = state
-        # Seen where the web process is the one that loads the library.
-        warming = "" if self.is_active and warmup.state() == "warming" else None
+        # Seen where the web process is the one that loads the library. A run that has
+        # come further has it.
+        thinks = self.is_active and state == "thinking"
+        warming = "" if thinks and warmup.state() == "warming" else None
         return [
             ["attr", "aia", "data-state", self.state],
             ["attr", "aia", "data-warming", warming],
@@ -401,6 +403,12 @@ def _is_working(run: Run, growing: bool) -> bool:  # noqa: FBT001 - one of two
     if run.state != RunState.RUNNING or growing:
         return False
     return run.calls.filter(status__in=WORKING).exists()
+
+
+def _writes(part: Entry) -> bool:
+    """Tell whether a call of this part of a run may have changed something."""
+    calls = part["calls"] if part["kind"] == "group" else [part["call"]]
+    return any(call["effect"] in WRITING for call in calls)
 
 
 def _moves_pinned(event: StoredEvent) -> bool:
