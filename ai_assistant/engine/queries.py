@@ -90,8 +90,7 @@ def row_changes(user_id: UserKey) -> QuerySet[RowChange]:
 
 def queued_messages(conversation_id: UUID) -> QuerySet[QueuedMessage]:
     """Return the messages that wait in a conversation, the next one first."""
-    rows = QueuedMessage.objects.filter(conversation_id=conversation_id)
-    return rows.filter(dropped_at=None).order_by("position")
+    return QueuedMessage.objects.waiting_in(conversation_id)
 
 
 def queued_message(user_id: UserKey, key: str) -> QueuedMessage | None:

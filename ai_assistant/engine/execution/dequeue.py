@@ -25,7 +25,6 @@ from ai_assistant.engine.intake.submission import (
 )
 from ai_assistant.engine.lifecycle import queue
 from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
-from ai_assistant.engine.queries import queued_messages
 from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
@@ -210,7 +209,7 @@ def _refused(conversation_id: UUID, refused: Refused) -> None:
 
 
 def _first(conversation_id: UUID) -> UUID:
-    first = queued_messages(conversation_id).first()
+    first = QueuedMessage.objects.waiting_in(conversation_id).first()
     return first.pk if first else UUID(int=0)
 
 

@@ -22,7 +22,6 @@ from ai_assistant.engine.calls.versions import remember
 from ai_assistant.engine.interrupts.approval import APPROVAL
 from ai_assistant.engine.interrupts.results import record_result, tool_of
 from ai_assistant.engine.interrupts.task import TASK
-from ai_assistant.engine.lifecycle.finish import store_message
 from ai_assistant.engine.lifecycle.scope import RunScope, module_prompt
 from ai_assistant.engine.lifecycle.steering import told_along
 from ai_assistant.engine.storage.branches import has_changed_rows, seen_by
@@ -209,7 +208,7 @@ def store_reply(
     calls = [_new_call(run, requested) for requested in reply.calls]
     remember(_tool(run, call.name) for call in calls)
     message = _message(run, index, reply, calls)
-    store_message(message)
+    Message.objects.append(message)
     step = Step.objects.create(
         run=run,
         index=index,
@@ -353,7 +352,7 @@ def _problem(
         return not_here(
             tool.name, writes=writes, read_only=offer.read_only, names=offer.names
         )
-    opens_at = tool_opens_at(user.pk, tool)
+    opens_at = tool_opens_at(user.pk, tool) if tool.execution.rate else None
     return rate_limited(call.name, opens_at) if opens_at else None
 
 

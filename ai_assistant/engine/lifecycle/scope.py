@@ -18,7 +18,7 @@ from ai_assistant.engine.interrupts.browser import FromPage, find_request
 from ai_assistant.models.run import Run
 from ai_assistant.modules.base import PROMPT_CHARS, ContextModule
 from ai_assistant.modules.read_only import ReadOnly, look_only, read_only
-from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id, module_for
+from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.page.navigate import NAVIGATE_TO, navigation_result
@@ -104,11 +104,6 @@ def module_prompt(scope: RunScope) -> str:
         said = "the prompt of module %r has %s characters, and is cut at %s"
         logger.warning(said, scope.module.id, len(prompt), PROMPT_CHARS)
     return prompt[:PROMPT_CHARS]
-
-
-def module_id_for(page_path: str) -> str:
-    """Return the id of the module that a run of this page gets."""
-    return module_for(page_info(page_path).view_name).id
 
 
 def kept_of(stored: Mapping[str, Any]) -> KeptChips:

@@ -9,7 +9,6 @@ from ai_assistant.engine.lifecycle.queue import (
     goes_on_after,
     last_ended_run,
 )
-from ai_assistant.engine.queries import queued_messages
 from ai_assistant.models.conversation import QueuedMessage
 from ai_assistant.models.run import WAITING_FOR_PERSON, Run, RunState
 from ai_assistant.render.html.transcript.entries import Entry
@@ -23,7 +22,7 @@ def queue_entry(conversation_id: UUID) -> Entry:
 
     `goes_on` tells whether nobody has to do anything for the next one to be sent.
     """
-    rows = list(queued_messages(conversation_id))
+    rows = list(QueuedMessage.objects.waiting_in(conversation_id))
     if not rows:
         return EMPTY
     run = last_ended_run(conversation_id)
