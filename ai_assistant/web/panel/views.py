@@ -30,8 +30,9 @@ from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.panel.access import back, done, panel_view
+from ai_assistant.web.panel.access import back, done, own_page, panel_view
 from ai_assistant.web.panel.banners import site_banner
 from ai_assistant.web.panel.fields import (
     idempotency_key,
@@ -53,7 +54,6 @@ from ai_assistant.web.panel.panel import (
     drawn_panel,
     page_panel,
 )
-from ai_assistant.web.requests import own_page, to_the_end
 
 
 @require_POST
