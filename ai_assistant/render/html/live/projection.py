@@ -25,13 +25,16 @@ from ai_assistant.render.html.transcript.entries import Entry, run_entry, user_e
 from ai_assistant.render.html.transcript.footer import run_footer, usage_line
 from ai_assistant.render.html.transcript.groups import cards, versions_sentence
 from ai_assistant.render.html.transcript.growing import Op
-from ai_assistant.render.html.transcript.queue import queue_entry, without_begun
 from ai_assistant.render.html.transcript.stale import bar_of, is_stale
+from ai_assistant.render.html.transcript.state import (
+    panel_state,
+    queue_entry,
+    without_begun,
+)
 from ai_assistant.render.html.transcript.thread import (
     WORKING,
     Drawn,
     answers,
-    panel_state,
     read_pinned,
     read_thread,
 )
