@@ -17,6 +17,7 @@ from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import ToolCall, ToolVersion
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.arguments import (
     arguments_digest,
     function_schema,
@@ -24,7 +25,7 @@ from ai_assistant.tools.arguments import (
 )
 from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.tools.result import from_value
-from ai_assistant.types import ToolDefinition, ToolResult
+from ai_assistant.types import WRITING, ToolDefinition, ToolResult
 
 _known: set[str] = set()  # hashes that are stored, as far as this process knows
 _lock = threading.Lock()
@@ -111,7 +112,10 @@ def upgrade(
         return [*facts, *record_result(row, arguments)]
     was_approved = row.approved
     _update(row, tool, arguments)
-    verdict = consent(row.run, row, tool, fresh_user(row.run.user_id))
+    user = fresh_user(row.run.user_id)
+    verdict = tool_verdict(tool, user=user, module=row.run.module)
+    if tool.effect in WRITING:
+        verdict = consent(row, tool, verdict)
     asks = was_approved or row.asks or verdict.decision == "ask"
     ToolCall.objects.filter(pk=row.pk).update(
         asks=asks, asks_because=verdict.reason[:300] or row.asks_because

@@ -34,10 +34,11 @@ from ai_assistant.exceptions import (
     ModelRetry,
 )
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.models.conversation import Message
+from ai_assistant.models.conversation import Message, QueuedMessage
 from ai_assistant.models.run import Run, Step
 from ai_assistant.prompts.system import system_prompt, wish_text
 from ai_assistant.providers.base import provider_for, with_masked_secrets
+from ai_assistant.providers.prices import priced
 from ai_assistant.providers.stream import with_retries, with_timeouts
 from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
@@ -68,6 +69,7 @@ from ai_assistant.types import (
     RequestedCall,
     ToolDefinition,
     ToolResult,
+    Verdict,
 )
 
 # Errors before the first word, after which the provider may still want money.
@@ -134,7 +136,7 @@ class ProfileModel:
         self._prepared = self._request(user)
 
     def _priced(self, chunk: ModelChunk) -> ModelChunk:
-        return self.spending.priced(chunk) if isinstance(chunk, ReplyEnd) else chunk
+        return priced(self.profile, chunk) if isinstance(chunk, ReplyEnd) else chunk
 
     async def _release(self) -> None:
         if self.spending.has_budgets:
@@ -223,7 +225,8 @@ def store_reply(
     for call, requested in zip(calls, reply.calls, strict=True):
         call.step = step
         facts += _store_call(call, requested, reply.message_id, user, offer)
-    return facts + told_along(run) if calls else facts
+    told = list(QueuedMessage.objects.told_to(run)) if calls else []
+    return facts + told_along(run, told) if told else facts
 
 
 def _said_chars(reply: ModelReply) -> int:
@@ -293,18 +296,20 @@ def _store_call(
     call.arguments_digest = arguments_digest(call.name, call.arguments)
     tool = _tool(call.run, call.name)
     if problem is None and tool is not None:
-        problem = _problem(call, tool, user, offer)
-    if problem is None and tool is not None:
-        _judge(call, tool, user)
+        verdict = tool_verdict(tool, user=user, module=call.run.module)
+        problem = _problem(call, tool, user, offer, verdict)
+        if problem is None:
+            _judge(call, tool, verdict)
     call.save(force_insert=True)
     if problem is not None or tool is None:
         return facts + _not_carried_out(call, problem or _unknown_tool(call, offer))
     return facts + _waits(call, tool)
 
 
-def _judge(call: ToolCall, tool: ToolDefinition, user: Any) -> None:
+def _judge(call: ToolCall, tool: ToolDefinition, verdict: Verdict) -> None:
     """Note whether the call has to be approved, and why."""
-    verdict = consent(call.run, call, tool, user)
+    if tool.effect in WRITING:
+        verdict = consent(call, tool, verdict)
     call.asks = verdict.decision == "ask"
     call.asks_because = verdict.reason[:300]
     if call.asks and tool.approval.preview is None and is_granted(call.run, tool):
@@ -331,6 +336,7 @@ def _problem(
     tool: ToolDefinition,
     user: Any,
     offer: Offer | None,
+    verdict: Verdict,
 ) -> ToolResult | None:
     """Return why the call is not carried out, if so."""
     try:
@@ -339,7 +345,6 @@ def _problem(
         return from_exception(call.name, error)
     if not may_call(user, tool):
         return permission_denied_result(call.name)
-    verdict = tool_verdict(tool, user=user, module=call.run.module)
     if verdict.decision == "deny":
         return ToolResult(
             ok=False,

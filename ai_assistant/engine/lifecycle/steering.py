@@ -64,13 +64,12 @@ def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
     return True
 
 
-def told_along(run: Run) -> list[Event]:
+def told_along(run: Run, waiting: list[QueuedMessage]) -> list[Event]:
     """
     Store what waits for the next step; return the facts.
 
     Call it behind the fence, after a reply with calls was stored.
     """
-    waiting = list(QueuedMessage.objects.told_to(run))
     for queued in waiting:
         queued.delete()
     return [_store(_message(run, queued.key, queued.text)) for queued in waiting]
