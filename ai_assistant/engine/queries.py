@@ -17,7 +17,7 @@ from django.db.models import (
     TextField,
 )
 
-from ai_assistant.engine.storage.branches import shown_runs, tree_of
+from ai_assistant.engine.storage.branches import tree_of
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -143,7 +143,7 @@ def active_run_of(user_id: UserKey, conversation_id: str) -> Run | None:
 
 def last_run(conversation: Conversation | None) -> Run | None:
     """Return the run that ends what is shown of a conversation."""
-    return shown_runs(conversation.runs.all()).first() if conversation else None
+    return conversation.runs.shown().first() if conversation else None
 
 
 def hidden_runs(conversation_id: UUID) -> list[UUID]:

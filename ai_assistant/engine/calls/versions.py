@@ -33,13 +33,13 @@ _lock = threading.Lock()
 
 def remember(tools: Iterable[ToolDefinition | None]) -> None:
     """Store what `tools` are now, once each; call it in the transaction of a call."""
-    rows = [_row(tool) for tool in {tool for tool in tools if tool is not None}]
-    new = [row for row in rows if row.hash not in _known]
+    named = {compute_tool_version(tool): tool for tool in tools if tool is not None}
+    new = named.keys() - _known
     if not new:
         return
-    ToolVersion.objects.bulk_create(new, ignore_conflicts=True)
-    hashes = [row.hash for row in new]
-    transaction.on_commit(lambda: _note(hashes))
+    rows = [_row(digest, named[digest]) for digest in new]
+    ToolVersion.objects.bulk_create(rows, ignore_conflicts=True)
+    transaction.on_commit(lambda: _note(new))
 
 
 def version_row(call: ToolCall) -> ToolVersion | None:
@@ -53,14 +53,14 @@ def forget() -> None:
         _known.clear()
 
 
-def _note(hashes: list[str]) -> None:
+def _note(hashes: set[str]) -> None:
     with _lock:
         _known.update(hashes)
 
 
-def _row(tool: ToolDefinition) -> ToolVersion:
+def _row(digest: str, tool: ToolDefinition) -> ToolVersion:
     return ToolVersion(
-        hash=compute_tool_version(tool),
+        hash=digest,
         name=tool.name,
         label=str(tool.display.label)[:200],
         effect=tool.effect,

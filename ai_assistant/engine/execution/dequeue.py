@@ -142,9 +142,9 @@ def _with_a_turn() -> "QuerySet[QueuedMessage]":
     beside = rows.filter(conversation=OuterRef("conversation"))
     in_front = Q(created_at__lt=OuterRef("created_at")) | ~Q(held="")
     runs = Run.objects.filter(conversation=OuterRef("conversation"))
-    runs = runs.annotate(ended_well=ENDED_WELL).order_by("-created_at", "-pk")
+    judged = runs.annotate(ended_well=ENDED_WELL).order_by("-created_at", "-pk")
     turns = rows.filter(~Exists(beside.filter(in_front)), conversation__deleted_at=None)
-    ended = turns.filter(Subquery(runs.values("ended_well")[:1]))
+    ended = turns.filter(Subquery(judged.values("ended_well")[:1]))
     return ended.order_by("created_at", "pk").only("created_at", "conversation")
 
 

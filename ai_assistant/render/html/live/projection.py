@@ -7,7 +7,6 @@ from django.utils.html import escape
 
 from ai_assistant.engine.interrupts.browser import open_requests
 from ai_assistant.engine.queries import conversations, is_news
-from ai_assistant.engine.storage.branches import shown_runs
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
@@ -141,7 +140,7 @@ class Projection:
             conversation__owner_id=self.user_id,
             conversation__deleted_at=None,
         )
-        last = shown_runs(runs).select_related("conversation").first()
+        last = runs.shown().select_related("conversation").first()
         if last is None:
             self.is_gone = self.run_id is not None
             return []
@@ -191,7 +190,7 @@ class Projection:
         """Tell whether the page that shows event `seq` of `run` lacks nothing."""
         if not run.is_final or run.next_seq - 1 != seq:
             return False
-        last = shown_runs(conversation.runs.all()).first()
+        last = conversation.runs.shown().first()
         return last is not None and last.pk == run.pk
 
     def _draw(self, conversation: Conversation, since: Run | None) -> list[Op]:
