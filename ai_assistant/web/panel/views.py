@@ -48,12 +48,7 @@ from ai_assistant.web.panel.fields import (
 from ai_assistant.web.panel.layout import read_layout, write_layout
 from ai_assistant.web.panel.listing import list_context
 from ai_assistant.web.panel.messages import reach, whole_page
-from ai_assistant.web.panel.panel import (
-    Panel,
-    bare_panel,
-    drawn_panel,
-    page_panel,
-)
+from ai_assistant.web.panel.panel import Panel, bare_panel, drawn_panel, page_panel
 
 
 @require_POST
@@ -185,12 +180,7 @@ def _edit(request: HttpRequest) -> HttpResponse:
     return _edit_page(request, form)
 
 
-def _edit_page(
-    request: HttpRequest,
-    form: Any,
-    *,
-    status: int = 200,
-) -> HttpResponse:
+def _edit_page(request: HttpRequest, form: Any, *, status: int = 200) -> HttpResponse:
     """Draw the form: on its card, or on a page of its own; `status` is of the page."""
     interrupt_id = read_uuid(request, "interrupt")
     nonce = request.POST.get("nonce") or request.GET.get("nonce", "")
