@@ -105,7 +105,7 @@ class Projection:
         self._groups: set[str] = set()  # of cards, that the page has
         self._changed = ""  # what was told of the changes of the run
         self._title = ""
-        self._queue: str | None = None  # how it was drawn, if that is known
+        self._queue: Entry | None = None  # as it was drawn, if that is known
         self._why = ""  # what was said of it
         self.is_waiting = False  # something will be sent without anybody's doing
 
@@ -162,10 +162,10 @@ class Projection:
     def _queued(self, entry: Entry) -> list[Op]:
         """Return how what waits is drawn, if that is not as it was."""
         self.is_waiting = bool(entry["messages"]) and entry["goes_on"]
-        html = fragment("queue_items", queue=entry, panel=self.panel)
-        old, self._queue = self._queue, html
-        if html == old:
+        old, self._queue = self._queue, entry
+        if entry == old:
             return []
+        html = fragment("queue_items", queue=entry, panel=self.panel)
         said, self._why = self._why, entry["why"]
         is_news = entry["why"] and entry["why"] != said
         ops: list[Op] = [["replace", "aia-queued", html]]
