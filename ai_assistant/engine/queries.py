@@ -95,7 +95,7 @@ def queued_messages(conversation_id: UUID) -> QuerySet[QueuedMessage]:
 
 def queued_message(user_id: UserKey, key: str) -> QueuedMessage | None:
     """Return the queued message of that key, also if it was dropped."""
-    return QueuedMessage.objects.filter(user_id=user_id, key=key).first()
+    return QueuedMessage.objects.sent_as(user_id, key)
 
 
 def find_conversation(user_id: UserKey, name: str) -> Conversation | None:

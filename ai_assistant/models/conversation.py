@@ -219,6 +219,10 @@ class Feedback(models.Model):
 class QueuedMessageManager(models.Manager["QueuedMessage"]):
     """Queued messages, in the order of their conversation."""
 
+    def sent_as(self, user_id: UserKey, key: str) -> "QueuedMessage | None":
+        """Return the message that a user sent with that key, also if it was dropped."""
+        return self.filter(user_id=user_id, key=key).first()
+
     def waiting_in(
         self, conversation_id: uuid.UUID
     ) -> models.QuerySet["QueuedMessage"]:

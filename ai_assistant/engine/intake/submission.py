@@ -17,7 +17,6 @@ from ai_assistant.engine.accounting.audit import run_started
 from ai_assistant.engine.accounting.usage import check_before_start
 from ai_assistant.engine.lifecycle import queue
 from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
-from ai_assistant.engine.queries import conversations, queued_message
 from ai_assistant.engine.storage.branches import before_next
 from ai_assistant.engine.storage.eventlog import append_events
 from ai_assistant.engine.storage.lease import Hold, database_now
@@ -151,7 +150,7 @@ def _accept(submission: Submission, text: str, owner: str) -> Accepted:
         return Accepted(
             run_id=known.run_id, conversation_id=known.conversation_id, is_new=False
         )
-    queued = queued_message(submission.user_id, submission.key)
+    queued = QueuedMessage.objects.sent_as(submission.user_id, submission.key)
     if queued is not None and (queued.dropped_at or not submission.steers):
         return _waits(queued)
     active = None if is_new else _active(conversation)
@@ -206,7 +205,7 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
     """Return the conversation, and whether it is new."""
     thread = submission.client.thread if submission.client else ""
     named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
-    own = conversations(submission.user_id).filter(**named)
+    own = Conversation.objects.own(submission.user_id).filter(**named)
     # A write first: it takes the lock, and two messages at once stand in line.
     if own.update(updated_at=Now(), read_at=Now()):  # whoever goes on has read it
         return own.get(), False
@@ -248,7 +247,7 @@ def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
 
 def _tell(active: Run, submission: Submission, message: Message) -> Accepted:
     """Let the next step of a run read a message; without one it waits for the end."""
-    queued = queued_message(submission.user_id, submission.key)
+    queued = QueuedMessage.objects.sent_as(submission.user_id, submission.key)
     queued = queued or _enqueue(active.conversation, submission, message.text)
     if not take_along(active, message, look_only=submission.look_only):
         raise busy()
