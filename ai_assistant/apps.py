@@ -21,10 +21,11 @@ class SimpleAssistantConfig(AppConfig):
     def ready(self) -> None:
         # Registered by being imported.
         from ai_assistant import checks
-        from ai_assistant.changes.capture import recorder
+        from ai_assistant.changes.capture.recorder import watch_files
         from ai_assistant.engine.lifecycle import revocation
         from ai_assistant.text.redaction.logs import install
 
+        watch_files()
         install()
 
 

@@ -15,10 +15,10 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from django.apps import apps
 from django.db import connections, models
 from django.db.models.deletion import Collector, ProtectedError, RestrictedError
 from django.db.models.signals import pre_save
-from django.dispatch import receiver
 
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import Files
@@ -115,11 +115,19 @@ def recording() -> Iterator["Recorder"]:
         _current.reset(token)
 
 
-# From the start on: a receiver of the site, which may delete the old file, comes later.
-@receiver(pre_save, dispatch_uid="ai_assistant.changes.capture")
-def keep_files(*, instance: Any, using: str, **_: object) -> None:
-    """Keep the old file of a row whose new one is about to be written."""
-    recorder = _current.get(None)
+def watch_files() -> None:
+    """
+    Keep the old files of saved rows from now on, while a recording is open.
+
+    Called before the site connects receivers of its own, which may delete such files.
+    """
+    for model in apps.get_models():
+        if any(isinstance(one, models.FileField) for one in meta(model).fields):
+            pre_save.connect(_keep_files, sender=model)
+
+
+def _keep_files(*, instance: Any, using: str, **_: object) -> None:
+    recorder = current_recorder()
     if recorder is not None:
         recorder.files.before_save(instance, using)
 
