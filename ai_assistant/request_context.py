@@ -1,10 +1,11 @@
-"""Language and URL prefix of a request, which a thread does not get by itself."""
+"""What of a request its threads get, and what of its work outlives it."""
 
+import asyncio
 import contextvars
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -31,6 +32,18 @@ def as_here(work: Callable[P, T]) -> Callable[P, T]:
             return work(*args, **kwargs)
 
     return as_there
+
+
+# Work that outlives its request: the reference keeps it from being collected.
+_accepted: set[asyncio.Task[Any]] = set()
+
+
+async def to_the_end(work: Awaitable[T]) -> T:
+    """Do what was accepted, also when its client has left; return what came of it."""
+    task = asyncio.ensure_future(work)
+    _accepted.add(task)
+    task.add_done_callback(_accepted.discard)
+    return await asyncio.shield(task)
 
 
 def of_no_request() -> contextvars.Context:

@@ -11,7 +11,10 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any, cast
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.core.handlers.asgi import ASGIHandler
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import (
     NoReverseMatch,
     get_script_prefix,
@@ -111,10 +114,6 @@ class _AtOneGo:
         await self._quick(scope, receive, send)
 
     def _make(self) -> Application:
-        from django.core.handlers.asgi import ASGIHandler
-
-        from ai_assistant.web.requests import OneThreadHandler
-
         http: object = self._http
         if type(http) is not ASGIHandler:
             return self._http
@@ -123,6 +122,26 @@ class _AtOneGo:
         except Exception:
             logger.exception("the middleware cannot be made twice, so messages wait")
             return self._http
+
+
+class OneThreadHandler(ASGIHandler):
+    """
+    Answers a request by the synchronous chain of the site's middleware.
+
+    Under ASGI Django goes to a thread and back for each half of each middleware that
+    knows no async, and most know none: some thirty changes of thread before a message
+    is accepted, each of which waits its turn on a busy server. Here it is one; an
+    async view still runs on the event loop.
+    """
+
+    def load_middleware(self, is_async: bool = False) -> None:  # noqa: FBT001, FBT002 - as Django has it
+        """Load the chain for a thread, whatever is asked for."""
+        super().load_middleware(is_async=False)
+
+    async def get_response_async(self, request: HttpRequest) -> Any:
+        """Return the response, made in the thread of this request."""
+        answer: HttpResponseBase = await sync_to_async(self.get_response)(request)
+        return answer
 
 
 def _without_disconnect(receive: Receive) -> Receive:

@@ -11,7 +11,7 @@ from ai_assistant.admin.base import ManagedAdmin
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
-from ai_assistant.safety.policy.rules import meant_by
+from ai_assistant.safety.policy.policy import meant_by
 
 MODULE_HELP = gettext_lazy(
     "The id of a module, whose pages alone the rule is for. Empty: all pages."

@@ -25,7 +25,7 @@ from ai_assistant.providers.base import DEFAULT
 from ai_assistant.providers.prices import INPUT, OUTPUT, has_prices
 from ai_assistant.registry import registry
 from ai_assistant.safety.limits import Rate
-from ai_assistant.safety.policy.rules import DECISIONS, meant_by
+from ai_assistant.safety.policy.policy import DECISIONS, meant_by
 from ai_assistant.safety.policy.sensitive import (
     WORD_BREAKS,
     is_opened_field,

@@ -17,7 +17,7 @@ from django.db.models import (
     TextField,
 )
 
-from ai_assistant.engine.storage.branches import shown_runs, tree_of
+from ai_assistant.engine.storage.branches import tree_of
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -90,13 +90,12 @@ def row_changes(user_id: UserKey) -> QuerySet[RowChange]:
 
 def queued_messages(conversation_id: UUID) -> QuerySet[QueuedMessage]:
     """Return the messages that wait in a conversation, the next one first."""
-    rows = QueuedMessage.objects.filter(conversation_id=conversation_id)
-    return rows.filter(dropped_at=None).order_by("position")
+    return QueuedMessage.objects.waiting_in(conversation_id)
 
 
 def queued_message(user_id: UserKey, key: str) -> QueuedMessage | None:
     """Return the queued message of that key, also if it was dropped."""
-    return QueuedMessage.objects.filter(user_id=user_id, key=key).first()
+    return QueuedMessage.objects.sent_as(user_id, key)
 
 
 def find_conversation(user_id: UserKey, name: str) -> Conversation | None:
@@ -144,7 +143,7 @@ def active_run_of(user_id: UserKey, conversation_id: str) -> Run | None:
 
 def last_run(conversation: Conversation | None) -> Run | None:
     """Return the run that ends what is shown of a conversation."""
-    return shown_runs(conversation.runs.all()).first() if conversation else None
+    return conversation.runs.shown().first() if conversation else None
 
 
 def hidden_runs(conversation_id: UUID) -> list[UUID]:

@@ -21,8 +21,7 @@ from ai_assistant.providers.base import provider_for
 from ai_assistant.providers.prices import price_usd
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
-from ai_assistant.safety.policy.policy import tool_verdict
-from ai_assistant.safety.policy.rules import meant_by, site_rules
+from ai_assistant.safety.policy.policy import meant_by, site_rules, tool_verdict
 from ai_assistant.types import ToolDefinition
 
 TOKENS = 1_000  # of which the price is asked, to see whether there is one

@@ -130,6 +130,11 @@ class ToolCall(models.Model):
         return f"{self.name} ({self.status})"
 
     @property
+    def needs_proposal(self) -> bool:
+        """Whether a person has to see what the call would change, before it does."""
+        return self.status == CallStatus.PENDING and self.asks and not self.approved
+
+    @property
     def is_open(self) -> bool:
         """Whether the call has no result yet."""
         return self.status in OPEN_CALL

@@ -1,14 +1,14 @@
 """Conversations, their messages, what people think of these, and messages that wait."""
 
 import uuid
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models.clock import DatabaseTimeField
-from ai_assistant.models.run import SentFields
+from ai_assistant.models.run import Run, SentFields
 from ai_assistant.types import UserKey
 
 
@@ -94,6 +94,22 @@ class Conversation(models.Model):
         return self.title or str(self.id)
 
 
+class MessageManager(models.Manager["Message"]):
+    """Messages, and how one more gets its place."""
+
+    def append(self, message: "Message") -> None:
+        """Store a message at the end of its conversation."""
+        message.position = _next_position(
+            self.filter(conversation_id=message.conversation_id)
+        )
+        message.save(force_insert=True)
+
+
+def _next_position(rows: models.QuerySet[Any]) -> int:
+    last = rows.aggregate(last=models.Max("position"))["last"]
+    return 0 if last is None else int(last) + 1
+
+
 class Message(models.Model):
     """
     One entry of a conversation: a role and ordered parts.
@@ -135,6 +151,8 @@ class Message(models.Model):
     # A client's own id of the message, where that is not ours.
     client_id = models.CharField(max_length=200, blank=True, default="", db_default="")
     created_at = DatabaseTimeField(auto_now_add=True)
+
+    objects = MessageManager()
 
     class Meta:
         verbose_name = _("message")
@@ -198,6 +216,32 @@ class Feedback(models.Model):
         return f"{self.value} of {self.run_id}"
 
 
+class QueuedMessageManager(models.Manager["QueuedMessage"]):
+    """Queued messages, in the order of their conversation."""
+
+    def sent_as(self, user_id: UserKey, key: str) -> "QueuedMessage | None":
+        """Return the message that a user sent with that key, also if it was dropped."""
+        return self.filter(user_id=user_id, key=key).first()
+
+    def waiting_in(
+        self, conversation_id: uuid.UUID
+    ) -> models.QuerySet["QueuedMessage"]:
+        """Return those that wait in a conversation, the next one first."""
+        rows = self.filter(conversation_id=conversation_id, dropped_at=None)
+        return rows.order_by("position")
+
+    def told_to(self, run: Run) -> models.QuerySet["QueuedMessage"]:
+        """Return those that the next step of a run under way is to read."""
+        return self.waiting_in(run.conversation_id).filter(told_run=run.pk)
+
+    def append(self, queued: "QueuedMessage") -> None:
+        """Store a message behind the others of its conversation."""
+        queued.position = _next_position(
+            self.filter(conversation_id=queued.conversation_id)
+        )
+        queued.save(force_insert=True)
+
+
 class QueuedMessage(SentFields):
     """
     A message that waits for the end of a run; see `ai_assistant.engine.lifecycle.queue`.
@@ -223,6 +267,8 @@ class QueuedMessage(SentFields):
     held = models.CharField(max_length=64, blank=True)  # the code of why it was refused
     dropped_at = models.DateTimeField(null=True, blank=True)
     created_at = DatabaseTimeField(auto_now_add=True)
+
+    objects = QueuedMessageManager()
 
     class Meta:
         verbose_name = _("queued message")

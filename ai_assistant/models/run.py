@@ -1,7 +1,7 @@
 """Runs, their steps, and the wish that one stops."""
 
 import uuid
-from typing import Any
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
@@ -108,6 +108,17 @@ class RunKind(models.TextChoices):
     VERSION = "version", _("another version of a question or an answer")
 
 
+class RunQuerySet(models.QuerySet["Run"]):
+    """Runs, and which of them a conversation shows."""
+
+    def shown(self) -> Self:
+        """Return those that end what is shown, the newest first: that one counts."""
+        behind = Run.objects.filter(after=models.OuterRef("pk"))
+        is_newest = models.Q(conversation__shown_run=None) & ~models.Exists(behind)
+        is_chosen = models.Q(conversation__shown_run=models.F("pk"))
+        return self.filter(is_newest | is_chosen).order_by("-created_at", "-pk")
+
+
 class Run(SentFields):
     """
     From one message of the user to the final answer.
@@ -164,6 +175,8 @@ class Run(SentFields):
 
     created_at = DatabaseTimeField(_("created"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
+
+    objects = RunQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("run")

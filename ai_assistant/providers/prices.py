@@ -1,10 +1,11 @@
 """What a model call costs: by the profile's own prices, else by the provider's list."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from ai_assistant.types import Provider, Usage
+from ai_assistant.types import Provider, ReplyEnd
 
 INPUT, OUTPUT = "INPUT_USD_PER_MTOK", "OUTPUT_USD_PER_MTOK"
 MILLION = 1_000_000
@@ -28,11 +29,14 @@ def price_usd(
     return provider.price_usd(input_tokens, output_tokens)
 
 
-def cost_usd(profile: Mapping[str, Any], usage: Usage) -> Decimal | None:
-    """Return what a call has cost: by the profile's prices, else as it was told."""
-    if has_prices(profile):
-        return _by_profile(profile, usage.input_tokens, usage.output_tokens)
-    return usage.cost_usd
+def priced(profile: Mapping[str, Any], end: ReplyEnd) -> ReplyEnd:
+    """Return the end of a reply with its cost by the profile's own prices, if any."""
+    usage = end.usage
+    is_counted = usage.input_tokens or usage.output_tokens  # else nobody knows
+    if not is_counted or not has_prices(profile):
+        return end
+    cost = _by_profile(profile, usage.input_tokens, usage.output_tokens)
+    return replace(end, usage=replace(usage, cost_usd=cost))
 
 
 def _by_profile(

@@ -84,13 +84,10 @@ def serialize(name: str) -> None:
 
 def tool_opens_at(user_id: UserKey, tool: ToolDefinition) -> datetime | None:
     """
-    Return when `user_id` may call the tool again; None if that is now.
+    Return when `user_id` may call a tool with a rate again; None if that is now.
 
-    Refused calls do not count. Asks the database only for a tool with a rate. The call
-    in question must not be stored yet.
+    Refused calls do not count. The call in question must not be stored yet.
     """
-    if not tool.execution.rate:
-        return None
     rate = Rate.parse(tool.execution.rate, f"Tool {tool.name!r} has the rate")
     calls = ToolCall.objects.filter(run__user_id=user_id, name=tool.name)
     return rate.opens_at(calls.exclude(status=CallStatus.DENIED))

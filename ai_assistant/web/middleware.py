@@ -78,6 +78,8 @@ class AssistantMiddleware:
         return dress(request, response)
 
     def _process(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+        if is_own(request):
+            return None
         page = page_with_locks(request)
         locked = answer_if_locked(request, page) if page is not None else None
         if locked is not None:
@@ -87,6 +89,8 @@ class AssistantMiddleware:
 
     async def _aprocess(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         # A thread is dear, and most requests need none.
+        if is_own(request):
+            return None
         if page_with_locks(request) is None and not saves_rows(request):
             return None
         return await sync_to_async(self._process)(request)
@@ -99,10 +103,15 @@ class AssistantMiddleware:
         return await sync_to_async(dress)(request, response)
 
 
+def is_own(request: HttpRequest) -> bool:
+    """Tell whether the request is for an address of the assistant: no form saves there."""
+    match = request.resolver_match
+    return match is not None and APP_NAME in match.app_names
+
+
 def keep_private(request: HttpRequest, response: HttpResponseBase) -> None:
     """Let nobody keep an answer of ours, a refusal or an error either, by default."""
-    match = request.resolver_match
-    if match is not None and APP_NAME in match.app_names:
+    if is_own(request):
         response.headers.setdefault("Cache-Control", "private, no-store")
 
 

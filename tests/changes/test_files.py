@@ -4,6 +4,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage
 from django.db import transaction
+from django.db.models.signals import pre_save
 
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import stash_storage, store_content
@@ -60,6 +61,25 @@ class TestKept:
         assert scanned().scan.name == file.name == name
         assert file.content.read() == b"old"
         assert file.sha256_before != file.sha256_after
+        assert recorder.gaps == []
+
+    def test_is_that_which_a_receiver_of_the_site_deletes(self):
+        def delete(*, instance, **_):
+            scanned().scan.delete(save=False)
+
+        def work():
+            found = scanned()
+            found.scan = ContentFile(b"new", name="two.txt")
+            found.save()
+
+        pre_save.connect(delete, sender=Work, weak=False)
+        try:
+            recorder, _, _ = recorded(work)
+        finally:
+            pre_save.disconnect(delete, sender=Work)
+
+        (file,) = files_of(recorder)
+        assert file.content.read() == b"old"
         assert recorder.gaps == []
 
     def test_is_nothing_where_the_content_stays(self, monkeypatch):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ai_assistant.changes.capture import columns, images
 from ai_assistant.changes.capture.columns import raw
-from ai_assistant.safety.identity.sealing import CannotUnseal
+from ai_assistant.safety.identity.session import CannotUnseal
 from tests.gallery.models import Artist, Badge, Painting, Sketch, Specimen, Visitor
 
 SUMMER = datetime.timezone(datetime.timedelta(hours=2))

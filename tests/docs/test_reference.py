@@ -12,7 +12,7 @@ from ai_assistant.conf import DEFAULTS, flat
 from ai_assistant.decorators import ToolOptions, tool
 from ai_assistant.models.call import CallStatus
 from ai_assistant.models.run import RunState
-from ai_assistant.render.html.transcript.thread import WORDS
+from ai_assistant.render.html.transcript.state import WORDS
 from ai_assistant.types import RunContext
 from tests.docs.blocks import ROOT, page, section
 

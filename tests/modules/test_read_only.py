@@ -7,10 +7,12 @@ from django.template.loader import render_to_string
 
 import ai_assistant
 from ai_assistant import ContextModule, conf
+from ai_assistant.context.page import page_info
 from ai_assistant.engine.calls.availability import tools_of
 from ai_assistant.engine.execution.presence import say_present
-from ai_assistant.engine.lifecycle.scope import RunScope, module_id_for
+from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models.run import Run
+from ai_assistant.modules.resolve import module_for
 from ai_assistant.registry import registry
 from ai_assistant.testing import (
     answer_interrupt,
@@ -65,7 +67,7 @@ def register(**parts):
 
 
 def offered(user, path=LIST, **fields):
-    run = Run(page_path=path, module=module_id_for(path), **fields)
+    run = Run(page_path=path, module=module_for(page_info(path).view_name).id, **fields)
     return [tool.name for tool in tools_of(RunScope(run, user))]
 
 

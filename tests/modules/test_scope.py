@@ -7,14 +7,15 @@ from django.contrib.auth import get_user_model
 
 import ai_assistant
 from ai_assistant import ContextModule, conf
+from ai_assistant.context.page import page_info
 from ai_assistant.engine.calls.availability import told_tools, tools_of
 from ai_assistant.engine.lifecycle.scope import (
     RunScope,
     kept_of,
-    module_id_for,
     module_prompt,
 )
 from ai_assistant.models.run import Run
+from ai_assistant.modules.resolve import module_for
 from ai_assistant.registry import registry
 from ai_assistant.testing import (
     ScriptedProvider,
@@ -76,7 +77,7 @@ def register(**parts):
 
 
 def scope(user, path=LIST, **fields):
-    fields.setdefault("module", module_id_for(path))
+    fields.setdefault("module", module_for(page_info(path).view_name).id)
     return RunScope(Run(page_path=path, **fields), user)
 
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 
 from ai_assistant.exceptions import ModelError
-from ai_assistant.providers.assemble import ReplyBuilder
 from ai_assistant.providers.litellm import LiteLLMProvider
+from ai_assistant.providers.stream import ReplyBuilder
 from ai_assistant.types import ModelChunk, ModelReply, ModelRequest, TextDelta
 from tests.model_server import ModelServer
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_assistant.exceptions import ModelError
-from ai_assistant.providers.assemble import ReplyBuilder
+from ai_assistant.providers.stream import ReplyBuilder
 from ai_assistant.types import (
     ModelReply,
     ReasoningDelta,

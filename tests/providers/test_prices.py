@@ -6,9 +6,9 @@ from decimal import Decimal
 import pytest
 
 from ai_assistant.providers.litellm import LiteLLMProvider
-from ai_assistant.providers.prices import cost_usd, price_usd
+from ai_assistant.providers.prices import price_usd, priced
 from ai_assistant.testing import ScriptedProvider
-from ai_assistant.types import Usage
+from ai_assistant.types import ReplyEnd, Usage
 
 PRICED = {"INPUT_USD_PER_MTOK": 0.25, "OUTPUT_USD_PER_MTOK": 2}
 MILLION = 1_000_000
@@ -52,8 +52,15 @@ class TestPrice:
 class TestCost:
     usage = Usage(input_tokens=MILLION, output_tokens=500_000, cost_usd=Decimal(9))
 
-    def test_is_what_the_provider_says(self):
-        assert cost_usd({}, self.usage) == Decimal(9)
+    @pytest.mark.parametrize(
+        ("profile", "cost"), [({}, Decimal(9)), (PRICED, Decimal("1.25"))]
+    )
+    def test_is_by_the_profile_else_what_the_provider_says(self, profile, cost):
+        end = priced(profile, ReplyEnd(finish_reason="stop", usage=self.usage))
 
-    def test_is_by_the_profile_if_that_has_prices(self):
-        assert cost_usd(PRICED, self.usage) == Decimal("1.25")
+        assert end.usage.cost_usd == cost
+
+    def test_of_a_provider_that_does_not_count_is_as_it_says(self):
+        end = ReplyEnd(finish_reason="stop", usage=Usage())
+
+        assert priced(PRICED, end) is end

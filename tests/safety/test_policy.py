@@ -9,8 +9,7 @@ from django.db import transaction
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import PolicyRule
-from ai_assistant.safety.policy import rules
-from ai_assistant.safety.policy.policy import tool_verdict
+from ai_assistant.safety.policy.policy import forget_rules, tool_verdict
 from ai_assistant.types import ToolDefinition
 
 pytestmark = pytest.mark.django_db
@@ -230,7 +229,7 @@ class TestBrokenPattern:
     )
     def test_that_is_there_all_the_same_is_on_the_safe_side(self, decision, expected):
         PolicyRule.objects.bulk_create([PolicyRule(tools="(", decision=decision)])
-        rules.forget_rules()
+        forget_rules()
 
         assert decided("write") == expected
 

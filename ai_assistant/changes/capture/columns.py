@@ -16,7 +16,7 @@ from django.db.models.expressions import Value
 from django.db.models.fields.files import FieldFile
 from django.utils.duration import duration_iso_string
 
-from ai_assistant.safety.identity.sealing import decrypted, encrypted, site_key
+from ai_assistant.safety.identity.session import decrypted, encrypted, site_key
 from ai_assistant.safety.policy.sensitive import (
     is_opened_field,
     is_sensitive_field,

@@ -7,19 +7,23 @@ import tempfile
 import time
 import weakref
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, storages
-from django.db import models
+from django.db import models, transaction
+from django.db.models.signals import post_delete
+from django.dispatch import receiver
 
 from ai_assistant import conf
 from ai_assistant.changes.capture.columns import unseal
 from ai_assistant.changes.capture.images import FileImage, RowImage
 from ai_assistant.changes.capture.sql_text import UNCLEAR
 from ai_assistant.changes.values import columns, meta
+from ai_assistant.models.change import FileChange
 from ai_assistant.safety.site_code import value_or
 
 if TYPE_CHECKING:
@@ -230,3 +234,18 @@ def _digest(storage: Any, name: str) -> str:
         return digest.hexdigest()
 
     return value_or("", read)
+
+
+@receiver(post_delete, sender=FileChange)
+def unstash_later(*, instance: FileChange, using: str, **_rest: object) -> None:
+    """Delete the backup once the deletion of its row is committed."""
+    if instance.stash:
+        transaction.on_commit(partial(_unstash, instance.stash), using=using)
+
+
+def _unstash(name: str) -> None:
+    try:
+        stash_storage().delete(name)
+    except Exception:
+        # The row is gone already: a storage that is away leaves a file behind.
+        logger.exception("the stashed file %r cannot be deleted", name)

@@ -15,8 +15,10 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from django.apps import apps
 from django.db import connections, models
 from django.db.models.deletion import Collector, ProtectedError, RestrictedError
+from django.db.models.signals import pre_save
 
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import Files
@@ -111,6 +113,23 @@ def recording() -> Iterator["Recorder"]:
         raise
     finally:
         _current.reset(token)
+
+
+def watch_files() -> None:
+    """
+    Keep the old files of saved rows from now on, while a recording is open.
+
+    Called before the site connects receivers of its own, which may delete such files.
+    """
+    for model in apps.get_models():
+        if any(isinstance(one, models.FileField) for one in meta(model).fields):
+            pre_save.connect(_keep_files, sender=model)
+
+
+def _keep_files(*, instance: Any, using: str, **_: object) -> None:
+    recorder = current_recorder()
+    if recorder is not None:
+        recorder.files.before_save(instance, using)
 
 
 class Recorder:

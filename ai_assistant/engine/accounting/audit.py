@@ -45,9 +45,7 @@ def approval_closed(interrupt: Interrupt, status: str) -> None:
 
 
 def run_started(run: Run, ip: str = "") -> None:
-    """Record that a person has started a run, if the site wants that: STARTS."""
-    if not conf.get("AUDIT", "STARTS"):
-        return
+    """Record that a person has started a run."""
     record(
         "run.started",
         user=run.user_id,

@@ -15,6 +15,7 @@ from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers.base import provider_for, with_masked_secrets
+from ai_assistant.providers.prices import priced
 from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction import redact
@@ -103,7 +104,7 @@ async def _ask(wanted: TitleRequest) -> tuple[str, Usage]:
             if isinstance(chunk, TextDelta):
                 said = (said + chunk.text)[:SAID_CHARS]
             elif isinstance(chunk, ReplyEnd):
-                return said, wanted.spending.priced(chunk).usage
+                return said, priced(wanted.spending.profile, chunk).usage
     return said, Usage()
 
 

@@ -9,7 +9,7 @@ from ai_assistant import conf
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
-from ai_assistant.providers.prices import cost_usd, price_usd
+from ai_assistant.providers.prices import price_usd
 from ai_assistant.safety.budgets.budgets import Allowance, Amount, Spender, allowances
 from ai_assistant.safety.budgets.enforcement import (
     input_tokens,
@@ -19,7 +19,7 @@ from ai_assistant.safety.budgets.enforcement import (
 )
 from ai_assistant.safety.budgets.ledger import CallCost, release, reserve
 from ai_assistant.safety.limits import serialize
-from ai_assistant.types import ModelRequest, Provider, ReplyEnd
+from ai_assistant.types import ModelRequest, Provider
 
 LEAST_USD = Decimal("1e-8")
 
@@ -77,15 +77,6 @@ class Spending:
         row, self._reserved = self._reserved, None
         if row is not None:
             _release(row)
-
-    def priced(self, end: ReplyEnd) -> ReplyEnd:
-        """Return the end of a reply with its cost by the profile's own prices."""
-        usage = end.usage
-        if not usage.input_tokens and not usage.output_tokens:
-            return end  # the provider does not count
-        return replace(
-            end, usage=replace(usage, cost_usd=cost_usd(self.profile, usage))
-        )
 
 
 def check_before_start(user: Any, text: str) -> None:

@@ -2,10 +2,11 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 from django.db import connection
@@ -13,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine.calls.availability import is_here, is_open, not_here
-from ai_assistant.engine.calls.nested import Family, Ordinals, call_child
+from ai_assistant.engine.calls.nested import Family, call_child
 from ai_assistant.engine.calls.progress import Report, drained, in_turn, take_partial
 from ai_assistant.engine.calls.recording import result_of
 from ai_assistant.engine.calls.versions import is_other_version
@@ -62,7 +63,7 @@ class Attempt:
     report: Report = field(default_factory=Report)  # what it tells meanwhile
     above: "Attempt | None" = None  # that of the tool that calls this one
     family: Family = field(default_factory=list)  # what it has called, with results
-    ordinals: Ordinals = field(default_factory=Ordinals)  # of what it calls
+    numbers: Iterator[int] = field(default_factory=count)  # of what it calls
     is_proposal: bool = False  # it is only looked at what it would change
     is_trial: bool = False  # for that it is carried out, and taken back
     asked_by: str = ""  # of what it asks; empty: nothing stands above it
@@ -165,10 +166,9 @@ def invoke(attempt: Attempt, handler: Callable[..., Any], context: RunContext) -
     tool = attempt.tool
     arguments, page = split_page(tool, validate_arguments(tool, attempt.call.arguments))
     attempt.family.clear()
-    attempt.ordinals.restart()
-    context.actions = replace(
-        context.actions, call_tool=partial(call_child, attempt, context, _as_child)
-    )
+    counted = replace(attempt, numbers=count(1))  # anew: it is called from its start
+    call_tool = partial(call_child, counted, context, _as_child)
+    context.actions = replace(context.actions, call_tool=call_tool)
     value = (
         handler(context, **arguments) if takes_context(tool) else handler(**arguments)
     )

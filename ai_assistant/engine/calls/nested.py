@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -50,25 +49,6 @@ Family = list[tuple[ToolCall, ToolResult]]
 CarryOut = Callable[["Attempt", RunContext, str], "ToolResult | Ask"]
 
 
-class Ordinals:
-    """The numbers of the calls that a tool makes, also of those it makes at once."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._last = 0
-
-    def take(self) -> int:
-        """Return the number of a call that begins."""
-        with self._lock:
-            self._last += 1
-            return self._last
-
-    def restart(self) -> None:
-        """Count anew: the tool is called again from its start."""
-        with self._lock:
-            self._last = 0
-
-
 def call_child(
     parent: "Attempt",
     context: RunContext,
@@ -85,7 +65,7 @@ def call_child(
     _off_the_loop()
     tool = _child_tool(parent, name)
     call = _child_call(parent, tool, arguments)
-    ordinal = parent.ordinals.take()
+    ordinal = next(parent.numbers)  # in one step: no two threads get the same
     child = replace(
         parent,
         call=call,
@@ -93,7 +73,6 @@ def call_child(
         report=Report(above=parent.report),
         above=parent,
         family=[],
-        ordinals=Ordinals(),
         asked_by=_asked_by(parent, call, ordinal),
     )
     key = f"{context.idempotency_key}/{ordinal}"
@@ -238,7 +217,7 @@ def _refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
     if error:
         named = {"name": name, "above": parent.tool.name}
         return ToolResult(ok=False, error=error % named, error_type="policy")
-    opens_at = tool_opens_at(user_id, tool)
+    opens_at = tool_opens_at(user_id, tool) if tool.execution.rate else None
     return rate_limited(name, opens_at) if opens_at else None
 
 

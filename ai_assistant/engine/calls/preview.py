@@ -52,11 +52,6 @@ _previews = ThreadPoolExecutor(max_workers=64, thread_name_prefix="aia-preview")
 _bulkheads: dict[str, Bulkhead] = {}  # one for each tool and model: none waits
 
 
-def needs_proposal(call: ToolCall) -> bool:
-    """Tell whether a person has to see what this pending call would change."""
-    return call.status == CallStatus.PENDING and call.asks and not call.approved
-
-
 async def proposed(attempt: Attempt) -> Proposed:
     """
     Return what the call would change; its result if it cannot be carried out.

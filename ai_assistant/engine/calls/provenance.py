@@ -1,6 +1,5 @@
 """Where the arguments of a call come from, and whether a person must approve it."""
 
-from typing import Any
 from uuid import UUID
 
 from django.apps import apps
@@ -14,13 +13,12 @@ from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.policy import Grant
 from ai_assistant.models.run import Run
-from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.safety.policy.provenance import MODEL, OpenedObject, Origins, look_at
 from ai_assistant.safety.policy.typed_text import TypedWords
 from ai_assistant.tools.arguments import function_schema
 from ai_assistant.tools.ask_user import ask_user
 from ai_assistant.tools.find import FIND_TOOLS
-from ai_assistant.types import JSON, WRITING, ToolDefinition, Verdict
+from ai_assistant.types import JSON, ToolDefinition, Verdict
 
 # What these return are the person's own words, and names of the site's tools.
 NO_DATA = (ask_user.__name__, FIND_TOOLS)
@@ -148,22 +146,21 @@ def _named_model(arguments: JSON, words: TypedWords) -> str:
     return options.label_lower if is_named else ""
 
 
-def consent(run: Run, call: ToolCall, tool: ToolDefinition, user: Any) -> Verdict:
+def consent(call: ToolCall, tool: ToolDefinition, verdict: Verdict) -> Verdict:
     """
-    Return what a call needs: the site's policy, and where its arguments come from.
+    Return what a write needs: the site's `verdict`, and where its arguments come from.
 
-    A write whose target or values came from data through the model asks, whatever
-    the policy says.
+    One whose target or values came from data through the model asks, whatever the
+    policy says.
     """
-    verdict = tool_verdict(tool, user=user, module=run.module)
-    if verdict.decision != "allow" or tool.effect not in WRITING:
+    if verdict.decision != "allow":
         return verdict
     if tool.approval.removes is not None and tool.approval.removes(call.arguments):
         reason = _("Asks because it may remove data for good.")
         return Verdict(decision="ask", reason=reason, source="default")
     if tool.approval.takes_data:
         return verdict  # its developer has said so
-    because = asks_because_of_data(run, call, tool)
+    because = asks_because_of_data(call.run, call, tool)
     if not because:
         return verdict
     return Verdict(decision="ask", reason=because, source="data")

@@ -20,12 +20,7 @@ from ai_assistant.engine.calls.attempt import (
     run_tool,
     stop_if_asked,
 )
-from ai_assistant.engine.calls.preview import (
-    ask_again,
-    needs_proposal,
-    propose,
-    proposed,
-)
+from ai_assistant.engine.calls.preview import ask_again, propose, proposed
 from ai_assistant.engine.calls.progress import REPORT_S, heard
 from ai_assistant.engine.calls.recording import result_of
 from ai_assistant.engine.calls.versions import (
@@ -118,10 +113,10 @@ class DurableCalls:
                 call
                 for call in waiting
                 if call.status != CallStatus.WAITING
-                and (not call.background or needs_proposal(call))
+                and (not call.background or call.needs_proposal)
             ]
             for call in waiting:
-                is_ready = call.background and not needs_proposal(call)
+                is_ready = call.background and not call.needs_proposal
                 if is_ready and call.status == CallStatus.PENDING:
                     await self._send(call)
             if runnable:
@@ -154,7 +149,7 @@ class DurableCalls:
             # It goes on in the next round, if it does not wait by then.
             return await self._upgrade(call, tool)
         attempt = Attempt(run=self.run_row, call=call, tool=tool)
-        if needs_proposal(call):
+        if call.needs_proposal:
             found = await proposed(attempt)
             return await self.writer.commit(lambda: propose(attempt, found))
         if tool.execution.external:

@@ -17,6 +17,7 @@ from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import ToolCall, ToolVersion
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.arguments import (
     arguments_digest,
     function_schema,
@@ -24,7 +25,7 @@ from ai_assistant.tools.arguments import (
 )
 from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.tools.result import from_value
-from ai_assistant.types import ToolDefinition, ToolResult
+from ai_assistant.types import WRITING, ToolDefinition, ToolResult
 
 _known: set[str] = set()  # hashes that are stored, as far as this process knows
 _lock = threading.Lock()
@@ -32,13 +33,13 @@ _lock = threading.Lock()
 
 def remember(tools: Iterable[ToolDefinition | None]) -> None:
     """Store what `tools` are now, once each; call it in the transaction of a call."""
-    rows = [_row(tool) for tool in {tool for tool in tools if tool is not None}]
-    new = [row for row in rows if row.hash not in _known]
+    named = {compute_tool_version(tool): tool for tool in tools if tool is not None}
+    new = named.keys() - _known
     if not new:
         return
-    ToolVersion.objects.bulk_create(new, ignore_conflicts=True)
-    hashes = [row.hash for row in new]
-    transaction.on_commit(lambda: _note(hashes))
+    rows = [_row(digest, named[digest]) for digest in new]
+    ToolVersion.objects.bulk_create(rows, ignore_conflicts=True)
+    transaction.on_commit(lambda: _note(new))
 
 
 def version_row(call: ToolCall) -> ToolVersion | None:
@@ -52,14 +53,14 @@ def forget() -> None:
         _known.clear()
 
 
-def _note(hashes: list[str]) -> None:
+def _note(hashes: set[str]) -> None:
     with _lock:
         _known.update(hashes)
 
 
-def _row(tool: ToolDefinition) -> ToolVersion:
+def _row(digest: str, tool: ToolDefinition) -> ToolVersion:
     return ToolVersion(
-        hash=compute_tool_version(tool),
+        hash=digest,
         name=tool.name,
         label=str(tool.display.label)[:200],
         effect=tool.effect,
@@ -111,7 +112,10 @@ def upgrade(
         return [*facts, *record_result(row, arguments)]
     was_approved = row.approved
     _update(row, tool, arguments)
-    verdict = consent(row.run, row, tool, fresh_user(row.run.user_id))
+    user = fresh_user(row.run.user_id)
+    verdict = tool_verdict(tool, user=user, module=row.run.module)
+    if tool.effect in WRITING:
+        verdict = consent(row, tool, verdict)
     asks = was_approved or row.asks or verdict.decision == "ask"
     ToolCall.objects.filter(pk=row.pk).update(
         asks=asks, asks_because=verdict.reason[:300] or row.asks_because

@@ -25,7 +25,6 @@ from ai_assistant.engine.intake.submission import (
 )
 from ai_assistant.engine.lifecycle import queue
 from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
-from ai_assistant.engine.queries import queued_messages
 from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
@@ -143,9 +142,9 @@ def _with_a_turn() -> "QuerySet[QueuedMessage]":
     beside = rows.filter(conversation=OuterRef("conversation"))
     in_front = Q(created_at__lt=OuterRef("created_at")) | ~Q(held="")
     runs = Run.objects.filter(conversation=OuterRef("conversation"))
-    runs = runs.annotate(ended_well=ENDED_WELL).order_by("-created_at", "-pk")
+    judged = runs.annotate(ended_well=ENDED_WELL).order_by("-created_at", "-pk")
     turns = rows.filter(~Exists(beside.filter(in_front)), conversation__deleted_at=None)
-    ended = turns.filter(Subquery(runs.values("ended_well")[:1]))
+    ended = turns.filter(Subquery(judged.values("ended_well")[:1]))
     return ended.order_by("created_at", "pk").only("created_at", "conversation")
 
 
@@ -210,7 +209,7 @@ def _refused(conversation_id: UUID, refused: Refused) -> None:
 
 
 def _first(conversation_id: UUID) -> UUID:
-    first = queued_messages(conversation_id).first()
+    first = QueuedMessage.objects.waiting_in(conversation_id).first()
     return first.pk if first else UUID(int=0)
 
 

@@ -9,6 +9,7 @@ import asyncio
 import contextvars
 import logging
 import math
+import os
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -219,13 +220,13 @@ def _groups(run_ids: list[UUID]) -> list[tuple[UUID, str]]:
     ]
 
 
-_executors: dict[str, Executor] = {}
+_executors: dict[int, Executor] = {}  # by the process
 
 
 def executor() -> Executor:
     """Return the executor of this process; a fork gets one of its own."""
-    owner = this_process()
-    if owner not in _executors:
+    pid = os.getpid()
+    if pid not in _executors:
         _executors.clear()
-        _executors[owner] = Executor()
-    return _executors[owner]
+        _executors[pid] = Executor()
+    return _executors[pid]

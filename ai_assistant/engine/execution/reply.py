@@ -22,7 +22,6 @@ from ai_assistant.engine.calls.versions import remember
 from ai_assistant.engine.interrupts.approval import APPROVAL
 from ai_assistant.engine.interrupts.results import record_result, tool_of
 from ai_assistant.engine.interrupts.task import TASK
-from ai_assistant.engine.lifecycle.finish import store_message
 from ai_assistant.engine.lifecycle.scope import RunScope, module_prompt
 from ai_assistant.engine.lifecycle.steering import told_along
 from ai_assistant.engine.storage.branches import has_changed_rows, seen_by
@@ -35,11 +34,12 @@ from ai_assistant.exceptions import (
     ModelRetry,
 )
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.models.conversation import Message
+from ai_assistant.models.conversation import Message, QueuedMessage
 from ai_assistant.models.run import Run, Step
 from ai_assistant.prompts.system import system_prompt, wish_text
 from ai_assistant.providers.base import provider_for, with_masked_secrets
-from ai_assistant.providers.retry import with_retries, with_timeouts
+from ai_assistant.providers.prices import priced
+from ai_assistant.providers.stream import with_retries, with_timeouts
 from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import tool_opens_at
@@ -69,6 +69,7 @@ from ai_assistant.types import (
     RequestedCall,
     ToolDefinition,
     ToolResult,
+    Verdict,
 )
 
 # Errors before the first word, after which the provider may still want money.
@@ -135,7 +136,7 @@ class ProfileModel:
         self._prepared = self._request(user)
 
     def _priced(self, chunk: ModelChunk) -> ModelChunk:
-        return self.spending.priced(chunk) if isinstance(chunk, ReplyEnd) else chunk
+        return priced(self.profile, chunk) if isinstance(chunk, ReplyEnd) else chunk
 
     async def _release(self) -> None:
         if self.spending.has_budgets:
@@ -209,7 +210,7 @@ def store_reply(
     calls = [_new_call(run, requested) for requested in reply.calls]
     remember(_tool(run, call.name) for call in calls)
     message = _message(run, index, reply, calls)
-    store_message(message)
+    Message.objects.append(message)
     step = Step.objects.create(
         run=run,
         index=index,
@@ -224,7 +225,8 @@ def store_reply(
     for call, requested in zip(calls, reply.calls, strict=True):
         call.step = step
         facts += _store_call(call, requested, reply.message_id, user, offer)
-    return facts + told_along(run) if calls else facts
+    told = list(QueuedMessage.objects.told_to(run)) if calls else []
+    return facts + told_along(run, told) if told else facts
 
 
 def _said_chars(reply: ModelReply) -> int:
@@ -294,18 +296,20 @@ def _store_call(
     call.arguments_digest = arguments_digest(call.name, call.arguments)
     tool = _tool(call.run, call.name)
     if problem is None and tool is not None:
-        problem = _problem(call, tool, user, offer)
-    if problem is None and tool is not None:
-        _judge(call, tool, user)
+        verdict = tool_verdict(tool, user=user, module=call.run.module)
+        problem = _problem(call, tool, user, offer, verdict)
+        if problem is None:
+            _judge(call, tool, verdict)
     call.save(force_insert=True)
     if problem is not None or tool is None:
         return facts + _not_carried_out(call, problem or _unknown_tool(call, offer))
     return facts + _waits(call, tool)
 
 
-def _judge(call: ToolCall, tool: ToolDefinition, user: Any) -> None:
+def _judge(call: ToolCall, tool: ToolDefinition, verdict: Verdict) -> None:
     """Note whether the call has to be approved, and why."""
-    verdict = consent(call.run, call, tool, user)
+    if tool.effect in WRITING:
+        verdict = consent(call, tool, verdict)
     call.asks = verdict.decision == "ask"
     call.asks_because = verdict.reason[:300]
     if call.asks and tool.approval.preview is None and is_granted(call.run, tool):
@@ -332,6 +336,7 @@ def _problem(
     tool: ToolDefinition,
     user: Any,
     offer: Offer | None,
+    verdict: Verdict,
 ) -> ToolResult | None:
     """Return why the call is not carried out, if so."""
     try:
@@ -340,7 +345,6 @@ def _problem(
         return from_exception(call.name, error)
     if not may_call(user, tool):
         return permission_denied_result(call.name)
-    verdict = tool_verdict(tool, user=user, module=call.run.module)
     if verdict.decision == "deny":
         return ToolResult(
             ok=False,
@@ -353,7 +357,7 @@ def _problem(
         return not_here(
             tool.name, writes=writes, read_only=offer.read_only, names=offer.names
         )
-    opens_at = tool_opens_at(user.pk, tool)
+    opens_at = tool_opens_at(user.pk, tool) if tool.execution.rate else None
     return rate_limited(call.name, opens_at) if opens_at else None
 
 

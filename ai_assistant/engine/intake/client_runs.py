@@ -8,7 +8,6 @@ from ai_assistant.engine.intake.submission import ClientNames, check_unused, cle
 from ai_assistant.engine.interrupts.answers import answer_now
 from ai_assistant.engine.interrupts.base import Answer, Decided, lock_run
 from ai_assistant.engine.interrupts.browser import FromPage, finish_now
-from ai_assistant.engine.lifecycle.finish import store_message
 from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import Custom
@@ -65,7 +64,7 @@ def _store_said(run: Run, client: ClientNames, given: Given) -> None:
         role=Message.Role.USER,
         parts=[{"type": "text", "text": redact_values(clean_text(given.text))}],
     )
-    store_message(message)
+    Message.objects.append(message)
     fact = Custom(name="aia.message", value={"message_id": str(message.pk)})
     append_by_state(run.pk, [fact], epoch=run.epoch)
 

@@ -12,13 +12,11 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT
+from ai_assistant.context.page import page_info
 from ai_assistant.engine.accounting.audit import run_started
 from ai_assistant.engine.accounting.usage import check_before_start
 from ai_assistant.engine.lifecycle import queue
-from ai_assistant.engine.lifecycle.finish import store_message
-from ai_assistant.engine.lifecycle.scope import module_id_for
 from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
-from ai_assistant.engine.queries import conversations, queued_message
 from ai_assistant.engine.storage.branches import before_next
 from ai_assistant.engine.storage.eventlog import append_events
 from ai_assistant.engine.storage.lease import Hold, database_now
@@ -29,6 +27,7 @@ from ai_assistant.models import clock
 from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Channel, Run, RunKind, RunState
+from ai_assistant.modules.resolve import module_for
 from ai_assistant.request_context import script_prefix
 from ai_assistant.safety.budgets.budgets import has_budgets
 from ai_assistant.safety.identity.permissions import fresh_user
@@ -151,7 +150,7 @@ def _accept(submission: Submission, text: str, owner: str) -> Accepted:
         return Accepted(
             run_id=known.run_id, conversation_id=known.conversation_id, is_new=False
         )
-    queued = queued_message(submission.user_id, submission.key)
+    queued = QueuedMessage.objects.sent_as(submission.user_id, submission.key)
     if queued is not None and (queued.dropped_at or not submission.steers):
         return _waits(queued)
     active = None if is_new else _active(conversation)
@@ -206,7 +205,7 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
     """Return the conversation, and whether it is new."""
     thread = submission.client.thread if submission.client else ""
     named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
-    own = conversations(submission.user_id).filter(**named)
+    own = Conversation.objects.own(submission.user_id).filter(**named)
     # A write first: it takes the lock, and two messages at once stand in line.
     if own.update(updated_at=Now(), read_at=Now()):  # whoever goes on has read it
         return own.get(), False
@@ -248,7 +247,7 @@ def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
 
 def _tell(active: Run, submission: Submission, message: Message) -> Accepted:
     """Let the next step of a run read a message; without one it waits for the end."""
-    queued = queued_message(submission.user_id, submission.key)
+    queued = QueuedMessage.objects.sent_as(submission.user_id, submission.key)
     queued = queued or _enqueue(active.conversation, submission, message.text)
     if not take_along(active, message, look_only=submission.look_only):
         raise busy()
@@ -320,7 +319,7 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         page_path=redact(_path(submission.page_path)),
         script_prefix=script_prefix(),
         page_title=redact(join_surrogates(submission.page_title))[:300],
-        module=module_id_for(submission.page_path),
+        module=module_for(page_info(submission.page_path).view_name).id,
         context=redact_json(dict(submission.context)),
         look_only=submission.look_only,
         **submission.stamp.fields(),
@@ -339,13 +338,14 @@ def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
     message = message_of(run, submission.key, text, submission.client)
     if run.kind == RunKind.CONTINUE:
         message.origin = Message.Origin.APP
-    store_message(message)
+    Message.objects.append(message)
     append_events(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
     if submission.client is not None:
         run.client_runs.create(
             conversation=run.conversation, client_id=submission.client.run
         )
-    run_started(run, submission.stamp.ip)
+    if conf.get("AUDIT", "STARTS"):
+        run_started(run, submission.stamp.ip)
     hold = Hold(run_id=run.pk, owner=owner, epoch=1) if owner else None
     return Accepted(
         run_id=run.pk, conversation_id=run.conversation_id, is_new=True, hold=hold

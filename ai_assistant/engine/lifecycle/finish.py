@@ -7,7 +7,6 @@ from functools import partial
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.accounting.audit import run_ended
@@ -136,15 +135,6 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     return [*facts, _last_fact(ending)]
 
 
-def store_message(message: Message) -> None:
-    """Store a message at the end of its conversation."""
-    last = Message.objects.filter(conversation_id=message.conversation_id).aggregate(
-        last=Max("position")
-    )["last"]
-    message.position = 0 if last is None else last + 1
-    message.save(force_insert=True)
-
-
 def _close_calls(run: Run) -> list[CallResult]:
     facts: list[CallResult] = []
     for call in run.calls.filter(status__in=OPEN_CALL):
@@ -186,7 +176,7 @@ def _keep_partial(run: Run, ending: Ending) -> int:
         if text:
             parts.append({"type": "text", "text": text})
         stopped = ending.state == RunState.CANCELLED
-        store_message(
+        Message.objects.append(
             Message(
                 id=message_id,
                 conversation_id=run.conversation_id,

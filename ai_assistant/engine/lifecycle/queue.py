@@ -8,10 +8,10 @@ before it has ended well. What ended otherwise pauses them until the person goes
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.queries import conversations, queued_messages
+from ai_assistant.engine.queries import conversations
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.clock import Now
@@ -44,9 +44,7 @@ def add_to_queue(queued: QueuedMessage) -> None:
             )
             % {"n": MOST},
         )
-    last = own.aggregate(last=Max("position"))["last"]
-    queued.position = 0 if last is None else last + 1
-    queued.save(force_insert=True)
+    QueuedMessage.objects.append(queued)
 
 
 def next_up(conversation: Conversation) -> QueuedMessage | None:
@@ -56,7 +54,7 @@ def next_up(conversation: Conversation) -> QueuedMessage | None:
     None while a run is unfinished, after one that paused the queue, and where that was
     stopped by a refusal.
     """
-    rows = queued_messages(conversation.pk)
+    rows = QueuedMessage.objects.waiting_in(conversation.pk)
     first = rows.first()
     if first is None or rows.exclude(held="").exists():
         return None
@@ -82,11 +80,6 @@ def goes_on_after(run: Run) -> bool:
     return run.state == RunState.SUCCEEDED and not run.is_stopping
 
 
-def told_to(run: Run) -> "QuerySet[QueuedMessage]":
-    """Return the messages that the next step of a run under way is to read."""
-    return queued_messages(run.conversation_id).filter(told_run=run.pk)
-
-
 def told(active: Run, queued: QueuedMessage) -> None:
     """Note that the next step of a run reads a message, or that it has been read."""
     if Message.objects.filter(
@@ -94,7 +87,7 @@ def told(active: Run, queued: QueuedMessage) -> None:
     ).exists():
         queued.delete()
         return
-    rows = queued_messages(queued.conversation_id)
+    rows = QueuedMessage.objects.waiting_in(queued.conversation_id)
     before = rows.filter(position__lt=queued.position)
     rows.filter(pk=queued.pk).update(told_run=active.pk)
     others = before.exclude(told_run=active.pk).count()
@@ -103,7 +96,7 @@ def told(active: Run, queued: QueuedMessage) -> None:
 
 def hold(conversation_id: UUID, code: str) -> None:
     """Pause the queue for a reason of its own: its next message was refused."""
-    queued_messages(conversation_id).update(held=code)
+    QueuedMessage.objects.waiting_in(conversation_id).update(held=code)
 
 
 def hold_session(session_digest: str) -> None:
@@ -122,7 +115,7 @@ def take_over(conversation_id: UUID, stamp: SessionStamp) -> None:
 
     Those in which its messages were written may have ended long ago.
     """
-    queued_messages(conversation_id).update(held="", **stamp.fields())
+    QueuedMessage.objects.waiting_in(conversation_id).update(held="", **stamp.fields())
 
 
 @unit
@@ -151,7 +144,7 @@ def move(user_id: UserKey, conversation_id: UUID, queued_id: UUID, *, by: int) -
 
 def move_to_place(conversation_id: UUID, queued_id: UUID, *, by: int) -> None:
     """Move a message by so many places, at most to either end."""
-    rows = list(queued_messages(conversation_id))
+    rows = list(QueuedMessage.objects.waiting_in(conversation_id))
     positions = [row.position for row in rows]
     here = next(index for index, row in enumerate(rows) if row.pk == queued_id)
     there = min(max(here + by, 0), len(rows) - 1)
@@ -171,7 +164,9 @@ def lock(user_id: UserKey, conversation_id: UUID) -> Conversation:
 
 def find(conversation_id: UUID, queued_id: UUID) -> QueuedMessage:
     """Return a message that still waits. Raise Refused sent."""
-    found = queued_messages(conversation_id).filter(pk=queued_id).first()
+    found = (
+        QueuedMessage.objects.waiting_in(conversation_id).filter(pk=queued_id).first()
+    )
     if found is None:
         raise _gone()
     return found

@@ -12,17 +12,17 @@ from ai_assistant.context.collect import (
     from_browser,
     sent_items,
 )
-from ai_assistant.context.page import SitePage, find_page, page_info
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.viewparts import ViewParts, registered_parts
 from ai_assistant.engine.interrupts.browser import FromPage, find_request
 from ai_assistant.models.run import Run
 from ai_assistant.modules.base import PROMPT_CHARS, ContextModule
 from ai_assistant.modules.read_only import ReadOnly, look_only, read_only
-from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id, module_for
+from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.page.navigate import NAVIGATE_TO, navigation_result
-from ai_assistant.types import ContextItem, RunContext
+from ai_assistant.types import ContextItem, PageInfo, RunContext
 
 logger = logging.getLogger("ai_assistant")
 
@@ -43,7 +43,9 @@ class RunScope:
             user=self.user,
             run_id=run.pk,
             conversation_id=run.conversation_id,
-            page=page_info(run.page_path, run.page_title),
+            page=self._page.info
+            if self._page
+            else PageInfo(path=run.page_path, title=run.page_title),
             module=self.module.id,
         )
 
@@ -63,7 +65,7 @@ class RunScope:
 
     @cached_property
     def _page(self) -> SitePage | None:
-        return find_page(self.run.page_path)
+        return find_page(self.run.page_path, self.run.page_title)
 
     @cached_property
     def view_parts(self) -> ViewParts:
@@ -104,11 +106,6 @@ def module_prompt(scope: RunScope) -> str:
         said = "the prompt of module %r has %s characters, and is cut at %s"
         logger.warning(said, scope.module.id, len(prompt), PROMPT_CHARS)
     return prompt[:PROMPT_CHARS]
-
-
-def module_id_for(page_path: str) -> str:
-    """Return the id of the module that a run of this page gets."""
-    return module_for(page_info(page_path).view_name).id
 
 
 def kept_of(stored: Mapping[str, Any]) -> KeptChips:

@@ -9,14 +9,12 @@ message of the queue (see `engine.lifecycle.queue`).
 
 from ai_assistant.engine.interrupts.answers import answer_by_message
 from ai_assistant.engine.interrupts.base import store_facts
-from ai_assistant.engine.lifecycle.finish import store_message
-from ai_assistant.engine.lifecycle.queue import told_to
 from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.events import Custom, Event
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.call import OPEN_CALL
-from ai_assistant.models.conversation import Message
+from ai_assistant.models.conversation import Message, QueuedMessage
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.safety.identity.session import SessionStamp
 
@@ -56,7 +54,7 @@ def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
     if run.is_stopping or (look_only and not run.look_only):
         return False
     writes = _model_writes(run)
-    waiting = told_to(run).exclude(key=message.key)
+    waiting = QueuedMessage.objects.told_to(run).exclude(key=message.key)
     if (waiting.count() if writes else _unread(run)) >= MOST:
         return False
     if writes:
@@ -66,13 +64,12 @@ def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
     return True
 
 
-def told_along(run: Run) -> list[Event]:
+def told_along(run: Run, waiting: list[QueuedMessage]) -> list[Event]:
     """
     Store what waits for the next step; return the facts.
 
     Call it behind the fence, after a reply with calls was stored.
     """
-    waiting = list(told_to(run))
     for queued in waiting:
         queued.delete()
     return [_store(_message(run, queued.key, queued.text)) for queued in waiting]
@@ -102,5 +99,5 @@ def _message(run: Run, key: str, text: str) -> Message:
 
 
 def _store(message: Message) -> Event:
-    store_message(message)
+    Message.objects.append(message)
     return Custom(name="aia.message", value={"message_id": str(message.pk)})

@@ -27,8 +27,7 @@ from ai_assistant.events import (
     TextEnd,
     TextStart,
 )
-from ai_assistant.providers.assemble import ReplyBuilder
-from ai_assistant.providers.texts import with_whole_characters
+from ai_assistant.providers.stream import ReplyBuilder, with_whole_characters
 from ai_assistant.types import (
     ModelChunk,
     ModelReply,

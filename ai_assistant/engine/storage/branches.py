@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.storage.units import unit
@@ -122,14 +120,6 @@ def seen_by(run: Run) -> tuple[list[UUID], list[UUID]]:
     return path, tree.elsewhere(path)
 
 
-def shown_runs(runs: "QuerySet[Run, Any]") -> "QuerySet[Run, Any]":
-    """Return those of `runs` that end what is shown, the newest first: that one counts."""
-    behind = Run.objects.filter(after=OuterRef("pk"))
-    is_newest = Q(conversation__shown_run=None) & ~Exists(behind)
-    is_chosen = Q(conversation__shown_run=F("pk"))
-    return runs.filter(is_newest | is_chosen).order_by("-created_at", "-pk")
-
-
 def before_next(
     conversation: Conversation, *, beside: UUID | None, behind: UUID | None
 ) -> Run | None:
@@ -141,7 +131,7 @@ def before_next(
     """
     named = behind if beside is None else beside
     if named is None:
-        return shown_runs(conversation.runs.all()).first()
+        return conversation.runs.shown().first()
     found = conversation.runs.filter(pk=named).select_related("after").first()
     if found is None:
         raise Refused("not_found", "")

@@ -6,8 +6,13 @@ final, only the open tail is rendered again. Plain Python, no Django.
 """
 
 from ai_assistant.render.markdown.blocks import Block, split_blocks
-from ai_assistant.render.markdown.page import part_end, parts_of, render
-from ai_assistant.render.markdown.stream import BlockChange, BlockStream
+from ai_assistant.render.markdown.stream import (
+    BlockChange,
+    BlockStream,
+    part_end,
+    parts_of,
+    render,
+)
 
 __all__ = [
     "Block",

@@ -12,13 +12,15 @@ from itertools import pairwise
 from markdown_it.token import Token
 
 from ai_assistant.render.markdown.highlight import Cache
-from ai_assistant.render.markdown.parser import References, block_tokens, to_html
-from ai_assistant.render.markdown.renderer import fence_is_closed
-from ai_assistant.render.markdown.unfinished import (
+from ai_assistant.render.markdown.parser import (
+    References,
+    block_tokens,
     may_be_table_header,
+    to_html,
     with_table_rule,
     without_undecided_line,
 )
+from ai_assistant.render.markdown.renderer import fence_is_closed
 from ai_assistant.text.unicode import normalize_text
 
 _ENDED_BY_BLANK_LINE = {

@@ -1,12 +1,17 @@
-"""Whether the person who started a run may still go on with it."""
+"""Whether the person who started a run may still go on with it; what only this site reads."""
 
+import base64
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 from uuid import UUID
 
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.contrib.sessions.backends import cache, db, file, signed_cookies
 from django.core.cache import caches
@@ -24,7 +29,49 @@ from ai_assistant.models.run import Run, SessionFields
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.permissions import may_use
-from ai_assistant.safety.identity.sealing import CannotUnseal, decrypted, encrypted
+
+# --- sealed values: encrypted with a key of the site's SECRET_KEY ---
+
+
+class CannotUnseal(AssistantError):
+    """A sealed value cannot be read: SECRET_KEY was changed without a fallback."""
+
+
+def encrypted(clear: bytes, purpose: str) -> str:
+    """Return `clear` encrypted for `purpose`; no other purpose can open it."""
+    return Fernet(site_key(settings.SECRET_KEY, purpose)).encrypt(clear).decode()
+
+
+def decrypted(token: str, purpose: str) -> bytes:
+    """
+    Return what was encrypted for `purpose`.
+
+    Raise CannotUnseal if none of the site's secret keys opens it.
+    """
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    keys = MultiFernet([Fernet(site_key(secret, purpose)) for secret in secrets])
+    try:
+        return keys.decrypt(token.encode())
+    except InvalidToken as error:
+        raise CannotUnseal(
+            "A sealed value cannot be read with the site's secret keys. "
+            "Add the former SECRET_KEY to SECRET_KEY_FALLBACKS."
+        ) from error
+
+
+@lru_cache(maxsize=16)
+def site_key(secret: str | bytes, purpose: str) -> bytes:
+    """Return the key, as base64, that a secret key of the site gives for `purpose`."""
+    derived = HKDF(
+        algorithm=SHA256(),
+        length=32,
+        salt=None,
+        info=b"ai_assistant." + purpose.encode(),
+    ).derive(secret.encode() if isinstance(secret, str) else secret)
+    return base64.urlsafe_b64encode(derived)
+
+
+# --- the session, and what a run keeps of it ---
 
 
 def is_revoked(token_id: UUID) -> bool:

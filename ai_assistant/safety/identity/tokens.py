@@ -23,7 +23,7 @@ from ai_assistant.safety.audit import record
 from ai_assistant.safety.identity.session import SALT, SessionStamp, password_digest
 
 Scope = AccessToken.Scope
-MARK = "aia_"  # so that a leaked one can be recognised: see `redaction.patterns`
+MARK = "aia_"  # so that a leaked one can be recognised: see `redaction.redact`
 SECRET_BYTES = 32
 PREFIX_CHARS = 12
 FALLBACKS = "get_session_auth_fallback_hash"  # not every site's user model has it

@@ -1,122 +1,152 @@
-"""Take secrets out of texts and JSON."""
+"""
+Take secrets out of texts and JSON: those of the site, and what looks like one.
 
-import html
-import json
+Each pattern has hints, of which the text holds one if the pattern can match: looking
+for those is fast. Patterns are linear: no start can be tried again and again.
+"""
+
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from re import Match
 from typing import Any
-from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from django.conf import settings
 from django.core.signals import setting_changed
 
 from ai_assistant import conf
-from ai_assistant.text.redaction.patterns import (
-    OWN_CHARS,
-    OWN_HINT,
-    OWN_TOKEN,
-    Pattern,
-    patterns,
+from ai_assistant.text.redaction.secrets import configured_secrets
+
+# --- what secrets look like that nobody has configured ---
+
+# One start in a run of such characters; what JSON and repr make of a line's end is no
+# letter of it.
+START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pattern:
+    """`regex` names what is taken out `secret`; without that name it is all of it."""
+
+    name: str
+    hints: tuple[str, ...]
+    regex: re.Pattern[str]
+    probe: re.Pattern[str] | None = None  # faster than `regex`, where hints are common
+
+    def may_match(self, text: str) -> bool:
+        """Tell whether looking for it in `text` is worth the time."""
+        if not any(hint in text for hint in self.hints):
+            return False
+        return self.probe is None or self.probe.search(text) is not None
+
+
+def _pattern(name: str, hints: str, regex: str, probe: str = "") -> Pattern:
+    return Pattern(
+        name=name,
+        hints=tuple(hints.split()),
+        regex=re.compile(regex),
+        probe=re.compile(probe) if probe else None,
+    )
+
+
+# An access token of ours: `safety.tokens` makes it. It is this site's, so it is taken
+# out as the site's configured secrets are, also of what a person types.
+OWN_TOKEN = re.compile(r"aia_[A-Za-z0-9_-]{43}")
+OWN_HINT, OWN_CHARS = "aia_", 47
+
+BUILT_IN = (
+    _pattern(
+        "private key",
+        "PRIVATE",
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----"
+        r"[^-]{0,20000}+(?:-----END [A-Z ]{0,60}-----)?",
+    ),
+    _pattern(
+        "JWT",
+        "eyJ",
+        START + r"eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]{8,}+",
+    ),
+    _pattern(
+        "signed data",  # of django.core.signing: session data, cookies
+        ":",
+        r"(?:(?<![\w.-])|(?<=\\[nrt]))\.?[\w-]{20,}+:[A-Za-z0-9]{6}:[\w-]{27,86}+(?![\w-])",
+        probe=r":[A-Za-z0-9]{6}:[\w-]{27}",
+    ),
+    _pattern(
+        "API key",
+        "sk- sk_ rk_ pk_live gsk_ xai- hf_ npm_ pypi- glpat- SG. AIza dop_v1_",
+        START + r"(?:sk-[\w-]{16,}+|[sr]k_(?:live|test)_\w{16,}+|pk_live_\w{16,}+|"
+        r"gsk_\w{20,}+|xai-\w{20,}+|hf_[A-Za-z0-9]{20,}+|npm_[A-Za-z0-9]{30,}+|"
+        r"pypi-[\w-]{30,}+|glpat-[\w-]{20,}+|SG\.[\w-]{16,}+\.[\w-]{16,}+|"
+        r"AIza[\w-]{35}|dop_v1_[a-f0-9]{40,}+)",
+    ),
+    _pattern(
+        "access key",
+        "AKIA ASIA",
+        START + r"A(?:KIA|SIA)[0-9A-Z]{16}(?![0-9A-Za-z])",
+    ),
+    _pattern(
+        "token",
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ xoxa- xoxb- xoxp- xoxr- xoxs-",
+        START + r"(?:gh[pousr]_[A-Za-z0-9]{30,}+|github_pat_\w{30,}+|"
+        r"xox[abprs]-[A-Za-z0-9-]{10,}+)",
+    ),
+    _pattern(
+        "authorization",
+        "earer EARER asic uthorization UTHORIZATION",
+        r"(?:(?:[Bb]earer|BEARER|[Bb]asic|BASIC)\s{1,5}|"
+        r"(?:[Aa]uthorization|AUTHORIZATION)[\"']?\s{0,3}[:=]\s{0,3}[\"']?"
+        r"(?:(?:[Tt]oken|[Kk]ey|[Bb]earer|[Bb]asic)\s{1,5})?)"
+        r"(?P<secret>[\w.~+/=-]{16,}+)",
+    ),
+    _pattern(
+        "password hash",
+        "pbkdf2_ scrypt$ md5$ sha1$ $argon2 $2a$ $2b$ $2x$ $2y$",
+        r"(?:pbkdf2_\w{3,10}\$\d{1,9}\$[^\s$\"'<>]{1,128}\$[A-Za-z0-9+/=]{16,}+|"
+        r"scrypt\$[^\s$\"'<>]{1,128}\$[^\s$\"'<>]{1,128}\$\d{1,4}\$\d{1,4}\$"
+        r"[A-Za-z0-9+/=]{16,}+|"
+        r"(?:md5|sha1)\$[^\s$\"'<>]{1,128}\$[0-9a-f]{32,40}|"
+        r"(?:argon2)?\$argon2(?:id|i|d)\$[^\s\"'<>]{20,300}|"
+        r"(?:bcrypt(?:_sha256)?\$)?\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53})",
+    ),
+    _pattern(
+        "password in an address",
+        "://",
+        r"://[^\s/:@\"'<>]{0,100}:(?P<secret>[^\s/@\"'<>]{1,200}+)@",
+    ),
 )
-
-LEAST_CHARS = 8  # a shorter one would hit innocent words
-LEAST_ENV_CHARS = 16
-NAMES = re.compile(
-    r"(^|_)(SECRET|SECRET_KEY|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|"
-    r"SIGNING_KEY|AUTH_TOKEN|ACCESS_TOKEN|API_TOKEN|TOKEN)$"
+# Django's keys of sessions and of CSRF, behind the name of their cookie or field.
+COOKIE = (
+    r"(?:%s)(?:%%3[dD]|\\?[\"']?\]?\s{0,3}(?:[=:]\s{0,3}|value=)\\?[\"']?)"
+    r"(?P<secret>[A-Za-z0-9]{16,128}+)"
 )
-URLS = re.compile(r"(_URL|_DSN|_BACKEND)$")
-FALLBACKS = "SECRET_KEY_FALLBACKS"
+FIELD_NAMES = ("csrfmiddlewaretoken", "session_key", "sessionid", "csrftoken")
 
 
-def configured_secrets() -> tuple[str, ...]:
-    """Return every secret of the site, longest first, each in all its forms."""
-    found = {form for secret in _secrets() for form in _forms(secret)}
-    return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))
+@lru_cache(maxsize=1)
+def patterns() -> tuple[Pattern, ...]:
+    """Return the patterns of this site, its own ones last."""
+    return (*BUILT_IN, _cookies(), *_own())
 
 
-def _secrets() -> Iterator[str]:
-    for value in (*_of_profiles(), *_of_settings(), *_of_environment()):
-        if isinstance(value, bytes):
-            value = value.decode(errors="ignore")  # noqa: PLW2901
-        if isinstance(value, str) and len(value) >= LEAST_CHARS and " " not in value:
-            yield value
+def _cookies() -> Pattern:
+    names = {*FIELD_NAMES, settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME}
+    ordered = sorted(names, key=lambda name: (-len(name), name))
+    return Pattern(
+        name="session",
+        hints=tuple(ordered),
+        regex=re.compile(COOKIE % "|".join(map(re.escape, ordered))),
+    )
 
 
-def _of_profiles() -> Iterator[Any]:
-    yield conf.get("AUDIT", "KEY")
-    for profile in conf.get("PROFILES").values():
-        yield profile.get("API_KEY")
-        yield os.environ.get(profile.get("API_KEY_ENV") or "")
-        yield _password(profile.get("API_BASE"))
+def _own() -> Iterator[Pattern]:
+    for regex in conf.get("REDACT"):
+        yield Pattern(name="secret", hints=("",), regex=re.compile(regex))
 
 
-def _of_settings() -> Iterator[Any]:
-    yield from getattr(settings, FALLBACKS, ())
-    # Django's own defaults hold no secret, and reading some of them is deprecated.
-    for name in filter(settings.is_overridden, dir(settings)):  # type: ignore[misc]
-        if NAMES.search(name):
-            yield getattr(settings, name)
-        elif URLS.search(name):
-            yield _password(getattr(settings, name))
-    # A password that is the name of its user protects nothing, and would hit a word.
-    for database in settings.DATABASES.values():
-        if database.get("PASSWORD") != database.get("USER"):
-            yield database.get("PASSWORD")
-    yield from _inside(getattr(settings, "CACHES", {}))
-    yield from _inside(getattr(settings, "CHANNEL_LAYERS", {}))
-    yield from _inside(getattr(settings, "MAILERS", {}))
-
-
-def _inside(value: object) -> Iterator[Any]:
-    """Yield passwords in a nested setting: under their names, and in addresses."""
-    if isinstance(value, Mapping):
-        for name, item in value.items():
-            if isinstance(item, str) and NAMES.search(str(name).upper()):
-                yield item
-            yield from _inside(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _inside(item)
-    elif isinstance(value, str):
-        yield _password(value)
-
-
-def _of_environment() -> Iterator[str]:
-    for name, value in os.environ.items():
-        if NAMES.search(name) and len(value) >= LEAST_ENV_CHARS:
-            yield value
-        elif URLS.search(name):
-            yield _password(value)
-
-
-def _password(url: object) -> str:
-    if not isinstance(url, str) or "@" not in url:
-        return ""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    password = parts.password or ""
-    return "" if password == parts.username else password
-
-
-def _forms(secret: str) -> Iterator[str]:
-    """Yield the secret as it is, and as texts, addresses and pages spell it."""
-    yield secret
-    yield json.dumps(secret)[1:-1]
-    yield json.dumps(secret, ensure_ascii=False)[1:-1]
-    yield repr(secret)[1:-1]
-    yield quote(secret, safe="")
-    yield quote_plus(secret)
-    yield html.escape(secret)
-    plain = unquote(secret)
-    if len(plain) >= LEAST_CHARS:
-        yield plain
-
+# --- out of texts and JSON ---
 
 MARK = "[redacted]"
 
@@ -192,6 +222,7 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 def _reset(**_changed: object) -> None:
     _redact_secrets.cache_clear()
+    patterns.cache_clear()
 
 
 setting_changed.connect(_reset)

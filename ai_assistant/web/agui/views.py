@@ -22,6 +22,7 @@ from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.agui.segment import ClientIds, Segment
 from ai_assistant.render.agui.state import capabilities
+from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.tokens import Scope
 from ai_assistant.types import UserKey
 from ai_assistant.web.agui.input import check_type, read_input
@@ -36,7 +37,6 @@ from ai_assistant.web.agui.threads import (
     whole_history,
 )
 from ai_assistant.web.principal import Caller, identify
-from ai_assistant.web.requests import to_the_end
 
 if TYPE_CHECKING:
     from ai_assistant.models.conversation import Conversation

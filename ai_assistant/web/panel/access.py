@@ -1,9 +1,10 @@
-"""Who comes through the door: the same rules for every view."""
+"""Who comes through the door: the same rules for every view, and one frame for pages."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from typing import Any
 
+from django.contrib import admin
 from django.contrib.auth.views import redirect_to_login
 from django.db import DatabaseError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,7 +20,6 @@ from ai_assistant.exceptions import Limited, Refused
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.budgets.texts import opens_again_text
 from ai_assistant.safety.identity.permissions import may_use, may_view
-from ai_assistant.web.requests import own_page
 
 View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
 
@@ -149,3 +149,20 @@ def _sign_in(request: HttpRequest) -> HttpResponse:
     if request.headers.get(FETCHED):
         return HttpResponse(_("You are signed out."), status=401)
     return redirect_to_login(full_path(request), reverse("admin:login"))
+
+
+def own_page(
+    request: HttpRequest,
+    template: str,
+    context: Mapping[str, object],
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """
+    Return the page of `template`, which extends `admin/base_site.html`.
+
+    It is given what every page of the admin is given: themes take the colours, the
+    menu and the name of the site from that.
+    """
+    framed = {**admin.site.each_context(request), **context}
+    return render(request, template, framed, status=status)

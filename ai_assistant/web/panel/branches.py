@@ -19,12 +19,12 @@ from ai_assistant.engine.service import (
 )
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.transcript.groups import fork_entry
+from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.panel.access import FETCHED, back, done, panel_view
+from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
 from ai_assistant.web.panel.fields import idempotency_key, page_path, read_uuid
 from ai_assistant.web.panel.layout import read_layout
 from ai_assistant.web.panel.panel import bare_panel
-from ai_assistant.web.requests import own_page, to_the_end
 
 SAME = "same"
 PAGE = "page"

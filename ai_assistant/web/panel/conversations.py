@@ -26,13 +26,13 @@ from ai_assistant.engine.service import (
 )
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
+from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.panel.access import FETCHED, back, panel_view
+from ai_assistant.web.panel.access import FETCHED, back, own_page, panel_view
 from ai_assistant.web.panel.fields import read_uuid
 from ai_assistant.web.panel.layout import read_layout
 from ai_assistant.web.panel.listing import Wish, list_context, list_item, read_wish
 from ai_assistant.web.panel.panel import bare_panel
-from ai_assistant.web.requests import own_page, to_the_end
 
 # Refusals that the form shows, so that the name can be mended.
 OF_A_NAME = ("empty", "too_long", "binary")

@@ -9,9 +9,8 @@ from django.views.decorators.http import require_GET
 
 from ai_assistant import conf
 from ai_assistant.engine.storage.units import in_db
-from ai_assistant.web.panel.access import FETCHED, panel_view
+from ai_assistant.web.panel.access import FETCHED, own_page, panel_view
 from ai_assistant.web.panel.layout import Layout, read_layout
-from ai_assistant.web.requests import own_page
 
 # As boot.js lists them.
 MODIFIERS: Mapping[str, int] = {"ctrl": 0, "cmd": 0, "shift": 1, "alt": 2}

@@ -36,10 +36,9 @@ from ai_assistant.render.html.diffs.long_texts import (
 from ai_assistant.render.html.transcript.entries import run_entry
 from ai_assistant.render.html.transcript.footer import run_footer
 from ai_assistant.render.html.transcript.thread import read_earlier
-from ai_assistant.web.panel.access import FETCHED, back, done, panel_view
+from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
 from ai_assistant.web.panel.fields import read_number, read_uuid
 from ai_assistant.web.panel.panel import Panel, bare_panel
-from ai_assistant.web.requests import own_page
 
 if TYPE_CHECKING:
     from ai_assistant.models.conversation import Conversation

@@ -25,9 +25,13 @@ from ai_assistant.models import clock
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import usage_line
 from ai_assistant.render.html.transcript.groups import page_of
-from ai_assistant.render.html.transcript.queue import queue_entry, without_begun
 from ai_assistant.render.html.transcript.stale import StaleBar, bar_of, is_stale
-from ai_assistant.render.html.transcript.thread import panel_state, read_thread
+from ai_assistant.render.html.transcript.state import (
+    panel_state,
+    queue_entry,
+    without_begun,
+)
+from ai_assistant.render.html.transcript.thread import read_thread
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.identity.permissions import may_use
 from ai_assistant.web.panel.banners import Origin, SiteBanner, origin_of, site_banner

@@ -13,10 +13,10 @@ from ai_assistant.engine.service import (
     send_now,
 )
 from ai_assistant.exceptions import Refused
+from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.panel.access import done, panel_view
 from ai_assistant.web.panel.fields import read_uuid
-from ai_assistant.web.requests import to_the_end
 
 STEPS = {"up": -1, "down": 1}
 DROPS = ("drop", "edit")  # what is edited goes back to the composer, and is sent anew

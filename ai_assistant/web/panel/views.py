@@ -30,8 +30,9 @@ from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.panel.access import back, done, panel_view
+from ai_assistant.web.panel.access import back, done, own_page, panel_view
 from ai_assistant.web.panel.banners import site_banner
 from ai_assistant.web.panel.fields import (
     idempotency_key,
@@ -47,13 +48,7 @@ from ai_assistant.web.panel.fields import (
 from ai_assistant.web.panel.layout import read_layout, write_layout
 from ai_assistant.web.panel.listing import list_context
 from ai_assistant.web.panel.messages import reach, whole_page
-from ai_assistant.web.panel.panel import (
-    Panel,
-    bare_panel,
-    drawn_panel,
-    page_panel,
-)
-from ai_assistant.web.requests import own_page, to_the_end
+from ai_assistant.web.panel.panel import Panel, bare_panel, drawn_panel, page_panel
 
 
 @require_POST
@@ -185,12 +180,7 @@ def _edit(request: HttpRequest) -> HttpResponse:
     return _edit_page(request, form)
 
 
-def _edit_page(
-    request: HttpRequest,
-    form: Any,
-    *,
-    status: int = 200,
-) -> HttpResponse:
+def _edit_page(request: HttpRequest, form: Any, *, status: int = 200) -> HttpResponse:
     """Draw the form: on its card, or on a page of its own; `status` is of the page."""
     interrupt_id = read_uuid(request, "interrupt")
     nonce = request.POST.get("nonce") or request.GET.get("nonce", "")

@@ -30,7 +30,7 @@ from django.utils.html import format_html
 from ai_assistant.changes.capture.images import object_id
 from ai_assistant.changes.values import label, meta
 from ai_assistant.models import clock
-from ai_assistant.safety.identity.sealing import site_key
+from ai_assistant.safety.identity.session import site_key
 from ai_assistant.safety.policy.form_limits import unwrapped_widget
 from ai_assistant.tools.data.writing.posting import put_posted_value
 

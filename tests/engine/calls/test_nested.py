@@ -2,12 +2,12 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 
 import pytest
 
 from ai_assistant import Ask, RunContext, ToolFailed
 from ai_assistant.engine.calls import background
-from ai_assistant.engine.calls.nested import Ordinals
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models.call import ToolCall
 from ai_assistant.testing import call, reply
@@ -395,10 +395,10 @@ class TestAsync:
 
 class TestAtOnce:
     def test_no_two_have_the_same_number(self):
-        ordinals = Ordinals()
+        numbers = count(1)
 
         with ThreadPoolExecutor(max_workers=8) as pool:
-            taken = list(pool.map(lambda _: ordinals.take(), range(1000)))
+            taken = list(pool.map(lambda _: next(numbers), range(1000)))
 
         assert sorted(taken) == list(range(1, 1001))
 

@@ -29,7 +29,7 @@ from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models import AccessToken, Conversation, Message, QueuedMessage, Run
 from ai_assistant.models.run import Channel, StopRequest
-from ai_assistant.render.html.transcript.queue import queue_entry
+from ai_assistant.render.html.transcript.state import queue_entry
 from ai_assistant.safety.identity.session import (
     SessionStamp,
     kept_key,

@@ -45,6 +45,7 @@ def updated(before: dict, after: dict, **more) -> dict:
 def called(story):
     story.ask("Hello")
     story._reply(("echo", "echo"))
+    ToolCall.objects.update(effect="write")
     return story
 
 

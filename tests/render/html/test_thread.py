@@ -7,7 +7,8 @@ from ai_assistant.models import Interrupt, Message, ToolCall
 from ai_assistant.models.run import RunState
 from ai_assistant.registry import registry
 from ai_assistant.render.html.transcript import thread
-from ai_assistant.render.html.transcript.thread import WORDS, read_thread
+from ai_assistant.render.html.transcript.state import WORDS
+from ai_assistant.render.html.transcript.thread import read_thread
 from ai_assistant.types import IMPORTANCES
 from tests.render.html.tab import whole_page
 

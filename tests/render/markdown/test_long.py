@@ -3,8 +3,7 @@
 import pytest
 
 from ai_assistant.render.markdown import BlockStream, part_end, parts_of, render
-from ai_assistant.render.markdown.page import LINE_CHARS, PART_CHARS
-from ai_assistant.render.markdown.stream import OPEN_CHARS
+from ai_assistant.render.markdown.stream import LINE_CHARS, OPEN_CHARS, PART_CHARS
 
 ROW = "| 7 | A name | 12.50 |\n"
 HEAD = "| id | name | price |\n|---|---|---|\n"

@@ -6,7 +6,7 @@ from django.core import signing
 
 from ai_assistant import conf
 from ai_assistant.text.redaction import MARK, Mask, redact, redact_json, redact_values
-from ai_assistant.text.redaction.patterns import patterns
+from ai_assistant.text.redaction.redact import patterns
 from tests.safety.redaction.canaries import LOOKS
 
 LONG = 'Kx9-"quoted"&more\\ä/=+?'

@@ -1,4 +1,4 @@
-"""What a card that asks for approval shows: the plan, the difference, the form to edit."""
+"""What a card that asks for approval shows: the difference, and the form to edit."""
 
 from typing import Any
 from uuid import UUID
@@ -7,7 +7,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.values import Changes, stored_changes
-from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry
 from ai_assistant.render.html.diffs.differences import (
@@ -18,34 +18,6 @@ from ai_assistant.render.html.diffs.differences import (
 from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.text.word_diff import whole_text_limit
-
-MOST_STEPS = 50
-
-
-def plan_of(call: ToolCall) -> list[dict[str, Any]]:
-    """
-    Return the plan in the call's newest partial result, a list under `plan`.
-
-    Of each step its `text` and `status`, pending if it says none that exists.
-    """
-    told = call.partial.get("plan") if isinstance(call.partial, dict) else None
-    steps = told if isinstance(told, list) else []
-    return [
-        {"text": str(step["text"]), "status": _status(step)}
-        for step in steps[:MOST_STEPS]
-        if isinstance(step, dict) and step.get("text")
-    ]
-
-
-def done_of(plan: list[dict[str, Any]]) -> int:
-    """Return how many steps of a plan are done."""
-    return sum(step["status"] == CallStatus.COMPLETE for step in plan)
-
-
-def _status(step: dict[str, Any]) -> str:
-    status = step.get("status")
-    return str(status) if status in CallStatus.values else str(CallStatus.PENDING)
-
 
 Entry = dict[str, Any]
 

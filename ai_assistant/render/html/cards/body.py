@@ -1,4 +1,4 @@
-"""The body of a card: the site's own template, or arguments and result as they are."""
+"""The body of a card: the site's own template, the plan, or all of it as it is."""
 
 import json
 import logging
@@ -12,7 +12,7 @@ from django.template.loader import get_template
 from django.utils.safestring import mark_safe
 
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run, Step
 from ai_assistant.models.usage import UsageLedger
@@ -76,6 +76,34 @@ def draw_body(tool_name: str, values: dict[str, Any]) -> tuple[str, str]:
         return "", f"{name}: {type(error).__name__}: {error}"[:500]
     # The site's own HTML; its values are escaped by the template engine.
     return mark_safe(html.strip()), ""  # noqa: S308
+
+
+MOST_STEPS = 50
+
+
+def plan_of(call: ToolCall) -> list[dict[str, Any]]:
+    """
+    Return the plan in the call's newest partial result, a list under `plan`.
+
+    Of each step its `text` and `status`, pending if it says none that exists.
+    """
+    told = call.partial.get("plan") if isinstance(call.partial, dict) else None
+    steps = told if isinstance(told, list) else []
+    return [
+        {"text": str(step["text"]), "status": _status(step)}
+        for step in steps[:MOST_STEPS]
+        if isinstance(step, dict) and step.get("text")
+    ]
+
+
+def done_of(plan: list[dict[str, Any]]) -> int:
+    """Return how many steps of a plan are done."""
+    return sum(step["status"] == CallStatus.COMPLETE for step in plan)
+
+
+def _status(step: dict[str, Any]) -> str:
+    status = step.get("status")
+    return str(status) if status in CallStatus.values else str(CallStatus.PENDING)
 
 
 Entry = dict[str, Any]

@@ -7,7 +7,6 @@ from django.utils.html import escape
 
 from ai_assistant.engine.interrupts.browser import open_requests
 from ai_assistant.engine.queries import conversations, is_news
-from ai_assistant.engine.storage.branches import shown_runs
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
@@ -25,17 +24,20 @@ from ai_assistant.render.html.transcript.entries import Entry, run_entry, user_e
 from ai_assistant.render.html.transcript.footer import run_footer, usage_line
 from ai_assistant.render.html.transcript.groups import cards, versions_sentence
 from ai_assistant.render.html.transcript.growing import Op
-from ai_assistant.render.html.transcript.queue import queue_entry, without_begun
 from ai_assistant.render.html.transcript.stale import bar_of, is_stale
+from ai_assistant.render.html.transcript.state import (
+    panel_state,
+    queue_entry,
+    without_begun,
+)
 from ai_assistant.render.html.transcript.thread import (
     WORKING,
     Drawn,
     answers,
-    panel_state,
     read_pinned,
     read_thread,
 )
-from ai_assistant.types import UserKey
+from ai_assistant.types import WRITING, UserKey
 
 
 def anew(drawn: Drawn, panel: Any, conversation_id: UUID) -> list[Op]:
@@ -103,7 +105,7 @@ class Projection:
         self._groups: set[str] = set()  # of cards, that the page has
         self._changed = ""  # what was told of the changes of the run
         self._title = ""
-        self._queue: str | None = None  # how it was drawn, if that is known
+        self._queue: Entry | None = None  # as it was drawn, if that is known
         self._why = ""  # what was said of it
         self.is_waiting = False  # something will be sent without anybody's doing
 
@@ -138,7 +140,7 @@ class Projection:
             conversation__owner_id=self.user_id,
             conversation__deleted_at=None,
         )
-        last = shown_runs(runs).select_related("conversation").first()
+        last = runs.shown().select_related("conversation").first()
         if last is None:
             self.is_gone = self.run_id is not None
             return []
@@ -160,10 +162,10 @@ class Projection:
     def _queued(self, entry: Entry) -> list[Op]:
         """Return how what waits is drawn, if that is not as it was."""
         self.is_waiting = bool(entry["messages"]) and entry["goes_on"]
-        html = fragment("queue_items", queue=entry, panel=self.panel)
-        old, self._queue = self._queue, html
-        if html == old:
+        old, self._queue = self._queue, entry
+        if entry == old:
             return []
+        html = fragment("queue_items", queue=entry, panel=self.panel)
         said, self._why = self._why, entry["why"]
         is_news = entry["why"] and entry["why"] != said
         ops: list[Op] = [["replace", "aia-queued", html]]
@@ -188,7 +190,7 @@ class Projection:
         """Tell whether the page that shows event `seq` of `run` lacks nothing."""
         if not run.is_final or run.next_seq - 1 != seq:
             return False
-        last = shown_runs(conversation.runs.all()).first()
+        last = conversation.runs.shown().first()
         return last is not None and last.pk == run.pk
 
     def _draw(self, conversation: Conversation, since: Run | None) -> list[Op]:
@@ -239,8 +241,8 @@ class Projection:
     ) -> list[Op]:
         ops: list[Op] = []
         self.texts.epoch = max(self.texts.epoch, run.epoch)
-        touched = _touched_calls(events)
-        shown = cards(run, touched)
+        shown = cards(run, _touched_calls(events))
+        may_change = any(map(_writes, shown.values()))
         for event in events:
             if event.type.startswith(MESSAGE_EVENTS):
                 ops += self.texts.follow(event)
@@ -253,7 +255,7 @@ class Projection:
                 ops += self._card(part)
                 shown = {key: one for key, one in shown.items() if one is not part}
         self.seq = events[-1].seq
-        ops += self._changes(run) if touched else []
+        ops += self._changes(run) if may_change else []
         ended = any(event.type in END_EVENTS for event in events)
         ops += self.texts.settle(ended=ended)
         waits = any(map(_moves_pinned, events))
@@ -339,8 +341,10 @@ class Projection:
         # The end is what the log says: the row may be ahead of the events seen.
         self.is_active = not self.has_ended
         self.state = state
-        # Seen where the web process is the one that loads the library.
-        warming = "" if self.is_active and warmup.state() == "warming" else None
+        # Seen where the web process is the one that loads the library. A run that has
+        # come further has it.
+        thinks = self.is_active and state == "thinking"
+        warming = "" if thinks and warmup.state() == "warming" else None
         return [
             ["attr", "aia", "data-state", self.state],
             ["attr", "aia", "data-warming", warming],
@@ -401,6 +405,12 @@ def _is_working(run: Run, growing: bool) -> bool:  # noqa: FBT001 - one of two
     if run.state != RunState.RUNNING or growing:
         return False
     return run.calls.filter(status__in=WORKING).exists()
+
+
+def _writes(part: Entry) -> bool:
+    """Tell whether a call of this part of a run may have changed something."""
+    calls = part["calls"] if part["kind"] == "group" else [part["call"]]
+    return any(call["effect"] in WRITING for call in calls)
 
 
 def _moves_pinned(event: StoredEvent) -> bool:

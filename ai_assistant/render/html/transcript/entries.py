@@ -16,11 +16,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.registry import registry
-from ai_assistant.render.html.cards.approval import (
-    done_of,
-    plan_of,
-)
-from ai_assistant.render.html.cards.body import draw_body
+from ai_assistant.render.html.cards.body import done_of, draw_body, plan_of
 from ai_assistant.render.html.cards.interrupts import answers_of, card_of, decision_of
 from ai_assistant.render.html.fragments import with_buttons
 from ai_assistant.render.markdown import part_end, render

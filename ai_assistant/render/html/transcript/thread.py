@@ -17,7 +17,7 @@ from ai_assistant.engine.storage.branches import Tree, tree_of
 from ai_assistant.engine.storage.eventlog import open_messages, partial_texts
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.run import UNFINISHED, Run, RunKind, RunState
+from ai_assistant.models.run import UNFINISHED, Run, RunKind
 from ai_assistant.render.html.cards.body import load_results
 from ai_assistant.render.html.diffs.changes import changes_of_runs
 from ai_assistant.render.html.transcript.entries import (
@@ -36,39 +36,7 @@ from ai_assistant.render.html.transcript.groups import (
     versions_entry,
 )
 from ai_assistant.render.html.transcript.growing import Growing
-
-WORDS = {
-    RunState.QUEUED: "thinking",
-    RunState.WAITING_APPROVAL: "waiting-approval",
-    RunState.WAITING_ANSWER: "waiting-answer",
-    RunState.WAITING_BROWSER: "tool",
-    RunState.WAITING_TASK: "tool",
-    RunState.WAITING_RETRY: "thinking",
-    RunState.SUCCEEDED: "idle",
-    RunState.CANCELLED: "stopped",
-    RunState.FAILED: "error",
-    RunState.NEEDS_REVIEW: "error",
-    RunState.LIMITED: "limited",
-}
-
-
-def panel_state(
-    run: Run | None, *, growing: bool = False, working: bool = False
-) -> str:
-    """
-    Return the `data-state` of a panel that shows `run` as its last.
-
-    `growing`: a text is being written; `working`: a call is under way.
-    """
-    if run is None:
-        return "idle"
-    if run.state != RunState.RUNNING:
-        return WORDS[RunState(run.state)]
-    if run.is_stopping:
-        return "stopping"
-    if growing:
-        return "streaming"
-    return "tool" if working else "thinking"
+from ai_assistant.render.html.transcript.state import panel_state
 
 
 def mark_days(entries: Iterable[Entry], before: datetime | None) -> None:

@@ -249,6 +249,6 @@ class TestExecutorOfTheProcess:
 
     def test_of_a_fork_is_another(self, monkeypatch):
         first = executor()
-        monkeypatch.setattr(module, "this_process", lambda: "a fork")
+        monkeypatch.setattr(module.os, "getpid", lambda: -1)
 
         assert executor() is not first

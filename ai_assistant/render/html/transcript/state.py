@@ -1,4 +1,4 @@
-"""What waits for the run under way: the messages, and why the next one is not sent yet."""
+"""What the panel says of the run it shows: its state, and what waits for its end."""
 
 from uuid import UUID
 
@@ -9,10 +9,43 @@ from ai_assistant.engine.lifecycle.queue import (
     goes_on_after,
     last_ended_run,
 )
-from ai_assistant.engine.queries import queued_messages
 from ai_assistant.models.conversation import QueuedMessage
 from ai_assistant.models.run import WAITING_FOR_PERSON, Run, RunState
 from ai_assistant.render.html.transcript.entries import Entry
+
+WORDS = {
+    RunState.QUEUED: "thinking",
+    RunState.WAITING_APPROVAL: "waiting-approval",
+    RunState.WAITING_ANSWER: "waiting-answer",
+    RunState.WAITING_BROWSER: "tool",
+    RunState.WAITING_TASK: "tool",
+    RunState.WAITING_RETRY: "thinking",
+    RunState.SUCCEEDED: "idle",
+    RunState.CANCELLED: "stopped",
+    RunState.FAILED: "error",
+    RunState.NEEDS_REVIEW: "error",
+    RunState.LIMITED: "limited",
+}
+
+
+def panel_state(
+    run: Run | None, *, growing: bool = False, working: bool = False
+) -> str:
+    """
+    Return the `data-state` of a panel that shows `run` as its last.
+
+    `growing`: a text is being written; `working`: a call is under way.
+    """
+    if run is None:
+        return "idle"
+    if run.state != RunState.RUNNING:
+        return WORDS[RunState(run.state)]
+    if run.is_stopping:
+        return "stopping"
+    if growing:
+        return "streaming"
+    return "tool" if working else "thinking"
+
 
 EMPTY: Entry = {"messages": [], "why": "", "goes_on": True}
 
@@ -23,7 +56,7 @@ def queue_entry(conversation_id: UUID) -> Entry:
 
     `goes_on` tells whether nobody has to do anything for the next one to be sent.
     """
-    rows = list(queued_messages(conversation_id))
+    rows = list(QueuedMessage.objects.waiting_in(conversation_id))
     if not rows:
         return EMPTY
     run = last_ended_run(conversation_id)

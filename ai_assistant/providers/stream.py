@@ -1,0 +1,339 @@
+"""
+The chunks of one reply on their way: retries, timeouts, filters, and the whole reply.
+
+Plain Python: the loop uses it without Django.
+"""
+
+import asyncio
+import random
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from ai_assistant.exceptions import ModelError
+from ai_assistant.text.unicode import SurrogateJoiner, join_surrogates, whole_json
+from ai_assistant.types import (
+    ModelChunk,
+    ModelReply,
+    ReasoningDelta,
+    ReplyEnd,
+    RequestedCall,
+    TextDelta,
+    ToolCallDelta,
+)
+
+# --- retries and timeouts ---
+
+
+async def with_retries(
+    open_stream: Callable[[], AsyncIterator[ModelChunk]],
+    *,
+    retries: int,
+    delay_s: float,
+    max_delay_s: float,
+) -> AsyncGenerator[ModelChunk, None]:
+    """
+    Yield the chunks of a stream, opened anew if it fails before its first chunk.
+
+    At most `retries` times, and only for errors that are marked `retryable`. The
+    wait doubles each time, is spread at random, and is what the provider asked
+    for if it did; a wait above `max_delay_s` is not waited: the error is raised.
+    """
+    attempt = 0
+    while True:
+        stream = open_stream()
+        spoke = False
+        try:
+            async for chunk in stream:
+                spoke = True
+                yield chunk
+        except ModelError as error:
+            wait_s = next_wait_s(error, attempt=attempt, delay_s=delay_s)
+            if spoke or not error.retryable or attempt >= retries:
+                raise
+            if wait_s > max_delay_s:
+                raise
+        else:
+            return
+        finally:
+            await close_stream(stream)
+        attempt += 1
+        await asyncio.sleep(wait_s)
+
+
+def next_wait_s(error: ModelError, *, attempt: int, delay_s: float) -> float:
+    """Return how long to wait after `error`; `attempt` counts from 0."""
+    if error.retry_after_s is not None:
+        return error.retry_after_s
+    # Half of the delay is random: many runs that failed together part again.
+    return delay_s * float(2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+
+
+GRACE_S = 1.0  # for a stream to close itself; then it is left alone
+
+
+async def with_timeouts(
+    stream: AsyncIterator[ModelChunk],
+    *,
+    first_byte_s: float,
+    idle_s: float,
+    total_s: float,
+) -> AsyncGenerator[ModelChunk, None]:
+    """
+    Yield the chunks of `stream`, and close it if it keeps silent for too long.
+
+    Raise ModelError `first_byte_timeout`, `idle_timeout` or `total_timeout`. The
+    time that the consumer takes counts for the total only.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + total_s
+    limit, code = first_byte_s, "first_byte_timeout"
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(close_stream, stream)
+        while True:
+            deadline = min(loop.time() + limit, end)
+            try:
+                async with asyncio.timeout_at(deadline):
+                    chunk = await anext(stream)
+            except StopAsyncIteration:
+                return
+            except TimeoutError as error:
+                if deadline == end:
+                    code, limit = "total_timeout", total_s
+                raise ModelError(
+                    code,
+                    f"silent for {limit:g} s",
+                    retryable=code == "first_byte_timeout",
+                ) from error
+            yield chunk
+            limit, code = idle_s, "idle_timeout"
+
+
+async def close_stream(stream: AsyncIterator[ModelChunk]) -> None:
+    """Close `stream` if it can be closed, within a moment whatever it does."""
+    aclose = getattr(stream, "aclose", None)
+    if aclose is None:
+        return
+    try:
+        async with asyncio.timeout(GRACE_S):
+            await aclose()
+    except TimeoutError:
+        return
+
+
+# --- filters of its texts ---
+
+
+class TextFilter(Protocol):
+    """Goes over one text, piece by piece."""
+
+    def add(self, text: str) -> str:
+        """Return what can be told now of all that has come."""
+        ...
+
+    def end(self) -> str:
+        """Return what was kept back; nothing more follows."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filters:
+    """What goes over a reply: its growing texts, and what comes in one piece."""
+
+    growing: Callable[[], TextFilter]  # a new one for each text
+    words: Callable[[str], str]
+    fields: Callable[[dict[str, Any]], Any]  # of the provider, JSON
+
+
+async def filter_stream(
+    stream: AsyncGenerator[ModelChunk, None], filters: Filters
+) -> AsyncGenerator[ModelChunk, None]:
+    """Yield the chunks of `stream` as `filters` leave them."""
+    reply = _Reply(filters)
+    async with aclosing(stream) as chunks:
+        async for chunk in chunks:
+            for told in reply.chunks(chunk):
+                yield told
+
+
+class _Reply:
+    """The texts of one reply, each with what is kept back of it."""
+
+    def __init__(self, filters: Filters) -> None:
+        self.filters = filters
+        self.text = filters.growing()
+        self.reasoning = filters.growing()
+        self.arguments: defaultdict[int, TextFilter] = defaultdict(filters.growing)
+
+    def chunks(self, chunk: ModelChunk) -> list[ModelChunk]:
+        match chunk:
+            case TextDelta():
+                said = TextDelta(text=self.text.add(chunk.text))
+                return [*self._tail_of_reasoning(), said]
+            case ReasoningDelta():
+                return [ReasoningDelta(text=self.reasoning.add(chunk.text))]
+            case ToolCallDelta():
+                return [*self._tail_of_text(), self._call(chunk)]
+            case ReplyEnd():
+                return [*self._tails(), self._end(chunk)]
+
+    def _call(self, chunk: ToolCallDelta) -> ToolCallDelta:
+        return replace(
+            chunk,
+            provider_id=self.filters.words(chunk.provider_id),
+            name=self.filters.words(chunk.name),
+            arguments=self.arguments[chunk.index].add(chunk.arguments),
+            provider_fields=self.filters.fields(dict(chunk.provider_fields)),
+        )
+
+    def _end(self, chunk: ReplyEnd) -> ReplyEnd:
+        return replace(
+            chunk,
+            finish_reason=self.filters.words(chunk.finish_reason),
+            provider_fields=self.filters.fields(dict(chunk.provider_fields)),
+        )
+
+    def _tail_of_reasoning(self) -> list[ModelChunk]:
+        tail = self.reasoning.end()
+        return [ReasoningDelta(text=tail)] if tail else []
+
+    def _tail_of_text(self) -> list[ModelChunk]:
+        tail = self.text.end()
+        return [TextDelta(text=tail)] if tail else []
+
+    def _tails(self) -> list[ModelChunk]:
+        tails = [*self._tail_of_reasoning(), *self._tail_of_text()]
+        for index, arguments in self.arguments.items():
+            if tail := arguments.end():
+                tails.append(ToolCallDelta(index=index, arguments=tail))
+        return tails
+
+
+WHOLE = Filters(growing=SurrogateJoiner, words=join_surrogates, fields=whole_json)
+
+
+def with_whole_characters(
+    stream: AsyncGenerator[ModelChunk, None],
+) -> AsyncGenerator[ModelChunk, None]:
+    """Yield the chunks of `stream`, each with text that can be stored and sent."""
+    return filter_stream(stream, WHOLE)
+
+
+# --- the whole reply ---
+
+
+@dataclass(slots=True)
+class _Call:
+    index: int
+    provider_id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+    provider_fields: dict[str, Any] = field(default_factory=dict)
+
+    def is_another(self, delta: ToolCallDelta) -> bool:
+        """
+        Tell whether `delta` begins a new call under the index of this one.
+
+        Some providers give every call the index 0 and tell them apart by id.
+        """
+        return bool(
+            delta.name
+            and self.name
+            and delta.provider_id
+            and self.provider_id
+            and delta.provider_id != self.provider_id
+        )
+
+    def add(self, delta: ToolCallDelta) -> None:
+        self.provider_id = self.provider_id or delta.provider_id
+        # Some providers repeat the whole name in each piece.
+        if delta.name != self.name:
+            self.name += delta.name
+        if delta.arguments:
+            self.arguments.append(delta.arguments)
+        self.provider_fields.update(delta.provider_fields)
+
+
+class ReplyBuilder:
+    """
+    Takes the chunks of one reply in order, and gives the reply.
+
+    `add` every chunk, then ask for the `reply`. Calls are told apart by index and
+    may come in any interleaving; ids are kept as they came, also missing or
+    doubled ones.
+    """
+
+    def __init__(self, message_id: str = "") -> None:
+        self.message_id = message_id
+        self.end: ReplyEnd | None = None
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._calls: list[_Call] = []
+        self._latest: dict[int, _Call] = {}  # by index
+        self._reasoned: tuple[float, float] | None = None  # first and last moment
+
+    def add(self, chunk: ModelChunk) -> None:
+        """Take the next chunk."""
+        match chunk:
+            case TextDelta():
+                self._text.append(chunk.text)
+            case ReasoningDelta():
+                now = time.monotonic()
+                first = self._reasoned[0] if self._reasoned else now
+                self._reasoned = first, now
+                self._reasoning.append(chunk.text)
+            case ToolCallDelta():
+                self._add_call(chunk)
+            case ReplyEnd():
+                self.end = chunk
+
+    def _add_call(self, delta: ToolCallDelta) -> None:
+        call = self._latest.get(delta.index)
+        if call is None or call.is_another(delta):
+            call = self._latest[delta.index] = _Call(delta.index)
+            self._calls.append(call)
+        call.add(delta)
+
+    def reply(self, *, reasoning_s: float | None = None) -> ModelReply:
+        """
+        Return the whole reply.
+
+        `reasoning_s` is taken from the clock unless given. Raise ModelError `cut`
+        if the reply has no end, `empty` if it says nothing, `content_refused` if
+        that is the provider's filter.
+        """
+        if self.end is None:
+            raise ModelError("cut", "no finish reason")
+        text = "".join(self._text)
+        if not text.strip() and not self._calls:
+            filtered = self.end.finish_reason == "content_filter"
+            raise ModelError("content_refused" if filtered else "empty")
+        if reasoning_s is None:
+            first, last = self._reasoned or (0.0, 0.0)
+            reasoning_s = last - first
+        return ModelReply(
+            message_id=self.message_id,
+            text=text,
+            reasoning="".join(self._reasoning),
+            calls=self._requested(),
+            finish_reason=self.end.finish_reason,
+            usage=self.end.usage,
+            provider_fields=self.end.provider_fields,
+            reasoning_s=reasoning_s,
+        )
+
+    def _requested(self) -> tuple[RequestedCall, ...]:
+        calls = sorted(self._calls, key=lambda call: call.index)  # stable
+        return tuple(
+            RequestedCall(
+                position=position,
+                provider_id=call.provider_id,
+                name=call.name,
+                arguments_text="".join(call.arguments),
+                provider_fields=call.provider_fields,
+            )
+            for position, call in enumerate(calls)
+        )
