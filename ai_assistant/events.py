@@ -1,123 +1,119 @@
 """
-The facts of a run: data with a literal type and no methods.
+The facts of a run: data with a fixed type and no methods.
 
 Types are AG-UI 1.0 names; facts of our own are `CUSTOM` with a name that starts
 with `aia.`. A stored event is (run, seq, type, payload), the payload being the
-fields below. Source: AG-UI 1.0, "Events".
+fields of its class. Source: AG-UI 1.0, "Events".
 """
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RunStarted:
-    type: Literal["RUN_STARTED"] = "RUN_STARTED"
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Base of all facts; the class of each names its `type`."""
+
+    type: ClassVar[str]
+
+    def __init_subclass__(cls, *, type: str) -> None:
+        cls.type = type
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RunFinished:
+@dataclass(frozen=True, kw_only=True)
+class RunStarted(Event, type="RUN_STARTED"):
+    """The first fact of every run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFinished(Event, type="RUN_FINISHED"):
     outcome: Literal["success", "cancelled"]
-    type: Literal["RUN_FINISHED"] = "RUN_FINISHED"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RunError:
+@dataclass(frozen=True, kw_only=True)
+class RunError(Event, type="RUN_ERROR"):
     """`state` is the final state of the run: failed, limited or needs_review."""
 
     code: str
     message: str
     state: str = "failed"
-    type: Literal["RUN_ERROR"] = "RUN_ERROR"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StepStarted:
+@dataclass(frozen=True, kw_only=True)
+class StepStarted(Event, type="STEP_STARTED"):
     index: int
-    type: Literal["STEP_STARTED"] = "STEP_STARTED"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StepFinished:
+@dataclass(frozen=True, kw_only=True)
+class StepFinished(Event, type="STEP_FINISHED"):
     index: int
-    type: Literal["STEP_FINISHED"] = "STEP_FINISHED"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TextStart:
+@dataclass(frozen=True, kw_only=True)
+class TextStart(Event, type="TEXT_MESSAGE_START"):
     message_id: str
-    type: Literal["TEXT_MESSAGE_START"] = "TEXT_MESSAGE_START"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TextContent:
+@dataclass(frozen=True, kw_only=True)
+class TextContent(Event, type="TEXT_MESSAGE_CONTENT"):
     """`offset` counts the characters of the message before `delta`."""
 
     message_id: str
     offset: int
     delta: str
-    type: Literal["TEXT_MESSAGE_CONTENT"] = "TEXT_MESSAGE_CONTENT"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TextEnd:
+@dataclass(frozen=True, kw_only=True)
+class TextEnd(Event, type="TEXT_MESSAGE_END"):
     message_id: str
-    type: Literal["TEXT_MESSAGE_END"] = "TEXT_MESSAGE_END"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReasoningStart:
+@dataclass(frozen=True, kw_only=True)
+class ReasoningStart(Event, type="REASONING_START"):
     message_id: str
-    type: Literal["REASONING_START"] = "REASONING_START"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReasoningContent:
+@dataclass(frozen=True, kw_only=True)
+class ReasoningContent(Event, type="REASONING_MESSAGE_CONTENT"):
     message_id: str
     offset: int
     delta: str
-    type: Literal["REASONING_MESSAGE_CONTENT"] = "REASONING_MESSAGE_CONTENT"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReasoningEnd:
+@dataclass(frozen=True, kw_only=True)
+class ReasoningEnd(Event, type="REASONING_END"):
     message_id: str
-    type: Literal["REASONING_END"] = "REASONING_END"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CallStart:
+@dataclass(frozen=True, kw_only=True)
+class CallStart(Event, type="TOOL_CALL_START"):
     call_id: str
     name: str
     message_id: str
-    type: Literal["TOOL_CALL_START"] = "TOOL_CALL_START"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CallArguments:
+@dataclass(frozen=True, kw_only=True)
+class CallArguments(Event, type="TOOL_CALL_ARGS"):
     call_id: str
     delta: str
-    type: Literal["TOOL_CALL_ARGS"] = "TOOL_CALL_ARGS"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CallEnd:
+@dataclass(frozen=True, kw_only=True)
+class CallEnd(Event, type="TOOL_CALL_END"):
     call_id: str
-    type: Literal["TOOL_CALL_END"] = "TOOL_CALL_END"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CallResult:
+@dataclass(frozen=True, kw_only=True)
+class CallResult(Event, type="TOOL_CALL_RESULT"):
     """`content` is what the model reads; `status` one of the call's final ones."""
 
     call_id: str
     status: str
     content: str
-    type: Literal["TOOL_CALL_RESULT"] = "TOOL_CALL_RESULT"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Custom:
+@dataclass(frozen=True, kw_only=True)
+class Custom(Event, type="CUSTOM"):
     """
     A fact of our own.
 
@@ -133,31 +129,3 @@ class Custom:
 
     name: str
     value: dict[str, Any]
-    type: Literal["CUSTOM"] = "CUSTOM"
-
-
-Event = (
-    RunStarted
-    | RunFinished
-    | RunError
-    | StepStarted
-    | StepFinished
-    | TextStart
-    | TextContent
-    | TextEnd
-    | ReasoningStart
-    | ReasoningContent
-    | ReasoningEnd
-    | CallStart
-    | CallArguments
-    | CallEnd
-    | CallResult
-    | Custom
-)
-
-
-def payload(event: Event) -> dict[str, Any]:
-    """Return the fields of `event` but its type, as they are stored."""
-    fields = asdict(event)
-    del fields["type"]
-    return fields

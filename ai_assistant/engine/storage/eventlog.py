@@ -1,18 +1,18 @@
 """The event log: the numbered facts of a run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
-from ai_assistant import events
 from ai_assistant.engine.storage.lease import pass_by_state
+from ai_assistant.events import Event
 from ai_assistant.models.event import RunEvent
 from ai_assistant.models.run import UNFINISHED
 
 
 def append_events(
-    run_id: UUID, facts: Sequence[events.Event], *, first_seq: int, epoch: int
+    run_id: UUID, facts: Sequence[Event], *, first_seq: int, epoch: int
 ) -> None:
     """Store `facts` as events `first_seq` and following of a run."""
     RunEvent.objects.bulk_create(
@@ -20,7 +20,7 @@ def append_events(
             run_id=run_id,
             seq=seq,
             type=fact.type,
-            payload=events.payload(fact),
+            payload=asdict(fact),
             epoch=epoch,
         )
         for seq, fact in enumerate(facts, first_seq)
@@ -29,7 +29,7 @@ def append_events(
 
 def append_by_state(
     run_id: UUID,
-    facts: Sequence[events.Event],
+    facts: Sequence[Event],
     states: tuple[str, ...] = UNFINISHED,
     *,
     epoch: int = 0,
