@@ -4,6 +4,8 @@ Wrong configuration, found when the site starts and not at the first message.
 Each message has an id and a hint; docs/checks.md lists them all.
 """
 
+from collections.abc import Callable, Iterable
+
 from django.core.checks import CheckMessage, register
 
 from ai_assistant import conf
@@ -25,12 +27,12 @@ from ai_assistant.checks.safety import (
 )
 from ai_assistant.checks.settings import check_redaction, check_settings
 from ai_assistant.checks.site import check_pages, check_site
-from ai_assistant.checks.tools import check_cards, check_manifest, check_tools
+from ai_assistant.checks.tools import check_manifest, check_tools
 
 TAG = "ai_assistant"
 
 # Each may count on settings that have the right names and types.
-CHECKS = (
+CHECKS: tuple[Callable[[], Iterable[CheckMessage]], ...] = (
     check_profiles,
     check_budgets,
     check_site,
@@ -44,7 +46,6 @@ CHECKS = (
     check_tools,
     check_data,
     check_changes,
-    check_cards,
     check_context,
     check_modules,
     check_manifest,
@@ -55,7 +56,7 @@ CHECKS = (
 @register(TAG)
 def check_assistant(**_: object) -> list[CheckMessage]:
     """Return what is wrong; nothing where the assistant is switched off."""
-    found = check_settings()
+    found = list(check_settings())
     if found or not conf.enabled():
         return found
     return [message for check in CHECKS for message in check()]
@@ -64,6 +65,6 @@ def check_assistant(**_: object) -> list[CheckMessage]:
 @register(TAG, deploy=True)
 def check_before_deployment(**_: object) -> list[CheckMessage]:
     """Return what somebody has to look at once, before the site is switched on."""
-    if check_settings() or not conf.enabled():
+    if list(check_settings()) or not conf.enabled():
         return []
-    return check_secrets()
+    return list(check_secrets())
