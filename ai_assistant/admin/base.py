@@ -132,7 +132,7 @@ def _record(action: str, request: HttpRequest, obj: Model, message: Any = None) 
             "values": values,
             **({"message": message} if message else {}),
         },
-        ip=request_ip(request.META.get("REMOTE_ADDR") or ""),
+        ip=request_ip(request),
     )
 
 
