@@ -1,51 +1,39 @@
 """What an input asks for: history, a new run, or answers to a waiting one."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ag_ui.core import RunAgentInput
+from ag_ui.core import ResumeEntry, RunAgentInput, TextPart, ToolMessage, UserMessage
+from django.db.models import Q
 from django.utils.translation import gettext as _
+from jsonschema import Draft202012Validator
 
 from ai_assistant.engine.queries import active_run, last_run
 from ai_assistant.engine.service import (
+    VALUE_CHARS,
+    Answer,
     Channel,
     ClientNames,
+    FromPage,
     Given,
     RunState,
     Submission,
     again_submission,
     check_unused,
     names_newest,
+    open_requests,
     waiting_for_person,
 )
 from ai_assistant.exceptions import Refused
-from ai_assistant.web.agui.input import read_client_context
+from ai_assistant.render.agui.interrupts import form_of, interrupt_id
+from ai_assistant.safety.identity.tokens import Scope
+from ai_assistant.web.agui.input import check_name, read_client_context
 from ai_assistant.web.agui.threads import find_thread, new_id, no_thread, own_id
 from ai_assistant.web.panel.fields import page_path
 from ai_assistant.web.principal import Caller
-
-if TYPE_CHECKING:
-    from ai_assistant.models.conversation import Conversation
-    from ai_assistant.models.run import Run
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
-
-from ag_ui.core import ResumeEntry, TextPart, ToolMessage, UserMessage
-from django.db.models import Q
-from jsonschema import Draft202012Validator
-
-from ai_assistant.engine.service import (
-    VALUE_CHARS,
-    Answer,
-    FromPage,
-    open_requests,
-)
-from ai_assistant.render.agui.interrupts import form_of, interrupt_id
-from ai_assistant.safety.identity.tokens import Scope
-from ai_assistant.web.agui.input import check_name
 
 if TYPE_CHECKING:
     from ai_assistant.models.conversation import Conversation
@@ -236,8 +224,11 @@ def plan(caller: Caller, said: RunAgentInput) -> Plan:
     """
     conversation = find_thread(caller.user, said.thread_id)
     if not said.messages and not said.resume:
-        return _history(conversation, said.thread_id)
-    client = _names(said)
+        if conversation is None:
+            raise no_thread(said.thread_id)
+        return ShowHistory(conversation=conversation, run=active_run(conversation))
+    thread = "" if own_id(said.thread_id) else said.thread_id
+    client = ClientNames(run=said.run_id, thread=thread)
     active = active_run(conversation)
     goes_on = active and said.resume and names_newest(active, client)
     if conversation is not None and not goes_on:
@@ -247,17 +238,6 @@ def plan(caller: Caller, said: RunAgentInput) -> Plan:
     if active is None:
         return Start(submission=_submission(caller, said, client, news, conversation))
     return _to_active(caller, said, client, news, active)
-
-
-def _history(conversation: "Conversation | None", thread: str) -> ShowHistory:
-    if conversation is None:
-        raise no_thread(thread)
-    return ShowHistory(conversation=conversation, run=active_run(conversation))
-
-
-def _names(said: RunAgentInput) -> ClientNames:
-    thread = "" if own_id(said.thread_id) else said.thread_id
-    return ClientNames(run=said.run_id, thread=thread)
 
 
 def _to_active(

@@ -114,7 +114,7 @@ class Stream:
             sent = False
             async for event in self._collect():
                 sent = True
-                yield frame(event, self._position())
+                yield frame(event, self.segment.translator.position)
             silent_s = 0.0 if sent else silent_s
             if self.segment.is_over:
                 return
@@ -171,9 +171,6 @@ class Stream:
         since = loop.time()
         await self._listener.wait(min(poll_s, conf.get("TIMEOUTS", "AGUI_KEEPALIVE_S")))
         return loop.time() - since
-
-    def _position(self) -> str:
-        return self.segment.translator.position
 
     def _failure(self) -> Iterator[BaseEvent]:
         sentence = _(

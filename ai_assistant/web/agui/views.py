@@ -36,7 +36,7 @@ from ai_assistant.web.agui.threads import (
     whole_history,
 )
 from ai_assistant.web.principal import Caller, identify
-from ai_assistant.web.requests import to_the_end
+from ai_assistant.web.requests import outliving, to_the_end
 
 if TYPE_CHECKING:
     from ai_assistant.models.conversation import Conversation
@@ -47,16 +47,11 @@ ANSWER_S = 0.3  # for those who look on to say so
 
 _left: set[UUID] = set()  # runs whose client has left this process just now
 
-# Work that outlives its request: the reference keeps it from being collected.
-_leaving: set[asyncio.Task[None]] = set()
-
 
 def leave(user_id: UserKey, run_id: UUID, group: str) -> None:
     """Stop the run soon, unless a panel or another stream shows it."""
-    task = asyncio.get_running_loop().create_task(_leave(user_id, run_id, group))
-    _leaving.add(task)
-    task.add_done_callback(_leaving.discard)
     _left.add(run_id)
+    task = outliving(_leave(user_id, run_id, group))
     task.add_done_callback(lambda _task: _left.discard(run_id))
 
 
@@ -91,9 +86,6 @@ async def _is_watched(group: str) -> bool:
 
 
 START_S = 10.0  # in which the server begins to send, or the client has left
-
-# Work that outlives its request: the reference keeps it from being collected.
-_ending: set[asyncio.Task[Any]] = set()
 
 
 class Attendance:
@@ -130,9 +122,7 @@ class Attendance:
             return
         self._ended = True
         self._timer.cancel()
-        task = asyncio.get_running_loop().create_task(self._listener.stop())
-        _ending.add(task)
-        task.add_done_callback(_ending.discard)
+        outliving(self._listener.stop())
         if not self._stream.segment.is_over:
             self._on_left()
 
@@ -151,18 +141,26 @@ def attached(request: HttpRequest) -> tuple[Caller, Segment, UUID]:
     The header Last-Event-ID says where the client stands. Raise Refused: not_found,
     bad_input.
     """
-    caller = identify(request, Scope.READ)
-    thread, run = (request.GET.get(name, "") for name in ("threadId", "runId"))
-    conversation = find_thread(caller.user, thread)
-    if conversation is None:
-        raise no_thread(thread)
-    is_new = request.GET.get("protocolVersion", "1.0") != ""
-    may_answer = caller.may_answer
-    names = ClientIds(thread=thread, run=run, is_new=is_new, may_answer=may_answer)
+    caller, thread, conversation = _named_thread(request)
+    names = ClientIds(
+        thread=thread,
+        run=request.GET.get("runId", ""),
+        is_new=request.GET.get("protocolVersion", "1.0") != "",
+        may_answer=caller.may_answer,
+    )
     segment = _attached_segment(conversation, names)
     if position := request.headers.get("Last-Event-ID", ""):
         _stand_at(segment, position)
     return caller, segment, conversation.pk
+
+
+def _named_thread(request: HttpRequest) -> "tuple[Caller, str, Conversation]":
+    caller = identify(request, Scope.READ)
+    thread = request.GET.get("threadId", "")
+    conversation = find_thread(caller.user, thread)
+    if conversation is None:
+        raise no_thread(thread)
+    return caller, thread, conversation
 
 
 def _attached_segment(conversation: "Conversation", names: ClientIds) -> Segment:
@@ -325,10 +323,6 @@ def _nothing() -> None:
 
 
 def _whole_history(request: HttpRequest) -> dict[str, Any]:
-    caller = identify(request, Scope.READ)
-    thread = request.GET.get("threadId", "")
-    conversation = find_thread(caller.user, thread)
-    if conversation is None:
-        raise no_thread(thread)
+    caller, thread, conversation = _named_thread(request)
     may_answer = caller.may_answer
     return {"threadId": thread, **whole_history(conversation, may_answer=may_answer)}
