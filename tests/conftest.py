@@ -58,8 +58,8 @@ def _no_rules_kept() -> Iterator:
     from ai_assistant.safety.budgets import budgets
     from ai_assistant.safety.policy import rules
 
-    rules.forget_rules()
-    budgets.forget_budgets()
+    rules.rule_rows.forget()
+    budgets.budget_rows.forget()
     yield
-    rules.forget_rules()
-    budgets.forget_budgets()
+    rules.rule_rows.forget()
+    budgets.budget_rows.forget()

@@ -122,7 +122,7 @@ def policy_denies(at):
 def rule_denies(at):
     PolicyRule.objects.create(tools="set_.*", decision="deny")
     PolicyRule.objects.create(tools="send_.*", decision="deny")
-    rules.forget_rules()
+    rules.rule_rows.forget()
 
 
 def session_has_expired(at):

@@ -230,7 +230,7 @@ class TestBrokenPattern:
     )
     def test_that_is_there_all_the_same_is_on_the_safe_side(self, decision, expected):
         PolicyRule.objects.bulk_create([PolicyRule(tools="(", decision=decision)])
-        rules.forget_rules()
+        rules.rule_rows.forget()
 
         assert decided("write") == expected
 

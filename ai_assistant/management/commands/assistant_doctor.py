@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from ai_assistant.management import user_named
 from ai_assistant.management.doctor import DoctorReport, examine, registered
 from ai_assistant.management.doctor_parts import judged_tools, named_module
-from ai_assistant.management.people import user_named
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from ai_assistant import conf
 from ai_assistant.engine.service import purge_deleted
-from ai_assistant.management.people import user_named
+from ai_assistant.management import user_named
 from ai_assistant.management.retention import (
     days_ago,
     dead_tokens,

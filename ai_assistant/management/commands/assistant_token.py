@@ -10,7 +10,7 @@ from django.views.decorators.debug import sensitive_variables
 from ai_assistant import conf
 from ai_assistant.engine.service import revoke
 from ai_assistant.exceptions import Refused
-from ai_assistant.management.people import user_named
+from ai_assistant.management import user_named
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.identity.permissions import may_use, may_view
 from ai_assistant.safety.identity.tokens import end_after, state_of, store_new

@@ -1,6 +1,5 @@
 """How much of tokens and money may be used, by whom, in what time."""
 
-import time
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -9,12 +8,11 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
-from django.db import router, transaction
 from django.db.models import Q, QuerySet, Sum
-from django.db.models.signals import post_delete, post_save
 from django.utils import timezone
 
 from ai_assistant import conf
+from ai_assistant.models.row_cache import RowCache
 from ai_assistant.models.usage import Budget, UsageLedger
 
 
@@ -50,40 +48,12 @@ def window(kind: str, now: datetime) -> BudgetWindow:
             return BudgetWindow()
 
 
-_kept: dict[str, float] = {}  # until when there are surely none
+budget_rows = RowCache(Budget, Budget.objects.exists)  # whether there are any
 
 
 def has_budgets() -> bool:
     """Tell whether there are budgets at all, in the settings or as rows."""
-    return bool(conf.get("BUDGETS")) or has_budget_rows()
-
-
-def has_budget_rows() -> bool:
-    """Tell whether there are rows. That there are none is kept for POLICY_TTL_S."""
-    now = time.monotonic()
-    if now < _kept.get("none_until", 0.0):
-        return False
-    if Budget.objects.exists():
-        return True
-    waiting = transaction.get_connection(router.db_for_read(Budget)).run_on_commit
-    # What this transaction has removed may come back.
-    if not any(entry[1] is forget_budgets for entry in waiting):
-        _kept["none_until"] = now + conf.POLICY_TTL_S
-    return False
-
-
-def forget_budgets() -> None:
-    """Ask again when it is next needed."""
-    _kept.clear()
-
-
-def _changed(**_: object) -> None:
-    forget_budgets()
-    transaction.on_commit(forget_budgets, using=router.db_for_write(Budget))
-
-
-post_save.connect(_changed, sender=Budget, dispatch_uid="ai_assistant.budgets")
-post_delete.connect(_changed, sender=Budget, dispatch_uid="ai_assistant.budgets")
+    return bool(conf.get("BUDGETS")) or budget_rows.get()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,7 +91,7 @@ def allowances(user: Any) -> list[Allowance]:
     A budget for this user alone takes the place of that for each user in the same
     time.
     """
-    rows = map(_of_row, _rows(user)) if has_budget_rows() else ()
+    rows = map(_of_row, _rows(user)) if budget_rows.get() else ()
     found = [*_of_setting(user), *rows]
     own = {one.window for one in found if one.user}
     return [
