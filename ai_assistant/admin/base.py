@@ -1,6 +1,6 @@
 """What the pages of the assistant's own tables have in common."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth import get_user_model
@@ -11,13 +11,8 @@ from django.http import HttpRequest
 from ai_assistant import conf
 from ai_assistant.safety.audit import record, request_ip
 
-if TYPE_CHECKING:
-    Base = admin.ModelAdmin[Any]  # a type with a parameter for its checker alone
-else:
-    Base = admin.ModelAdmin
 
-
-class AssistantAdmin(Base):
+class AssistantAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # its checker's
     """The assistant's own tables: there while the assistant is switched on."""
 
     def has_view_permission(
@@ -123,7 +118,10 @@ class ManagedAdmin(AssistantAdmin):
 
 def _record(action: str, request: HttpRequest, obj: Model, message: Any = None) -> None:
     meta = obj._meta
-    values = {name: _plain(value) for name, value in model_to_dict(obj).items()}
+    values = {
+        name: value if isinstance(value, str | int | bool | None) else str(value)
+        for name, value in model_to_dict(obj).items()
+    }
     record(
         action,
         user=request.user,
@@ -134,7 +132,3 @@ def _record(action: str, request: HttpRequest, obj: Model, message: Any = None) 
         },
         ip=request_ip(request),
     )
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | bool | None) else str(value)

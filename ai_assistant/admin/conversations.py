@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant import conf
-from ai_assistant.admin.base import Base, ReadOnlyAdmin
+from ai_assistant.admin.base import ReadOnlyAdmin
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Feedback
@@ -25,7 +25,7 @@ class ReasonFilter(admin.SimpleListFilter):
     title = _("reason")
     parameter_name = "reason"
 
-    def lookups(self, request: HttpRequest, model_admin: Base) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Offer each reason."""
         return [(str(value), str(label)) for value, label in Feedback.Reason.choices]
 

@@ -1,7 +1,7 @@
 """Access tokens: making, looking at and revoking them."""
 
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -25,13 +25,8 @@ from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.tokens import end_after, state_of, store_new
 
-if TYPE_CHECKING:
-    Base = forms.ModelForm[AccessToken]
-else:
-    Base = forms.ModelForm
 
-
-class TokenForm(Base):
+class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
     """
     What a person chooses of a token; `by` is who does it.
 
