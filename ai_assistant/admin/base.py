@@ -18,8 +18,24 @@ class AssistantAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # its checker'
     def has_view_permission(
         self, request: HttpRequest, obj: Model | None = None
     ) -> bool:
-        """Allow who has the permission to view, while the assistant is on."""
+        """Allow who has the permission, while the assistant is on."""
         return conf.enabled() and super().has_view_permission(request, obj)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_add_permission(request)
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_change_permission(request, obj)
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_delete_permission(request, obj)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Hide the app while the assistant is off."""
@@ -82,22 +98,6 @@ class ManagedAdmin(AssistantAdmin):
 
     What is added, changed and deleted is audited, beside Django's own log.
     """
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_add_permission(request)
-
-    def has_change_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_change_permission(request, obj)
-
-    def has_delete_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_delete_permission(request, obj)
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
         """Record a new object, with all of its values."""

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
-from ai_assistant.admin.base import ReadOnlyAdmin
+from ai_assistant.admin.base import AssistantAdmin, ReadOnlyAdmin
 from ai_assistant.engine.service import revoke
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import UNATTENDED, Run
@@ -141,8 +141,8 @@ class AccessTokenAdmin(ReadOnlyAdmin):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Allow who may have tokens, while the assistant is on."""
-        own = admin.ModelAdmin.has_add_permission(self, request)
-        return conf.enabled() and (own or may_manage(request))
+        own = AssistantAdmin.has_add_permission(self, request)
+        return own or (conf.enabled() and may_manage(request))
 
     def has_view_permission(
         self, request: HttpRequest, obj: Model | None = None
@@ -156,10 +156,10 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, obj: Model | None = None
     ) -> bool:
         """Allow who has the permission; of others', who manages them."""
-        allowed = admin.ModelAdmin.has_delete_permission(self, request, obj)
+        allowed = AssistantAdmin.has_delete_permission(self, request, obj)
         is_own = not isinstance(obj, AccessToken) or obj.user_id == request.user.pk
-        own = conf.enabled() and allowed and (is_own or may_manage(request))
-        return own or super().has_delete_permission(request, obj)
+        may = allowed and (is_own or may_manage(request))
+        return may or super().has_delete_permission(request, obj)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AccessToken]:
         """Leave out the tokens of others, unless the person manages them."""
