@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from ag_ui.core import ResumeEntry, RunAgentInput, TextPart, ToolMessage, UserMessage
 from django.db.models import Q
@@ -31,7 +31,7 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.render.agui.interrupts import form_of, interrupt_id
 from ai_assistant.safety.identity.tokens import Scope
 from ai_assistant.web.agui.input import check_name, read_client_context
-from ai_assistant.web.agui.threads import find_thread, new_id, no_thread, own_id
+from ai_assistant.web.agui.threads import find_thread, no_thread, own_id
 from ai_assistant.web.panel.fields import page_path
 from ai_assistant.web.principal import Caller
 
@@ -294,9 +294,10 @@ def _submission(
     if not news.text and not news.message_id:
         raise _nothing_new()
     own = _own_props(said)
+    new_id = own_id(said.thread_id) or uuid4()
     return Submission(
         user_id=caller.user.pk,
-        conversation_id=conversation.pk if conversation else new_id(said.thread_id),
+        conversation_id=conversation.pk if conversation else new_id,
         key=_key(said.thread_id, said.run_id),
         text=news.text,
         page_path=page_path(_text(own.get("path"))),

@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ag_ui.core import BaseEvent, RunAgentInput
+from ag_ui.core import BaseEvent, RunAgentInput, RunFinishedEvent
 from channels.layers import get_channel_layer
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
@@ -29,7 +29,6 @@ from ai_assistant.web.agui.planning import GoOn, Plan, ShowHistory, Start, keeps
 from ai_assistant.web.agui.stream import Listener, Stream, frame, stream_response
 from ai_assistant.web.agui.threads import (
     find_thread,
-    finished_event,
     history_events,
     no_thread,
     own_id,
@@ -96,10 +95,9 @@ class Attendance:
     """
 
     def __init__(
-        self, stream: Stream, listener: Listener, on_left: Callable[[], None]
+        self, stream: Stream, on_left: Callable[[], None] | None = None
     ) -> None:
         self._stream = stream
-        self._listener = listener
         self._on_left = on_left
         self._began = self._ended = False
         loop = asyncio.get_running_loop()
@@ -122,8 +120,8 @@ class Attendance:
             return
         self._ended = True
         self._timer.cancel()
-        outliving(self._listener.stop())
-        if not self._stream.segment.is_over:
+        outliving(self._stream.listener.stop())
+        if self._on_left and not self._stream.segment.is_over:
             self._on_left()
 
     def _unless_begun(self) -> None:
@@ -211,10 +209,7 @@ async def history_view(request: HttpRequest) -> HttpResponseBase:
 async def stream_view(request: HttpRequest) -> HttpResponseBase:
     """Attach to a run, from its beginning or from where the client stands."""
     caller, segment, conversation_id = await in_db(attached, request)
-    listener = Listener(notifications.group_name(caller.user.pk, conversation_id))
-    await listener.start()
-    attendance = Attendance(Stream(segment, listener), listener, _nothing)
-    return stream_response(request, attendance.frames())
+    return await _watched(request, caller, conversation_id, segment)
 
 
 async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
@@ -270,8 +265,8 @@ async def _run(
     except BaseException:
         await listener.stop()
         raise
-    left = _nothing if keep else partial(leave, user_id, segment.run_id, group)
-    attendance = Attendance(Stream(segment, listener), listener, left)
+    left = None if keep else partial(leave, user_id, segment.run_id, group)
+    attendance = Attendance(Stream(segment, listener), left)
     return stream_response(request, _noted(attendance, segment))
 
 
@@ -307,19 +302,28 @@ async def _history(
     first = await in_db(history_events, conversation, run, state)
     if run is None:
         return stream_response(request, _at_once(names, first))
-    listener = Listener(notifications.group_name(caller.user.pk, conversation.pk))
+    segment = Segment(run.pk, names)
+    return await _watched(request, caller, conversation.pk, segment, first)
+
+
+async def _watched(
+    request: HttpRequest,
+    caller: Caller,
+    conversation_id: UUID,
+    segment: Segment,
+    first: Iterable[BaseEvent] = (),
+) -> HttpResponseBase:
+    """Stream a run to a client whose leaving does not stop it."""
+    listener = Listener(notifications.group_name(caller.user.pk, conversation_id))
     await listener.start()
-    stream = Stream(Segment(run.pk, names), listener, first)
-    return stream_response(request, Attendance(stream, listener, _nothing).frames())
+    stream = Stream(segment, listener, first)
+    return stream_response(request, Attendance(stream).frames())
 
 
 async def _at_once(names: ClientIds, events: list[BaseEvent]) -> AsyncIterator[bytes]:
-    for event in (*Segment(UUID(int=0), names).start(), *events, finished_event(names)):
+    end = RunFinishedEvent(thread_id=names.thread, run_id=names.run)
+    for event in (*Segment(UUID(int=0), names).start(), *events, end):
         yield frame(event)
-
-
-def _nothing() -> None:
-    """Let the run go on: whoever only looks on does not stop it by leaving."""
 
 
 def _whole_history(request: HttpRequest) -> dict[str, Any]:
