@@ -294,18 +294,15 @@ def _storage() -> Iterator[CheckMessage]:
         )
         return
     location = getattr(storage, "location", None)
-    served: list[Any] = [settings.MEDIA_ROOT, settings.STATIC_ROOT]
-    if location and any(_is_below(location, folder) for folder in served if folder):
+    folders = filter(None, (settings.MEDIA_ROOT, settings.STATIC_ROOT))
+    served = [Path(str(folder)).resolve() for folder in folders]
+    if location and any(map(Path(location).resolve().is_relative_to, served)):
         yield problem(
             "ai_assistant.E141",
             f"AI_ASSISTANT['STASH_STORAGE'] keeps old files in {str(location)!r}, "
             "which the site serves.",
             "Give a storage outside of MEDIA_ROOT and STATIC_ROOT.",
         )
-
-
-def _is_below(location: str | Path, folder: str | Path) -> bool:
-    return Path(location).resolve().is_relative_to(Path(folder).resolve())
 
 
 def _side_fields() -> Iterator[CheckMessage]:
