@@ -32,7 +32,7 @@ def tool_verdict(
     if any(rule.group_id is not None for rule in rules):
         own = _groups_of(user)
         rules = [one for one in rules if one.group_id is None or one.group_id in own]
-    rule = min(rules, key=_strictness, default=None)
+    rule = min(rules, key=lambda one: STRICTEST.index(one.decision), default=None)
     wished = _by_rule(rule) if rule is not None else _by_tool(tool)
     if wished.decision == "allow" and tool.effect == "destructive":
         reason = _("Asks because it may remove data for good.")
@@ -47,10 +47,6 @@ def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bo
     ):
         return False
     return tool_verdict(tool, user=user, module=module).decision == "deny"
-
-
-def _strictness(rule: Rule) -> int:
-    return STRICTEST.index(rule.decision)
 
 
 def _by_rule(rule: Rule) -> Verdict:
