@@ -1,8 +1,9 @@
 """What an input asks for: history, a new run, or answers to a waiting one."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -61,7 +62,9 @@ def said_anew(messages: Sequence[Any], conversation: "Conversation | None") -> S
     All before the last answer is history, and the server has its own of that.
     Several in a row become one, with the id of the last.
     """
-    tail = list(_tail(messages))
+    # Since the last answer.
+    after = takewhile(lambda one: one.role != "assistant", reversed(messages))
+    tail = [one for one in after if isinstance(one, UserMessage)][::-1]
     for one in tail:
         check_name("id", one.id)
     known = _known_ids(conversation, [one.id for one in tail])
@@ -82,16 +85,6 @@ def message_text(message: UserMessage | ToolMessage) -> str:
         return message.content
     texts = [part.text for part in message.content if isinstance(part, TextPart)]
     return "\n\n".join(texts)
-
-
-def _tail(messages: Sequence[Any]) -> Iterator[UserMessage]:
-    found: list[UserMessage] = []
-    for message in reversed(messages):
-        if message.role == "assistant":
-            break
-        if isinstance(message, UserMessage):
-            found.append(message)
-    yield from reversed(found)
 
 
 def _known_ids(conversation: "Conversation | None", ids: list[str]) -> set[str]:
