@@ -179,9 +179,18 @@ class ModelError(AssistantError):
     """
     The model could not answer.
 
-    `code` is one of `MODEL_ERROR_CODES`; `retry_after_s` is the wait that the
-    provider asked for, or None; `detail` is for the log of the operator, never
-    for a page. Only an error before the first token may be retried.
+    `code` is one of these; `providers.errors` has the sentence for each:
+
+    bad_request (400, the provider does not understand the request), context_too_long
+    (400), content_refused (the provider's own filter), bad_key (401), no_access (403),
+    no_model (404), rate_limited (429), provider_down (5xx), unreachable (DNS, refused,
+    TLS), first_byte_timeout, idle_timeout, total_timeout, cut (the stream ended without
+    a finish reason), empty (a finish reason, and nothing before it), malformed (bytes
+    that are no answer), not_configured (no model, no key, or no package of the provider).
+
+    `retry_after_s` is the wait that the provider asked for, or None; `detail` is for
+    the log of the operator, never for a page. Only an error before the first token may
+    be retried.
     """
 
     def __init__(
@@ -197,28 +206,6 @@ class ModelError(AssistantError):
         self.detail = detail
         self.retry_after_s = retry_after_s
         self.retryable = retryable
-
-
-MODEL_ERROR_CODES = frozenset(
-    {
-        "bad_request",  # 400: the provider does not understand the request
-        "context_too_long",  # 400: too many tokens
-        "content_refused",  # the provider's own filter
-        "bad_key",  # 401
-        "no_access",  # 403
-        "no_model",  # 404
-        "rate_limited",  # 429
-        "provider_down",  # 5xx
-        "unreachable",  # DNS, refused, TLS
-        "first_byte_timeout",
-        "idle_timeout",
-        "total_timeout",
-        "cut",  # the stream ended without a finish reason
-        "empty",  # a finish reason, and nothing before it
-        "malformed",  # bytes that are no answer
-        "not_configured",  # no model, no key, or the provider's package is missing
-    }
-)
 
 
 class Refused(AssistantError):

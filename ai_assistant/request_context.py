@@ -34,16 +34,20 @@ def as_here(work: Callable[P, T]) -> Callable[P, T]:
     return as_there
 
 
-# Work that outlives its request: the reference keeps it from being collected.
-_accepted: set[asyncio.Task[Any]] = set()
+_running: set[asyncio.Future[Any]] = set()
+
+
+def outliving(work: Awaitable[T]) -> asyncio.Future[T]:
+    """Begin work that outlives its request."""
+    task = asyncio.ensure_future(work)
+    _running.add(task)  # the reference keeps it from being collected
+    task.add_done_callback(_running.discard)
+    return task
 
 
 async def to_the_end(work: Awaitable[T]) -> T:
     """Do what was accepted, also when its client has left; return what came of it."""
-    task = asyncio.ensure_future(work)
-    _accepted.add(task)
-    task.add_done_callback(_accepted.discard)
-    return await asyncio.shield(task)
+    return await asyncio.shield(outliving(work))
 
 
 def of_no_request() -> contextvars.Context:

@@ -56,10 +56,10 @@ def _end_other_sessions() -> None:
 def _no_rules_kept() -> Iterator:
     """Rules are kept for seconds; the rows of a test are gone at its end."""
     from ai_assistant.safety.budgets import budgets
-    from ai_assistant.safety.policy.policy import forget_rules
+    from ai_assistant.safety.policy.policy import rule_rows
 
-    forget_rules()
-    budgets.forget_budgets()
+    rule_rows.forget()
+    budgets.budget_rows.forget()
     yield
-    forget_rules()
-    budgets.forget_budgets()
+    rule_rows.forget()
+    budgets.budget_rows.forget()

@@ -1,6 +1,6 @@
 """What the pages of the assistant's own tables have in common."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth import get_user_model
@@ -11,20 +11,31 @@ from django.http import HttpRequest
 from ai_assistant import conf
 from ai_assistant.safety.audit import record, request_ip
 
-if TYPE_CHECKING:
-    Base = admin.ModelAdmin[Any]  # a type with a parameter for its checker alone
-else:
-    Base = admin.ModelAdmin
 
-
-class AssistantAdmin(Base):
+class AssistantAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # its checker's
     """The assistant's own tables: there while the assistant is switched on."""
 
     def has_view_permission(
         self, request: HttpRequest, obj: Model | None = None
     ) -> bool:
-        """Allow who has the permission to view, while the assistant is on."""
+        """Allow who has the permission, while the assistant is on."""
         return conf.enabled() and super().has_view_permission(request, obj)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_add_permission(request)
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_change_permission(request, obj)
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who has the permission, while the assistant is on."""
+        return conf.enabled() and super().has_delete_permission(request, obj)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Hide the app while the assistant is off."""
@@ -88,22 +99,6 @@ class ManagedAdmin(AssistantAdmin):
     What is added, changed and deleted is audited, beside Django's own log.
     """
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_add_permission(request)
-
-    def has_change_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_change_permission(request, obj)
-
-    def has_delete_permission(
-        self, request: HttpRequest, obj: Model | None = None
-    ) -> bool:
-        """Allow who has the permission, while the assistant is on."""
-        return conf.enabled() and super().has_delete_permission(request, obj)
-
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
         """Record a new object, with all of its values."""
         _record("settings.added", request, obj)
@@ -123,7 +118,10 @@ class ManagedAdmin(AssistantAdmin):
 
 def _record(action: str, request: HttpRequest, obj: Model, message: Any = None) -> None:
     meta = obj._meta
-    values = {name: _plain(value) for name, value in model_to_dict(obj).items()}
+    values = {
+        name: value if isinstance(value, str | int | bool | None) else str(value)
+        for name, value in model_to_dict(obj).items()
+    }
     record(
         action,
         user=request.user,
@@ -132,9 +130,5 @@ def _record(action: str, request: HttpRequest, obj: Model, message: Any = None) 
             "values": values,
             **({"message": message} if message else {}),
         },
-        ip=request_ip(request.META.get("REMOTE_ADDR") or ""),
+        ip=request_ip(request),
     )
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | bool | None) else str(value)

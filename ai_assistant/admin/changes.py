@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
@@ -70,10 +70,7 @@ def _marked(tag: str, image: Mapping[str, Any], name: str) -> SafeString:
         return SafeString("")
     text = str(image[name]) if image[name] is not None else str(_("nothing"))
     short = text if len(text) <= VALUE_CHARS else f"{text[:VALUE_CHARS]} …"
-    shown = mark_hidden_characters(short)
-    if tag == "del":
-        return format_html("<del>{}</del>", shown)
-    return format_html("<ins>{}</ins>", shown)
+    return format_html("<{0}>{1}</{0}>", tag, mark_hidden_characters(short))
 
 
 def _is_secret(model: type[Model] | None, name: str, *values: object) -> bool:
@@ -109,13 +106,7 @@ def _image(stored: object) -> Mapping[str, Any]:
     return stored if isinstance(stored, dict) else {}
 
 
-if TYPE_CHECKING:
-    Inline = admin.StackedInline[Any, Any]
-else:
-    Inline = admin.StackedInline
-
-
-class RowChangeInline(Inline):
+class RowChangeInline(admin.StackedInline):  # type: ignore[type-arg] # its checker's
     """Each changed row with its difference."""
 
     model = RowChange

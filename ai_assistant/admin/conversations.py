@@ -11,8 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from ai_assistant import conf
-from ai_assistant.admin.base import Base, ReadOnlyAdmin
+from ai_assistant.admin.base import AssistantAdmin, ReadOnlyAdmin
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Feedback
@@ -25,7 +24,7 @@ class ReasonFilter(admin.SimpleListFilter):
     title = _("reason")
     parameter_name = "reason"
 
-    def lookups(self, request: HttpRequest, model_admin: Base) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Offer each reason."""
         return [(str(value), str(label)) for value, label in Feedback.Reason.choices]
 
@@ -92,8 +91,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, obj: Model | None = None
     ) -> bool:
         """Allow who has the permission to delete, while the assistant is on."""
-        allowed = admin.ModelAdmin.has_delete_permission(self, request, obj)
-        return conf.enabled() and allowed
+        return AssistantAdmin.has_delete_permission(self, request, obj)
 
 
 @admin.register(ToolCall)

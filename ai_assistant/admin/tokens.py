@@ -1,8 +1,7 @@
-"""The form of a new access token."""
+"""Access tokens: making, looking at and revoking them."""
 
 import uuid
-from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -11,28 +10,23 @@ from django.db import IntegrityError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
-from ai_assistant.admin.base import ReadOnlyAdmin
+from ai_assistant.admin.base import AssistantAdmin, ReadOnlyAdmin
 from ai_assistant.engine.service import revoke
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import UNATTENDED, Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
-from ai_assistant.safety.identity.tokens import State, end_after, state_of, store_new
-
-if TYPE_CHECKING:
-    Base = forms.ModelForm[AccessToken]
-else:
-    Base = forms.ModelForm
+from ai_assistant.safety.identity.tokens import end_after, state_of, store_new
 
 
-class TokenForm(Base):
+class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
     """
     What a person chooses of a token; `by` is who does it.
 
@@ -114,7 +108,6 @@ def may_act_as(person: Any, user: Any) -> bool:
 
 
 LIST = "admin:ai_assistant_accesstoken_changelist"
-REVOKE = "ai_assistant_accesstoken_revoke"
 
 
 @admin.register(AccessToken)
@@ -148,8 +141,8 @@ class AccessTokenAdmin(ReadOnlyAdmin):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Allow who may have tokens, while the assistant is on."""
-        own = admin.ModelAdmin.has_add_permission(self, request)
-        return conf.enabled() and (own or may_manage(request))
+        own = AssistantAdmin.has_add_permission(self, request)
+        return own or (conf.enabled() and may_manage(request))
 
     def has_view_permission(
         self, request: HttpRequest, obj: Model | None = None
@@ -163,10 +156,10 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, obj: Model | None = None
     ) -> bool:
         """Allow who has the permission; of others', who manages them."""
-        allowed = admin.ModelAdmin.has_delete_permission(self, request, obj)
+        allowed = AssistantAdmin.has_delete_permission(self, request, obj)
         is_own = not isinstance(obj, AccessToken) or obj.user_id == request.user.pk
-        own = conf.enabled() and allowed and (is_own or may_manage(request))
-        return own or super().has_delete_permission(request, obj)
+        may = allowed and (is_own or may_manage(request))
+        return may or super().has_delete_permission(request, obj)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AccessToken]:
         """Leave out the tokens of others, unless the person manages them."""
@@ -249,7 +242,7 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         data = form.cleaned_data
         obj.pk, obj.scopes = data["key"], data["scopes"]
         obj.user = data.get("user") or request.user
-        obj.secret = store_new(obj, by=request.user, ip=_ip(request))
+        obj.secret = store_new(obj, by=request.user, ip=request_ip(request))
 
     def response_add(
         self,
@@ -274,38 +267,23 @@ class AccessTokenAdmin(ReadOnlyAdmin):
 
     # --- the end of one ---
 
-    def get_urls(self) -> list[URLPattern]:
-        """Add the page that asks whether tokens are to be revoked."""
-        view = self.admin_site.admin_view(self.revoke_view)
-        return [path("revoke/", view, name=REVOKE), *super().get_urls()]
-
     @admin.action(
         description=gettext_lazy("Revoke selected access tokens"), permissions=["view"]
     )
     def revoke_chosen(
         self, request: HttpRequest, queryset: QuerySet[AccessToken]
-    ) -> HttpResponse:
-        """Ask whether to revoke them."""
-        return self._asked(request, queryset)
-
-    def revoke_view(self, request: HttpRequest) -> HttpResponse:
-        """Ask, and revoke on a POST. Unknown ids, and those of others, mean nothing."""
-        given = request.POST if request.method == "POST" else request.GET
-        keys = [key for one in given.getlist("id") if (key := _uuid(one))]
-        chosen = self.get_queryset(request).filter(pk__in=keys)
-        if not self.has_view_permission(request) or not chosen:
-            self.message_user(request, _("No such access token."), messages.WARNING)
-            return HttpResponseRedirect(reverse("admin:index"))
-        if request.method != "POST":
-            return self._asked(request, chosen)
-        count = sum(self._revoke(request, token) for token in chosen)
+    ) -> HttpResponse | None:
+        """Ask, and revoke what was confirmed."""
+        if "confirmed" not in request.POST:
+            return self._asked(request, queryset)
+        count = sum(self._revoke(request, token) for token in queryset)
         told = ngettext(
             "%(count)s access token was revoked.",
             "%(count)s access tokens were revoked.",
             count,
         )
         self.message_user(request, told % {"count": count}, messages.SUCCESS)
-        return HttpResponseRedirect(reverse(LIST))
+        return None
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         """Revoke it first."""
@@ -319,7 +297,7 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         super().delete_queryset(request, queryset)
 
     def _revoke(self, request: HttpRequest, token: AccessToken) -> bool:
-        done = revoke(token, by=request.user, ip=_ip(request))
+        done = revoke(token, by=request.user, ip=request_ip(request))
         if done:
             self.log_change(request, token, _("Revoked."))
         return done
@@ -341,31 +319,8 @@ class AccessTokenAdmin(ReadOnlyAdmin):
             request, "ai_assistant/admin/token_revoke.html", context
         )
 
-    def render_change_form(
-        self,
-        request: HttpRequest,
-        context: dict[str, Any],
-        *args: Any,
-        **options: Any,
-    ) -> HttpResponse:
-        """Tell the page whether there is anything to revoke."""
-        token = options.get("obj")
-        context["can_revoke"] = token is not None and state_of(token) != State.REVOKED
-        return super().render_change_form(request, context, *args, **options)
-
 
 def may_manage(request: HttpRequest) -> bool:
     """Tell whether the person sees, makes and revokes tokens of others too."""
     user: Any = request.user
     return bool(user.has_perm("ai_assistant.manage_accesstoken"))
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
-def _ip(request: HttpRequest) -> str:
-    return request_ip(request.META.get("REMOTE_ADDR") or "")

@@ -3,7 +3,8 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, Model, QuerySet, Sum
+from django.contrib.auth import get_user_model
+from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
@@ -84,8 +85,7 @@ class UsageAdmin(ReadOnlyAdmin):
 
 def usage_totals(rows: QuerySet[UsageLedger]) -> list[dict[str, Any]]:
     """Return tables of sums, each with a title and rows of name, calls, tokens, cost."""
-    user = UsageLedger._meta.get_field("user").related_model
-    name = f"user__{_username_field(user)}"
+    name = f"user__{get_user_model().USERNAME_FIELD}"
     plain = rows.order_by()
     by_day = plain.annotate(name=TruncDate("created_at"))
     return [
@@ -93,10 +93,6 @@ def usage_totals(rows: QuerySet[UsageLedger]) -> list[dict[str, Any]]:
         {"title": _("By user"), "rows": _sums(plain, name, "-total")},
         {"title": _("By model"), "rows": _sums(plain, "model", "-total")},
     ]
-
-
-def _username_field(user: type[Model] | str | None) -> str:
-    return str(getattr(user, "USERNAME_FIELD", "pk"))
 
 
 def _sums(

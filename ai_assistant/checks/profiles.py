@@ -3,11 +3,13 @@
 import os
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
+from itertools import chain
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, Warning
+from django.core.checks import CheckMessage
 
 from ai_assistant import conf
+from ai_assistant.checks.messages import problem
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.providers.base import DEFAULT
 from ai_assistant.providers.litellm import LiteLLMProvider
@@ -16,62 +18,55 @@ from ai_assistant.types import Provider
 TEXTS = ("PROVIDER", "MODEL", "API_BASE", "API_KEY_ENV", "API_KEY", "LABEL")
 
 
-def check_profiles() -> list[CheckMessage]:
-    """Return what keeps the model from answering."""
+def check_profiles() -> Iterator[CheckMessage]:
+    """Yield what keeps the model from answering."""
     profiles = conf.get("PROFILES")
     if "default" not in profiles:
-        return [
-            Error(
-                "AI_ASSISTANT['PROFILES'] has no profile 'default'.",
-                hint="Add it: a conversation uses it unless its user chooses another one.",
-                id="ai_assistant.E010",
-            )
-        ]
-    found = []
+        yield problem(
+            "ai_assistant.E010",
+            "AI_ASSISTANT['PROFILES'] has no profile 'default'.",
+            "Add it: a conversation uses it unless its user chooses another one.",
+        )
+        return
     for name, profile in profiles.items():
         wrong = list(_wrong_form(name, profile))
-        found += wrong or [*_model(name, profile), *_provider(name, profile)]
-    return found
-
-
-def _place(name: str, key: str = "") -> str:
-    return f"AI_ASSISTANT['PROFILES'][{name!r}]" + (f"[{key!r}]" if key else "")
+        yield from wrong or chain(_model(name, profile), _provider(name, profile))
 
 
 def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
     if not isinstance(profile, Mapping):
-        yield _error(_place(name), profile, "a dict")
+        yield _error(conf.typed("PROFILES", name), profile, "a dict")
         return
     for key, value in profile.items():
         if key in TEXTS and not isinstance(value, str):
             # A key's value must not stand in a message.
             shown = "..." if key == "API_KEY" else value
-            yield _error(_place(name, key), shown, "a text")
+            yield _error(conf.typed("PROFILES", name, key), shown, "a text")
         elif key == "OPTIONS" and not isinstance(value, Mapping):
-            yield _error(_place(name, key), value, "a dict")
+            yield _error(conf.typed("PROFILES", name, key), value, "a dict")
 
 
-def _error(place: str, value: object, wanted: str) -> Error:
-    return Error(
+def _error(place: str, value: object, wanted: str) -> CheckMessage:
+    return problem(
+        "ai_assistant.E010",
         f"{place} is {value!r}, not {wanted}.",
-        hint=f"Give {wanted}; docs/settings.md shows a profile.",
-        id="ai_assistant.E010",
+        f"Give {wanted}; docs/settings.md shows a profile.",
     )
 
 
 def _model(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
     if not profile.get("MODEL"):
-        yield Warning(
-            f"{_place(name, 'MODEL')} is not set: no message can be answered.",
-            hint="Set it to a litellm model name, for example 'openai/gpt-5-mini'.",
-            id="ai_assistant.W011",
+        yield problem(
+            "ai_assistant.W011",
+            f"{conf.typed('PROFILES', name, 'MODEL')} is not set: no message can be answered.",
+            "Set it to a litellm model name, for example 'openai/gpt-5-mini'.",
         )
     elif key_is_missing(profile):
-        yield Warning(
+        yield problem(
+            "ai_assistant.W014",
             f"The environment variable {profile['API_KEY_ENV']!r}, which "
-            f"{_place(name, 'API_KEY_ENV')} names, is not set.",
-            hint="Set it to the key of the model's provider, where the server starts.",
-            id="ai_assistant.W014",
+            f"{conf.typed('PROFILES', name, 'API_KEY_ENV')} names, is not set.",
+            "Set it to the key of the model's provider, where the server starts.",
         )
 
 
@@ -93,28 +88,28 @@ def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
     try:
         provider = conf.load("PROFILES", path)
     except ImproperlyConfiguredAssistant:
-        yield Error(
-            f"{_place(name, 'PROVIDER')} names {path!r}, which cannot be imported.",
-            hint="Give the dotted path of a class, and install what it imports.",
-            id="ai_assistant.E012",
+        yield problem(
+            "ai_assistant.E012",
+            f"{conf.typed('PROFILES', name, 'PROVIDER')} names {path!r}, which cannot be imported.",
+            "Give the dotted path of a class, and install what it imports.",
         )
         return
     if not is_provider(provider):
-        yield Error(
-            f"{_place(name, 'PROVIDER')} names {path!r}, which is not a subclass of "
+        yield problem(
+            "ai_assistant.E012",
+            f"{conf.typed('PROFILES', name, 'PROVIDER')} names {path!r}, which is not a subclass of "
             "ai_assistant.types.Provider.",
-            hint="Give it that base class.",
-            id="ai_assistant.E012",
+            "Give it that base class.",
         )
     elif (
         profile.get("MODEL")
         and issubclass(provider, LiteLLMProvider)
         and not find_spec("litellm")
     ):
-        yield Error(
-            f"{_place(name)} needs the package 'litellm', which is not installed.",
-            hint="Install it: pip install 'ai-assistant[litellm]'.",
-            id="ai_assistant.E013",
+        yield problem(
+            "ai_assistant.E013",
+            f"{conf.typed('PROFILES', name)} needs the package 'litellm', which is not installed.",
+            "Install it: pip install 'ai-assistant[litellm]'.",
         )
 
 

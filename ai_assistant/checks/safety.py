@@ -10,13 +10,13 @@ from urllib.parse import SplitResult, urlsplit
 from django.apps import apps
 from django.conf import settings
 from django.contrib.admin.sites import all_sites
-from django.core.checks import CheckMessage, Error, Info, Warning
-from django.core.checks import Warning as CheckWarning
+from django.core.checks import CheckMessage
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import stash_storage
+from ai_assistant.checks.messages import has_model, problem
 from ai_assistant.checks.profiles import is_provider
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import pattern_error
@@ -35,47 +35,44 @@ from ai_assistant.safety.policy.sensitive import (
 from ai_assistant.types import Provider
 
 
-def check_safety() -> list[CheckMessage]:
-    """Return what is wrong with AI_ASSISTANT['POLICY']."""
-    policy: Mapping[Any, Any] = conf.get("POLICY")
-    return [message for tools, said in policy.items() for message in _one(tools, said)]
+def check_safety() -> Iterator[CheckMessage]:
+    """Yield what is wrong with AI_ASSISTANT['POLICY']."""
+    for tools, said in conf.get("POLICY").items():
+        yield from _wrong_rule(tools, said)
 
 
-def _one(tools: Any, said: object) -> Iterator[CheckMessage]:
-    place = f"AI_ASSISTANT['POLICY'][{tools!r}]"
+def _wrong_rule(tools: Any, said: object) -> Iterator[CheckMessage]:
+    place = conf.typed("POLICY", tools)
     if said not in DECISIONS:
-        yield Error(
+        yield problem(
+            "ai_assistant.E070",
             f"{place} is {said!r}.",
-            hint="Use 'allow', 'ask' or 'deny'.",
-            id="ai_assistant.E070",
+            "Use 'allow', 'ask' or 'deny'.",
         )
-    if error := _key_error(tools):
-        yield Error(
+    error = pattern_error(tools) if isinstance(tools, str) else "is no text"
+    if error:
+        yield problem(
+            "ai_assistant.E170",
             f"Pattern {tools!r} of AI_ASSISTANT['POLICY'] {error}.",
-            hint="Write a simpler one, or the name of a tool.",
-            id="ai_assistant.E170",
+            "Write a simpler one, or the name of a tool.",
         )
         return
     every = registry.tools()
     meant = [every[name] for name in meant_by(tools, every)]
     if not meant:
-        known = ", ".join(sorted(registry.tools())) or "none"
-        yield Warning(
+        known = ", ".join(sorted(every)) or "none"
+        yield problem(
+            "ai_assistant.W071",
             f"AI_ASSISTANT['POLICY'] names {tools!r}, and there is no tool of that "
             "name.",
-            hint=f"Correct or remove it. Registered are: {known}.",
-            id="ai_assistant.W071",
+            f"Correct or remove it. Registered are: {known}.",
         )
     elif said == "allow" and all(tool.effect == "destructive" for tool in meant):
-        yield Warning(
+        yield problem(
+            "ai_assistant.W072",
             f"{place} is 'allow', but the tool is destructive: it asks all the same.",
-            hint="Use 'ask' or 'deny'.",
-            id="ai_assistant.W072",
+            "Use 'ask' or 'deny'.",
         )
-
-
-def _key_error(tools: object) -> str:
-    return pattern_error(tools) if isinstance(tools, str) else "is no text"
 
 
 KEYS = frozenset({"scope", "window", "tokens", "usd", "group", "user"})
@@ -89,18 +86,17 @@ def check_budgets() -> list[CheckMessage]:
 
 def _wrong_budgets() -> Iterator[CheckMessage]:
     for number, budget in enumerate(conf.get("BUDGETS")):
-        place = f"AI_ASSISTANT['BUDGETS'][{number}]"
         if unknown := sorted(set(budget) - KEYS, key=str):
-            problem = f"has no key {unknown[0]!r}."
+            wrong = f"has no key {unknown[0]!r}."
         elif sentence := budget_problem(budget):
-            problem = f"is {budget!r}. {sentence}"
+            wrong = f"is {budget!r}. {sentence}"
         else:
             continue
-        yield Error(
-            f"{place} {problem}",
-            hint="Write it like {'scope': 'user', 'window': 'day', 'tokens': 100000}; "
+        yield problem(
+            "ai_assistant.E150",
+            f"AI_ASSISTANT['BUDGETS'][{number}] {wrong}",
+            "Write it like {'scope': 'user', 'window': 'day', 'tokens': 100000}; "
             "docs/budgets.md lists the keys.",
-            id="ai_assistant.E150",
         )
 
 
@@ -109,8 +105,8 @@ def _wrong_rates() -> Iterator[CheckMessage]:
         try:
             Rate.configured(name)
         except ImproperlyConfiguredAssistant as error:
-            yield Error(
-                str(error), hint="Leave it empty for no limit.", id="ai_assistant.E151"
+            yield problem(
+                "ai_assistant.E151", str(error), "Leave it empty for no limit."
             )
 
 
@@ -121,11 +117,11 @@ def _prices() -> Iterator[CheckMessage]:
         given = {key: profile[key] for key in (INPUT, OUTPUT) if key in profile}
         if all(_is_price(value) for value in given.values()) and len(given) != 1:
             continue
-        yield Error(
+        yield problem(
+            "ai_assistant.E152",
             f"AI_ASSISTANT['PROFILES'][{name!r}] has the prices {given!r}.",
-            hint=f"Give {INPUT!r} and {OUTPUT!r}, each 0 or more: the price of a "
+            f"Give {INPUT!r} and {OUTPUT!r}, each 0 or more: the price of a "
             "million tokens in US dollars.",
-            id="ai_assistant.E152",
         )
 
 
@@ -140,11 +136,11 @@ def _no_price() -> Iterator[CheckMessage]:
         return
     for name, profile in conf.get("PROFILES").items():
         if isinstance(profile, Mapping) and not _may_have_price(profile):
-            yield Warning(
+            yield problem(
+                "ai_assistant.W153",
                 f"A budget limits money, and nobody knows what a call with the profile "
                 f"{name!r} costs: it counts as nothing.",
-                hint=f"Give the profile {INPUT!r} and {OUTPUT!r}, or limit tokens.",
-                id="ai_assistant.W153",
+                f"Give the profile {INPUT!r} and {OUTPUT!r}, or limit tokens.",
             )
 
 
@@ -155,9 +151,7 @@ def _may_have_price(profile: Mapping[str, Any]) -> bool:
         provider = conf.load("PROFILES", profile.get("PROVIDER", DEFAULT))
     except ImproperlyConfiguredAssistant:
         return True  # E012 tells
-    if not is_provider(provider):
-        return True  # E012 tells
-    return provider.price_usd is not Provider.price_usd
+    return not is_provider(provider) or provider.price_usd is not Provider.price_usd
 
 
 FORM = "Write it like 'https://app.example.com' or 'https://*.example.com'."
@@ -173,28 +167,28 @@ def _origins() -> Iterator[CheckMessage]:
     for origin in conf.get("CORS_ORIGINS"):
         parts = _parts(origin)
         if parts is None:
-            yield Error(
+            yield problem(
+                "ai_assistant.E180",
                 f"AI_ASSISTANT['CORS_ORIGINS'] has {origin!r}, which is no origin.",
-                hint=f"{FORM} It has a scheme, a host in lower case and perhaps a port, "
+                f"{FORM} It has a scheme, a host in lower case and perhaps a port, "
                 "no path and no slash at its end.",
-                id="ai_assistant.E180",
             )
         elif parts.scheme == "http" and parts.hostname not in LOCAL:
-            yield CheckWarning(
+            yield problem(
+                "ai_assistant.W181",
                 f"AI_ASSISTANT['CORS_ORIGINS'] has {origin!r}, whose pages anybody on "
                 "the way can change, and take their access token.",
-                hint="Serve them over https.",
-                id="ai_assistant.W181",
+                "Serve them over https.",
             )
 
 
 def _agui() -> Iterator[CheckMessage]:
     if conf.get("CORS_ORIGINS") and find_spec("ag_ui") is None:
-        yield Info(
+        yield problem(
+            "ai_assistant.I184",
             "Pages of CORS_ORIGINS can use the REST API, but not AG-UI: ag-ui-protocol "
             "is not installed, and 'agui/' answers 501.",
-            hint="Install it if they need it: pip install 'ai-assistant[agui]'.",
-            id="ai_assistant.I184",
+            "Install it if they need it: pip install 'ai-assistant[agui]'.",
         )
 
 
@@ -216,11 +210,11 @@ def _parts(origin: str) -> SplitResult | None:
 def _tokens() -> Iterator[CheckMessage]:
     days, most = conf.get("TOKENS", "DAYS"), conf.get("TOKENS", "MAX_DAYS")
     if most is not None and days > most:
-        yield Error(
+        yield problem(
+            "ai_assistant.E182",
             f"{conf.typed('TOKENS', 'DAYS')} is {days}, more than "
             f"MAX_DAYS, which is {most:g}.",
-            hint="Make the one smaller, or the other greater.",
-            id="ai_assistant.E182",
+            "Make the one smaller, or the other greater.",
         )
 
 
@@ -234,17 +228,7 @@ TEXTS = (models.CharField, models.TextField, models.BinaryField)
 MOST_NAMED = 20
 
 
-def check_data() -> list[CheckMessage]:
-    """Return what is wrong with AI_ASSISTANT['DATA_MODELS_EXCLUDED']."""
-    return list(_unknown())
-
-
-def check_secrets() -> list[CheckMessage]:
-    """Return the fields of the admin that may be secret, and are not said to be."""
-    return list(_suspects())
-
-
-def _suspects() -> Iterator[CheckMessage]:
+def check_secrets() -> Iterator[CheckMessage]:
     """Yield one message that names the fields of the admin which may be secrets."""
     registered: set[Any] = {model for site in all_sites for model in site._registry}
     found = sorted(
@@ -257,12 +241,12 @@ def _suspects() -> Iterator[CheckMessage]:
     if not found:
         return
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    yield Info(
+    yield problem(
+        "ai_assistant.I131",
         "The assistant may be told what these fields hold, and by their names some may "
         f"be secrets: {', '.join(found[:MOST_NAMED])}{more}.",
-        hint="Name those that are secret in AI_ASSISTANT['SENSITIVE'], and the others in "
+        "Name those that are secret in AI_ASSISTANT['SENSITIVE'], and the others in "
         "AI_ASSISTANT['NOT_SENSITIVE'], as 'shop.order.pickup_code'.",
-        id="ai_assistant.I131",
     )
 
 
@@ -274,22 +258,28 @@ def _is_suspect(field: Any) -> bool:
     return bool(is_text and is_named and is_open)
 
 
-def _unknown() -> Iterator[CheckMessage]:
-    for label in conf.get("DATA_MODELS_EXCLUDED"):
-        try:
-            apps.get_model(str(label).lower())
-        except (LookupError, ValueError):
-            yield Error(
-                f"AI_ASSISTANT['DATA_MODELS_EXCLUDED'] names {label!r}, and there is no "
-                "such model.",
-                hint="Write app.model, as 'shop.order', or remove it.",
-                id="ai_assistant.E130",
+def check_data() -> Iterator[CheckMessage]:
+    """Yield what is wrong with AI_ASSISTANT['DATA_MODELS_EXCLUDED']."""
+    return _unknown_models("DATA_MODELS_EXCLUDED", "ai_assistant.E130")
+
+
+def _unknown_models(setting: str, check_id: str) -> Iterator[CheckMessage]:
+    for label in conf.get(setting):
+        if not has_model(str(label).lower()):
+            yield problem(
+                check_id,
+                f"AI_ASSISTANT[{setting!r}] names {label!r}, and there is no such model.",
+                "Write app.model, as 'shop.order', or remove it.",
             )
 
 
 def check_changes() -> list[CheckMessage]:
     """Return what is wrong with the settings of the images of changes."""
-    return [*_storage(), *_side_fields(), *_side_models()]
+    return [
+        *_storage(),
+        *_side_fields(),
+        *_unknown_models("SIDE_MODELS", "ai_assistant.E142"),
+    ]
 
 
 def _storage() -> Iterator[CheckMessage]:
@@ -297,30 +287,22 @@ def _storage() -> Iterator[CheckMessage]:
     try:
         storage = stash_storage()
     except Exception as error:  # noqa: BLE001 - storages raise what they like
-        yield Error(
+        yield problem(
+            "ai_assistant.E140",
             f"AI_ASSISTANT['STASH_STORAGE'] is {chosen!r}, which is no storage: {error}",
-            hint="Give a name of STORAGES or the dotted path of a storage class.",
-            id="ai_assistant.E140",
+            "Give a name of STORAGES or the dotted path of a storage class.",
         )
         return
     location = getattr(storage, "location", None)
-    if location and any(_is_below(location, served) for served in _served()):
-        yield Error(
+    folders = filter(None, (settings.MEDIA_ROOT, settings.STATIC_ROOT))
+    served = [Path(str(folder)).resolve() for folder in folders]
+    if location and any(map(Path(location).resolve().is_relative_to, served)):
+        yield problem(
+            "ai_assistant.E141",
             f"AI_ASSISTANT['STASH_STORAGE'] keeps old files in {str(location)!r}, "
             "which the site serves.",
-            hint="Give a storage outside of MEDIA_ROOT and STATIC_ROOT.",
-            id="ai_assistant.E141",
+            "Give a storage outside of MEDIA_ROOT and STATIC_ROOT.",
         )
-
-
-def _served() -> Iterator[str]:
-    for folder in (settings.MEDIA_ROOT, settings.STATIC_ROOT):
-        if folder:
-            yield str(folder)
-
-
-def _is_below(location: str, folder: str) -> bool:
-    return Path(location).resolve().is_relative_to(Path(folder).resolve())
 
 
 def _side_fields() -> Iterator[CheckMessage]:
@@ -329,22 +311,9 @@ def _side_fields() -> Iterator[CheckMessage]:
         try:
             apps.get_model(label.lower())._meta.get_field(field)
         except (LookupError, ValueError, FieldDoesNotExist):
-            yield Error(
+            yield problem(
+                "ai_assistant.E143",
                 f"AI_ASSISTANT['SIDE_FIELDS'] names {name!r}, and there is no such "
                 "field.",
-                hint="Write app.model.field, as 'shop.order.changed_by', or remove it.",
-                id="ai_assistant.E143",
-            )
-
-
-def _side_models() -> Iterator[CheckMessage]:
-    for label in conf.get("SIDE_MODELS"):
-        try:
-            apps.get_model(str(label).lower())
-        except (LookupError, ValueError):
-            yield Error(
-                f"AI_ASSISTANT['SIDE_MODELS'] names {label!r}, and there is no such "
-                "model.",
-                hint="Write app.model, as 'shop.order', or remove it.",
-                id="ai_assistant.E142",
+                "Write app.model.field, as 'shop.order.changed_by', or remove it.",
             )

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from itertools import filterfalse
 from re import _parser  # type: ignore[attr-defined] # nothing else tells how it repeats
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error
-from django.core.checks import Warning as CheckWarning
+from django.core.checks import CheckMessage
 
 from ai_assistant import conf
+from ai_assistant.checks.messages import problem
 from ai_assistant.conf import Setting
 from ai_assistant.web.panel.keyboard import key_signs
 
@@ -28,37 +29,37 @@ def _patterns() -> Iterator[CheckMessage]:
         try:
             compiled = re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
-            yield Error(
+            yield problem(
+                "ai_assistant.E160",
                 f"AI_ASSISTANT['REDACT'] has {pattern!r}, which is no regular "
                 f"expression: {error}.",
-                hint=FORM,
-                id="ai_assistant.E160",
+                FORM,
             )
             continue
         if compiled.match(""):
-            yield Error(
+            yield problem(
+                "ai_assistant.E161",
                 f"AI_ASSISTANT['REDACT'] has {pattern!r}, which fits an empty text.",
-                hint=f"It would be found everywhere. {FORM}",
-                id="ai_assistant.E161",
+                f"It would be found everywhere. {FORM}",
             )
         elif _is_slow(_parser.parse(pattern)):
-            yield Error(
+            yield problem(
+                "ai_assistant.E162",
                 f"AI_ASSISTANT['REDACT'] has {pattern!r}, which may take very long.",
-                hint="Begin with a fixed text, limit what repeats ({1,100}), and "
+                "Begin with a fixed text, limit what repeats ({1,100}), and "
                 "repeat nothing that repeats itself.",
-                id="ai_assistant.E162",
             )
 
 
 def _key() -> Iterator[CheckMessage]:
     key = conf.get("AUDIT", "KEY")
     if key and len(key) < LEAST_KEY_CHARS:
-        yield CheckWarning(
+        yield problem(
+            "ai_assistant.W163",
             f"{conf.typed('AUDIT', 'KEY')} has {len(key)} characters, fewer than "
             f"{LEAST_KEY_CHARS}.",
-            hint="Take a random one: python -c 'import secrets; "
+            "Take a random one: python -c 'import secrets; "
             "print(secrets.token_hex(32))'.",
-            id="ai_assistant.W163",
         )
 
 
@@ -110,44 +111,40 @@ KINDS: tuple[tuple[type, str], ...] = (
 )
 
 
-def check_settings() -> list[CheckMessage]:
-    """Return what is wrong with the setting itself."""
+def check_settings() -> Iterator[CheckMessage]:
+    """Yield what is wrong with the setting itself."""
     own = getattr(settings, "AI_ASSISTANT", {})
     if not isinstance(own, dict):
-        return [
-            Error(
-                f"AI_ASSISTANT is a {type(own).__name__}, not a dict.",
-                hint='Write AI_ASSISTANT = {"ENABLED": True, ...}.',
-                id="ai_assistant.E001",
-            )
-        ]
-    unknown = [
-        Error(problem, hint=f"{advice} {NAMES}", id="ai_assistant.E002")
-        for problem, advice in conf.unknown_names(own)
-    ]
-    wrong = (_wrong(path, value) for path, value in conf.flat(own))
-    return [*unknown, *(error for errors in wrong for error in errors)]
+        yield problem(
+            "ai_assistant.E001",
+            f"AI_ASSISTANT is a {type(own).__name__}, not a dict.",
+            'Write AI_ASSISTANT = {"ENABLED": True, ...}.',
+        )
+        return
+    for wrong, advice in conf.unknown_names(own):
+        yield problem("ai_assistant.E002", wrong, f"{advice} {NAMES}")
+    for path, value in conf.flat(own):
+        if setting := conf.setting_at(path):  # else its name is unknown
+            yield from _wrong(path, value, setting)
 
 
-def _wrong(path: tuple[str, ...], value: object) -> Iterator[CheckMessage]:
-    setting = conf.setting_at(path)
-    if setting is None:
-        return  # its name is unknown
+def _wrong(
+    path: tuple[str, ...], value: Any, setting: Setting
+) -> Iterator[CheckMessage]:
     if not _has_right_type(setting, value):
-        wanted = setting.wanted or _kind(setting.default)
-        yield Error(
+        kinds = (words for kind, words in KINDS if isinstance(setting.default, kind))
+        wanted = setting.wanted or next(kinds)
+        yield problem(
+            "ai_assistant.E003",
             f"{conf.typed(*path)} is {value!r}, not {wanted}.",
-            hint=f"Give {wanted}, or leave it out. {NAMES}",
-            id="ai_assistant.E003",
+            f"Give {wanted}, or leave it out. {NAMES}",
         )
     elif path == ("SHORTCUTS",):
-        yield from _wrong_shortcuts(value)
+        wanted = "letters, digits or F keys with Ctrl or Alt, as 'Ctrl+Shift+A'"
+        for shortcut in filterfalse(_is_shortcut, value):
+            yield _wrong_value(path, shortcut, wanted)
     elif wanted := _right_values(setting, value):
         yield _wrong_value(path, value, wanted)
-
-
-def _kind(default: object) -> str:
-    return next(words for kind, words in KINDS if isinstance(default, kind))
 
 
 def _has_right_type(setting: Setting, value: object) -> bool:
@@ -172,18 +169,17 @@ def _right_values(setting: Setting, value: object) -> str:
     return "" if value > 0 else "more than 0"
 
 
-def _wrong_shortcuts(shortcuts: Any) -> Iterator[CheckMessage]:
-    for shortcut in shortcuts:
-        try:
-            key_signs([shortcut])
-        except ValueError:
-            wanted = "letters, digits or F keys with Ctrl or Alt, as 'Ctrl+Shift+A'"
-            yield _wrong_value(("SHORTCUTS",), shortcut, wanted)
+def _is_shortcut(text: str) -> bool:
+    try:
+        key_signs([text])
+    except ValueError:
+        return False
+    return True
 
 
-def _wrong_value(path: tuple[str, ...], value: object, wanted: str) -> Error:
-    return Error(
+def _wrong_value(path: tuple[str, ...], value: object, wanted: str) -> CheckMessage:
+    return problem(
+        "ai_assistant.E004",
         f"{conf.typed(*path)} is {value!r}, not {wanted}.",
-        hint=f"Give {wanted}.",
-        id="ai_assistant.E004",
+        f"Give {wanted}.",
     )

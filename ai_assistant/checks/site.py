@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.contrib.staticfiles import finders
-from django.core.checks import CheckMessage, Error, Warning
+from django.core.checks import CheckMessage
 from django.core.exceptions import ImproperlyConfigured
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.gzip import GZipMiddleware
@@ -17,6 +17,7 @@ from django.templatetags.static import static
 from django.urls import NoReverseMatch, reverse
 from django.utils.module_loading import import_string
 
+from ai_assistant.checks.messages import problem
 from ai_assistant.web.middleware import AssistantMiddleware
 
 STATIC = ("ai_assistant/boot.js", "ai_assistant/panel.css", "ai_assistant/panel.js")
@@ -31,23 +32,21 @@ def check_pages() -> list[CheckMessage]:
 def _static_files() -> Iterator[CheckMessage]:
     for name in STATIC:
         if finders.find(name) is None:
-            yield Error(
+            yield problem(
+                "ai_assistant.E030",
                 f"No finder of STATICFILES_FINDERS finds {name!r}.",
-                hint=(
-                    "Use 'django.contrib.staticfiles.finders.AppDirectoriesFinder', or "
-                    "reinstall the package if its static files are missing."
-                ),
-                id="ai_assistant.E030",
+                "Use 'django.contrib.staticfiles.finders.AppDirectoriesFinder', or "
+                "reinstall the package if its static files are missing.",
             )
             return
     try:
         static(STATIC[0])
     except (ValueError, ImproperlyConfigured) as error:
-        yield Warning(
+        yield problem(
+            "ai_assistant.W031",
             f"{STATIC[0]!r} has no address, so that every page with the panel fails: "
             f"{error}",
-            hint="Set STATIC_URL, and run `python manage.py collectstatic`.",
-            id="ai_assistant.W031",
+            "Set STATIC_URL, and run `python manage.py collectstatic`.",
         )
 
 
@@ -55,10 +54,10 @@ def _templates() -> Iterator[CheckMessage]:
     try:
         get_template(TEMPLATE)
     except (TemplateDoesNotExist, ImproperlyConfigured):
-        yield Error(
+        yield problem(
+            "ai_assistant.E032",
             f"The template {TEMPLATE!r} cannot be loaded.",
-            hint="Set 'APP_DIRS': True for the DjangoTemplates backend in TEMPLATES.",
-            id="ai_assistant.E032",
+            "Set 'APP_DIRS': True for the DjangoTemplates backend in TEMPLATES.",
         )
 
 
@@ -78,28 +77,26 @@ def check_site() -> list[CheckMessage]:
 
 def _apps() -> Iterator[CheckMessage]:
     if not apps.is_installed("django.contrib.admin"):
-        yield Error(
+        yield problem(
+            "ai_assistant.E020",
             "INSTALLED_APPS has no 'django.contrib.admin'.",
-            hint="Add it: the panel's pages extend the admin's.",
-            id="ai_assistant.E020",
+            "Add it: the panel's pages extend the admin's.",
         )
     if not apps.is_installed("daphne"):
-        yield Warning(
+        yield problem(
+            "ai_assistant.W021",
             "INSTALLED_APPS has no 'daphne': `runserver` serves WSGI, without sockets "
             "and without executing runs.",
-            hint=(
-                "Add 'daphne' as the first app, or silence this check if another ASGI "
-                "server serves the site, in development too."
-            ),
-            id="ai_assistant.W021",
+            "Add 'daphne' as the first app, or silence this check if another ASGI "
+            "server serves the site, in development too.",
         )
     names = [config.name for config in apps.get_app_configs()]
     if "channels" in names and names.index("channels") < names.index("ai_assistant"):
-        yield Warning(
+        yield problem(
+            "ai_assistant.W022",
             "'channels' stands before 'ai_assistant' in INSTALLED_APPS: `runworker` is "
             "then Channels' own, which executes no runs.",
-            hint="Move 'ai_assistant' before 'channels'.",
-            id="ai_assistant.W022",
+            "Move 'ai_assistant' before 'channels'.",
         )
 
 
@@ -107,22 +104,19 @@ def _middleware() -> Iterator[CheckMessage]:
     classes = [_load(path) for path in settings.MIDDLEWARE]
     own = _position(classes, AssistantMiddleware)
     if own is None:
-        yield Error(
+        yield problem(
+            "ai_assistant.E026",
             f"MIDDLEWARE has no {OWN!r}: no page has the panel.",
-            hint=(
-                "Add it after 'django.contrib.auth.middleware.AuthenticationMiddleware'"
-                "."
-            ),
-            id="ai_assistant.E026",
+            "Add it after 'django.contrib.auth.middleware.AuthenticationMiddleware'.",
         )
         return
     for outer, reason in OUTSIDE.items():
         at = _position(classes, outer)
         if at is not None and own < at:
-            yield Error(
+            yield problem(
+                "ai_assistant.E027",
                 f"{OWN!r} stands before {settings.MIDDLEWARE[at]!r} in MIDDLEWARE.",
-                hint=f"Move it behind: {reason}.",
-                id="ai_assistant.E027",
+                f"Move it behind: {reason}.",
             )
 
 
@@ -144,16 +138,16 @@ def _addresses() -> Iterator[CheckMessage]:
     if not getattr(settings, "ROOT_URLCONF", None):
         return
     if not has_address("ai_assistant:health"):
-        yield Error(
+        yield problem(
+            "ai_assistant.E028",
             "The URLconf does not include 'ai_assistant.urls'.",
-            hint="Add path('assistant/', include('ai_assistant.urls')) to urlpatterns.",
-            id="ai_assistant.E028",
+            "Add path('assistant/', include('ai_assistant.urls')) to urlpatterns.",
         )
     if not has_address("admin:login"):
-        yield Error(
+        yield problem(
+            "ai_assistant.E029",
             "The URLconf has no address 'admin:login', where people sign in.",
-            hint="Add path('admin/', admin.site.urls) to urlpatterns.",
-            id="ai_assistant.E029",
+            "Add path('admin/', admin.site.urls) to urlpatterns.",
         )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,9 +39,9 @@ KINDS = ("context", "tools", "commands", "skills", "hooks", "modules", "suggesti
 NO_MODEL, NO_KEY = f"{TAG}.W011", f"{TAG}.W014"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DoctorProblem:
-    """`blocks` says that no chat can work because of it."""
+@dataclass(eq=False)
+class DoctorProblem(Exception):
+    """Raised by a look; `blocks` says that no chat can work because of it."""
 
     id: str
     text: str
@@ -66,21 +66,14 @@ class DoctorReport:
 
 def registered() -> dict[str, list[str]]:
     """Return the names of what the site's apps have registered, by kind."""
-    names: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    names["tools"] = sorted(registry.tools())
-    names["context"] = sorted(registry.contexts())
-    names["modules"] = sorted(registry.modules())
-    names["suggestions"] = sorted(_suggestions())
-    return names
-
-
-def _suggestions() -> set[str]:
-    """Return the texts of the suggestions that modules have."""
-    return {
-        str(text)
-        for module in registry.modules().values()
-        for text in module.suggestions
+    modules = registry.modules()
+    names: dict[str, Iterable[str]] = {
+        "tools": registry.tools(),
+        "context": registry.contexts(),
+        "modules": modules,
+        "suggestions": {str(t) for one in modules.values() for t in one.suggestions},
     }
+    return {kind: sorted(names.get(kind, ())) for kind in KINDS}
 
 
 def examine() -> DoctorReport:
@@ -92,17 +85,19 @@ def examine() -> DoctorReport:
         return report  # the checks have said it
     if not enabled:
         problem = DoctorProblem(
-            id="doctor.off",
-            text="The assistant is switched off.",
-            hint='Set AI_ASSISTANT = {"ENABLED": True}.',
+            "doctor.off",
+            "The assistant is switched off.",
+            'Set AI_ASSISTANT = {"ENABLED": True}.',
         )
         return DoctorReport(problems=[problem])
     for name, look in LOOKS.items():
         try:
             report.facts[name] = look()
-        except _Fault as fault:
-            report.facts[name] = fault.problem.text
-            report.problems.append(fault.problem)
+        except DatabaseError:
+            report.facts[name] = "not known, see the database"
+        except DoctorProblem as problem:
+            report.facts[name] = problem.text
+            report.problems.append(problem)
     return report
 
 
@@ -127,16 +122,6 @@ def _is_blocking(message_id: str) -> bool:
     return message_id == NO_MODEL
 
 
-class _Fault(Exception):
-    """What a look has found instead."""
-
-    def __init__(
-        self, problem_id: str, text: str, hint: str, *, blocks: bool = True
-    ) -> None:
-        super().__init__(text)
-        self.problem = DoctorProblem(id=problem_id, text=text, hint=hint, blocks=blocks)
-
-
 # --- the looks ---
 
 
@@ -146,14 +131,14 @@ def _executor() -> str:
     except DatabaseError:
         waits_s, apart, count = 0.0, 0, 0  # the look at the database says it
     if waits_s > QUEUED_S:
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.executor",
             f"A message has waited for {waits_s:.0f} s, and no process executes runs.",
             "Serve the site by an ASGI server through `assistant_application`, or set "
             "EXECUTOR to 'worker' and start `manage.py runworker`.",
         )
     if apart > 1:
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.apart",
             f"{apart} processes execute runs, but the channel layer is in memory: what "
             "one does reaches the panels of another only when they poll.",
@@ -186,7 +171,7 @@ def _database() -> str:
         connection.ensure_connection()
         executor = MigrationExecutor(connection)
     except DatabaseError as error:
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.database",
             f"The database does not answer: {type(error).__name__}.",
             "Start it, or correct DATABASES.",
@@ -198,13 +183,13 @@ def _database() -> str:
         f"{one.app_label}.{one.name}" for one, _ in executor.migration_plan(leaves)
     ]
     if removed := removed_migrations(executor.loader):
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.migrations",
             f"The tables were made by {removed[0]!r}, which is no longer there.",
             "Start with a new database: see “Upgrading” in docs/operations.md.",
         )
     if missing:
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.migrations",
             f"{len(missing)} migrations of the assistant, or of what it needs, are "
             f"not applied, first {missing[0]!r}.",
@@ -218,7 +203,7 @@ def _layer() -> str:
         layer = get_channel_layer()
         asyncio.run(_send_and_receive(layer))
     except Exception as error:  # any layer, any failure
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.layer",
             f"The channel layer does not answer: {type(error).__name__}.",
             "Start what CHANNEL_LAYERS names, or correct it.",
@@ -248,7 +233,7 @@ def _background() -> str:
         with current_app.connection_for_write() as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=TIMEOUT_S)
     except Exception as error:  # any broker, any failure
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.broker",
             f"The broker of Celery does not answer: {type(error).__name__}.",
             "Start it, or correct CELERY_BROKER_URL. Long tools wait meanwhile.",
@@ -256,7 +241,7 @@ def _background() -> str:
         ) from error
     workers = current_app.control.ping(timeout=1)
     if not workers:
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.worker",
             "No Celery worker answers.",
             "Start one: `celery -A <project> worker`. Long tools wait meanwhile.",
@@ -278,12 +263,9 @@ def _model() -> str:
 def _data_tools() -> str:
     if not conf.get("DATA_TOOLS"):
         return "switched off by DATA_TOOLS"
-    try:
-        user = _someone()
-    except DatabaseError:
-        return "not known, see the database"
+    user = _someone()
     if why := why_missing(user) if user is not None else []:
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.admin",
             " ".join(why),
             "Let has_permission() go by the user alone where a request has no session, "
@@ -305,24 +287,20 @@ def _someone() -> Any:
 
 
 def _budgets() -> str:
-    try:
-        name, count = profile_without_price(), count_of_budgets()
-    except DatabaseError:
-        return "not known, see the database"
-    if name:
-        raise _Fault(
+    if name := profile_without_price():
+        raise DoctorProblem(
             "doctor.price",
             f"A budget limits money, and the price of profile {name!r} is not known: "
             "its calls count as nothing.",
             "Give it INPUT_USD_PER_MTOK and OUTPUT_USD_PER_MTOK, or limit tokens.",
             blocks=False,
         )
-    return count
+    return count_of_budgets()
 
 
 def _policy() -> str:
     if idle := idle_rules():
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.rules",
             f"These policy rules mean no tool: {', '.join(idle)}.",
             "Correct or remove them, in the admin's list of policy rules.",
@@ -332,18 +310,15 @@ def _policy() -> str:
 
 
 def _cors() -> str:
-    try:
-        calling, has_tokens = who_may_call(), count_of_tokens()[0] > 0
-    except DatabaseError:
-        return "not known, see the database"
+    has_tokens = count_of_tokens()[0] > 0
     if conf.get("CORS_ORIGINS") and not has_tokens:
-        raise _Fault(
+        raise DoctorProblem(
             "doctor.cors",
             "Pages of CORS_ORIGINS may call, but there is no access token to call with.",
             "Make one: `python manage.py assistant_token create`. Cookies do not count.",
             blocks=False,
         )
-    return calling
+    return who_may_call()
 
 
 def _agui() -> str:
@@ -351,10 +326,7 @@ def _agui() -> str:
 
 
 def _tokens() -> str:
-    try:
-        good, endless = count_of_tokens()
-    except DatabaseError:
-        return "not known, see the database"
+    good, endless = count_of_tokens()
     return f"{good} good, {endless} of them never expire" if endless else f"{good} good"
 
 

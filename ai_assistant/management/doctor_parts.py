@@ -1,11 +1,9 @@
 """What the doctor says of budgets, of programs and of the policy."""
 
 import asyncio
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 from django.db.models import Q
@@ -22,7 +20,7 @@ from ai_assistant.providers.prices import price_usd
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import meant_by, site_rules, tool_verdict
-from ai_assistant.types import ToolDefinition
+from ai_assistant.types import ToolDefinition, Verdict
 
 TOKENS = 1_000  # of which the price is asked, to see whether there is one
 
@@ -66,28 +64,6 @@ def who_may_call() -> str:
     return f"with a token: {', '.join(origins)}" if origins else "none may call"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
-    """What a call of a tool would meet."""
-
-    name: str
-    decision: str
-    reason: str
-
-
-def named_user(name: str) -> Any:
-    """Return the user of that name, None for no name. Raise CommandError if unknown."""
-    if not name:
-        return None
-    model = get_user_model()
-    try:
-        return model._default_manager.get_by_natural_key(name)
-    except model.DoesNotExist as error:
-        raise CommandError(
-            f"There is no user {name!r}. Give the name with which one signs in."
-        ) from error
-
-
 def named_module(name: str) -> str:
     """Return the id of a module, or none for none. Raise CommandError if unknown."""
     known = module_ids()
@@ -98,26 +74,25 @@ def named_module(name: str) -> str:
     return name
 
 
-def judged_tools(user: Any, module: str = "") -> list[Judged]:
+def judged_tools(user: Any, module: str = "") -> dict[str, Verdict]:
     """Return the policy of each tool, for `user` or for nobody in particular."""
     try:
         if not conf.enabled():
-            return []
-        return [
-            _judged(tool, user, module)
-            for _name, tool in sorted(registry.tools().items())
+            return {}
+        return {
+            name: _judged(tool, user, module)
+            for name, tool in sorted(registry.tools().items())
             if not tool.display.renders_only
-        ]
+        }
     except (DatabaseError, ImproperlyConfiguredAssistant):
-        return []  # the doctor has said it
+        return {}  # the doctor has said it
 
 
-def _judged(tool: ToolDefinition, user: Any, module: str) -> Judged:
+def _judged(tool: ToolDefinition, user: Any, module: str) -> Verdict:
     if user is not None and not may_call(user, tool):
         reason = f"Denied without the permission {tool.permission!r}."
-        return Judged(name=tool.name, decision="deny", reason=reason)
-    verdict = tool_verdict(tool, user=user, module=module)
-    return Judged(name=tool.name, decision=verdict.decision, reason=verdict.reason)
+        return Verdict(decision="deny", reason=reason, source="tool")
+    return tool_verdict(tool, user=user, module=module)
 
 
 def idle_rules() -> list[str]:

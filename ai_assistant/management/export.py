@@ -5,15 +5,15 @@ Of changes it tells which rows and fields; their old and new values belong to th
 site's own tables, and may be about other people.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
 from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.call import ToolCall
-from ai_assistant.models.change import ChangeSet
+from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import (
     Conversation,
     Feedback,
@@ -64,7 +64,16 @@ AUDIT = (
     *("details", "ip"),
 )
 FEEDBACK = ("run_id", "value", "reasons", "text", "created_at")
+CHANGE = ("id", "call_id", "tool", "is_partial", "created_at")
 ROW = ("order", "kind", "model", "object_id", "text", "fields")
+
+# Lists of rows that name the user: name, model, order, fields.
+OF_USER: tuple[tuple[str, type[Model], str, tuple[str, ...]], ...] = (
+    ("feedback", Feedback, "created_at", FEEDBACK),
+    ("usage", UsageLedger, "created_at", USAGE),
+    ("tokens", AccessToken, "created_at", TOKEN),
+    ("audit", AuditEntry, "id", AUDIT),
+)
 
 
 def head(user: Any) -> dict[str, Any]:
@@ -75,56 +84,41 @@ def head(user: Any) -> dict[str, Any]:
     }
 
 
-def parts(user: Any) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+def parts(user: Any) -> Iterator[tuple[str, Iterable[dict[str, Any]]]]:
     """Yield the lists of the export, each with its name."""
     yield "conversations", _conversations(user)
     # Those of conversations that are there are told with their runs.
-    left = ChangeSet.objects.filter(user_id=user.pk, run=None).order_by("created_at")
-    yield "changes", (_change(one) for one in left.prefetch_related("rows"))
-    feedback = Feedback.objects.filter(user_id=user.pk).order_by("created_at")
-    yield "feedback", (_fields(row, FEEDBACK) for row in feedback.iterator())
-    usage = UsageLedger.objects.filter(user_id=user.pk).order_by("created_at")
-    yield "usage", (_fields(row, USAGE) for row in usage.iterator())
-    tokens = AccessToken.objects.filter(user_id=user.pk).order_by("created_at")
-    yield "tokens", (_fields(row, TOKEN) for row in tokens.iterator())
-    audit = AuditEntry.objects.filter(user_id=user.pk).order_by("id")
-    yield "audit", (_fields(row, AUDIT) for row in audit.iterator())
+    yield "changes", _changes(ChangeSet.objects.filter(user_id=user.pk, run=None))
+    for name, model, order, fields in OF_USER:
+        rows = model._default_manager.filter(user_id=user.pk).order_by(order)
+        yield name, rows.values(*fields).iterator()
 
 
 def _conversations(user: Any) -> Iterator[dict[str, Any]]:
     own = Conversation.objects.filter(owner_id=user.pk).order_by("created_at")
-    for conversation in own.iterator():
-        messages = Message.objects.filter(conversation=conversation)
-        runs = Run.objects.filter(conversation=conversation).order_by("created_at")
-        queued = QueuedMessage.objects.filter(
-            conversation=conversation, dropped_at=None
-        )
+    for conversation in own.values(*CONVERSATION).iterator():
+        of_it = {"conversation_id": conversation["id"]}
+        queued = QueuedMessage.objects.filter(**of_it, dropped_at=None)
+        runs = Run.objects.filter(**of_it).order_by("created_at")
         yield {
-            **_fields(conversation, CONVERSATION),
-            "messages": [_fields(one, MESSAGE) for one in messages],
-            "queued": [_fields(one, QUEUED) for one in queued],
-            "runs": [_run(run) for run in runs],
+            **conversation,
+            "messages": list(Message.objects.filter(**of_it).values(*MESSAGE)),
+            "queued": list(queued.values(*QUEUED)),
+            "runs": [_with_calls(run) for run in runs.values(*RUN)],
         }
 
 
-def _run(run: Run) -> dict[str, Any]:
-    calls = ToolCall.objects.filter(run=run)
-    waits = Interrupt.objects.filter(run=run)
-    changes = ChangeSet.objects.filter(run=run).prefetch_related("rows")
+def _with_calls(run: dict[str, Any]) -> dict[str, Any]:
+    of_it = {"run_id": run["id"]}
     return {
-        **_fields(run, RUN),
-        "calls": [_fields(call, CALL) for call in calls],
-        "interrupts": [_fields(wait, INTERRUPT) for wait in waits],
-        "changes": [_change(change) for change in changes],
+        **run,
+        "calls": list(ToolCall.objects.filter(**of_it).values(*CALL)),
+        "interrupts": list(Interrupt.objects.filter(**of_it).values(*INTERRUPT)),
+        "changes": list(_changes(ChangeSet.objects.filter(**of_it))),
     }
 
 
-def _change(change: ChangeSet) -> dict[str, Any]:
-    return {
-        **_fields(change, ("id", "call_id", "tool", "is_partial", "created_at")),
-        "rows": [_fields(row, ROW) for row in change.rows.all()],
-    }
-
-
-def _fields(row: Model, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in names}
+def _changes(changes: QuerySet[ChangeSet]) -> Iterator[dict[str, Any]]:
+    for change in changes.order_by("created_at").values(*CHANGE).iterator():
+        rows = RowChange.objects.filter(change_set_id=change["id"])
+        yield {**change, "rows": list(rows.values(*ROW))}

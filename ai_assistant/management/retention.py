@@ -1,7 +1,5 @@
 """Let go of old conversations, with all that belongs to them."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -9,20 +7,13 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from ai_assistant.models import clock
+from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import forget_before, record, seal_all, verify
 from ai_assistant.types import UserKey
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Purged:
-    """How many rows were deleted, or would be."""
-
-    conversations: int
-    audit_entries: int = 0
 
 
 def days_ago(days: int) -> datetime:
@@ -46,16 +37,11 @@ def purge_conversations(before: datetime, user_id: UserKey | None = None) -> int
 
     Runs, events, messages, calls and changes go with them; usage and audit stay.
     """
-    count = sum(_delete(pk, before) for pk in _keys(before, user_id))
-    if count:
-        details = {"conversations": count, "before": before.isoformat()}
-        record("conversations.purged", user=user_id, details=details)
-    return count
-
-
-def _keys(before: datetime, user_id: UserKey | None) -> Iterator[UUID]:
     rows = old_conversations(before, user_id).order_by("updated_at")
-    yield from list(rows.values_list("pk", flat=True).distinct())
+    keys = list(rows.values_list("pk", flat=True).distinct())
+    count = sum(_delete(pk, before) for pk in keys)
+    _record("conversations", count, before, user_id)
+    return count
 
 
 def _delete(pk: UUID, before: datetime) -> bool:
@@ -84,9 +70,7 @@ def purge_changes(before: datetime, user_id: UserKey | None = None) -> int:
     for pk in keys:  # each may have very many rows
         with transaction.atomic():
             ChangeSet.objects.filter(pk=pk).delete()
-    if keys:
-        details = {"changes": len(keys), "before": before.isoformat()}
-        record("changes.purged", user=user_id, details=details)
+    _record("changes", len(keys), before, user_id)
     return len(keys)
 
 
@@ -104,10 +88,13 @@ def purge_tokens(before: datetime, user_id: UserKey | None = None) -> int:
     """Delete the dead access tokens; return how many."""
     with transaction.atomic():
         count, _ = dead_tokens(before, user_id).delete()
-        if count:
-            details = {"tokens": count, "before": before.isoformat()}
-            record("tokens.purged", user=user_id, details=details)
+        _record("tokens", count, before, user_id)
     return count
+
+
+def old_entries(before: datetime) -> QuerySet[AuditEntry]:
+    """Return the audit entries from before `before`."""
+    return AuditEntry.objects.filter(created_at__lt=before)
 
 
 def purge_audit(before: datetime) -> int:
@@ -121,3 +108,9 @@ def purge_audit(before: datetime) -> int:
     if found.findings:
         raise ValueError(found.findings[0].text)
     return forget_before(before)
+
+
+def _record(what: str, count: int, before: datetime, user_id: UserKey | None) -> None:
+    if count:
+        details = {what: count, "before": before.isoformat()}
+        record(f"{what}.purged", user=user_id, details=details)

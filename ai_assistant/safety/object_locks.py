@@ -6,7 +6,6 @@ while the run waits, and when the process of the run is gone.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -21,15 +20,6 @@ from ai_assistant.models.lock import ObjectLock
 from ai_assistant.models.run import RunState
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Worked:
-    """An object that a run works on, and for whom."""
-
-    object_id: str
-    run_id: UUID
-    user_name: str
-
-
 def live_locks() -> QuerySet[ObjectLock]:
     """Return the locks that hold now."""
     return ObjectLock.objects.filter(
@@ -37,41 +27,35 @@ def live_locks() -> QuerySet[ObjectLock]:
     )
 
 
-def at_work_on(model: type[Model], keys: Collection[Any] | None = None) -> list[Worked]:
+def at_work_on(
+    model: type[Model], keys: Collection[Any] | None = None
+) -> QuerySet[ObjectLock]:
     """
-    Return which of the objects with these keys, or of all, a run works on.
+    Return the locks of those of these objects, or of all, that a run works on.
 
     A proxy counts as the table behind it.
     """
     locks = live_locks().filter(content_type=content_type_of(model))
     if keys is not None:
         locks = locks.filter(object_id__in=_lock_keys(model, keys))
-    return [
-        Worked(
-            object_id=lock.object_id,
-            run_id=lock.run_id,
-            user_name=lock.user.get_username(),
-        )
-        for lock in locks.select_related("user")
-    ]
+    return locks.select_related("user")
 
 
 def check_free(model: type[Model], keys: Iterable[Any], run_id: UUID) -> None:
     """Raise ToolFailed if another run than `run_id` works on one of these objects."""
-    for worked in at_work_on(model, list(keys)):
-        if worked.run_id != run_id:
-            name = model._meta.verbose_name
-            raise ToolFailed(
-                _(
-                    "The assistant is changing this %(name)s for %(user)s just now "
-                    "(id %(id)s). Try again when that is done."
-                )
-                % {
-                    "name": name,
-                    "user": worked.user_name,
-                    "id": worked.object_id,
-                }
+    lock = at_work_on(model, list(keys)).exclude(run_id=run_id).first()
+    if lock is not None:
+        raise ToolFailed(
+            _(
+                "The assistant is changing this %(name)s for %(user)s just now "
+                "(id %(id)s). Try again when that is done."
             )
+            % {
+                "name": model._meta.verbose_name,
+                "user": lock.user.get_username(),
+                "id": lock.object_id,
+            }
+        )
 
 
 def _lock_keys(model: type[Model], keys: Collection[Any]) -> set[str]:

@@ -1,6 +1,6 @@
 """Whether the page of a test, and what is said of it, are there at all."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 from django.core.exceptions import ValidationError
@@ -87,12 +87,8 @@ def check_ids(scope: RunScope) -> None:
     known = [item.id for item in collect_items(scope.context, kept.browser).items]
     for item_id in wanted:
         if item_id not in known:
-            raise AssertionError(_no_item(item_id, known))
-
-
-def _no_item(item_id: str, known: Iterable[str]) -> str:
-    return (
-        f"context mentions or drops {item_id!r}, and the page has no such item. It "
-        f"has: {', '.join(known) or 'none'}. What the browser tells has 'browser.' "
-        "before its id."
-    )
+            raise AssertionError(
+                f"context mentions or drops {item_id!r}, and the page has no such item. "
+                f"It has: {', '.join(known) or 'none'}. What the browser tells has "
+                "'browser.' before its id."
+            )

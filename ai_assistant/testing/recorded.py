@@ -116,21 +116,20 @@ def assert_tool_called(played: Played, name: str, /, **arguments: JSON) -> Playe
     Arguments that are not named may have any value. Raise AssertionError, saying
     which calls there were, if there is none.
     """
-    for call in played.calls:
-        if call.name == name and _has(call, arguments):
-            return call
-    raise AssertionError(
-        f"Tool {_as_call(name, arguments)} was not called. {_told(played)}"
-    )
+    call = _first_call(played, name, arguments)
+    if call is None:
+        raise AssertionError(
+            f"Tool {_as_call(name, arguments)} was not called. {_told(played)}"
+        )
+    return call
 
 
 def assert_tool_not_called(played: Played, name: str, /, **arguments: JSON) -> None:
     """Raise AssertionError if the tool `name` was called with these arguments."""
-    for call in played.calls:
-        if call.name == name and _has(call, arguments):
-            raise AssertionError(
-                f"Tool {_as_call(name, call.arguments)} was called. {_told(played)}"
-            )
+    if call := _first_call(played, name, arguments):
+        raise AssertionError(
+            f"Tool {_as_call(name, call.arguments)} was called. {_told(played)}"
+        )
 
 
 def assert_script_is_used_up(played: Played) -> None:
@@ -145,11 +144,12 @@ def assert_script_is_used_up(played: Played) -> None:
     )
 
 
-def _has(call: PlayedCall, arguments: dict[str, JSON]) -> bool:
-    return all(
-        key in call.arguments and call.arguments[key] == value
-        for key, value in arguments.items()
-    )
+def _first_call(
+    played: Played, name: str, arguments: dict[str, JSON]
+) -> PlayedCall | None:
+    calls = (call for call in played.calls if call.name == name)
+    with_these = (one for one in calls if arguments.items() <= one.arguments.items())
+    return next(with_these, None)
 
 
 def _told(played: Played) -> str:

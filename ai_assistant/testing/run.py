@@ -104,19 +104,20 @@ def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who an
     succeeded and `replies` are left over.
     """
     # Here, since a settings module may import this package before the models are.
-    from ai_assistant.testing import stage  # noqa: PLC0415
+    from ai_assistant.testing import page, stage  # noqa: PLC0415
 
-    message = stage.ScriptedMessage(
-        user=user,
-        path=path,
+    page.check_page_context(context or {})
+    page.check_path(path)
+    recording = _recording(provider, tuple(replies))
+    recording.raises = raises
+    return stage.play(
+        user,
+        recording,
         text=text,
+        page_path=path,
         context=context or {},
         conversation_id=conversation_id or uuid4(),
     )
-    stage.check(message)
-    recording = _recording(provider, tuple(replies))
-    recording.raises = raises
-    return stage.play(message, recording)
 
 
 def answer_interrupt(
@@ -137,10 +138,8 @@ def answer_interrupt(
     """
     from ai_assistant.testing import stage  # noqa: PLC0415 - as above
 
-    said = stage.ScriptedAnswer(
-        decision=decision, text=text, chosen=tuple(chosen), value=value
-    )
-    return stage.answer_and_resume(played, said)
+    said = {"decision": decision, "chosen": tuple(chosen)}
+    return stage.answer_and_resume(played, text, value, **said)
 
 
 def _recording(given: Provider | Plays | None, replies: tuple[Reply, ...]) -> Recording:

@@ -3,10 +3,9 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from queue import SimpleQueue
 from typing import Any
@@ -32,7 +31,7 @@ from ai_assistant.engine.storage.units import unit
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
-from ai_assistant.testing.page import check_ids, check_page_context, check_path
+from ai_assistant.testing.page import check_ids
 from ai_assistant.testing.recorded import (
     Played,
     PlayedCall,
@@ -157,18 +156,11 @@ class CallersThread(Executor):
 def one_thread() -> Iterator[CallersThread]:
     """Put the caller's thread in the place of the engine's pools."""
     callers = CallersThread()
-    with_patches = [
-        patch.object(import_module(path), name, callers)
-        for path, names in POOLS.items()
-        for name in names
-    ]
-    try:
-        for one in with_patches:
-            one.start()
+    with ExitStack() as stack:
+        for path, names in POOLS.items():
+            for name in names:
+                stack.enter_context(patch.object(import_module(path), name, callers))
         yield callers
-    finally:
-        for one in with_patches:
-            one.stop()
 
 
 PROVIDER = "ai_assistant.testing.recorded.RecordedProvider"
@@ -176,53 +168,17 @@ QUIET_S = 3600.0  # a lease that outlasts every test: nobody takes the run over
 ROUNDS = 100  # of long tools and model calls; more is a test that never ends
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ScriptedMessage:
-    """What the person of a test sends, and from where."""
-
-    user: Any
-    path: str
-    text: str
-    context: Mapping[str, JSON]
-    conversation_id: UUID
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ScriptedAnswer:
-    """What the person, or the page, of a test answers."""
-
-    decision: str = ""
-    text: str = ""
-    chosen: tuple[str, ...] = ()
-    value: JSON = None
-
-
-def check(message: ScriptedMessage) -> None:
-    """Raise AssertionError if no page could send `message`."""
-    check_page_context(message.context)
-    check_path(message.path)
-
-
-def play(message: ScriptedMessage, recording: Recording) -> Played:
-    """Send a message and execute its run until it ends or waits."""
+def play(user: Any, recording: Recording, **said: Any) -> Played:
+    """Send a message of `user`, and execute its run until it ends or waits."""
     with _stage(recording) as stage:
-        accepted = accept(
-            Submission(
-                user_id=message.user.pk,
-                conversation_id=message.conversation_id,
-                key=uuid4().hex,
-                text=message.text,
-                page_path=message.path,
-                context=message.context,
-            ),
-            owner=this_process(),
-        )
+        message = Submission(user_id=user.pk, key=uuid4().hex, **said)
+        accepted = accept(message, owner=this_process())
         stage.execute(accepted.run_id, accepted.hold)
-        check_ids(RunScope(Run.objects.get(pk=accepted.run_id), message.user))
+        check_ids(RunScope(Run.objects.get(pk=accepted.run_id), user))
     return _told(accepted.run_id, recording)
 
 
-def answer_and_resume(played: Played, said: ScriptedAnswer) -> Played:
+def answer_and_resume(played: Played, text: str, value: JSON, **said: Any) -> Played:
     """Answer the first open interrupt of a run, and execute it further."""
     if not played.interrupts:
         raise AssertionError(
@@ -231,35 +187,23 @@ def answer_and_resume(played: Played, said: ScriptedAnswer) -> Played:
     asked = played.interrupts[0]
     with _stage(played.recording) as stage:
         if kind_named(asked.kind).is_for_person:
-            _as_the_person(asked, said)
+            own = {"user_id": asked.run.user_id, "nonce": asked.nonce}
+            answer(Answer(interrupt_id=asked.pk, text=text, **own, **said))
         else:
-            _as_the_page(asked, said)
+            _as_the_page(asked, text, value)
         stage.execute(played.run.pk, None)
     return _told(played.run.pk, played.recording)
 
 
-def _as_the_person(asked: Interrupt, said: ScriptedAnswer) -> None:
-    answer(
-        Answer(
-            user_id=asked.run.user_id,
-            interrupt_id=asked.pk,
-            nonce=asked.nonce,
-            decision=said.decision,
-            text=said.text,
-            chosen=said.chosen,
-        )
-    )
-
-
-def _as_the_page(asked: Interrupt, said: ScriptedAnswer) -> None:
+def _as_the_page(asked: Interrupt, error: str, value: JSON) -> None:
     reported = FromPage(
         user_id=asked.run.user_id,
         interrupt_id=asked.pk,
         nonce=asked.nonce,
         tab="test",
-        value=said.value,
-        code="failed" if said.text else "",
-        error=said.text,
+        value=value,
+        code="failed" if error else "",
+        error=error,
         path=asked.run.page_path,
     )
     claim_request(reported)

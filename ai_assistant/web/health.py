@@ -7,7 +7,8 @@ the database, in a thread; to add one is to write it and to name it there.
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from inspect import iscoroutinefunction
 from typing import Any
 
 from channels.layers import get_channel_layer
@@ -43,45 +44,35 @@ async def health_view(request: HttpRequest) -> JsonResponse:
     """Return 200 or 503; the reasons only to who may see the assistant."""
     if not conf.enabled():
         raise Http404
-    problems = [*await _all(PROCESS), *await _rows()]
-    noted = [] if problems else await _all(_in_threads(NOTED))
-    status = "failed" if problems else _warming()
+    # Of its rows only if the database answers.
+    of_rows = await _all({"database": _database}) or await _all(ROWS)
+    problems = [*await _all(PROCESS), *of_rows]
+    noted = [] if problems else await _all(NOTED)
+    is_warming = warmup.state() == "warming"
+    status = "failed" if problems else "warming" if is_warming else "ok"
     body: dict[str, Any] = {"status": status}
     if await _may_see_reasons(request):
         body["reasons"] = problems or noted
     return JsonResponse(body, status=503 if problems else 200)
 
 
-async def _rows() -> list[str]:
-    """Ask whether the database answers, and of its rows only if it does."""
-    return await _all({"database": _in_thread(_database)}) or await _all(
-        _in_threads(ROWS)
-    )
+Check = Callable[[], Any]  # async, or of the database and called in its thread
 
 
-def _in_threads(
-    checks: Mapping[str, Callable[[], str]],
-) -> dict[str, Callable[[], Awaitable[str]]]:
-    return {name: _in_thread(check) for name, check in checks.items()}
-
-
-async def _all(checks: Mapping[str, Callable[[], Awaitable[str]]]) -> list[str]:
+async def _all(checks: Mapping[str, Check]) -> list[str]:
     said = await asyncio.gather(*(_in_time(check) for check in checks.values()))
     return [
         f"{name}: {wrong}" for name, wrong in zip(checks, said, strict=True) if wrong
     ]
 
 
-async def _in_time(check: Callable[[], Awaitable[str]]) -> str:
+async def _in_time(check: Check) -> str:
     try:
         async with asyncio.timeout(TIMEOUT_S):
-            return await check()
+            asked = check() if iscoroutinefunction(check) else in_db(check)
+            return str(await asked)
     except Exception as error:  # noqa: BLE001 - any database, any layer, any failure
         return type(error).__name__
-
-
-def _in_thread(check: Callable[[], str]) -> Callable[[], Awaitable[str]]:
-    return lambda: in_db(check)
 
 
 async def _may_see_reasons(request: HttpRequest) -> bool:
@@ -90,10 +81,6 @@ async def _may_see_reasons(request: HttpRequest) -> bool:
             return await in_db(may_view, await request.auser())
     except (DatabaseFailure, TimeoutError):
         return False  # who it is, only the database knows
-
-
-def _warming() -> str:
-    return "warming" if warmup.state() == "warming" else "ok"
 
 
 # --- the checks ---
@@ -155,7 +142,7 @@ def _audit_log() -> str:
 
 
 # Of this process, on its event loop.
-PROCESS: dict[str, Callable[[], Awaitable[str]]] = {
+PROCESS: dict[str, Check] = {
     "layer": _layer,
     "sweep": _sweep,
     "model library": _library,
@@ -173,14 +160,14 @@ def _locked() -> str:
 
 
 # Of the rows, in a thread of the database.
-ROWS: dict[str, Callable[[], str]] = {
+ROWS: dict[str, Check] = {
     "executor": _executor,
     "queue": _queue,
     "disk": _disk,
     "audit log": _audit_log,
 }
 # The same, of what is no fault of this process: it is said, and fails nothing.
-NOTED: dict[str, Callable[[], str]] = {
+NOTED: dict[str, Check] = {
     "runs": _locked,
     "layer": _apart,
 }

@@ -84,12 +84,11 @@ def _by_token(request: HttpRequest) -> Caller | None:
     scheme, _space, secret = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != SCHEME:
         return None
-    remote = request.META.get("REMOTE_ADDR") or ""
     token = find_token(secret.strip())
     if token is None:
-        check_unknown(remote)
+        check_unknown(request.META.get("REMOTE_ADDR") or "")
         raise Refused("signed_out", _("This access token is unknown."))
-    state, ip = state_of(token), request_ip(remote)
+    state, ip = state_of(token), request_ip(request)
     if state != State.GOOD:
         note_refusal(token, state, ip)
         raise Refused("signed_out", _refusal(state))

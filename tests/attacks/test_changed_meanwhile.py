@@ -11,7 +11,7 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
-from ai_assistant.safety.policy.policy import forget_rules
+from ai_assistant.safety.policy.policy import rule_rows
 from ai_assistant.testing import call, reply
 from ai_assistant.tools.arguments import arguments_digest
 from tests.attacks.dump import differs, dump
@@ -122,7 +122,7 @@ def policy_denies(at):
 def rule_denies(at):
     PolicyRule.objects.create(tools="set_.*", decision="deny")
     PolicyRule.objects.create(tools="send_.*", decision="deny")
-    forget_rules()
+    rule_rows.forget()
 
 
 def session_has_expired(at):

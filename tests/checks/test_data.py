@@ -14,7 +14,7 @@ from tests.warehouse.models import Supplier
 def test_known_model(settings, label):
     settings.AI_ASSISTANT = {"DATA_MODELS_EXCLUDED": [label]}
 
-    assert check_data() == []
+    assert not list(check_data())
 
 
 @pytest.mark.parametrize("label", ["library.nothing", "book", "", 1])
@@ -45,7 +45,7 @@ class TestSuspects:
         named = re.findall(r"[a-z_]+\.[a-z_]+\.[a-z_]+", message.msg)
         settings.AI_ASSISTANT = {setting: named}
 
-        assert check_secrets() == []
+        assert not list(check_secrets())
 
     @pytest.mark.parametrize(
         ("name", "is_named"),

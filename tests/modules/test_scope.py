@@ -350,10 +350,11 @@ class TestItems:
     @pytest.mark.parametrize("path", ["//[/", "//other.example/admin/", "/nowhere/"])
     def test_path_of_no_page_ends_no_run(self, user, path):
         played = stage.play(
-            stage.ScriptedMessage(
-                user=user, path=path, text="x", context={}, conversation_id=uuid4()
-            ),
+            user,
             Recording(provider=ScriptedProvider(["Fine."])),
+            text="x",
+            page_path=path,
+            conversation_id=uuid4(),
         )
 
         assert (played.text, played.run.module) == ("Fine.", "default")

@@ -3,7 +3,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from ai_assistant.exceptions import MODEL_ERROR_CODES
+from ai_assistant.providers.errors import SENTENCES
 from ai_assistant.providers.litellm_errors import (
     RETRYABLE,
     STATUSES,
@@ -16,7 +16,7 @@ class TestCodes:
     def test_are_known(self):
         used = {code for _, code in TYPES} | set(STATUSES.values()) | RETRYABLE
 
-        assert used <= MODEL_ERROR_CODES
+        assert used <= set(SENTENCES)
 
 
 class TestSeconds:

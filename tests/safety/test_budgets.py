@@ -1,6 +1,5 @@
 """Windows, sentences and estimates of budgets."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -10,7 +9,7 @@ from django.utils import timezone
 
 from ai_assistant.models.usage import Budget
 from ai_assistant.safety.budgets import enforcement
-from ai_assistant.safety.budgets.budgets import allowance_of, window
+from ai_assistant.safety.budgets.budgets import window
 from ai_assistant.safety.budgets.enforcement import input_tokens, output_tokens
 from ai_assistant.safety.budgets.texts import amount_words, opens_again_text, too_small
 from ai_assistant.types import ModelRequest
@@ -76,15 +75,16 @@ class TestWords:
         ("amounts", "words"),
         [
             ({"tokens": 50_000}, "50,000 tokens"),
-            ({"usd": 5}, "5.00 US dollars"),
+            ({"usd": Decimal(5)}, "5.00 US dollars"),
             ({"usd": Decimal("0.0250")}, "0.025 US dollars"),
-            ({"tokens": 1_000, "usd": 100}, "1,000 tokens and 100.00 US dollars"),
+            (
+                {"tokens": 1_000, "usd": Decimal(100)},
+                "1,000 tokens and 100.00 US dollars",
+            ),
         ],
     )
     def test_amounts(self, amounts, words):
-        budget = {"scope": "site", "window": "day", **amounts}
-
-        assert amount_words(allowance_of(budget)) == words
+        assert amount_words(Budget(scope="site", window="day", **amounts)) == words
 
     @pytest.mark.parametrize(
         ("is_row", "who"),
@@ -94,9 +94,9 @@ class TestWords:
         ],
     )
     def test_too_small_names_who_can_raise_it(self, is_row, who):
-        budget = allowance_of({"scope": "site", "window": "day", "tokens": 9})
+        budget = Budget(scope="site", window="day", tokens=9, pk=1 if is_row else None)
 
-        said = too_small(replace(budget, is_row=is_row))
+        said = too_small(budget)
 
         assert said.startswith("The budget of 9 tokens is too small for one request")
         assert who in said

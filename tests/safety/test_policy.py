@@ -9,7 +9,7 @@ from django.db import transaction
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import PolicyRule
-from ai_assistant.safety.policy.policy import forget_rules, tool_verdict
+from ai_assistant.safety.policy.policy import rule_rows, tool_verdict
 from ai_assistant.types import ToolDefinition
 
 pytestmark = pytest.mark.django_db
@@ -229,7 +229,7 @@ class TestBrokenPattern:
     )
     def test_that_is_there_all_the_same_is_on_the_safe_side(self, decision, expected):
         PolicyRule.objects.bulk_create([PolicyRule(tools="(", decision=decision)])
-        forget_rules()
+        rule_rows.forget()
 
         assert decided("write") == expected
 

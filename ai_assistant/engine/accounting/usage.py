@@ -8,9 +8,9 @@ from typing import Any
 from ai_assistant import conf
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.models.run import Run
-from ai_assistant.models.usage import UsageLedger
+from ai_assistant.models.usage import Budget, UsageLedger
 from ai_assistant.providers.prices import price_usd
-from ai_assistant.safety.budgets.budgets import Allowance, Amount, Spender, allowances
+from ai_assistant.safety.budgets.budgets import Amount, Spender, budgets_for
 from ai_assistant.safety.budgets.enforcement import (
     input_tokens,
     output_tokens,
@@ -37,14 +37,14 @@ class Spending:
         self.profile = profile
         self.model = model
         self.has_budgets = False
-        self._budgets: list[Allowance] = []
+        self._budgets: list[Budget] = []
         self._spender: Spender | None = None
         self._reserved: UsageLedger | None = None
 
     def look_up(self, user: Any) -> None:
         """Read which budgets hold now. Call it in a thread, before each request."""
         self._spender = Spender(user=user, run_id=self.run.pk)
-        self._budgets = allowances(user)
+        self._budgets = budgets_for(user)
         self.has_budgets = bool(self._budgets)
 
     def reserve(
@@ -70,7 +70,7 @@ class Spending:
         bare = replace(request, messages=request.messages[:1])
         asked, told = input_tokens(bare), output_tokens(request.options)
         usd = price_usd(self.profile, provider, asked, told)
-        return Amount(tokens=asked + told, usd=usd)
+        return Amount(tokens=asked + told, usd=usd or Decimal(0))
 
     def release(self) -> None:
         """Give back what was reserved: the call has used nothing."""
@@ -81,7 +81,7 @@ class Spending:
 
 def check_before_start(user: Any, text: str) -> None:
     """Raise Limited if the message alone, without its history, exceeds a budget."""
-    if budgets := allowances(user):
+    if budgets := budgets_for(user):
         options = conf.get("PROFILES").get("default", {}).get("OPTIONS", {})
         told = output_tokens(options)
         needed = Amount(tokens=tokens_of(len(text)) + told, usd=LEAST_USD)
@@ -95,7 +95,7 @@ def check_before_start(user: Any, text: str) -> None:
 def _reserve(
     run: Run,
     cost: CallCost,
-    budgets: list[Allowance],
+    budgets: list[Budget],
     spender: Spender,
     least: Amount,
 ) -> UsageLedger:

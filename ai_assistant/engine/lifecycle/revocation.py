@@ -71,5 +71,5 @@ def stop_signed_out(
             "session.signed_out",
             user=user,
             details={"runs": runs},
-            ip=request_ip(request.META.get("REMOTE_ADDR") or ""),
+            ip=request_ip(request),
         )

@@ -5,8 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from ai_assistant.management import user_named
 from ai_assistant.management.doctor import DoctorReport, examine, registered
-from ai_assistant.management.doctor_parts import judged_tools, named_module, named_user
+from ai_assistant.management.doctor_parts import judged_tools, named_module
 
 
 class Command(BaseCommand):
@@ -25,7 +26,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        user, module = named_user(options["user"]), named_module(options["module"])
+        user = user_named(options["user"]) if options["user"] else None
+        module = named_module(options["module"])
         report = examine()
         if options["json"]:
             self._write_json(report)
@@ -65,18 +67,17 @@ class Command(BaseCommand):
         where = f" on pages of {module}" if module else ""
         self.stdout.write("")
         self.stdout.write(f"Policy{whose}{where}:")
-        width = max(len(one.name) for one in judged)
-        for one in judged:
-            self.stdout.write(f"  {one.name:{width}} {one.decision:5} {one.reason}")
+        width = max(map(len, judged))
+        for name, one in judged.items():
+            self.stdout.write(f"  {name:{width}} {one.decision:5} {one.reason}")
 
 
 def _verdict(report: DoctorReport) -> str:
     blocking = sum(problem.blocks for problem in report.problems)
-    if blocking == 1:
-        return "A chat cannot work: 1 of the problems above keeps it from that."
     if blocking:
+        keep = "keeps" if blocking == 1 else "keep"
         return (
-            f"A chat cannot work: {blocking} of the problems above keep it from that."
+            f"A chat cannot work: {blocking} of the problems above {keep} it from that."
         )
     if report.problems:
         return "A chat can work; see the problems above."

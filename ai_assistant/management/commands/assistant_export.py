@@ -8,8 +8,8 @@ from typing import Any, TextIO
 from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
+from ai_assistant.management import user_named
 from ai_assistant.management.export import head, parts
-from ai_assistant.management.people import user_named
 
 
 class Command(BaseCommand):

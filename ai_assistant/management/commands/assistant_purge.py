@@ -1,26 +1,28 @@
 from argparse import ArgumentParser
+from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import QuerySet
 
 from ai_assistant import conf
 from ai_assistant.engine.service import purge_deleted
-from ai_assistant.management.people import user_named
+from ai_assistant.management import user_named
 from ai_assistant.management.retention import (
     days_ago,
     dead_tokens,
     old_changes,
     old_conversations,
+    old_entries,
     purge_audit,
     purge_changes,
     purge_conversations,
     purge_tokens,
 )
-from ai_assistant.models.audit import AuditEntry
-from ai_assistant.types import UserKey
 
-OF_DELETED = "of deleted conversations"
+OF_DELETED = "changes of deleted conversations"
 
 
 class Command(BaseCommand):
@@ -53,51 +55,41 @@ class Command(BaseCommand):
         if days is not None and days < 0:
             raise CommandError(f"--days is {days}. Give 0 or more.")
         user_id = user_named(options["user"]).pk if options["user"] else None
+        purge = partial(self._purge, dry=options["dry_run"])
         if days is not None:
-            self._conversations(days, user_id, dry=options["dry_run"])
+            of_whom = days_ago(days), user_id
+            purge("conversations", old_conversations, purge_conversations, *of_whom)
+            purge(OF_DELETED, old_changes, purge_changes, *of_whom)
         if of_tokens is not None:
-            self._tokens(of_tokens, user_id, dry=options["dry_run"])
+            of_whom = days_ago(of_tokens), user_id
+            purge("access tokens", dead_tokens, purge_tokens, *of_whom)
         if of_audit is not None and user_id is None:
-            self._audit(of_audit, dry=options["dry_run"])
+            purge("audit entries", old_entries, _purge_audit, days_ago(of_audit))
 
     def _deleted(self) -> None:
         """Delete for good what people have deleted, when nobody can undo it."""
         if gone := sum(iter(partial(purge_deleted, now=True), 0)):
             self.stdout.write(f"{gone} conversations that people had deleted are gone.")
 
-    def _conversations(self, days: int, user_id: UserKey | None, *, dry: bool) -> None:
-        before = days_ago(days)
-        if dry:
-            count = old_conversations(before, user_id).distinct().count()
-            self.stdout.write(f"{count} conversations would be deleted.")
-            if left := old_changes(before, user_id).count():
-                self.stdout.write(f"{left} changes {OF_DELETED} would be deleted.")
-            return
-        count = purge_conversations(before, user_id)
-        self.stdout.write(f"{count} conversations deleted.")
-        if left := purge_changes(before, user_id):
-            self.stdout.write(f"{left} changes {OF_DELETED} deleted.")
+    def _purge(
+        self,
+        what: str,
+        old: Callable[..., QuerySet[Any]],
+        purge: Callable[..., int],
+        *of_whom: object,
+        dry: bool,
+    ) -> None:
+        count = old(*of_whom).distinct().count() if dry else purge(*of_whom)
+        if count or what != OF_DELETED:  # of these there are seldom any
+            done = "would be deleted" if dry else "deleted"
+            self.stdout.write(f"{count} {what} {done}.")
 
-    def _tokens(self, days: int, user_id: UserKey | None, *, dry: bool) -> None:
-        before = days_ago(days)
-        if dry:
-            count = dead_tokens(before, user_id).count()
-            self.stdout.write(f"{count} access tokens would be deleted.")
-            return
-        count = purge_tokens(before, user_id)
-        self.stdout.write(f"{count} access tokens deleted.")
 
-    def _audit(self, days: int, *, dry: bool) -> None:
-        before = days_ago(days)
-        if dry:
-            count = AuditEntry.objects.filter(created_at__lt=before).count()
-            self.stdout.write(f"{count} audit entries would be deleted.")
-            return
-        try:
-            count = purge_audit(before)
-        except ValueError as error:
-            raise CommandError(
-                f"The audit log is not whole, so it is kept. {error} "
-                "See manage.py assistant_audit verify."
-            ) from error
-        self.stdout.write(f"{count} audit entries deleted.")
+def _purge_audit(before: datetime) -> int:
+    try:
+        return purge_audit(before)
+    except ValueError as error:
+        raise CommandError(
+            f"The audit log is not whole, so it is kept. {error} "
+            "See manage.py assistant_audit verify."
+        ) from error

@@ -10,7 +10,7 @@ from django.views.decorators.debug import sensitive_variables
 from ai_assistant import conf
 from ai_assistant.engine.service import revoke
 from ai_assistant.exceptions import Refused
-from ai_assistant.management.people import user_named
+from ai_assistant.management import user_named
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.identity.permissions import may_use, may_view
 from ai_assistant.safety.identity.tokens import end_after, state_of, store_new
@@ -63,7 +63,8 @@ class Command(BaseCommand):
         given = (
             conf.get("TOKENS", "DAYS") if options["days"] is None else options["days"]
         )
-        token = AccessToken(user=user, name=name, scopes=_scopes(options["scopes"]))
+        scopes = [one.strip() for one in options["scopes"].split(",") if one.strip()]
+        token = AccessToken(user=user, name=name, scopes=scopes)
         try:
             token.expires_at = end_after(None if options["forever"] else given)
             secret = store_new(token)
@@ -94,10 +95,6 @@ class Command(BaseCommand):
         if not revoke(token):
             raise CommandError(f"Token {named!r} was revoked before.")
         self.stdout.write(f"Revoked: {_told(token)}")
-
-
-def _scopes(text: str) -> list[str]:
-    return [one.strip() for one in text.split(",") if one.strip()]
 
 
 def _token(named: str) -> AccessToken:

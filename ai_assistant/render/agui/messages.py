@@ -1,7 +1,7 @@
 """A conversation as AG-UI messages, with the ids that were streamed."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from ag_ui.core import (
@@ -83,19 +83,15 @@ def _messages(message: Message, calls: list[ToolCall]) -> Iterator[AnyMessage]:
             content=message.text or None,
             tool_calls=[_call(call) for call in calls] or None,
         )
-    yield from _results(calls)
-
-
-def _call(call: ToolCall) -> ClientCall:
-    arguments = call.arguments_text or json.dumps(call.arguments, ensure_ascii=False)
-    function = FunctionCall(name=call.name, arguments=arguments)
-    return ClientCall(id=str(call.pk), function=function)
-
-
-def _results(calls: Iterable[ToolCall]) -> Iterator[ToolMessage]:
     for call in calls:
         if not call.is_open:
             own = str(call.pk)
             yield ToolMessage(
                 id=result_id(own), tool_call_id=own, content=call.result_text
             )
+
+
+def _call(call: ToolCall) -> ClientCall:
+    arguments = call.arguments_text or json.dumps(call.arguments, ensure_ascii=False)
+    function = FunctionCall(name=call.name, arguments=arguments)
+    return ClientCall(id=str(call.pk), function=function)

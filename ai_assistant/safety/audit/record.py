@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.http import HttpRequest
 
 from ai_assistant import conf
 from ai_assistant.models import clock
@@ -142,8 +143,9 @@ def came_from(ip: str) -> None:
         _unit.ip = ip
 
 
-def request_ip(remote: str) -> str:
+def request_ip(request: HttpRequest) -> str:
     """Return the address for the log: nothing, unless the site wants it."""
+    remote = request.META.get("REMOTE_ADDR") or ""
     return remote[:45] if conf.get("AUDIT", "IP") else ""
 
 

@@ -20,7 +20,7 @@ MARGIN = timedelta(minutes=10)  # that clocks of processes may differ
 MOST = 20  # findings; one broken place may lead to others
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class AuditFinding:
     """What is wrong, and at which number."""
 
@@ -87,29 +87,25 @@ def _looked_at(
 ) -> Iterator[AuditFinding]:
     n = entry.place
     if n < expected:
-        yield AuditFinding(n=n, text=f"Entry {n} lies before the log's first entry.")
+        yield AuditFinding(n, f"Entry {n} lies before the log's first entry.")
         return
     if n > expected:
         yield _missing(expected, n - 1)
     if not is_own:
-        yield AuditFinding(n=n, text=_altered(entry))
+        yield AuditFinding(n, _altered(entry))
         return
     if n == expected and previous not in (None, entry.previous):
-        yield AuditFinding(n=n, text=f"Entry {n} does not follow the one before it.")
+        yield AuditFinding(n, f"Entry {n} does not follow the one before it.")
     if entry.action in (ALTERED, MISSING):
         yield AuditFinding(
-            n=n,
-            text=f"Before entry {n} the end of the log was tampered with: "
+            n,
+            f"Before entry {n} the end of the log was tampered with: "
             "entries may be missing there.",
         )
     if entry.action == FORGED:
-        yield AuditFinding(
-            n=n + 1, text=f"Entry {n + 1} was altered before it was sealed."
-        )
+        yield AuditFinding(n + 1, f"Entry {n + 1} was altered before it was sealed.")
     if _is_of_another(entry):
-        yield AuditFinding(
-            n=n, text=f"Entry {n} names another user than it was made for."
-        )
+        yield AuditFinding(n, f"Entry {n} names another user than it was made for.")
 
 
 def _is_of_another(entry: AuditEntry) -> bool:
@@ -131,8 +127,8 @@ def _altered(entry: AuditEntry) -> str:
 
 def _missing(first: int, last: int) -> AuditFinding:
     if first == last:
-        return AuditFinding(n=first, text=f"Entry {first} is missing.")
-    return AuditFinding(n=first, text=f"Entries {first} to {last} are missing.")
+        return AuditFinding(first, f"Entry {first} is missing.")
+    return AuditFinding(first, f"Entries {first} to {last} are missing.")
 
 
 def _end(
@@ -141,17 +137,15 @@ def _end(
     if head.n and expected <= head.n:
         yield _missing(expected, head.n)
     elif head.n and previous not in (None, head.hash):
-        yield AuditFinding(
-            n=head.n, text=f"Entry {head.n} is not the one that was written."
-        )
+        yield AuditFinding(head.n, f"Entry {head.n} is not the one that was written.")
     if head.mac and not is_own_head(head):
-        yield AuditFinding(n=head.n, text="The end of the log was altered.")
+        yield AuditFinding(head.n, "The end of the log was altered.")
     beyond = AuditEntry.objects.filter(n__gt=head.n).order_by("n").first()
     now = AuditHead.objects.filter(pk=PK).values_list("n", flat=True).first() or 0
     if beyond is not None and now < beyond.place:
         yield AuditFinding(
-            n=beyond.place,
-            text=f"Entry {beyond.n} lies behind the end of the log, which is {now}.",
+            beyond.place,
+            f"Entry {beyond.n} lies behind the end of the log, which is {now}.",
         )
 
 
@@ -163,11 +157,11 @@ def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
         return
     if first is None:
         text = "The log is empty, but there are changes: they were recorded in it."
-        yield AuditFinding(n=1, text=text)
+        yield AuditFinding(1, text)
     elif change.created_at < first.created_at - MARGIN:
         yield AuditFinding(
-            n=1,
-            text=f"The log begins at {first.created_at:%Y-%m-%d %H:%M}, but there are "
+            1,
+            f"The log begins at {first.created_at:%Y-%m-%d %H:%M}, but there are "
             "older changes: what came before was deleted.",
         )
 
@@ -177,18 +171,16 @@ def _not_sealed(head: AuditHead) -> Iterator[AuditFinding]:
     for entry in unsealed_entries().iterator(chunk_size=CHUNK):
         if not is_own_hash(entry) or _is_of_another(entry):
             yield AuditFinding(
-                n=head.n + 1,
-                text=f"The entry of {entry.created_at:%Y-%m-%d %H:%M:%S}, "
+                head.n + 1,
+                f"The entry of {entry.created_at:%Y-%m-%d %H:%M:%S}, "
                 "which is not sealed yet, was altered.",
             )
 
 
 def _anchored(n: int, own_hash: str, head: AuditHead) -> Iterator[AuditFinding]:
     if n > head.n:
-        yield AuditFinding(
-            n=n, text=f"The log ends at {head.n}, but entry {n} was written."
-        )
+        yield AuditFinding(n, f"The log ends at {head.n}, but entry {n} was written.")
         return
     entry = AuditEntry.objects.filter(n=n).first()
     if entry is not None and entry.hash != own_hash:
-        yield AuditFinding(n=n, text=f"Entry {n} is not the one that was noted.")
+        yield AuditFinding(n, f"Entry {n} is not the one that was noted.")

@@ -1,7 +1,7 @@
 """How much of tokens and money may be used, by whom, in what time."""
 
-import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -9,12 +9,11 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
-from django.db import router, transaction
 from django.db.models import Q, QuerySet, Sum
-from django.db.models.signals import post_delete, post_save
 from django.utils import timezone
 
 from ai_assistant import conf
+from ai_assistant.models.row_cache import RowCache
 from ai_assistant.models.usage import Budget, UsageLedger
 
 
@@ -50,60 +49,20 @@ def window(kind: str, now: datetime) -> BudgetWindow:
             return BudgetWindow()
 
 
-_kept: dict[str, float] = {}  # until when there are surely none
+budget_rows = RowCache(Budget, Budget.objects.exists)  # whether there are any
 
 
 def has_budgets() -> bool:
     """Tell whether there are budgets at all, in the settings or as rows."""
-    return bool(conf.get("BUDGETS")) or has_budget_rows()
-
-
-def has_budget_rows() -> bool:
-    """Tell whether there are rows. That there are none is kept for POLICY_TTL_S."""
-    now = time.monotonic()
-    if now < _kept.get("none_until", 0.0):
-        return False
-    if Budget.objects.exists():
-        return True
-    waiting = transaction.get_connection(router.db_for_read(Budget)).run_on_commit
-    # What this transaction has removed may come back.
-    if not any(entry[1] is forget_budgets for entry in waiting):
-        _kept["none_until"] = now + conf.POLICY_TTL_S
-    return False
-
-
-def forget_budgets() -> None:
-    """Ask again when it is next needed."""
-    _kept.clear()
-
-
-def _changed(**_: object) -> None:
-    forget_budgets()
-    transaction.on_commit(forget_budgets, using=router.db_for_write(Budget))
-
-
-post_save.connect(_changed, sender=Budget, dispatch_uid="ai_assistant.budgets")
-post_delete.connect(_changed, sender=Budget, dispatch_uid="ai_assistant.budgets")
+    return bool(conf.get("BUDGETS")) or budget_rows.get()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Amount:
-    """Tokens and money; of a budget, None is: not limited."""
+    """Tokens and money that are used, or needed."""
 
-    tokens: int | None = None
-    usd: Decimal | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Allowance:
-    """A budget as it holds for one user: `most` in a window, of a scope."""
-
-    scope: str
-    window: str
-    most: Amount
-    group: str = ""
-    user: str = ""  # its name, if the budget is for this user alone
-    is_row: bool = False  # kept in the admin; else it stands in the settings
+    tokens: int = 0
+    usd: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,15 +73,15 @@ class Spender:
     run_id: UUID | None = None
 
 
-def allowances(user: Any) -> list[Allowance]:
+def budgets_for(user: Any) -> list[Budget]:
     """
     Return the budgets that hold for `user`; one query, if groups have none.
 
-    A budget for this user alone takes the place of that for each user in the same
-    time.
+    Those of the settings are no rows: they have no key. A budget for this user alone
+    takes the place of that for each user in the same time.
     """
-    rows = map(_of_row, _rows(user)) if has_budget_rows() else ()
-    found = [*_of_setting(user), *rows]
+    rows = _rows(user) if budget_rows.get() else ()
+    found = [*_of_settings(user), *rows]
     own = {one.window for one in found if one.user}
     return [
         one
@@ -131,37 +90,33 @@ def allowances(user: Any) -> list[Allowance]:
     ]
 
 
-def used_amount(allowance: Allowance, spender: Spender, now: datetime) -> Amount:
+def used_amount(budget: Budget, spender: Spender, now: datetime) -> Amount:
     """Return what counts against a budget now, with what is reserved."""
-    total = _counted(allowance, spender, now).aggregate(
+    total = _counted(budget, spender, now).aggregate(
         tokens=Sum("tokens"), usd=Sum("usd")
     )
     return Amount(tokens=total["tokens"] or 0, usd=Decimal(total["usd"] or 0))
 
 
-def allowance_of(budget: dict[str, Any]) -> Allowance:
-    """Return one budget of AI_ASSISTANT['BUDGETS'], or of a row."""
-    tokens, usd = budget.get("tokens"), budget.get("usd")
-    return Allowance(
-        scope=str(budget["scope"]),
-        window=str(budget["window"]),
-        most=Amount(
-            tokens=None if tokens is None else int(tokens),
-            usd=None if usd is None else Decimal(str(usd)),
-        ),
-        group=str(budget.get("group", "")),
-        user=str(budget.get("user", "")),
+def _of_settings(user: Any) -> list[Budget]:
+    own = conf.get("BUDGETS")
+    mine = [one for one in own if one.get("user") in (None, "", user.get_username())]
+    if any(one.get("group") for one in mine):
+        groups = {None, "", *_groups(user).values_list("name", flat=True)}
+        mine = [one for one in mine if one.get("group") in groups]
+    return [_of_setting(one, user) for one in mine]
+
+
+def _of_setting(one: Mapping[str, Any], user: Any) -> Budget:
+    tokens, usd = one.get("tokens"), one.get("usd")
+    return Budget(
+        scope=one["scope"],
+        window=one["window"],
+        tokens=None if tokens is None else int(tokens),
+        usd=None if usd is None else Decimal(str(usd)),
+        group=Group(name=one["group"]) if one.get("group") else None,
+        user=user if one.get("user") else None,
     )
-
-
-def _of_setting(user: Any) -> list[Allowance]:
-    found = [allowance_of(budget) for budget in conf.get("BUDGETS")]
-    name = user.get_username()
-    mine = [one for one in found if not one.user or one.user == name]
-    if any(one.group for one in mine):
-        groups = set(_groups(user).values_list("name", flat=True))
-        mine = [one for one in mine if not one.group or one.group in groups]
-    return mine
 
 
 def _rows(user: Any) -> QuerySet[Budget]:
@@ -176,25 +131,20 @@ def _groups(user: Any) -> QuerySet[Group]:
     return Group.objects.none() if own is None else own.all()
 
 
-def _of_row(row: Budget) -> Allowance:
-    return replace(allowance_of(row.as_setting()), is_row=True)
-
-
-def _counted(
-    allowance: Allowance, spender: Spender, now: datetime
-) -> QuerySet[UsageLedger]:
+def _counted(budget: Budget, spender: Spender, now: datetime) -> QuerySet[UsageLedger]:
     rows = UsageLedger.objects.order_by()
-    since = window(allowance.window, now).since
+    since = window(budget.window, now).since
     if since is not None:
         rows = rows.filter(created_at__gte=since)
-    match allowance.scope:
+    match budget.scope:
         case Budget.Scope.RUN:
             return rows.filter(run_id=spender.run_id) if spender.run_id else rows.none()
         case Budget.Scope.USER:
             return rows.filter(user_id=spender.user.pk)
         case Budget.Scope.GROUP:
             users = get_user_model()._default_manager
-            members = users.filter(groups__name=allowance.group)
+            name = budget.group.name if budget.group else ""
+            members = users.filter(groups__name=name)
             return rows.filter(user_id__in=members.values("pk"))
         case _:
             return rows

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,7 +11,6 @@ from ai_assistant.exceptions import Limited
 from ai_assistant.models import clock
 from ai_assistant.models.usage import Budget
 from ai_assistant.safety.budgets.budgets import (
-    Allowance,
     Amount,
     Spender,
     used_amount,
@@ -47,7 +45,7 @@ def output_tokens(options: Mapping[str, Any]) -> int:
 
 
 def require_budget(
-    budgets: Iterable[Allowance],
+    budgets: Iterable[Budget],
     spender: Spender,
     needed: Amount,
     *,
@@ -66,15 +64,15 @@ def require_budget(
     full = [
         one
         for one in budgets
-        if _exceeds(_sum(used_amount(one, spender, now), more), one.most)
+        if _exceeds(_sum(used_amount(one, spender, now), more), one)
     ]
     if not full:
         return
     for one in full:
-        if _exceeds(least, one.most):
+        if _exceeds(least, one):
             raise Limited(too_small(one))
     for one in full:
-        if _exceeds(needed, one.most):
+        if _exceeds(needed, one):
             raise Limited(too_large(one))
     last = max(full, key=lambda one: _opens(one, now))
     sentence = used_up(last)
@@ -84,18 +82,15 @@ def require_budget(
 
 
 def _sum(one: Amount, other: Amount) -> Amount:
-    return Amount(
-        tokens=(one.tokens or 0) + (other.tokens or 0),
-        usd=(one.usd or Decimal(0)) + (other.usd or Decimal(0)),
-    )
+    return Amount(tokens=one.tokens + other.tokens, usd=one.usd + other.usd)
 
 
-def _opens(budget: Allowance, now: datetime) -> float:
+def _opens(budget: Budget, now: datetime) -> float:
     opens_at = window(budget.window, now).opens_at
     return opens_at.timestamp() if opens_at else 0.0
 
 
-def _exceeds(amount: Amount, most: Amount) -> bool:
-    too_many = most.tokens is not None and (amount.tokens or 0) > most.tokens
-    too_much = most.usd is not None and (amount.usd or Decimal(0)) > most.usd
+def _exceeds(amount: Amount, budget: Budget) -> bool:
+    too_many = budget.tokens is not None and amount.tokens > budget.tokens
+    too_much = budget.usd is not None and amount.usd > budget.usd
     return too_many or too_much

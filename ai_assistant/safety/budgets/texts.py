@@ -7,12 +7,11 @@ from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 
 from ai_assistant.models.usage import Budget
-from ai_assistant.safety.budgets.budgets import Allowance
 
 
-def amount_words(allowance: Allowance) -> str:
+def amount_words(budget: Budget) -> str:
     """Return the size of a budget: "50,000 tokens" or "5.00 US dollars", or both."""
-    tokens, usd = allowance.most.tokens, allowance.most.usd
+    tokens, usd = budget.tokens, budget.usd
     parts = []
     if tokens is not None:
         number = number_format(tokens, force_grouping=True)
@@ -24,7 +23,7 @@ def amount_words(allowance: Allowance) -> str:
     return _(" and ").join(parts)
 
 
-def used_up(allowance: Allowance) -> str:
+def used_up(budget: Budget) -> str:
     """Return the sentence that says which budget is used up."""
     whose = {
         Budget.Scope.RUN: _("The budget of one answer, %(amount)s, is used up."),
@@ -36,31 +35,31 @@ def used_up(allowance: Allowance) -> str:
             "The budget of this site, %(amount)s %(time)s, is used up."
         ),
     }
-    return whose[Budget.Scope(allowance.scope)] % _names(allowance)
+    return whose[Budget.Scope(budget.scope)] % _names(budget)
 
 
-def too_large(allowance: Allowance) -> str:
+def too_large(budget: Budget) -> str:
     """Return the sentence for what does not even fit into the whole budget."""
     return _(
         "This needs more than the whole budget of %(amount)s. Ask for less, or "
         "begin a new conversation."
-    ) % _names(allowance)
+    ) % _names(budget)
 
 
-def too_small(allowance: Allowance) -> str:
+def too_small(budget: Budget) -> str:
     """Return the sentence for a budget into which no request at all fits."""
     sentence = (
         _(
             "The budget of %(amount)s is too small for one request, whatever is asked. "
             "Somebody who may change “Budgets” in the administration can raise it."
         )
-        if allowance.is_row
+        if budget.pk
         else _(
             "The budget of %(amount)s is too small for one request, whatever is asked. "
             "Whoever runs this site can raise it in its settings."
         )
     )
-    return sentence % _names(allowance)
+    return sentence % _names(budget)
 
 
 def opens_again_text(opens_at: datetime | None) -> str:
@@ -76,7 +75,7 @@ def opens_again_text(opens_at: datetime | None) -> str:
     }
 
 
-def _names(allowance: Allowance) -> dict[str, str]:
+def _names(budget: Budget) -> dict[str, str]:
     times = {
         Budget.Window.MINUTE: _("a minute"),
         Budget.Window.DAY: _("a day"),
@@ -84,7 +83,7 @@ def _names(allowance: Allowance) -> dict[str, str]:
         Budget.Window.RUN: "",
     }
     return {
-        "amount": amount_words(allowance),
-        "time": times[Budget.Window(allowance.window)],
-        "group": allowance.group,
+        "amount": amount_words(budget),
+        "time": times[Budget.Window(budget.window)],
+        "group": budget.group.name if budget.group else "",
     }

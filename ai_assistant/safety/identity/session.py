@@ -193,7 +193,7 @@ def session_stamp(request: HttpRequest) -> SessionStamp:
         session_sealed=kept_key(session),
         password_digest=password_digest(request.user),
         lasts_s=float(session.get_expiry_age()),
-        ip=request_ip(request.META.get("REMOTE_ADDR") or ""),
+        ip=request_ip(request),
     )
 
 

@@ -6,18 +6,16 @@ ask before allow. Where there is none, the tool's own wish counts, then its effe
 """
 
 import logging
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import router, transaction
-from django.db.models.signals import post_delete, post_save
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import PolicyRule, fits, pattern_error
+from ai_assistant.models.row_cache import RowCache
 from ai_assistant.types import Decision, ToolDefinition, Verdict
 
 logger = logging.getLogger("ai_assistant")
@@ -53,7 +51,7 @@ class Rule:
 
 def site_rules() -> list[Rule]:
     """Return all rules: those of the settings, then the rows. Seldom asks the database."""
-    return [*_of_settings(), *_rows()]
+    return [*_of_settings(), *rule_rows.get()]
 
 
 def meant_by(pattern: str, names: Iterable[str]) -> list[str]:
@@ -61,11 +59,6 @@ def meant_by(pattern: str, names: Iterable[str]) -> list[str]:
     if pattern_error(pattern):
         return []
     return sorted(name for name in names if fits(pattern, name))
-
-
-def forget_rules() -> None:
-    """Read the rows again when they are next needed."""
-    _kept.clear()
 
 
 def _of_settings() -> Iterator[Rule]:
@@ -77,23 +70,6 @@ def _of_settings() -> Iterator[Rule]:
                 "Use 'allow', 'ask' or 'deny'."
             )
         yield Rule(tools=tools, decision=wished, error=pattern_error(tools))
-
-
-# --- rows, kept for a moment ---
-
-_kept: dict[str, tuple[float, list[Rule]]] = {}
-
-
-def _rows() -> list[Rule]:
-    now = time.monotonic()
-    kept = _kept.get("rows")
-    is_changing = _is_changing()
-    if kept and not is_changing and now - kept[0] < conf.POLICY_TTL_S:
-        return kept[1]
-    rules = _read()
-    if not is_changing:
-        _kept["rows"] = (now, rules)
-    return rules
 
 
 def _read() -> list[Rule]:
@@ -118,20 +94,7 @@ def _rule(row: PolicyRule) -> Rule:
     )
 
 
-def _changed(**_: object) -> None:
-    forget_rules()
-    # Others may read the old rows until this transaction is over.
-    transaction.on_commit(forget_rules, using=router.db_for_write(PolicyRule))
-
-
-def _is_changing() -> bool:
-    """Tell whether this thread's transaction has changed rules: it may be rolled back."""
-    waiting = transaction.get_connection(router.db_for_read(PolicyRule)).run_on_commit
-    return any(entry[1] is forget_rules for entry in waiting)
-
-
-post_save.connect(_changed, sender=PolicyRule, dispatch_uid="ai_assistant.rules")
-post_delete.connect(_changed, sender=PolicyRule, dispatch_uid="ai_assistant.rules")
+rule_rows = RowCache(PolicyRule, _read)
 
 
 # --- the verdict ---
@@ -153,7 +116,7 @@ def tool_verdict(
     if any(rule.group_id is not None for rule in rules):
         own = _groups_of(user)
         rules = [one for one in rules if one.group_id is None or one.group_id in own]
-    rule = min(rules, key=_strictness, default=None)
+    rule = min(rules, key=lambda one: STRICTEST.index(one.decision), default=None)
     wished = _by_rule(rule) if rule is not None else _by_tool(tool)
     if wished.decision == "allow" and tool.effect == "destructive":
         reason = _("Asks because it may remove data for good.")
@@ -168,10 +131,6 @@ def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bo
     ):
         return False
     return tool_verdict(tool, user=user, module=module).decision == "deny"
-
-
-def _strictness(rule: Rule) -> int:
-    return STRICTEST.index(rule.decision)
 
 
 def _by_rule(rule: Rule) -> Verdict:

@@ -38,7 +38,13 @@ def read_input(request: HttpRequest) -> RunAgentInput:
         found = RunAgentInput.model_validate(_known(whole_json(said)))
     except ValidationError as error:
         raise Refused("bad_input", _fault(error)) from error
-    _check_version(found.protocol_version)
+    version = found.protocol_version
+    if version is not None and version.split(".")[0] != LINE:
+        raise Refused(
+            "unsupported_version",
+            _("Protocol version “%(version)s” is not spoken here; 1.0 is.")
+            % {"version": version[:20]},
+        )
     for what in ("threadId", "runId"):
         check_name(what, said[what])
     return found
@@ -124,15 +130,6 @@ def _fault(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(map(str, first["loc"])) or "input"
     return _("“%(where)s” is wrong: %(why)s.") % {"where": where, "why": first["msg"]}
-
-
-def _check_version(version: str | None) -> None:
-    if version is not None and version.split(".")[0] != LINE:
-        raise Refused(
-            "unsupported_version",
-            _("Protocol version “%(version)s” is not spoken here; 1.0 is.")
-            % {"version": version[:20]},
-        )
 
 
 DESCRIPTION_CHARS, LABEL_CHARS = 500, 80

@@ -1,51 +1,40 @@
 """What an input asks for: history, a new run, or answers to a waiting one."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
-from ag_ui.core import RunAgentInput
+from ag_ui.core import ResumeEntry, RunAgentInput, TextPart, ToolMessage, UserMessage
+from django.db.models import Q
 from django.utils.translation import gettext as _
+from jsonschema import Draft202012Validator
 
 from ai_assistant.engine.queries import active_run, last_run
 from ai_assistant.engine.service import (
+    VALUE_CHARS,
+    Answer,
     Channel,
     ClientNames,
+    FromPage,
     Given,
     RunState,
     Submission,
     again_submission,
     check_unused,
     names_newest,
+    open_requests,
     waiting_for_person,
 )
 from ai_assistant.exceptions import Refused
-from ai_assistant.web.agui.input import read_client_context
-from ai_assistant.web.agui.threads import find_thread, new_id, no_thread, own_id
-from ai_assistant.web.panel.fields import page_path
-from ai_assistant.web.principal import Caller
-
-if TYPE_CHECKING:
-    from ai_assistant.models.conversation import Conversation
-    from ai_assistant.models.run import Run
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
-
-from ag_ui.core import ResumeEntry, TextPart, ToolMessage, UserMessage
-from django.db.models import Q
-from jsonschema import Draft202012Validator
-
-from ai_assistant.engine.service import (
-    VALUE_CHARS,
-    Answer,
-    FromPage,
-    open_requests,
-)
 from ai_assistant.render.agui.interrupts import form_of, interrupt_id
 from ai_assistant.safety.identity.tokens import Scope
-from ai_assistant.web.agui.input import check_name
+from ai_assistant.web.agui.input import check_name, read_client_context
+from ai_assistant.web.agui.threads import find_thread, no_thread, own_id
+from ai_assistant.web.panel.fields import page_path
+from ai_assistant.web.principal import Caller
 
 if TYPE_CHECKING:
     from ai_assistant.models.conversation import Conversation
@@ -73,7 +62,9 @@ def said_anew(messages: Sequence[Any], conversation: "Conversation | None") -> S
     All before the last answer is history, and the server has its own of that.
     Several in a row become one, with the id of the last.
     """
-    tail = list(_tail(messages))
+    # Since the last answer.
+    after = takewhile(lambda one: one.role != "assistant", reversed(messages))
+    tail = [one for one in after if isinstance(one, UserMessage)][::-1]
     for one in tail:
         check_name("id", one.id)
     known = _known_ids(conversation, [one.id for one in tail])
@@ -94,16 +85,6 @@ def message_text(message: UserMessage | ToolMessage) -> str:
         return message.content
     texts = [part.text for part in message.content if isinstance(part, TextPart)]
     return "\n\n".join(texts)
-
-
-def _tail(messages: Sequence[Any]) -> Iterator[UserMessage]:
-    found: list[UserMessage] = []
-    for message in reversed(messages):
-        if message.role == "assistant":
-            break
-        if isinstance(message, UserMessage):
-            found.append(message)
-    yield from reversed(found)
 
 
 def _known_ids(conversation: "Conversation | None", ids: list[str]) -> set[str]:
@@ -236,8 +217,11 @@ def plan(caller: Caller, said: RunAgentInput) -> Plan:
     """
     conversation = find_thread(caller.user, said.thread_id)
     if not said.messages and not said.resume:
-        return _history(conversation, said.thread_id)
-    client = _names(said)
+        if conversation is None:
+            raise no_thread(said.thread_id)
+        return ShowHistory(conversation=conversation, run=active_run(conversation))
+    thread = "" if own_id(said.thread_id) else said.thread_id
+    client = ClientNames(run=said.run_id, thread=thread)
     active = active_run(conversation)
     goes_on = active and said.resume and names_newest(active, client)
     if conversation is not None and not goes_on:
@@ -247,17 +231,6 @@ def plan(caller: Caller, said: RunAgentInput) -> Plan:
     if active is None:
         return Start(submission=_submission(caller, said, client, news, conversation))
     return _to_active(caller, said, client, news, active)
-
-
-def _history(conversation: "Conversation | None", thread: str) -> ShowHistory:
-    if conversation is None:
-        raise no_thread(thread)
-    return ShowHistory(conversation=conversation, run=active_run(conversation))
-
-
-def _names(said: RunAgentInput) -> ClientNames:
-    thread = "" if own_id(said.thread_id) else said.thread_id
-    return ClientNames(run=said.run_id, thread=thread)
 
 
 def _to_active(
@@ -314,9 +287,10 @@ def _submission(
     if not news.text and not news.message_id:
         raise _nothing_new()
     own = _own_props(said)
+    new_id = own_id(said.thread_id) or uuid4()
     return Submission(
         user_id=caller.user.pk,
-        conversation_id=conversation.pk if conversation else new_id(said.thread_id),
+        conversation_id=conversation.pk if conversation else new_id,
         key=_key(said.thread_id, said.run_id),
         text=news.text,
         page_path=page_path(_text(own.get("path"))),

@@ -6,8 +6,7 @@ no such client calls need not have it.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from functools import wraps
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -26,66 +25,6 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.web.cors import allow, preflight
 from ai_assistant.web.problems import problem_response
 
-View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponseBase]]
-
-
-def program_view(method: str) -> Callable[[View], View]:
-    """
-    Answer one method; a Refused becomes its problem, as JSON.
-
-    The view itself asks who calls: CSRF is checked there, for those with a session.
-    """
-
-    def decorate(view: View) -> View:
-        @wraps(view)
-        async def answered(request: HttpRequest) -> HttpResponseBase:
-            if not conf.enabled():
-                raise Http404
-            if told := preflight(request):
-                return told
-            response = await _answered(request, view, method)
-            allow(request, response)
-            return response
-
-        # ATOMIC_REQUESTS takes no async views; the engine has units of its own.
-        return transaction.non_atomic_requests(csrf_exempt(answered))
-
-    return decorate
-
-
-async def _answered(request: HttpRequest, view: View, method: str) -> HttpResponseBase:
-    try:
-        if request.method != method:
-            raise _not_this(request, method)
-        if not isinstance(request, ASGIRequest):
-            raise _no_asgi()
-        return await view(request)
-    except Refused as refused:
-        return await in_db(_answer, refused, method)
-
-
-def _answer(refused: Refused, method: str) -> HttpResponseBase:
-    response = problem_response(refused)
-    if refused.code == "method":
-        response["Allow"] = method
-    return response
-
-
-def _no_asgi() -> Refused:
-    return Refused(
-        "needs_asgi",
-        _("This server cannot stream answers. Serve the site by ASGI, or use the API."),
-    )
-
-
-def _not_this(request: HttpRequest, method: str) -> Refused:
-    return Refused(
-        "method",
-        _("%(method)s is not for this address; use %(other)s.")
-        % {"method": request.method, "other": method},
-    )
-
-
 INSTALL = "pip install 'ai-assistant[agui]'"
 VIEWS = (
     ("", "run_view", "POST", "agui"),
@@ -100,23 +39,61 @@ def is_installed() -> bool:
     return find_spec("ag_ui") is not None
 
 
-def _later(name: str, method: str) -> Callable[..., Any]:
-    """Return a view that answers as the one of that name."""
+def _view(name: str, method: str) -> Callable[..., Any]:
+    """
+    Return a view that answers `method` as the one of that name.
 
-    @program_view(method)
+    A Refused becomes its problem, as JSON. The view itself asks who calls: CSRF is
+    checked there, for those with a session.
+    """
+
     async def view(request: HttpRequest) -> HttpResponseBase:
-        if not is_installed():
-            raise Refused(
-                "needs_agui",
-                _("This site has no AG-UI: ag-ui-protocol is not installed."),
-            )
-        views = await asyncio.to_thread(import_module, "ai_assistant.web.agui.views")
-        response: HttpResponseBase = await getattr(views, name)(request)
+        if not conf.enabled():
+            raise Http404
+        if told := preflight(request):
+            return told
+        try:
+            response = await _answer(request, name, method)
+        except Refused as refused:
+            response = await in_db(_problem, refused, method)
+        allow(request, response)
         return response
 
-    return view
+    # ATOMIC_REQUESTS takes no async views; the engine has units of its own.
+    return transaction.non_atomic_requests(csrf_exempt(view))
+
+
+async def _answer(request: HttpRequest, name: str, method: str) -> HttpResponseBase:
+    if request.method != method:
+        raise Refused(
+            "method",
+            _("%(method)s is not for this address; use %(other)s.")
+            % {"method": request.method, "other": method},
+        )
+    if not isinstance(request, ASGIRequest):
+        raise Refused(
+            "needs_asgi",
+            _(
+                "This server cannot stream answers. Serve the site by ASGI, or use the "
+                "API."
+            ),
+        )
+    if not is_installed():
+        raise Refused(
+            "needs_agui", _("This site has no AG-UI: ag-ui-protocol is not installed.")
+        )
+    views = await asyncio.to_thread(import_module, "ai_assistant.web.agui.views")
+    response: HttpResponseBase = await getattr(views, name)(request)
+    return response
+
+
+def _problem(refused: Refused, method: str) -> HttpResponseBase:
+    response = problem_response(refused)
+    if refused.code == "method":
+        response["Allow"] = method
+    return response
 
 
 urlpatterns = [
-    path(route, _later(view, method), name=name) for route, view, method, name in VIEWS
+    path(route, _view(view, method), name=name) for route, view, method, name in VIEWS
 ]

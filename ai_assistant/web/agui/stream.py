@@ -91,7 +91,7 @@ class Stream:
         self, segment: Segment, listener: Listener, first: Iterable[BaseEvent] = ()
     ) -> None:
         self.segment = segment
-        self._listener = listener
+        self.listener = listener
         self._first = first
         self._run = str(segment.run_id)
         self._is_quiet = False
@@ -114,7 +114,7 @@ class Stream:
             sent = False
             async for event in self._collect():
                 sent = True
-                yield frame(event, self._position())
+                yield frame(event, self.segment.translator.position)
             silent_s = 0.0 if sent else silent_s
             if self.segment.is_over:
                 return
@@ -126,13 +126,13 @@ class Stream:
     async def _collect(self) -> AsyncIterator[BaseEvent]:
         frames = [
             one
-            for one in self._listener.take()
+            for one in self.listener.take()
             if one["run"] == self._run and "text" in one
         ]
         translator = self.segment.translator
         is_known = all(map(translator.knows, frames)) or self._begins_with(frames)
-        if self._listener.look or not is_known:
-            self._listener.look = False
+        if self.listener.look or not is_known:
+            self.listener.look = False
             news = await self._read()
             for event in self.segment.told(news):
                 yield event
@@ -169,11 +169,8 @@ class Stream:
         poll_s = float(conf.get("POLL_S")) * (QUIET_POLLS if self._is_quiet else 1)
         loop = asyncio.get_running_loop()
         since = loop.time()
-        await self._listener.wait(min(poll_s, conf.get("TIMEOUTS", "AGUI_KEEPALIVE_S")))
+        await self.listener.wait(min(poll_s, conf.get("TIMEOUTS", "AGUI_KEEPALIVE_S")))
         return loop.time() - since
-
-    def _position(self) -> str:
-        return self.segment.translator.position
 
     def _failure(self) -> Iterator[BaseEvent]:
         sentence = _(

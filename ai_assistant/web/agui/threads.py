@@ -1,13 +1,11 @@
 """Which conversation a client means by its thread, and what it gets back of it."""
 
-import uuid
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ag_ui.core import (
     BaseEvent,
     MessagesSnapshotEvent,
-    RunFinishedEvent,
     StateSnapshotEvent,
 )
 from django.utils.translation import gettext as _
@@ -16,7 +14,7 @@ from ai_assistant.engine.queries import active_run, conversations, is_anothers
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.agui.interrupts import open_interrupts
 from ai_assistant.render.agui.messages import messages_of
-from ai_assistant.render.agui.segment import ClientIds, before
+from ai_assistant.render.agui.segment import before
 
 if TYPE_CHECKING:
     from ai_assistant.models.conversation import Conversation
@@ -49,11 +47,6 @@ def find_thread(user: Any, thread: str) -> "Conversation | None":
     if found is None and is_anothers(user.pk, known):
         raise no_thread(thread)
     return found
-
-
-def new_id(thread: str) -> UUID:
-    """Return the id of the conversation that begins with this thread."""
-    return own_id(thread) or uuid.uuid4()
 
 
 def no_thread(thread: str) -> Refused:
@@ -96,11 +89,6 @@ def history_events(
         else before(run)
     )
     return [_state(conversation, run, state), told]
-
-
-def finished_event(names: ClientIds) -> BaseEvent:
-    """Return the final event of a response that needed no run."""
-    return RunFinishedEvent(thread_id=names.thread, run_id=names.run)
 
 
 def client_name(run: "Run") -> str:

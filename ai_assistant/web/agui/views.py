@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ag_ui.core import BaseEvent, RunAgentInput
+from ag_ui.core import BaseEvent, RunAgentInput, RunFinishedEvent
 from channels.layers import get_channel_layer
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
@@ -22,7 +22,7 @@ from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.agui.segment import ClientIds, Segment
 from ai_assistant.render.agui.state import capabilities
-from ai_assistant.request_context import to_the_end
+from ai_assistant.request_context import outliving, to_the_end
 from ai_assistant.safety.identity.tokens import Scope
 from ai_assistant.types import UserKey
 from ai_assistant.web.agui.input import check_type, read_input
@@ -30,7 +30,6 @@ from ai_assistant.web.agui.planning import GoOn, Plan, ShowHistory, Start, keeps
 from ai_assistant.web.agui.stream import Listener, Stream, frame, stream_response
 from ai_assistant.web.agui.threads import (
     find_thread,
-    finished_event,
     history_events,
     no_thread,
     own_id,
@@ -47,16 +46,11 @@ ANSWER_S = 0.3  # for those who look on to say so
 
 _left: set[UUID] = set()  # runs whose client has left this process just now
 
-# Work that outlives its request: the reference keeps it from being collected.
-_leaving: set[asyncio.Task[None]] = set()
-
 
 def leave(user_id: UserKey, run_id: UUID, group: str) -> None:
     """Stop the run soon, unless a panel or another stream shows it."""
-    task = asyncio.get_running_loop().create_task(_leave(user_id, run_id, group))
-    _leaving.add(task)
-    task.add_done_callback(_leaving.discard)
     _left.add(run_id)
+    task = outliving(_leave(user_id, run_id, group))
     task.add_done_callback(lambda _task: _left.discard(run_id))
 
 
@@ -92,9 +86,6 @@ async def _is_watched(group: str) -> bool:
 
 START_S = 10.0  # in which the server begins to send, or the client has left
 
-# Work that outlives its request: the reference keeps it from being collected.
-_ending: set[asyncio.Task[Any]] = set()
-
 
 class Attendance:
     """
@@ -104,10 +95,9 @@ class Attendance:
     """
 
     def __init__(
-        self, stream: Stream, listener: Listener, on_left: Callable[[], None]
+        self, stream: Stream, on_left: Callable[[], None] | None = None
     ) -> None:
         self._stream = stream
-        self._listener = listener
         self._on_left = on_left
         self._began = self._ended = False
         loop = asyncio.get_running_loop()
@@ -130,10 +120,8 @@ class Attendance:
             return
         self._ended = True
         self._timer.cancel()
-        task = asyncio.get_running_loop().create_task(self._listener.stop())
-        _ending.add(task)
-        task.add_done_callback(_ending.discard)
-        if not self._stream.segment.is_over:
+        outliving(self._stream.listener.stop())
+        if self._on_left and not self._stream.segment.is_over:
             self._on_left()
 
     def _unless_begun(self) -> None:
@@ -151,18 +139,26 @@ def attached(request: HttpRequest) -> tuple[Caller, Segment, UUID]:
     The header Last-Event-ID says where the client stands. Raise Refused: not_found,
     bad_input.
     """
-    caller = identify(request, Scope.READ)
-    thread, run = (request.GET.get(name, "") for name in ("threadId", "runId"))
-    conversation = find_thread(caller.user, thread)
-    if conversation is None:
-        raise no_thread(thread)
-    is_new = request.GET.get("protocolVersion", "1.0") != ""
-    may_answer = caller.may_answer
-    names = ClientIds(thread=thread, run=run, is_new=is_new, may_answer=may_answer)
+    caller, thread, conversation = _named_thread(request)
+    names = ClientIds(
+        thread=thread,
+        run=request.GET.get("runId", ""),
+        is_new=request.GET.get("protocolVersion", "1.0") != "",
+        may_answer=caller.may_answer,
+    )
     segment = _attached_segment(conversation, names)
     if position := request.headers.get("Last-Event-ID", ""):
         _stand_at(segment, position)
     return caller, segment, conversation.pk
+
+
+def _named_thread(request: HttpRequest) -> "tuple[Caller, str, Conversation]":
+    caller = identify(request, Scope.READ)
+    thread = request.GET.get("threadId", "")
+    conversation = find_thread(caller.user, thread)
+    if conversation is None:
+        raise no_thread(thread)
+    return caller, thread, conversation
 
 
 def _attached_segment(conversation: "Conversation", names: ClientIds) -> Segment:
@@ -213,10 +209,7 @@ async def history_view(request: HttpRequest) -> HttpResponseBase:
 async def stream_view(request: HttpRequest) -> HttpResponseBase:
     """Attach to a run, from its beginning or from where the client stands."""
     caller, segment, conversation_id = await in_db(attached, request)
-    listener = Listener(notifications.group_name(caller.user.pk, conversation_id))
-    await listener.start()
-    attendance = Attendance(Stream(segment, listener), listener, _nothing)
-    return stream_response(request, attendance.frames())
+    return await _watched(request, caller, conversation_id, segment)
 
 
 async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
@@ -272,8 +265,8 @@ async def _run(
     except BaseException:
         await listener.stop()
         raise
-    left = _nothing if keep else partial(leave, user_id, segment.run_id, group)
-    attendance = Attendance(Stream(segment, listener), listener, left)
+    left = None if keep else partial(leave, user_id, segment.run_id, group)
+    attendance = Attendance(Stream(segment, listener), left)
     return stream_response(request, _noted(attendance, segment))
 
 
@@ -309,26 +302,31 @@ async def _history(
     first = await in_db(history_events, conversation, run, state)
     if run is None:
         return stream_response(request, _at_once(names, first))
-    listener = Listener(notifications.group_name(caller.user.pk, conversation.pk))
+    segment = Segment(run.pk, names)
+    return await _watched(request, caller, conversation.pk, segment, first)
+
+
+async def _watched(
+    request: HttpRequest,
+    caller: Caller,
+    conversation_id: UUID,
+    segment: Segment,
+    first: Iterable[BaseEvent] = (),
+) -> HttpResponseBase:
+    """Stream a run to a client whose leaving does not stop it."""
+    listener = Listener(notifications.group_name(caller.user.pk, conversation_id))
     await listener.start()
-    stream = Stream(Segment(run.pk, names), listener, first)
-    return stream_response(request, Attendance(stream, listener, _nothing).frames())
+    stream = Stream(segment, listener, first)
+    return stream_response(request, Attendance(stream).frames())
 
 
 async def _at_once(names: ClientIds, events: list[BaseEvent]) -> AsyncIterator[bytes]:
-    for event in (*Segment(UUID(int=0), names).start(), *events, finished_event(names)):
+    end = RunFinishedEvent(thread_id=names.thread, run_id=names.run)
+    for event in (*Segment(UUID(int=0), names).start(), *events, end):
         yield frame(event)
 
 
-def _nothing() -> None:
-    """Let the run go on: whoever only looks on does not stop it by leaving."""
-
-
 def _whole_history(request: HttpRequest) -> dict[str, Any]:
-    caller = identify(request, Scope.READ)
-    thread = request.GET.get("threadId", "")
-    conversation = find_thread(caller.user, thread)
-    if conversation is None:
-        raise no_thread(thread)
+    caller, thread, conversation = _named_thread(request)
     may_answer = caller.may_answer
     return {"threadId": thread, **whole_history(conversation, may_answer=may_answer)}

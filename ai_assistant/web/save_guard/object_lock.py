@@ -12,7 +12,7 @@ from ai_assistant import conf
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.engine.service import any_locks
 from ai_assistant.request_context import full_path
-from ai_assistant.safety.object_locks import Worked, at_work_on
+from ai_assistant.safety.object_locks import at_work_on
 
 FORMS = frozenset({"change", "delete", "changelist"})
 OWN_FIELDS = frozenset({"csrfmiddlewaretoken"})
@@ -40,11 +40,11 @@ def answer_if_locked(request: HttpRequest, page: SitePage) -> HttpResponse | Non
     if not admin.has_view_or_change_permission(request):
         return None
     if request.method == "POST":
-        worked = at_work_on(admin.model, _posted_keys(request, page))
-        return _not_saved(request, page, worked[0]) if worked else None
+        lock = at_work_on(admin.model, _posted_keys(request, page)).first()
+        return _not_saved(request, page, _sentence(page, lock.user)) if lock else None
     if page.info.action == "change" and request.method == "GET":
-        for one in at_work_on(admin.model, [page.info.object_id]):
-            said = _sentence(page, one)
+        for lock in at_work_on(admin.model, [page.info.object_id]):
+            said = _sentence(page, lock.user)
             messages.warning(request, said, fail_silently=True)
     return None
 
@@ -63,7 +63,7 @@ def _posted_keys(request: HttpRequest, page: SitePage) -> list[Any] | None:
     return keys
 
 
-def _not_saved(request: HttpRequest, page: SitePage, worked: Worked) -> HttpResponse:
+def _not_saved(request: HttpRequest, page: SitePage, sentence: str) -> HttpResponse:
     fields = [
         (name, value)
         for name, values in request.POST.lists()
@@ -74,7 +74,7 @@ def _not_saved(request: HttpRequest, page: SitePage, worked: Worked) -> HttpResp
         **page.model_admin.admin_site.each_context(request),
         "title": _("Not saved yet"),
         "opts": page.model_admin.opts,
-        "sentence": _sentence(page, worked),
+        "sentence": sentence,
         "fields": fields,
         "has_files": bool(request.FILES),
     }
@@ -83,8 +83,8 @@ def _not_saved(request: HttpRequest, page: SitePage, worked: Worked) -> HttpResp
     return response
 
 
-def _sentence(page: SitePage, worked: Worked) -> str:
+def _sentence(page: SitePage, user: Any) -> str:
     return _(
         "The assistant is working on this %(name)s for %(user)s. It can be saved when "
         "that is done."
-    ) % {"name": page.model_admin.opts.verbose_name, "user": worked.user_name}
+    ) % {"name": page.model_admin.opts.verbose_name, "user": user.get_username()}

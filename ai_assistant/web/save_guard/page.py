@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.admin.options import IS_POPUP_VAR, TO_FIELD_VAR
-from django.contrib.admin.utils import flatten_fieldsets, unquote
+from django.contrib.admin.utils import unquote
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
@@ -17,6 +17,7 @@ from ai_assistant.changes.staleness import rows_since, tables_of
 from ai_assistant.changes.values import label, meta
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.models.change import RowChange
+from ai_assistant.safety.policy.form_limits import admin_form_class
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.values import (
     object_name,
@@ -118,8 +119,7 @@ def _page_forms(request: HttpRequest, page: SitePage) -> Iterator[Any]:
     obj = admin.get_object(request, unquote(quoted), to_field)
     if obj is None or not admin.has_change_permission(request, obj):
         return
-    names = flatten_fieldsets(admin.get_fieldsets(request, obj))
-    form_class = admin.get_form(request, obj, change=True, fields=names)
+    form_class = admin_form_class(admin, request, obj)
     yield form_class(request.POST, request.FILES, instance=obj)
     formsets, _inlines = admin._create_formsets(request, obj, change=True)  # noqa: SLF001 - as the page itself does
     for formset in formsets:

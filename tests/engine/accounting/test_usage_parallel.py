@@ -17,8 +17,8 @@ from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import Limited
 from ai_assistant.models.run import Run
-from ai_assistant.models.usage import UsageLedger
-from ai_assistant.safety.budgets.budgets import Amount, Spender, allowance_of
+from ai_assistant.models.usage import Budget, UsageLedger
+from ai_assistant.safety.budgets.budgets import Amount, Spender
 from ai_assistant.safety.budgets.ledger import CallCost
 from ai_assistant.testing import call, reply
 from ai_assistant.types import Usage
@@ -89,7 +89,7 @@ def test_as_many_are_reserved_as_fit(submission, options):
     """Thirty ask at the same moment, and the budget has room for ten."""
     options(LIMITS={"RUNS_PER_USER": 1000})
     run = Run.objects.get(pk=accept(submission()).run_id)
-    budget = allowance_of({"scope": "site", "window": "day", "tokens": 10_000})
+    budget = Budget(scope="site", window="day", tokens=10_000)
     cost = CallCost(
         step_index=0, model="m", input_tokens=900, output_tokens=100, usd=None
     )

@@ -62,7 +62,7 @@ def seen(offer, group):
 
     def look() -> str:
         """Look who works on it."""
-        notes.append([one.user_name for one in at_work_on(Group, [group.pk])])
+        notes.append([one.user.get_username() for one in at_work_on(Group, [group.pk])])
         return "looked"
 
     offer(look)
@@ -133,7 +133,7 @@ class TestReleased:
 
         def change() -> str:
             """Change it."""
-            seen.append([one.user_name for one in at_work_on(Group)])
+            seen.append([one.user.get_username() for one in at_work_on(Group)])
             return ""
 
         offer(change, effect="write", policy="ask")

@@ -144,8 +144,9 @@ class TestTokens:
             "SELECT id FROM ai_assistant_accesstoken WHERE prefix = %s", secret[:12]
         )
         person = site.person()
-        form = {**person.token(), "id": row["id"]}
-        person.http.post("/admin/ai_assistant/accesstoken/revoke/", data=form)
+        chosen = {"action": "revoke_chosen", "_selected_action": row["id"]}
+        form = {**person.token(), **chosen, "confirmed": "yes"}
+        person.http.post("/admin/ai_assistant/accesstoken/", data=form)
 
         assert_problem(ask(front), 401, "signed_out")
 

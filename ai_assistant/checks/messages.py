@@ -1,0 +1,35 @@
+"""What all checks make their messages with."""
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+
+from django.apps import apps
+from django.core.checks import CheckMessage, Error, Info, Warning
+
+Fault = tuple[str, str, str]  # id, what is wrong with what is looked at, hint
+
+LEVELS: dict[str, Callable[..., CheckMessage]] = {
+    "E": Error,
+    "W": Warning,
+    "I": Info,
+}
+
+
+def problem(check_id: str, text: str, hint: str) -> CheckMessage:
+    """Return a message; the letter of its id, as in "ai_assistant.E001", is its level."""
+    level = LEVELS[check_id.partition(".")[2][0]]
+    return level(text, hint=hint, id=check_id)
+
+
+def nearest(name: str, known: Sequence[str], cutoff: float = 0.6) -> str:
+    """Return the most similar of the known names; none if none is similar."""
+    return "".join(get_close_matches(name, known, n=1, cutoff=cutoff))
+
+
+def has_model(label: str) -> bool:
+    """Tell whether there is a model of this label, as "shop.order"."""
+    try:
+        apps.get_model(label)
+    except (LookupError, ValueError):
+        return False
+    return True
