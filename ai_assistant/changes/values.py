@@ -145,6 +145,13 @@ def columns(model: Any) -> list[Any]:
     return [field for field in meta(model).local_concrete_fields if field.column]
 
 
+def parent_links(model: Any) -> list[tuple[Any, Any]]:
+    """Return the parents of a model that have tables, with the links to their rows."""
+    parents = [one for one in meta(model).all_parents if concrete(one) is one]
+    links = [(parent, meta(model).get_ancestor_link(parent)) for parent in parents]
+    return [(parent, link) for parent, link in links if link is not None]
+
+
 def has_one_key(model: Any) -> bool:
     """Tell whether the primary key is one column; a composite one has none."""
     return bool(getattr(meta(model).pk, "column", None))

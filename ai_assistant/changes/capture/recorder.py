@@ -21,16 +21,17 @@ from django.db.models.deletion import Collector, ProtectedError, RestrictedError
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import Files
 from ai_assistant.changes.capture.images import (
-    BATCH,
     Image,
     RowImage,
     all_rows,
+    by_table,
+    in_batches,
     read_values,
 )
 from ai_assistant.changes.capture.object_names import in_savepoint, texts_of
 from ai_assistant.changes.capture.row_counts import RowCounter
 from ai_assistant.changes.capture.statements import StatementWatcher
-from ai_assistant.changes.values import columns, concrete, meta
+from ai_assistant.changes.values import columns, concrete, meta, parent_links
 
 
 def cascade_rows(
@@ -43,11 +44,7 @@ def cascade_rows(
     many-to-many tables and by generic relations; and those of which a key is set
     to NULL or to a default. Nothing if the deletion is refused by a protected row.
     """
-    found: dict[tuple[Any, str], list[Any]] = {}
-    for instance in chosen:
-        alias = instance._state.db or "default"
-        found.setdefault((type(instance), alias), []).append(instance)
-    for (_, alias), instances in found.items():
+    for (_, alias), instances in by_table(chosen).items():
         collector = Collector(using=alias, origin=instances[0])
         try:
             collector.collect(instances)
@@ -161,8 +158,7 @@ class Recorder:
         `is_covered`: nothing has been written to them, nor to their files, yet.
         """
         new = [pk for pk in pks if not self.knows(model, alias, pk)]
-        for start in range(0, len(new), BATCH):
-            some = all_rows(model, alias).filter(pk__in=new[start : start + BATCH])
+        for some in in_batches(all_rows(model, alias), new):
             self.meet_rows(some, is_covered=is_covered, is_going=is_going)
 
     def meet_rows(
@@ -260,10 +256,9 @@ class Recorder:
         self.rows = [row for row in self._known.values() if row.kind]
 
     def _read_again(self, model: Any, alias: str, met: dict[Any, RowImage]) -> None:
-        pks, values = list(met), []
         named: list[RowImage] = []
-        for start in range(0, len(pks), BATCH):
-            some = all_rows(model, alias).filter(pk__in=pks[start : start + BATCH])
+        values = []
+        for some in in_batches(all_rows(model, alias), met):
             for pk, image, row in read_values(some, fields=columns(model)):
                 met[pk].after = image
                 if met[pk].kind and not met[pk].text:
@@ -288,17 +283,11 @@ def _tables(
     chosen: models.QuerySet[Any] | Iterable[models.Model],
 ) -> Iterator[tuple[Any, str, list[Any]]]:
     """Yield each table in which these objects have rows, with their keys."""
-    found: dict[tuple[Any, str], list[models.Model]] = {}
-    for instance in chosen:
-        place = (concrete(instance), instance._state.db or "default")
-        found.setdefault(place, []).append(instance)
-    for (model, alias), instances in found.items():
-        yield model, alias, [instance.pk for instance in instances]
-        for parent in meta(model).all_parents:
-            link = meta(model).get_ancestor_link(parent)
-            if concrete(parent) is parent and link is not None:
-                key = meta(parent).pk.attname
-                yield parent, alias, [getattr(one, key) for one in instances]
+    for (model, alias), instances in by_table(chosen).items():
+        yield concrete(model), alias, [instance.pk for instance in instances]
+        for parent, _link in parent_links(concrete(model)):
+            key = meta(parent).pk.attname
+            yield parent, alias, [getattr(one, key) for one in instances]
 
 
 def _size(image: Image | None) -> int:

@@ -62,12 +62,7 @@ class Insert:
     returning: tuple[str, ...]  # columns that it gives back
 
 
-class _Unclear:
-    def __repr__(self) -> str:
-        return "UNCLEAR"
-
-
-UNCLEAR = _Unclear()
+UNCLEAR = object()
 
 
 def statement_kind(sql: str) -> Kind:

@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.values import Changes
-from ai_assistant.changes.verify.description import changes_of, gap_texts
+from ai_assistant.changes.verify.description import gap_texts
 from ai_assistant.changes.verify.differences import (
     MissingDifference,
     UnexpectedDifference,
@@ -13,8 +13,6 @@ from ai_assistant.changes.verify.differences import (
 from ai_assistant.changes.verify.expected import Expected
 from ai_assistant.changes.verify.fingerprint import fingerprint
 from ai_assistant.changes.verify.missing import missing_changes
-
-__all__ = ["changes_of", "fingerprint", "unexpected_changes"]
 
 
 def unexpected_changes(shown: Changes, recorder: Recorder) -> list[str]:

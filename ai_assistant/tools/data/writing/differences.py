@@ -7,7 +7,8 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model
 from django.utils.text import capfirst
 
-from ai_assistant.changes.capture.images import raw, same_value
+from ai_assistant.changes.capture.columns import raw
+from ai_assistant.changes.capture.images import same_value
 from ai_assistant.changes.values import SHOWN, ChangeKind, FieldChange, ObjectChange
 from ai_assistant.changes.verify.auto_fields import is_drawn
 from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_field
