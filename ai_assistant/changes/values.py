@@ -12,6 +12,14 @@ from django.apps import apps
 from pydantic import TypeAdapter
 
 ChangeKind = Literal["create", "change", "delete", "link", "action"]
+# By the kind of the change of one row.
+KINDS: dict[str, ChangeKind] = {
+    "create": "create",
+    "update": "change",
+    "delete": "delete",
+    "m2m_add": "link",
+    "m2m_remove": "link",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,6 +146,15 @@ def concrete(model: Any) -> Any:
 def label(model: Any) -> str:
     """Return "app.model" of the model that has the table."""
     return str(meta(concrete(model)).label_lower)
+
+
+def model_name(name: str, *, plural: bool = False) -> str:
+    """Return what "app.model" is called; its own name if there is no such model."""
+    model = model_of_label(name)
+    if model is None:
+        return name.rpartition(".")[2]
+    options = meta(model)
+    return str(options.verbose_name_plural if plural else options.verbose_name)
 
 
 def columns(model: Any) -> list[Any]:

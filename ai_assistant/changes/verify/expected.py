@@ -14,6 +14,7 @@ from ai_assistant.changes.values import (
     concrete,
     label,
     meta,
+    model_name,
     model_of_label,
 )
 from ai_assistant.changes.verify.auto_fields import is_side
@@ -154,7 +155,7 @@ class Expected:
         fields = self._link_fields(row, ends)
         if any(_is_chosen(row, other, change) for other, change in fields):
             return ""
-        text = ", ".join(f"{_name(table)} {pk}" for table, pk in ends)
+        text = ", ".join(f"{model_name(table)} {pk}" for table, pk in ends)
         return UnexpectedDifference(
             _("A link would change too: %(text)s.") % {"text": text}
         )
@@ -178,11 +179,6 @@ class Expected:
 def keys_of(model: str, object_id: str) -> list[Key]:
     """Return the rows of an object in its table and in those of its parents."""
     return [(table, object_id) for table in _tables(model)]
-
-
-def _name(table: str) -> str:
-    model = model_of_label(table)
-    return table if model is None else str(meta(model).verbose_name)
 
 
 def _tables(name: str) -> list[str]:

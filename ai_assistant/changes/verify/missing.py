@@ -9,8 +9,7 @@ from ai_assistant.changes.values import (
     Changes,
     ObjectChange,
     Related,
-    meta,
-    model_of_label,
+    model_name,
 )
 from ai_assistant.changes.verify.differences import MissingDifference, RecordedObject
 from ai_assistant.changes.verify.expected import keys_of, link_ends
@@ -135,6 +134,5 @@ def _take(made: Counter[str], shown: ObjectChange) -> bool:
 
 
 def _named(shown: ObjectChange) -> str:
-    model = model_of_label(shown.model)
-    name = shown.model if model is None else str(meta(model).verbose_name)
+    name = model_name(shown.model)
     return f"{name} “{shown.text}”" if shown.text else name

@@ -6,15 +6,11 @@ from uuid import UUID
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.values import Changes, stored_changes
+from ai_assistant.changes.values import Changes, model_name, stored_changes
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry
-from ai_assistant.render.html.diffs.differences import (
-    difference_entry,
-    model_name,
-    more_sentence,
-)
+from ai_assistant.render.html.diffs.differences import difference_entry, more_sentence
 from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.text.word_diff import whole_text_limit
@@ -65,7 +61,7 @@ def proposal_entry(interrupt: Interrupt) -> Entry:
         "importance": (tool.display.importance or "") if tool else "",
         "expires_at": interrupt.expires_at,
         "editable": bool(changes and tool and tool.approval.editor),
-        "allows": _allows(call, changes) if _may_allow(call, changes) else "",
+        "allows": _allows(call, changes),
     }
 
 
@@ -91,16 +87,13 @@ def _argument(interrupt: Interrupt, name: str, text: str, most: int) -> Entry:
     }
 
 
-def _may_allow(call: ToolCall, changes: Changes | None) -> bool:
-    """Tell whether the same tool may be allowed for the whole run."""
-    if changes is not None and changes.is_empty:
-        return False  # nobody has seen what it does
-    tool = registry.tool(call.name)
-    return call.effect == "write" and not (tool is not None and tool.execution.external)
-
-
 def _allows(call: ToolCall, changes: Changes | None) -> str:
-    """Return the words of the button that allows the same for the whole run."""
+    """Return the words of the button that allows the same for the whole run, if any."""
+    tool = registry.tool(call.name)
+    if call.effect != "write" or (tool is not None and tool.execution.external):
+        return ""
+    if changes is not None and changes.is_empty:
+        return ""  # nobody has seen what it does
     named = {"tool": call.label or call.name}
     if changes is None or not changes.model:
         return _("Allow “%(tool)s” for this answer") % named

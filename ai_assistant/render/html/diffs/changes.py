@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.display import display_value
 from ai_assistant.changes.values import (
-    ChangeKind,
+    KINDS,
     FieldChange,
     ObjectChange,
     model_of_label,
@@ -90,13 +90,6 @@ def _names(model: Any, keys: list[str]) -> dict[str, str]:
 SHOWN_ROWS = 50  # of one change; more are counted
 MOST_TABLES = 5  # that are named where there is no image
 LINKS = (RowChange.Kind.M2M_ADD, RowChange.Kind.M2M_REMOVE)
-KINDS: dict[str, ChangeKind] = {
-    RowChange.Kind.CREATE: "create",
-    RowChange.Kind.UPDATE: "change",
-    RowChange.Kind.DELETE: "delete",
-    RowChange.Kind.M2M_ADD: "link",
-    RowChange.Kind.M2M_REMOVE: "link",
-}
 
 
 def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
@@ -125,11 +118,6 @@ def readable_rows(rows: Sequence[RowChange]) -> list[ObjectChange]:
     """Return what happened to each row, as a person reads it: nothing sealed."""
     names = _changes_names(rows)
     return [_change(row, names) for row in rows]
-
-
-def gap_sentences(change_set: ChangeSet) -> list[str]:
-    """Return sentences about what a call wrote without an image."""
-    return _gaps([change_set])
 
 
 def _changes_names(rows: Iterable[RowChange]) -> RelatedNames:
@@ -191,7 +179,7 @@ def _entry(
         "count": count,
         "objects": objects,
         "more": max(0, count - len(objects)),
-        "gaps": _gaps(sets),
+        "gaps": gap_sentences(sets),
     }
 
 
@@ -212,7 +200,7 @@ def _history(row: RowChange) -> str:
         return ""
 
 
-def _gaps(sets: list[ChangeSet]) -> list[str]:
+def gap_sentences(sets: Iterable[ChangeSet]) -> list[str]:
     """Return sentences about what happened without an image."""
     partial = [one for one in sets if one.is_partial]
     tables = dict.fromkeys(

@@ -71,8 +71,8 @@ def versions_entry(run: Run, tree: Tree) -> Entry | None:
         "id": f"b-{run.after_id or run.conversation_id}",
         "number": versions.index + 1,
         "count": versions.count,
-        "previous": _text(versions.previous),
-        "next": _text(versions.next),
+        "previous": str(versions.previous or ""),
+        "next": str(versions.next or ""),
     }
 
 
@@ -110,10 +110,6 @@ def fork_entry(run: Run, page: str = "") -> Entry:
 def _seams(entry: Entry) -> list[Entry]:
     """Return what is drawn of the questions that nobody typed, within an answer."""
     return [later["seam"] for later in entry.get("later", ()) if later["seam"]]
-
-
-def _text(found: object) -> str:
-    return str(found) if found else ""
 
 
 UNDRAWN = ("result", "result_text", "mark")  # of a call: large, and not on its card
