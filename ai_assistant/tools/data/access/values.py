@@ -1,7 +1,6 @@
 """The value of a field: as JSON for the model, and as text for a person."""
 
 import json
-import math
 from collections.abc import Iterable
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -9,7 +8,6 @@ from types import NoneType
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import Model, QuerySet
 from django.utils import formats, timezone
@@ -19,7 +17,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import Limits, named_among, names_value
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.text.unicode import whole_json
+from ai_assistant.text.unicode import short_text, short_value
 from ai_assistant.tools.data.access.model_admin import is_closed
 
 MAX_LINKED = 100  # objects of a many-to-many field
@@ -52,24 +50,12 @@ def value_of(field: Any, obj: Model, chars: int, limits: Limits) -> Any:
     return short_value(sensitive.masked_in(field, value), chars)
 
 
-def short_value(value: Any, chars: int) -> Any:
-    """Return `value` as JSON, cut to `chars`."""
-    if isinstance(value, list | dict):
-        text = json.dumps(value, cls=DjangoJSONEncoder, default=str)
-        return whole_json(value) if len(text) <= chars else _cut(text, chars)
-    if isinstance(value, bool | int | None):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    return _cut(str(value), chars)
-
-
 def object_text(obj: Model) -> str:
     """Return the text of the object; a default if its `__str__` fails."""
     meta = obj._meta
     return value_or(
         f"{meta.verbose_name} {obj.pk}",
-        lambda: _cut(str(obj), TEXT_CHARS),
+        lambda: short_text(str(obj), TEXT_CHARS),
         "%s %r has no text",
         meta.label,
         obj.pk,
@@ -90,11 +76,6 @@ def _linked(field: Any, obj: Model, limit: Any) -> list[dict[str, Any]]:
         named = named_among(limit, [item.pk for item in linked])
         linked = [item for item in linked if item.pk in named]
     return [{"id": item.pk, "text": object_text(item)} for item in linked]
-
-
-def _cut(text: str, chars: int) -> str:
-    json_text: str = whole_json(text)
-    return json_text if len(json_text) <= chars else f"{json_text[:chars]}…"
 
 
 MOST_NAMES = 50  # of linked objects, in one text
