@@ -31,16 +31,6 @@ from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import ContextItem, ContextProvider, RunContext
 
-__all__ = [
-    "PAGE",
-    "KeptChips",
-    "PageItems",
-    "collect_items",
-    "from_browser",
-    "page_title",
-    "sent_items",
-]
-
 logger = logging.getLogger("ai_assistant")
 
 # As many as may hang; how many work at once is the bulkhead's to say.
@@ -195,14 +185,10 @@ def _told(
     try:
         return ask_provider(provider, context, opened)
     finally:
-        _let_go_of_connections()
-
-
-def _let_go_of_connections() -> None:
-    for connection in connections.all(initialized_only=True):
-        # In a test this is the thread of the test, in the middle of its transaction.
-        if not connection.in_atomic_block:
-            connection.close_if_unusable_or_obsolete()
+        for connection in connections.all(initialized_only=True):
+            # In a test this is the thread of the test, in the middle of a transaction.
+            if not connection.in_atomic_block:
+                connection.close_if_unusable_or_obsolete()
 
 
 def from_browser(said: Mapping[str, Any]) -> ContextItem:
