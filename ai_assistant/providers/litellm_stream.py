@@ -79,8 +79,8 @@ class ChunkReader:
         fields: dict[str, Any] = {}
         if self._fields:
             fields[FIELDS] = self._fields
-        if blocks := self._thoughts.blocks():
-            fields["thinking_blocks"] = blocks
+        if self._thoughts.blocks:
+            fields["thinking_blocks"] = self._thoughts.blocks
         return fields
 
 
@@ -88,21 +88,18 @@ class ThinkingBlocks:
     """Puts streamed thinking blocks together; only signed ones can go back."""
 
     def __init__(self) -> None:
-        self._blocks: list[dict[str, Any]] = []
+        self.blocks: list[dict[str, Any]] = []
         self._text: list[str] = []
 
     def add(self, block: Mapping[str, Any]) -> None:
         if block.get("type") == "redacted_thinking":
-            self._blocks.append(dict(block))
+            self.blocks.append(dict(block))
             return
         self._text.append(block.get("thinking") or "")
         if signature := block.get("signature"):
             whole = {"type": "thinking", "thinking": "".join(self._text)}
-            self._blocks.append({**whole, "signature": signature})
+            self.blocks.append({**whole, "signature": signature})
             self._text = []
-
-    def blocks(self) -> list[dict[str, Any]]:
-        return self._blocks
 
 
 def _call(call: Any) -> ToolCallDelta:
@@ -111,13 +108,11 @@ def _call(call: Any) -> ToolCallDelta:
         provider_id=call.id or "",
         name=call.function.name or "",
         arguments=call.function.arguments or "",
-        provider_fields=_own_fields(call),
+        # What the provider added to a call of the chat format.
+        provider_fields={
+            key: value for key, value in (call.model_extra or {}).items() if value
+        },
     )
-
-
-def _own_fields(call: Any) -> dict[str, Any]:
-    """Return what the provider added to a call of the chat format."""
-    return {key: value for key, value in (call.model_extra or {}).items() if value}
 
 
 def usage_from_chunk(litellm: ModuleType, model: str, found: Any) -> Usage:
@@ -131,12 +126,10 @@ def usage_from_chunk(litellm: ModuleType, model: str, found: Any) -> Usage:
         output_tokens=found.completion_tokens or 0,
         cached_tokens=getattr(prompt, "cached_tokens", None) or 0,
         reasoning_tokens=getattr(completion, "reasoning_tokens", None) or 0,
-        cost_usd=_cost_usd(litellm, model, found),
+        cost_usd=_sum_usd(
+            lambda: litellm.cost_per_token(model=model, usage_object=found)
+        ),
     )
-
-
-def _cost_usd(litellm: ModuleType, model: str, found: Any) -> Decimal | None:
-    return _sum_usd(lambda: litellm.cost_per_token(model=model, usage_object=found))
 
 
 def litellm_price_usd(

@@ -32,7 +32,14 @@ URLS = re.compile(r"(_URL|_DSN|_BACKEND)$")
 FALLBACKS = "SECRET_KEY_FALLBACKS"
 
 
-def configured_secrets() -> tuple[str, ...]:
+def site_secrets() -> tuple[str, ...]:
+    """Return the site's secrets, as they are configured now."""
+    names = [profile.get("API_KEY_ENV") for profile in conf.get("PROFILES").values()]
+    return _configured(tuple(os.environ.get(name or "", "") for name in names))
+
+
+@lru_cache(maxsize=4)
+def _configured(_of_profiles: tuple[str, ...]) -> tuple[str, ...]:
     """Return every secret of the site, longest first, each in all its forms."""
     found = {form for secret in _secrets() for form in _forms(secret)}
     return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))
@@ -144,17 +151,6 @@ def redact_values_json(value: Any) -> Any:
     return _mapped(value, redact_values)
 
 
-def site_secrets() -> tuple[str, ...]:
-    """Return the site's secrets, as they are configured now."""
-    names = [profile.get("API_KEY_ENV") for profile in conf.get("PROFILES").values()]
-    return _redact_secrets(tuple(os.environ.get(name or "", "") for name in names))
-
-
-@lru_cache(maxsize=4)
-def _redact_secrets(_of_profiles: tuple[str, ...]) -> tuple[str, ...]:
-    return configured_secrets()
-
-
 def _without_patterns(text: str) -> str:
     for pattern in patterns():
         if pattern.may_match(text):
@@ -170,9 +166,8 @@ def _masked(pattern: Pattern) -> Callable[[Match[str]], str] | str:
         start, end = found.span("secret")
         if start < 0:
             return MARK
-        begin = found.start()
-        whole = found.group()
-        return whole[: start - begin] + MARK + whole[end - begin :]
+        text = found.string
+        return text[found.start() : start] + MARK + text[end : found.end()]
 
     return masked
 
@@ -191,7 +186,7 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _reset(**_changed: object) -> None:
-    _redact_secrets.cache_clear()
+    _configured.cache_clear()
 
 
 setting_changed.connect(_reset)
