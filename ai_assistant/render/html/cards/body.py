@@ -18,7 +18,7 @@ from ai_assistant.models.run import Run, Step
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.registry import registry
 from ai_assistant.text.hidden_characters import mark_hidden_characters
-from ai_assistant.text.redaction import redact, redact_json
+from ai_assistant.text.redaction.redact import redact, redact_json
 
 logger = logging.getLogger("ai_assistant")
 
