@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,10 +69,15 @@ def collect_items(
     if page is None:
         return PageItems(items=list(browser))
     seen = PageItems(page=page)
-    seen.items += _page_items(page, context.user)
+    user, path = context.user, page.info.path
+    seen.items += _described(
+        PAGE, _("This page"), path, lambda: [page_item(page, user)]
+    )
     if page.model_admin is not None and page.info.object_id:
-        seen.items += _object_items(seen, page, context.user)
-    if _is_open(seen, page, context.user):
+        seen.items += _described(
+            OBJECT, page_title(page), path, lambda: _object_items(seen, page, user)
+        )
+    if _is_open(seen, page, user):
         seen.items += _asked_in_turn(page, context, seen.opened)
     seen.items += without_texts(browser) if is_withheld(page) else browser
     seen.items.sort(key=lambda item: -item.priority)  # stable
@@ -93,23 +98,23 @@ def sent_items(items: Iterable[ContextItem], kept: KeptChips) -> list[ContextIte
 # --- the items of every page ---
 
 
-def _page_items(page: SitePage, user: Any) -> list[ContextItem]:
+def _described(
+    item_id: str, title: str, path: str, items: Callable[[], list[ContextItem]]
+) -> list[ContextItem]:
+    """Return the items, or one that tells its owner, and nobody else, what failed."""
     try:
-        return [page_item(page, user)]
+        return items()
     except Exception as error:  # a ModelAdmin's own code may raise anything
-        logger.exception("the page %r could not be described", page.info.path)
-        return [_broken(PAGE, _("This page"), error)]
+        logger.exception("the %s of %r could not be described", item_id, path)
+        name = type(error).__name__
+        return [ContextItem(id=item_id, description=title, title=title, error=name)]
 
 
 def _object_items(seen: PageItems, page: SitePage, user: Any) -> list[ContextItem]:
-    try:
-        seen.opened = opened_object(page, user)
-        if seen.opened is None:
-            return []  # gone, or not for this user
-        return [object_item(page, user, seen.opened)]
-    except Exception as error:
-        logger.exception("the object of %r could not be read", page.info.path)
-        return [_broken(OBJECT, page_title(page), error)]
+    seen.opened = opened_object(page, user)
+    if seen.opened is None:
+        return []  # gone, or not for this user
+    return [object_item(page, user, seen.opened)]
 
 
 def _is_open(seen: PageItems, page: SitePage, user: Any) -> bool:
@@ -120,12 +125,6 @@ def _is_open(seen: PageItems, page: SitePage, user: Any) -> bool:
         "whether %r may be opened is not known",
         page.info.path,
     )
-
-
-def _broken(item_id: str, title: str, error: Exception) -> ContextItem:
-    """Return the item that tells its owner, and nobody else, what went wrong."""
-    name = type(error).__name__
-    return ContextItem(id=item_id, description=title, title=title, error=name)
 
 
 # --- what the site's code adds ---

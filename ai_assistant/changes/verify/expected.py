@@ -57,7 +57,11 @@ class Expected:
                     self._objects[key] = one
         for group in shown.related:
             self._along[_tables(group.model)[0], group.kind] += group.count
-        self._add_hidden(shown)
+        for one in hidden_objects(shown):
+            for key in keys_of(one.model, one.object_id):
+                self._objects.setdefault(key, one)
+        if not shown.hidden:
+            self._add_alike(shown)
 
     def branch(self) -> "Expected":
         """Return another that goes on from here; this one stays as it is."""
@@ -76,13 +80,6 @@ class Expected:
         found = [self._check(one) for one in objects if not one.row.is_link]
         found += [self._check_link(one) for one in objects if one.row.is_link]
         return [sentence for sentence in found if sentence]
-
-    def _add_hidden(self, shown: Changes) -> None:
-        for one in hidden_objects(shown):
-            for key in keys_of(one.model, one.object_id):
-                self._objects.setdefault(key, one)
-        if not shown.hidden:
-            self._add_alike(shown)
 
     def _add_alike(self, shown: Changes) -> None:
         if shown.total <= len(shown.objects) or not shown.objects:

@@ -91,11 +91,7 @@ class Growing:
 
     def end_reasoning(self, parent: str) -> list[Op]:
         """Return what the end of the reasoning changes."""
-        ops = self.ops(parent)
-        if self._fold and not self._reasoning_closed:
-            self._reasoning_closed = True
-            ops.append(["append", parent, self._reasoning_html()])
-        return ops
+        return [*self.ops(parent), *self._close_reasoning(parent)]
 
     def finish(self, parent: str) -> list[Op]:
         """Return what the end of the message changes."""
@@ -161,10 +157,13 @@ class Growing:
         elif new:
             ops.append(["text", f"t-{self.message_id}-text", new])
         self._reasoning_drawn = len(self._fold)
-        if self._fold and self.text and not self._reasoning_closed:
-            self._reasoning_closed = True
-            ops.append(["append", parent, self._reasoning_html()])
-        return ops
+        return ops + (self._close_reasoning(parent) if self.text else [])
+
+    def _close_reasoning(self, parent: str) -> list[Op]:
+        if not self._fold or self._reasoning_closed:
+            return []
+        self._reasoning_closed = True
+        return [["append", parent, self._reasoning_html()]]
 
     def _below(self) -> list[Op]:
         """Return how text that came first gets below its reasoning: drawn anew."""
