@@ -1,19 +1,15 @@
 """The value of a field: as JSON for the model, and as text for a person."""
 
-import json
 from collections.abc import Iterable
-from datetime import date, datetime, time
-from decimal import Decimal
-from types import NoneType
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import models
 from django.db.models import Model, QuerySet
-from django.utils import formats, timezone
 from django.utils.encoding import force_str
 from django.utils.translation import gettext as _
 
+from ai_assistant.changes.display import plain_text
 from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import Limits, named_among, names_value
 from ai_assistant.safety.site_code import value_or
@@ -100,38 +96,6 @@ def shown_value(field: Any, obj: models.Model | None) -> str:
         labels = {str(key): label for key, label in field.flatchoices}
         return force_str(labels.get(str(value), value), strings_only=False)
     return plain_text(value, field)
-
-
-def plain_text(value: Any, field: Any = None) -> str:
-    """Return a Python value as text, in the user's language and time zone."""
-    if field is None:
-        value = sensitive.mask_secrets(value)
-    else:
-        value = sensitive.masked_in(field, value)
-    if isinstance(field, models.JSONField):
-        return json.dumps(value, ensure_ascii=False, cls=field.encoder, default=str)
-    if isinstance(field, models.DecimalField) and isinstance(value, Decimal):
-        return formats.number_format(value, field.decimal_places)
-    return next(
-        (text(value) for kinds, text in TEXTS if isinstance(value, kinds)), str(value)
-    )
-
-
-# The first that matches: a bool is an int, a datetime a date.
-TEXTS: tuple[tuple[Any, Any], ...] = (
-    (NoneType, lambda _value: ""),
-    (bool, lambda value: _("Yes") if value else _("No")),
-    (str, str),
-    ((bytes, memoryview), lambda value: f"{len(value)} B"),
-    ((list, tuple, set, QuerySet), lambda value: ", ".join(map(plain_text, value))),
-    (dict, lambda value: json.dumps(value, ensure_ascii=False, default=str)),
-    (datetime, lambda value: str(formats.localize(_in_user_zone(value)))),
-    ((int, float, Decimal, date, time), lambda value: str(formats.localize(value))),
-)
-
-
-def _in_user_zone(value: datetime) -> datetime:
-    return timezone.localtime(value) if timezone.is_aware(value) else value
 
 
 def names_of(objects: Iterable[models.Model]) -> str:
