@@ -43,15 +43,6 @@ class ReplayCursor:
         return self.fetchmany(len(self._rows))
 
 
-def can_return(connection: Any) -> bool:
-    """Tell whether the database says which rows it has inserted."""
-    features = connection.features
-    return bool(
-        features.can_return_columns_from_insert
-        and features.can_return_rows_from_bulk_insert
-    )
-
-
 def with_key(sql: str, plain: Insert, model: Any, connection: Any) -> str:
     """Return the statement so that it gives back the primary key."""
     column = meta(model).pk.column
@@ -177,7 +168,10 @@ class StatementWatcher:
         self, watched: WatchedStatement, params: Any, connection: Any
     ) -> None:
         plain = sql_text.insert(watched.sql, params)
-        if plain is None or not can_return(connection):
+        # Not every database says which rows it has inserted, one or many.
+        one = connection.features.can_return_columns_from_insert
+        many = connection.features.can_return_rows_from_bulk_insert
+        if plain is None or not (one and many):
             return
         watched.plain_insert = plain
         watched.sql = with_key(watched.sql, plain, watched.model, connection)
