@@ -73,10 +73,9 @@ def collect_items(
     seen.items += _described(
         PAGE, _("This page"), path, lambda: [page_item(page, user)]
     )
-    if page.model_admin is not None and page.info.object_id:
-        seen.items += _described(
-            OBJECT, page_title(page), path, lambda: _object_items(seen, page, user)
-        )
+    seen.items += _described(
+        OBJECT, page_title(page), path, lambda: _object_items(seen, page, user)
+    )
     if _is_open(seen, page, user):
         seen.items += _asked_in_turn(page, context, seen.opened)
     seen.items += without_texts(browser) if is_withheld(page) else browser
@@ -113,7 +112,7 @@ def _described(
 def _object_items(seen: PageItems, page: SitePage, user: Any) -> list[ContextItem]:
     seen.opened = opened_object(page, user)
     if seen.opened is None:
-        return []  # gone, or not for this user
+        return []  # there is none, or not for this user
     return [object_item(page, user, seen.opened)]
 
 

@@ -42,8 +42,7 @@ def page_request(page: SitePage, user: Any) -> HttpRequest:
     request.path = page.info.path.partition("?")[0]
     request.path_info = below_prefix(request.path) or request.path
     request.META = request_meta(request)
-    if page.query is not None:
-        request.GET = page.query  # type: ignore[assignment] # nobody writes to it
+    request.GET = page.query  # type: ignore[assignment] # nobody writes to it
     return request
 
 
@@ -127,7 +126,7 @@ def may_open_page(page: SitePage, user: Any) -> bool:
 def _site_admits(page: SitePage, request: HttpRequest) -> bool:
     """Tell whether the AdminSite of the page, if it is of one, lets the user in."""
     site = getattr(page.model_admin or page.view, "admin_site", None)
-    if site is None and page.match is not None and "admin" in page.match.app_names:
+    if site is None and page.is_of_admin:
         names = page.match.namespaces
         site = next((one for one in all_sites if one.name in names), None)
     return site is None or bool(site.has_permission(request))
@@ -142,8 +141,7 @@ def _view_admits(page: SitePage, user: Any) -> bool:
     if _checks_itself(view_class) and not vouches:
         return False
     view: Any = view_class(**getattr(page.view, "view_initkwargs", {}))
-    positional, named = (page.match.args, page.match.kwargs) if page.match else ((), {})
-    view.setup(page_request(page, user), *positional, **named)
+    view.setup(page_request(page, user), *page.match.args, **page.match.kwargs)
     return all(_mixins_admit(view, user))
 
 

@@ -24,9 +24,14 @@ class SitePage:
 
     info: PageInfo
     view: Any  # the view function
+    query: QueryDict
+    match: ResolverMatch
     model_admin: Any = None  # of a page of the admin
-    query: QueryDict | None = None
-    match: ResolverMatch | None = None
+
+    @property
+    def is_of_admin(self) -> bool:
+        """Whether an AdminSite serves the page."""
+        return "admin" in self.match.app_names
 
 
 def find_page(path: str, title: str = "") -> SitePage | None:
