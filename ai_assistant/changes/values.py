@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 ChangeKind = Literal["create", "change", "delete", "link", "action"]
 # By the kind of the change of one row.
-KINDS: dict[str, ChangeKind] = {
+CHANGE_KINDS: dict[str, ChangeKind] = {
     "create": "create",
     "update": "change",
     "delete": "delete",

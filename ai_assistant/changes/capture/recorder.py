@@ -9,7 +9,7 @@ image of is a gap: then the changes are not whole, and nobody may say that they 
 
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -50,25 +50,22 @@ def cascade_rows(
             collector.collect(instances)
         except (ProtectedError, RestrictedError):
             continue
-        for model, pks in _rows_of(collector).items():
-            yield model, alias, list(pks)
+        for model, keys in _rows_of(collector).items():
+            yield model, alias, list(keys)
 
 
 def _rows_of(collector: Collector) -> dict[Any, dict[Any, None]]:
-    found: dict[Any, dict[Any, None]] = {}
+    found: dict[Any, dict[Any, None]] = defaultdict(dict)
     for model, instances in collector.data.items():
-        _add(found, model, (instance.pk for instance in instances))
+        found[concrete(model)] |= dict.fromkeys(one.pk for one in instances)
     for objects in collector.fast_deletes:
-        _add(found, objects.model, objects.values_list("pk", flat=True))
+        pks = objects.values_list("pk", flat=True)
+        found[concrete(objects.model)] |= dict.fromkeys(pks)
     updates: dict[Any, list[Any]] = collector.field_updates
     for (field, _), groups in updates.items():
         for group in groups:
-            _add(found, field.model, (one.pk for one in group))
+            found[concrete(field.model)] |= dict.fromkeys(one.pk for one in group)
     return found
-
-
-def _add(found: dict[Any, dict[Any, None]], model: Any, pks: Iterable[Any]) -> None:
-    found.setdefault(concrete(model), {}).update(dict.fromkeys(pks))
 
 
 logger = logging.getLogger("ai_assistant")

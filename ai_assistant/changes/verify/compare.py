@@ -17,7 +17,7 @@ from ai_assistant.changes.verify.expected import Expected, keys_of, link_ends
 from ai_assistant.changes.verify.expected_values import check_fields, hidden_objects
 from ai_assistant.changes.verify.fingerprint import fingerprint
 
-KINDS = {
+COUNTED_AS = {
     "create": "create",
     "m2m_add": "create",
     "update": "change",
@@ -131,12 +131,14 @@ def _fewer_along(
     shown: Changes, happened: list[RecordedObject]
 ) -> list[MissingDifference]:
     """Return a sentence for each model of which fewer go along than were counted."""
-    done = Counter((row.label, KINDS[one.kind]) for one in happened for row in one.rows)
+    done = Counter(
+        (row.label, COUNTED_AS[one.kind]) for one in happened for row in one.rows
+    )
     done.subtract(_targets(shown))
     found = []
     for group in (one for one in shown.related if not one.at_most):
         count = max(0, done[keys_of(group.model, "")[0][0], group.kind])
-        if group.kind in KINDS.values() and count < group.count:
+        if group.kind in COUNTED_AS.values() and count < group.count:
             text = _("Only %(count)d of %(shown)d %(label)s would go along.")
             named = {"count": count, "shown": group.count, "label": group.label}
             found.append(MissingDifference(text % named))

@@ -12,7 +12,7 @@ from ai_assistant.changes.capture.images import can_be_found, image_digest
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.display import display_value, row_name
 from ai_assistant.changes.values import (
-    KINDS,
+    CHANGE_KINDS,
     SHOWN,
     Changes,
     FieldChange,
@@ -108,7 +108,7 @@ def gap_texts(recorder: Recorder) -> list[str]:
 def _object(one: RecordedObject) -> Shown:
     row = one.row
     return Shown(
-        kind=KINDS[one.kind],
+        kind=CHANGE_KINDS[one.kind],
         model=row.label,
         object_id="" if row.before is None else row.object_id,
         text=row.text,

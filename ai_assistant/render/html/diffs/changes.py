@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.display import display_value
 from ai_assistant.changes.values import (
-    KINDS,
+    CHANGE_KINDS,
     FieldChange,
     ObjectChange,
     model_of_label,
@@ -223,7 +223,7 @@ def _change(row: RowChange, names: RelatedNames) -> ObjectChange:
     model = model_of_label(row.model)
     fields = () if model is None else _fields(row, model, names)
     return ObjectChange(
-        kind=KINDS[row.kind],
+        kind=CHANGE_KINDS[row.kind],
         model=row.model,
         object_id=row.object_id,
         text=row.text or (f"#{row.object_id}" if row.kind not in LINKS else ""),
