@@ -162,6 +162,7 @@ def columns(model: Any) -> list[Any]:
     return [field for field in meta(model).local_concrete_fields if field.column]
 
 
+@cache
 def parent_links(model: Any) -> list[tuple[Any, Any]]:
     """Return the parents of a model that have tables, with the links to their rows."""
     parents = [one for one in meta(model).all_parents if concrete(one) is one]

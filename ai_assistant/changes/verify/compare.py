@@ -84,7 +84,7 @@ class Happened:
         return False
 
     def has_all(self, shown: ObjectChange) -> bool:
-        """Tell whether an object is as it was to be; nothing else happened to it."""
+        """Tell whether all that was shown of an object has happened to it."""
         keys = keys_of(shown.model, shown.object_id)
         found = [self._known[key] for key in keys if key in self._known]
         if shown.kind == "delete":
