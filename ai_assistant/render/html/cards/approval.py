@@ -112,20 +112,16 @@ def edit_entry(form: Any, interrupt_id: UUID) -> Entry:
     form.auto_id = f"i-{interrupt_id}-%s"
     fields = form.visible_fields()
     wrong = [field for field in fields if field.errors]
+    hidden = form.hidden_fields()
     if wrong:
         wrong[0].field.widget.attrs["autofocus"] = True
     return {
         "form": form,
         "fields": fields,
-        "hidden": form.hidden_fields(),
-        "told": [*form.non_field_errors(), *_of_hidden(form)],
+        "hidden": hidden,
+        "told": [
+            *form.non_field_errors(),
+            *(f"{one.label}: {error}" for one in hidden for error in one.errors),
+        ],
         "wrong": len(wrong),
     }
-
-
-def _of_hidden(form: Any) -> list[str]:
-    return [
-        f"{field.label}: {error}"
-        for field in form.hidden_fields()
-        for error in field.errors
-    ]

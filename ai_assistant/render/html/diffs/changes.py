@@ -167,11 +167,12 @@ def _entry(
         for row, one in zip(kept, shown, strict=True)
     ]
     tell_apart(objects)
+    users = (one.user.get_username() for one in sets if one.user is not None)
     for row, entry in zip(kept, objects, strict=True):
         entry["history"] = _history(row)
     return {
         "run_id": str(run_id),
-        "saved_as": _saved_as(sets),
+        "saved_as": mark_hidden_characters(next(users, "")),  # "": the user is gone
         "label": ngettext(
             "%(count)d object changed", "%(count)d objects changed", count
         )
@@ -181,12 +182,6 @@ def _entry(
         "more": max(0, count - len(objects)),
         "gaps": gap_sentences(sets),
     }
-
-
-def _saved_as(sets: list[ChangeSet]) -> str:
-    """Return the name with which it was saved; empty if that user is gone."""
-    names = (one.user.get_username() for one in sets if one.user is not None)
-    return mark_hidden_characters(next(names, ""))
 
 
 def _history(row: RowChange) -> str:
