@@ -20,7 +20,6 @@ class Registry:
 
     def __init__(self) -> None:
         self._registry: dict[Key, Any] = {}
-        self.version = 0  # grows with each change; for what is cached by it
         self.clashes: list[tuple[ToolDefinition, ToolDefinition]] = []  # of one name
         self.replaced: dict[str, ToolDefinition] = {}  # what `replace` has put away
 
@@ -33,7 +32,6 @@ class Registry:
                 "first."
             )
         self._registry[kind, name] = part
-        self.version += 1
 
     def _remove(self, kind: str, name: str) -> None:
         if self._registry.pop((kind, name), None) is None:
@@ -42,7 +40,6 @@ class Registry:
                 f"{kind.capitalize()} {name!r} is not registered. "
                 f"Registered are: {known}."
             )
-        self.version += 1
 
     def _named(self, kind: str) -> dict[str, Any]:
         return {
@@ -124,7 +121,6 @@ class Registry:
         finally:
             self._registry = before
             self.clashes, self.replaced = clashes, replaced
-            self.version += 1
 
 
 def _origin(part: Any) -> str:

@@ -1,21 +1,30 @@
-"""A column's JSON as the person reads it."""
+"""A value of a column as the person reads it: from Python, or from the JSON of an image."""
 
+import base64
 import json
-import logging
-from datetime import datetime
+from datetime import date, datetime, time
+from decimal import Decimal
+from types import NoneType
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models import QuerySet
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.capture.images import all_rows
 from ai_assistant.changes.capture.object_names import in_savepoint, texts_of
-from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_model, masked_in
+from ai_assistant.safety.policy.sensitive import (
+    HIDDEN,
+    is_sensitive_model,
+    mask_secrets,
+    masked_in,
+)
+from ai_assistant.safety.site_code import value_or
 
-logger = logging.getLogger("ai_assistant")
+# Whose values are said as they are.
+VERBATIM = (models.CharField, models.TextField, models.AutoField)
 
 
 def display_value(field: Any, value: Any, alias: str = "default") -> str:
@@ -29,7 +38,7 @@ def display_value(field: Any, value: Any, alias: str = "default") -> str:
     if field.choices:
         labels = {str(key): str(label) for key, label in field.flatchoices}
         return labels.get(str(value), str(value))
-    return _plain(field, value)
+    return plain_text(_python_value(field, value), field)
 
 
 def row_name(model: Any, key: Any, alias: str, attname: str = "pk") -> str:
@@ -43,34 +52,43 @@ def row_name(model: Any, key: Any, alias: str, attname: str = "pk") -> str:
     return texts[0]
 
 
-def _plain(field: Any, value: Any) -> str:
-    if isinstance(value, bool):
-        return _("Yes") if value else _("No")
-    if isinstance(value, dict | list):
-        return _of_json(masked_in(field, value))
-    return _localized(field, value)
-
-
-def _of_json(value: Any) -> str:
+def _python_value(field: Any, value: Any) -> Any:
+    """Return what the JSON of a column stands for."""
     if isinstance(value, dict) and len(value) == 1:
         mark, inner = next(iter(value.items()))
         if mark == "$base64":
-            return _("%(count)d bytes") % {"count": len(str(inner)) * 3 // 4}
-        if mark in ("$float", "$text"):
-            return str(inner)
-        if mark == "$json":
-            value = inner
-    return json.dumps(value, ensure_ascii=False)
+            return base64.b64decode(inner)
+        if mark in ("$float", "$text", "$json"):
+            return inner
+    if isinstance(field, VERBATIM):
+        return str(value)
+    return value_or(value, lambda: field.to_python(value))
 
 
-def _localized(field: Any, value: Any) -> str:
-    if isinstance(field, models.CharField | models.TextField | models.AutoField):
-        return str(value)
-    try:
-        found = field.to_python(value)
-        if isinstance(found, datetime) and timezone.is_aware(found):
-            found = timezone.localtime(found)
-        return str(formats.localize(found))
-    except (ValidationError, ValueError, TypeError) as error:
-        logger.debug("%s has no text for a value: %s", field, error)
-        return str(value)
+def plain_text(value: Any, field: Any = None) -> str:
+    """Return a Python value as text, in the user's language and time zone."""
+    value = mask_secrets(value) if field is None else masked_in(field, value)
+    if isinstance(field, models.JSONField):
+        return json.dumps(value, ensure_ascii=False, cls=field.encoder, default=str)
+    if isinstance(field, models.DecimalField) and isinstance(value, Decimal):
+        return formats.number_format(value, field.decimal_places)
+    return next(
+        (text(value) for kinds, text in TEXTS if isinstance(value, kinds)), str(value)
+    )
+
+
+# The first that matches: a bool is an int, a datetime a date.
+TEXTS: tuple[tuple[Any, Any], ...] = (
+    (NoneType, lambda _value: ""),
+    (bool, lambda value: _("Yes") if value else _("No")),
+    (str, str),
+    ((bytes, memoryview), lambda value: _("%(count)d bytes") % {"count": len(value)}),
+    ((list, tuple, set, QuerySet), lambda value: ", ".join(map(plain_text, value))),
+    (dict, lambda value: json.dumps(value, ensure_ascii=False, default=str)),
+    (datetime, lambda value: str(formats.localize(_in_user_zone(value)))),
+    ((int, float, Decimal, date, time), lambda value: str(formats.localize(value))),
+)
+
+
+def _in_user_zone(value: datetime) -> datetime:
+    return timezone.localtime(value) if timezone.is_aware(value) else value

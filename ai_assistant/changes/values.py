@@ -12,6 +12,14 @@ from django.apps import apps
 from pydantic import TypeAdapter
 
 ChangeKind = Literal["create", "change", "delete", "link", "action"]
+# By the kind of the change of one row.
+CHANGE_KINDS: dict[str, ChangeKind] = {
+    "create": "create",
+    "update": "change",
+    "delete": "delete",
+    "m2m_add": "link",
+    "m2m_remove": "link",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,9 +148,26 @@ def label(model: Any) -> str:
     return str(meta(concrete(model)).label_lower)
 
 
+def model_name(name: str, *, plural: bool = False) -> str:
+    """Return what "app.model" is called; its own name if there is no such model."""
+    model = model_of_label(name)
+    if model is None:
+        return name.rpartition(".")[2]
+    options = meta(model)
+    return str(options.verbose_name_plural if plural else options.verbose_name)
+
+
 def columns(model: Any) -> list[Any]:
     """Return the fields with a column in the model's own table."""
     return [field for field in meta(model).local_concrete_fields if field.column]
+
+
+@cache
+def parent_links(model: Any) -> list[tuple[Any, Any]]:
+    """Return the parents of a model that have tables, with the links to their rows."""
+    parents = [one for one in meta(model).all_parents if concrete(one) is one]
+    links = [(parent, meta(model).get_ancestor_link(parent)) for parent in parents]
+    return [(parent, link) for parent, link in links if link is not None]
 
 
 def has_one_key(model: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,16 +30,6 @@ from ai_assistant.context.provided import (
 from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import ContextItem, ContextProvider, RunContext
-
-__all__ = [
-    "PAGE",
-    "KeptChips",
-    "PageItems",
-    "collect_items",
-    "from_browser",
-    "page_title",
-    "sent_items",
-]
 
 logger = logging.getLogger("ai_assistant")
 
@@ -79,10 +69,14 @@ def collect_items(
     if page is None:
         return PageItems(items=list(browser))
     seen = PageItems(page=page)
-    seen.items += _page_items(page, context.user)
-    if page.model_admin is not None and page.info.object_id:
-        seen.items += _object_items(seen, page, context.user)
-    if _is_open(seen, page, context.user):
+    user, path = context.user, page.info.path
+    seen.items += _described(
+        PAGE, _("This page"), path, lambda: [page_item(page, user)]
+    )
+    seen.items += _described(
+        OBJECT, page_title(page), path, lambda: _object_items(seen, page, user)
+    )
+    if _is_open(seen, page, user):
         seen.items += _asked_in_turn(page, context, seen.opened)
     seen.items += without_texts(browser) if is_withheld(page) else browser
     seen.items.sort(key=lambda item: -item.priority)  # stable
@@ -103,23 +97,23 @@ def sent_items(items: Iterable[ContextItem], kept: KeptChips) -> list[ContextIte
 # --- the items of every page ---
 
 
-def _page_items(page: SitePage, user: Any) -> list[ContextItem]:
+def _described(
+    item_id: str, title: str, path: str, items: Callable[[], list[ContextItem]]
+) -> list[ContextItem]:
+    """Return the items, or one that tells its owner, and nobody else, what failed."""
     try:
-        return [page_item(page, user)]
+        return items()
     except Exception as error:  # a ModelAdmin's own code may raise anything
-        logger.exception("the page %r could not be described", page.info.path)
-        return [_broken(PAGE, _("This page"), error)]
+        logger.exception("the %s of %r could not be described", item_id, path)
+        name = type(error).__name__
+        return [ContextItem(id=item_id, description=title, title=title, error=name)]
 
 
 def _object_items(seen: PageItems, page: SitePage, user: Any) -> list[ContextItem]:
-    try:
-        seen.opened = opened_object(page, user)
-        if seen.opened is None:
-            return []  # gone, or not for this user
-        return [object_item(page, user, seen.opened)]
-    except Exception as error:
-        logger.exception("the object of %r could not be read", page.info.path)
-        return [_broken(OBJECT, page_title(page), error)]
+    seen.opened = opened_object(page, user)
+    if seen.opened is None:
+        return []  # there is none, or not for this user
+    return [object_item(page, user, seen.opened)]
 
 
 def _is_open(seen: PageItems, page: SitePage, user: Any) -> bool:
@@ -130,12 +124,6 @@ def _is_open(seen: PageItems, page: SitePage, user: Any) -> bool:
         "whether %r may be opened is not known",
         page.info.path,
     )
-
-
-def _broken(item_id: str, title: str, error: Exception) -> ContextItem:
-    """Return the item that tells its owner, and nobody else, what went wrong."""
-    name = type(error).__name__
-    return ContextItem(id=item_id, description=title, title=title, error=name)
 
 
 # --- what the site's code adds ---
@@ -195,14 +183,10 @@ def _told(
     try:
         return ask_provider(provider, context, opened)
     finally:
-        _let_go_of_connections()
-
-
-def _let_go_of_connections() -> None:
-    for connection in connections.all(initialized_only=True):
-        # In a test this is the thread of the test, in the middle of its transaction.
-        if not connection.in_atomic_block:
-            connection.close_if_unusable_or_obsolete()
+        for connection in connections.all(initialized_only=True):
+            # In a test this is the thread of the test, in the middle of a transaction.
+            if not connection.in_atomic_block:
+                connection.close_if_unusable_or_obsolete()
 
 
 def from_browser(said: Mapping[str, Any]) -> ContextItem:

@@ -1,7 +1,5 @@
 """The object of a page, loaded as the admin would load it for this user."""
 
-import json
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +12,6 @@ from django.contrib.auth.mixins import (
     UserPassesTestMixin,
 )
 from django.core.exceptions import FieldDoesNotExist, ValidationError
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 
@@ -30,6 +27,7 @@ from ai_assistant.safety.policy.admin_pages import (
 from ai_assistant.safety.policy.form_limits import form_limited_fields, names_value
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, masked_in
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.text.unicode import short_value
 
 MAX_FIELDS = 40
 MAX_KEYS = 10  # that are loaded with the object
@@ -44,8 +42,7 @@ def page_request(page: SitePage, user: Any) -> HttpRequest:
     request.path = page.info.path.partition("?")[0]
     request.path_info = below_prefix(request.path) or request.path
     request.META = request_meta(request)
-    if page.query is not None:
-        request.GET = page.query  # type: ignore[assignment] # nobody writes to it
+    request.GET = page.query  # type: ignore[assignment] # nobody writes to it
     return request
 
 
@@ -129,7 +126,7 @@ def may_open_page(page: SitePage, user: Any) -> bool:
 def _site_admits(page: SitePage, request: HttpRequest) -> bool:
     """Tell whether the AdminSite of the page, if it is of one, lets the user in."""
     site = getattr(page.model_admin or page.view, "admin_site", None)
-    if site is None and page.match is not None and "admin" in page.match.app_names:
+    if site is None and page.is_of_admin:
         names = page.match.namespaces
         site = next((one for one in all_sites if one.name in names), None)
     return site is None or bool(site.has_permission(request))
@@ -139,11 +136,12 @@ def _view_admits(page: SitePage, user: Any) -> bool:
     view_class = getattr(page.view, "view_class", None)
     if not (isinstance(view_class, type) and issubclass(view_class, AccessMixin)):
         return True
-    if _checks_itself(view_class) and not _vouches(view_class):
+    # The site may say that Django's mixins are all there is to ask.
+    vouches = getattr(view_class, "assistant_admits", False) is True
+    if _checks_itself(view_class) and not vouches:
         return False
     view: Any = view_class(**getattr(page.view, "view_initkwargs", {}))
-    positional, named = (page.match.args, page.match.kwargs) if page.match else ((), {})
-    view.setup(page_request(page, user), *positional, **named)
+    view.setup(page_request(page, user), *page.match.args, **page.match.kwargs)
     return all(_mixins_admit(view, user))
 
 
@@ -164,11 +162,6 @@ def _checks_itself(view_class: type) -> bool:
         "dispatch" in vars(one) and not one.__module__.startswith("django.")
         for one in view_class.__mro__
     )
-
-
-def _vouches(view_class: type) -> bool:
-    """Tell whether the site has said that Django's mixins are all there is to ask."""
-    return getattr(view_class, "assistant_admits", False) is True
 
 
 def admin_summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
@@ -219,25 +212,11 @@ def _is_key(field: Any) -> bool:
 
 def _value(page: SitePage, field: Any, opened: Model) -> Any:
     if not _is_key(field):
-        return _short(masked_in(field, field.value_from_object(opened)))
+        value = masked_in(field, field.value_from_object(opened))
+        return short_value(value, MAX_CHARS)
     if field.attname and getattr(opened, field.attname) is None:
         return None
     if is_withheld_model(page, field.related_model):
         return {"id": getattr(opened, field.attname)}
-    return {
-        "id": getattr(opened, field.attname),
-        "text": str(getattr(opened, field.name)),
-    }
-
-
-def _short(value: Any) -> Any:
-    """Return a value of a field in a form that JSON can hold, and not too long."""
-    if isinstance(value, (list, dict)):
-        text = json.dumps(value, cls=DjangoJSONEncoder)
-        return value if len(text) <= MAX_CHARS else text[:MAX_CHARS] + "…"
-    if isinstance(value, (bool, int, type(None))):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    text = str(value)
-    return text if len(text) <= MAX_CHARS else text[:MAX_CHARS] + "…"
+    related = getattr(opened, field.name)
+    return {"id": getattr(opened, field.attname), "text": str(related)}

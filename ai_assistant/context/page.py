@@ -24,9 +24,14 @@ class SitePage:
 
     info: PageInfo
     view: Any  # the view function
+    query: QueryDict
+    match: ResolverMatch
     model_admin: Any = None  # of a page of the admin
-    query: QueryDict | None = None
-    match: ResolverMatch | None = None
+
+    @property
+    def is_of_admin(self) -> bool:
+        """Whether an AdminSite serves the page."""
+        return "admin" in self.match.app_names
 
 
 def find_page(path: str, title: str = "") -> SitePage | None:
@@ -65,14 +70,14 @@ def _info(
     action, app_label, model_name = _admin_words(match, model_admin)
     object_id = ""
     if action in ("change", "delete", "history"):
-        object_id = str(match.kwargs.get("object_id", ""))
+        object_id = unquote(str(match.kwargs.get("object_id", "")))
     return PageInfo(
         path=path,
         title=title,
         view_name=name,
         app_label=app_label,
         model_name=model_name,
-        object_id=_unquoted(object_id),
+        object_id=object_id,
         action=action,
         arguments={key: str(value) for key, value in match.kwargs.items()},
         filters=_filters(query) if action == "changelist" else {},
@@ -102,7 +107,3 @@ def _filters(query: QueryDict) -> dict[str, str]:
 def _number(said: str) -> int:
     is_number = said.isascii() and said.isdigit() and len(said) < 9
     return int(said) if is_number else 1
-
-
-def _unquoted(object_id: str) -> str:
-    return unquote(object_id)

@@ -1,7 +1,7 @@
 """Objects of which a page tells that they are opened, and nothing that is in them."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -79,14 +79,12 @@ def ask_provider(
     Raises what its code raises, and TypeError or ValueError if its value has no
     JSON form.
     """
-    value = (
-        provider.function(context, opened)
-        if _takes_object(provider.function)
-        else provider.function(context)
-    )
+    takes_object = len(inspect.signature(provider.function).parameters) > 1
+    arguments = (context, opened) if takes_object else (context,)
+    value = provider.function(*arguments)
     if provider.convert is not None:
         value = provider.convert(value)
-    return [_item(provider, one, number) for number, one in _each(value)]
+    return [_item(provider, one, n) for n, one in enumerate(_values(value))]
 
 
 def failed_item(provider: ContextProvider, error: str) -> ContextItem:
@@ -99,14 +97,12 @@ def failed_item(provider: ContextProvider, error: str) -> ContextItem:
     )
 
 
-def _each(value: Any) -> Iterator[tuple[int, Any]]:
-    if value is None:
-        return
-    is_list = isinstance(value, (list, tuple))
+def _values(value: Any) -> Sequence[Any]:
+    """Return the items of a list that has some; any other value is one by itself."""
+    is_list = isinstance(value, list | tuple)
     if is_list and any(isinstance(one, ContextItem) for one in value):
-        yield from enumerate(value)
-    else:
-        yield 0, value
+        return value  # type: ignore[no-any-return]
+    return () if value is None else (value,)
 
 
 def _item(provider: ContextProvider, value: Any, number: int) -> ContextItem:
@@ -127,7 +123,3 @@ def _item(provider: ContextProvider, value: Any, number: int) -> ContextItem:
         auto=provider.auto,
         priority=provider.priority,
     )
-
-
-def _takes_object(function: Callable[..., Any]) -> bool:
-    return len(inspect.signature(function).parameters) > 1

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, ClassVar, ParamSpec, TypeVar
+from typing import Any, ClassVar, Never, TypeVar
 
 from django.urls import get_resolver
 
 from ai_assistant.types import RunContext
 
 View = TypeVar("View", bound=Callable[..., Any])
-Given = ParamSpec("Given")
-Made = TypeVar("Made")
 ATTRIBUTE = "assistant_parts"
 _of_views: set[str] = set()  # names of tools that belong to views
 
@@ -25,26 +22,8 @@ class ViewParts:
     suggestions: tuple[str, ...] = ()
 
 
-def _says_what_to_write(decorator: Callable[Given, Made]) -> Callable[Given, Made]:
-    """Tell of missing parentheses and of arguments that are given without a name."""
-
-    @wraps(decorator)
-    def called(*args: Given.args, **kwargs: Given.kwargs) -> Made:
-        if args:
-            view = getattr(args[0], "__name__", args[0])
-            raise TypeError(
-                f"View {view!r} is decorated without saying what it lends. Write "
-                "@assistant_view(context=[...], tools=[...], suggestions=[...]), or "
-                "one of them; all arguments are given by name."
-            )
-        return decorator(*args, **kwargs)
-
-    return called
-
-
-@_says_what_to_write
 def assistant_view(
-    *,
+    *unnamed: Never,
     context: Sequence[Callable[[RunContext], Any]] = (),
     tools: Sequence[Any] = (),
     suggestions: Sequence[str] = (),
@@ -55,10 +34,17 @@ def assistant_view(
     Both hold on pages of this view only. Tools are functions decorated with
     `ai_assistant.tool`, or their names.
     """
+    if unnamed:  # also a view, if the decorator has no parentheses
+        view = getattr(unnamed[0], "__name__", unnamed[0])
+        raise TypeError(
+            f"View {view!r} is decorated without saying what it lends. Write "
+            "@assistant_view(context=[...], tools=[...], suggestions=[...]), or "
+            "one of them; all arguments are given by name."
+        )
     given = {"context": context, "tools": tools, "suggestions": suggestions}
     for name, value in given.items():
         _check_is_list(value, f"The argument {name!r} of assistant_view", name)
-    names = _names(tools, "An assistant_view")
+    names = [_tool_name(tool, "An assistant_view") for tool in tools]
 
     def decorate(view: View) -> View:
         parts = ViewParts(
@@ -87,8 +73,9 @@ class AssistantMixin:
         for name in ("assistant_tools", "assistant_suggestions"):
             given = cls.__dict__.get(name, ())
             _check_is_list(given, f"{cls.__name__}.{name}", name)
+        subject = f"{cls.__name__}.assistant_tools"
         own = cls.__dict__.get("assistant_tools", ())
-        _of_views.update(_names(own, f"{cls.__name__}.assistant_tools"))
+        _of_views.update(_tool_name(tool, subject) for tool in own)
 
     def assistant_context(self, context: RunContext, opened: Any = None) -> Any:
         """Return what the page shows; nothing by default."""
@@ -142,11 +129,7 @@ def _check_is_list(given: Any, subject: str, name: str) -> None:
         )
 
 
-def _names(tools: Sequence[Any], subject: str) -> list[str]:
-    return [_name(tool, subject) for tool in tools]
-
-
-def _name(tool: Any, subject: str) -> str:
+def _tool_name(tool: Any, subject: str) -> str:
     if isinstance(tool, str):
         return tool
     name = getattr(tool, "assistant_tool", None)

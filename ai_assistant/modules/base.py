@@ -42,7 +42,8 @@ class ContextModule:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if not cls.__dict__.get("id"):
-            cls.id = id_of(cls)
+            # `OrderModule` is `order`.
+            cls.id = CAMEL.sub("_", cls.__name__.removesuffix("Module")).lower()
 
     def get_tools(self, context: RunContext) -> Sequence[str | Callable[..., Any]]:
         """Return the module's own tools on this page."""
@@ -70,11 +71,6 @@ class ContextModule:
     def has(self, feature: str) -> bool:
         """Tell whether a feature is on. Raise KeyError for one that is none."""
         return {**FEATURES, **self.features}[feature]
-
-
-def id_of(module: type[ContextModule]) -> str:
-    """Return the id of a module class: `OrderModule` is `order`."""
-    return CAMEL.sub("_", module.__name__.removesuffix("Module")).lower()
 
 
 def tool_name(tool: str | Callable[..., Any]) -> str:

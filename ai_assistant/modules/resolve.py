@@ -1,9 +1,7 @@
 """Which module a page selects, and whether what it keeps is open to a user."""
 
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from functools import lru_cache
+from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
@@ -89,46 +87,27 @@ def _is_kept(page: SitePage, module: ContextModule) -> bool:
     return bool(module.id in registry.modules() or own.tools or own.suggestions)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Table:
-    exact: dict[str, ContextModule] = field(default_factory=dict)
-    patterns: list[tuple[int, re.Pattern[str], ContextModule]] = field(
-        default_factory=list
-    )
-
-    @classmethod
-    def of(cls, modules: Iterable[ContextModule]) -> "_Table":
-        """Return the table of `modules`, of which the first wins among equals."""
-        table = cls()
-        for module in modules:
-            for match in module.matches:
-                if "*" not in match:
-                    table.exact.setdefault(match, module)
-                    continue
-                text = ".*".join(map(re.escape, match.split("*")))
-                length = len(match.replace("*", ""))
-                table.patterns.append((length, re.compile(text), module))
-        table.patterns.sort(key=lambda entry: -entry[0])  # stable
-        return table
-
-    def find(self, view_name: str) -> ContextModule | None:
-        """Return the most specific module: an exact name, or the longest pattern."""
-        if found := self.exact.get(view_name):
-            return found
-        for _length, pattern, module in self.patterns:
-            if pattern.fullmatch(view_name):
-                return module
-        return None
-
-
 def module_for(view_name: str) -> ContextModule:
     """
     Return the module of the pages of `view_name`: the most specific match.
 
     Ours are for the pages that no module of the site matches at all.
     """
-    own = _own_table(registry.version).find(view_name)
-    return own or _BUILT_IN.find(view_name) or DEFAULT
+    own = _most_specific(registry.modules().values(), view_name)
+    return own or _most_specific(BUILT_IN, view_name) or DEFAULT
+
+
+def _most_specific(
+    modules: Iterable[ContextModule], view_name: str
+) -> ContextModule | None:
+    """Return the module with the exact name or the longest pattern; of equals the first."""
+    found: dict[tuple[bool, int], ContextModule] = {}
+    for module in modules:
+        for match in module.matches:
+            if fnmatchcase(view_name, match):
+                rank = "*" not in match, len(match.replace("*", ""))
+                found.setdefault(rank, module)
+    return found[max(found)] if found else None
 
 
 def module_by_id(module_id: str) -> ContextModule:
@@ -159,10 +138,4 @@ def module_ids() -> list[str]:
     return [*(module.id for module in every_module()), DEFAULT.id]
 
 
-@lru_cache(maxsize=4)
-def _own_table(_version: int) -> _Table:
-    return _Table.of(registry.modules().values())
-
-
-_BUILT_IN = _Table.of(BUILT_IN)
 DEFAULT = DefaultModule()

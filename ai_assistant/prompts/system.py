@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from ai_assistant import conf
 from ai_assistant.context.block import context_block
-from ai_assistant.context.collect import PAGE
+from ai_assistant.context.page_items import PAGE
 from ai_assistant.models.run import Run
 from ai_assistant.types import ContextItem, ToolDefinition
 

@@ -7,7 +7,7 @@ from typing import Any
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, ModelError
 from ai_assistant.providers.stream import Filters, filter_stream
-from ai_assistant.text.redaction import Mask, redact_values, redact_values_json
+from ai_assistant.text.redaction.redact import Mask, redact_values, redact_values_json
 from ai_assistant.types import ModelChunk, Provider
 
 DEFAULT = "ai_assistant.providers.litellm.LiteLLMProvider"

@@ -82,7 +82,10 @@ def _code(error: BaseException, litellm: ModuleType, *, spoke: bool) -> str:
             kind = getattr(litellm.exceptions, name, None)
             if kind is not None and isinstance(cause, kind):
                 return code
-    return _transport_code(causes, spoke=spoke) or _status_code(causes)
+    if code := _transport_code(causes, spoke=spoke):
+        return code
+    codes = (STATUSES.get(getattr(cause, "status_code", 0)) for cause in causes)
+    return next(filter(None, codes), "provider_down")
 
 
 def _transport_code(causes: list[BaseException], *, spoke: bool) -> str:
@@ -104,13 +107,6 @@ def _transport_code(causes: list[BaseException], *, spoke: bool) -> str:
 
 def _answered(causes: list[BaseException]) -> bool:
     return any("HTTPStatusError" in _names(cause) for cause in causes)
-
-
-def _status_code(causes: list[BaseException]) -> str:
-    for cause in causes:
-        if code := STATUSES.get(getattr(cause, "status_code", 0)):
-            return code
-    return "provider_down"
 
 
 def _names(cause: BaseException) -> set[str]:

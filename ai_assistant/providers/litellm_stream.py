@@ -40,7 +40,8 @@ class ChunkReader:
         self.received = False  # the provider gave it, and not litellm
         self.usage: Any = None  # litellm's Usage
         self._fields: dict[str, Any] = {}
-        self._thoughts = ThinkingBlocks()
+        self._blocks: list[dict[str, Any]] = []  # of thinking, whole ones
+        self._thought: list[str] = []  # of the block that is being streamed
 
     def read(self, chunk: Any) -> Iterator[ModelChunk]:
         """Yield what `chunk` says: nothing, one thing or several."""
@@ -65,7 +66,7 @@ class ChunkReader:
 
     def _keep(self, own: Mapping[str, Any]) -> None:
         for block in own.get("thinking_blocks") or ():
-            self._thoughts.add(block)
+            self._keep_thinking(block)
         for key, value in (own.get(FIELDS) or {}).items():
             if key == "thinking_blocks":
                 continue  # a second time: put together they stand on their own
@@ -79,30 +80,20 @@ class ChunkReader:
         fields: dict[str, Any] = {}
         if self._fields:
             fields[FIELDS] = self._fields
-        if blocks := self._thoughts.blocks():
-            fields["thinking_blocks"] = blocks
+        if self._blocks:
+            fields["thinking_blocks"] = self._blocks
         return fields
 
-
-class ThinkingBlocks:
-    """Puts streamed thinking blocks together; only signed ones can go back."""
-
-    def __init__(self) -> None:
-        self._blocks: list[dict[str, Any]] = []
-        self._text: list[str] = []
-
-    def add(self, block: Mapping[str, Any]) -> None:
+    def _keep_thinking(self, block: Mapping[str, Any]) -> None:
+        """Put a streamed block of thinking together; only signed ones can go back."""
         if block.get("type") == "redacted_thinking":
             self._blocks.append(dict(block))
             return
-        self._text.append(block.get("thinking") or "")
+        self._thought.append(block.get("thinking") or "")
         if signature := block.get("signature"):
-            whole = {"type": "thinking", "thinking": "".join(self._text)}
+            whole = {"type": "thinking", "thinking": "".join(self._thought)}
             self._blocks.append({**whole, "signature": signature})
-            self._text = []
-
-    def blocks(self) -> list[dict[str, Any]]:
-        return self._blocks
+            self._thought = []
 
 
 def _call(call: Any) -> ToolCallDelta:
@@ -111,13 +102,11 @@ def _call(call: Any) -> ToolCallDelta:
         provider_id=call.id or "",
         name=call.function.name or "",
         arguments=call.function.arguments or "",
-        provider_fields=_own_fields(call),
+        # What the provider added to a call of the chat format.
+        provider_fields={
+            key: value for key, value in (call.model_extra or {}).items() if value
+        },
     )
-
-
-def _own_fields(call: Any) -> dict[str, Any]:
-    """Return what the provider added to a call of the chat format."""
-    return {key: value for key, value in (call.model_extra or {}).items() if value}
 
 
 def usage_from_chunk(litellm: ModuleType, model: str, found: Any) -> Usage:
@@ -131,12 +120,10 @@ def usage_from_chunk(litellm: ModuleType, model: str, found: Any) -> Usage:
         output_tokens=found.completion_tokens or 0,
         cached_tokens=getattr(prompt, "cached_tokens", None) or 0,
         reasoning_tokens=getattr(completion, "reasoning_tokens", None) or 0,
-        cost_usd=_cost_usd(litellm, model, found),
+        cost_usd=_sum_usd(
+            lambda: litellm.cost_per_token(model=model, usage_object=found)
+        ),
     )
-
-
-def _cost_usd(litellm: ModuleType, model: str, found: Any) -> Decimal | None:
-    return _sum_usd(lambda: litellm.cost_per_token(model=model, usage_object=found))
 
 
 def litellm_price_usd(

@@ -60,7 +60,7 @@ def check_path(path: str) -> None:
 
 def _is_page(page: SitePage) -> bool:
     """Tell whether it is more than the admin's answer to all other addresses."""
-    if page.match is None or "admin" not in page.match.app_names:
+    if not page.is_of_admin:
         return True
     is_rest = getattr(page.view, "__name__", "") == "catch_all_view"
     view_class = getattr(page.view, "view_class", object)

@@ -6,7 +6,6 @@ Whoever approves a value approves what is in it. What is returned here is escape
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -109,18 +108,20 @@ def mark_hidden_characters(
     With `strict` also those that a script or an emoji may need, and every letter
     that looks like a Latin one. With `edges` also spaces at the ends.
     """
-    if _is_plain(text, strict=strict) and not (edges and text != text.strip(" ")):
+    if edges and text != (inner := text.strip(" ")):
+        left = len(text) - len(text.lstrip(" "))
+        marked = mark_hidden_characters(inner, strict=strict, edges=False)
+        ends = _spaces(left), _spaces(len(text) - len(inner) - left)
+        return format_html("{}{}{}", ends[0], marked, ends[1])
+    if _is_plain(text, strict=strict):
         return format_html("{}", text)
     odd = _mixed(text, strict=strict)
-    pieces: list[tuple[SafeString]] = []
     runs = groupby(
         enumerate(text), lambda one: _kind(text, one[0], one[1], odd, strict)
     )
-    for kind, found in runs:
-        same = "".join(char for _place, char in found)
-        pieces.append((_piece(kind, same),))
-    if edges:
-        pieces = _with_edges(text, pieces)
+    pieces = (
+        (_piece(kind, "".join(char for _place, char in found)),) for kind, found in runs
+    )
     return format_html_join("", "{}", pieces)
 
 
@@ -267,27 +268,10 @@ def _tags(same: str) -> Mark:
     return f"TAG {spelt}".strip(), title
 
 
-def _with_edges(text: str, pieces: list[tuple[SafeString]]) -> list[tuple[SafeString]]:
-    """Return the pieces with the plain spaces at both ends of `text` as marks."""
-    inner = text.strip(" ")
-    if not inner:
-        return [(_space(len(text)),)] if text else pieces
-    left, right = len(text) - len(text.lstrip(" ")), len(text) - len(text.rstrip(" "))
-    if not left and not right:
-        return pieces
-    whole = mark_hidden_characters(inner, edges=False)
-    return [(mark,) for mark in _around(left, whole, right)]
-
-
-def _around(left: int, whole: SafeString, right: int) -> Iterator[SafeString]:
-    if left:
-        yield _space(left)
-    yield whole
-    if right:
-        yield _space(right)
-
-
-def _space(count: int) -> SafeString:
+def _spaces(count: int) -> SafeString:
+    """Return the mark of so many plain spaces at an end of a text."""
+    if not count:
+        return SafeString("")
     title = _("U+0020 SPACE at the end") + (f" ×{count}" if count > 1 else "")  # noqa: RUF001
     return format_html(
         '<span class="aia-hidden-char" title="{}">{}</span>', title, "␣" * min(count, 8)

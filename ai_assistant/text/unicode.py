@@ -7,6 +7,8 @@ reader.
 """
 
 import codecs
+import json
+import math
 import re
 import unicodedata
 from functools import lru_cache
@@ -99,6 +101,24 @@ def whole_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [whole_json(item) for item in value]
     return value
+
+
+def short_value(value: Any, chars: int) -> Any:
+    """Return the value of a field as JSON, cut to `chars`."""
+    if isinstance(value, list | dict):
+        text = json.dumps(value, default=str)
+        return whole_json(value) if len(text) <= chars else short_text(text, chars)
+    if isinstance(value, bool | int | None):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return short_text(str(value), chars)
+
+
+def short_text(text: str, chars: int) -> str:
+    """Return `text` in whole characters, cut to `chars` of them."""
+    whole = join_surrogates(text)
+    return whole if len(whole) <= chars else f"{whole[:chars]}…"
 
 
 class SurrogateJoiner:

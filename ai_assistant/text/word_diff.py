@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile
 from math import sqrt
 from typing import Literal, NamedTuple
 
@@ -98,51 +97,26 @@ def mark_pieces(pieces: Iterable[DiffPiece], *, strict: bool) -> SafeString:
 
 def diff_words(before: str, after: str, *, most: int = MOST_PIECES) -> list[DiffPiece]:
     """Return the word diff of two texts as a list of pieces."""
-    if len(before) + len(after) > CARD_CHARS:
-        return _compared_long(before, after, most)
-    old, new = PIECES.findall(before), PIECES.findall(after)
-    few, many = sorted((_words(old), _words(new)))
+    few, many = sorted(map(_count_words, (before, after)))
     if few <= SHORT_WORDS and many <= 3 * SHORT_WORDS:
         return _replaced(before, after)
-    left = _common(zip(old, new, strict=False))
-    rest = min(len(old), len(new)) - left
-    right = min(rest, _common(zip(reversed(old), reversed(new), strict=False)))
-    head, tail = "".join(old[:left]), "".join(old[len(old) - right :])
-    middle = _apart(old[left : len(old) - right], new[left : len(new) - right], most)
-    return _settled(
-        before, after, [DiffPiece("same", head), *middle, DiffPiece("same", tail)]
-    )
-
-
-def _settled(before: str, after: str, pieces: list[DiffPiece]) -> list[DiffPiece]:
+    head, old, new, tail = split_common_ends(before, after)
+    middle = _by_word(old, new, most) or _by_line(old, new, most)
+    pieces = [DiffPiece("same", head), *middle, DiffPiece("same", tail)]
     same = sum(len(piece.text) for piece in pieces if piece.kind == "same")
     if same < ALIKE * max(len(before), len(after)):
         return _replaced(before, after)
     return _joined(pieces)
 
 
-def _compared_long(before: str, after: str, most: int) -> list[DiffPiece]:
-    """Return the pieces of texts that are too long to be looked at word by word."""
-    head, old, new, tail = split_common_ends(before, after)
-    if len(old) + len(new) <= CARD_CHARS:
-        middle = diff_words(old, new, most=most)
-    else:
-        middle = _by_line(old, new, most)
-    return _settled(
-        before, after, [DiffPiece("same", head), *middle, DiffPiece("same", tail)]
-    )
-
-
-def _common(pairs: Iterable[tuple[str, str]]) -> int:
-    """Return how many pairs at the beginning are of equals."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _apart(old: Sequence[str], new: Sequence[str], most: int) -> list[DiffPiece]:
-    """Return what differs between two rows of words, and what does not."""
-    if max(len(old), len(new)) <= most:
-        return list(_matched(old, new, _replaced))
-    return _by_line("".join(old), "".join(new), most)
+def _by_word(old: str, new: str, most: int) -> list[DiffPiece]:
+    """Return what differs between the words of two texts; nothing if too many."""
+    if len(old) + len(new) > CARD_CHARS:
+        return []
+    words = PIECES.findall(old), PIECES.findall(new)
+    if max(map(len, words)) > most:
+        return []
+    return list(_matched(*words, _replaced))
 
 
 def _by_line(old: str, new: str, most: int) -> list[DiffPiece]:
@@ -154,12 +128,8 @@ def _by_line(old: str, new: str, most: int) -> list[DiffPiece]:
     def by_word(before: str, after: str) -> list[DiffPiece]:
         nonlocal left
         left -= len(before) + len(after)
-        if left < 0:
-            return _replaced(before, after)
-        words = PIECES.findall(before), PIECES.findall(after)
-        if max(map(len, words)) > most:
-            return _replaced(before, after)
-        return list(_matched(*words, _replaced))
+        words = _by_word(before, after, most) if left >= 0 else []
+        return words or _replaced(before, after)
 
     return list(_matched(LINES.findall(old), LINES.findall(new), by_word))
 
@@ -178,32 +148,26 @@ def _matched(
 
 
 def _joined(pieces: Iterable[DiffPiece]) -> list[DiffPiece]:
-    """Return the pieces, with changes that only a space parts as one."""
-    found: list[DiffPiece] = []
-    waiting = [piece for piece in pieces if piece.text]
-    for place, piece in enumerate(waiting):
-        is_between = 0 < place < len(waiting) - 1
-        if piece.kind == "same" and piece.text == " " and is_between:
-            found += [DiffPiece("del", " "), DiffPiece("ins", " ")]
-        else:
-            found.append(piece)
-    return _sorted(found)
+    """
+    Return each stretch of changes as one piece that goes and one that comes.
 
-
-def _sorted(pieces: list[DiffPiece]) -> list[DiffPiece]:
-    """Return each stretch of changes as one piece that goes and one that comes."""
+    Changes that only a space parts are one stretch.
+    """
     result: list[DiffPiece] = []
     gone = come = ""
-    for piece in [*pieces, DiffPiece("same", "")]:
-        if piece.kind == "del":
-            gone += piece.text
-        elif piece.kind == "ins":
-            come += piece.text
-        else:
-            result += _replaced(gone, come)
+    waiting = [piece for piece in pieces if piece.text]
+    for place, (kind, text) in enumerate(waiting):
+        parts_two = text == " " and 0 < place < len(waiting) - 1
+        if kind == "same" and not parts_two:
+            begun = result.pop().text if result and not gone + come else ""
+            result += [*_replaced(gone, come), DiffPiece("same", begun + text)]
             gone = come = ""
-            result += [piece] if piece.text else []
-    return result
+            continue
+        if kind != "ins":
+            gone += text
+        if kind != "del":
+            come += text
+    return result + _replaced(gone, come)
 
 
 def _replaced(before: str, after: str) -> list[DiffPiece]:
@@ -262,7 +226,8 @@ def _kept(text: str) -> int:
     return len(start.rpartition(" ")[0].rstrip() or start)
 
 
-def _words(pieces: Sequence[str]) -> int:
+def _count_words(text: str) -> int:
+    pieces = PIECES.findall(text, 0, CARD_CHARS)
     return sum(not piece.isspace() for piece in pieces)
 
 

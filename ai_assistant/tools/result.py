@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ModelRetry, ToolFailed
-from ai_assistant.text.redaction import redact, redact_json
+from ai_assistant.text.redaction.redact import redact, redact_json
 from ai_assistant.text.unicode import join_surrogates, whole_json
 from ai_assistant.tools.arguments import is_paged
 from ai_assistant.types import ToolDefinition, ToolResult

@@ -1,7 +1,7 @@
 """A group of tools that is changed and registered as a whole."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ai_assistant.exceptions import AlreadyRegistered, NotRegistered
@@ -9,7 +9,6 @@ from ai_assistant.registry import registry
 from ai_assistant.types import ToolDefinition
 
 
-@dataclass(frozen=True, slots=True)
 class Toolset:
     """
     Tools under one name. Each method returns another toolset; this one stays.
@@ -17,12 +16,8 @@ class Toolset:
     `Toolset("crm", tools).filtered(is_read).prefixed().register()`
     """
 
-    name: str
-    tools: tuple[ToolDefinition, ...]
-
     def __init__(self, name: str, tools: Iterable[ToolDefinition]) -> None:
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "tools", tuple(tools))
+        self.name, self.tools = name, tuple(tools)
         for tool in self.names:
             if self.names.count(tool) > 1:
                 raise AlreadyRegistered(

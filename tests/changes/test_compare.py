@@ -6,15 +6,13 @@ from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.staleness import stale_rows
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, Related
-from ai_assistant.changes.verify.compare import (
-    changes_of,
-    fingerprint,
-    unexpected_changes,
-)
+from ai_assistant.changes.verify.compare import unexpected_changes
+from ai_assistant.changes.verify.description import changes_of
 from ai_assistant.changes.verify.differences import (
     MissingDifference,
     UnexpectedDifference,
 )
+from ai_assistant.changes.verify.fingerprint import fingerprint
 from tests.changes import forms
 from tests.changes.conftest import recorded
 from tests.gallery.models import (

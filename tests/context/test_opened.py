@@ -12,7 +12,6 @@ from django.contrib.sessions.models import Session
 from django.core.exceptions import PermissionDenied
 
 from ai_assistant.context.opened import (
-    _short,
     _value,
     admin_summary,
     may_open,
@@ -20,6 +19,7 @@ from ai_assistant.context.opened import (
 )
 from ai_assistant.context.page import find_page
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, is_sensitive_model
+from ai_assistant.text.unicode import short_value
 from project.questionnaires.models import Questionnaire
 from tests.context.conftest import seen
 
@@ -199,10 +199,10 @@ class TestSummary:
         ],
     )
     def test_values_are_plain_and_short(self, value, told):
-        assert _short(value) == told
+        assert short_value(value, 2000) == told
 
     def test_large_json_is_cut(self):
-        assert len(_short({"a": "x" * 5000})) == 2001
+        assert len(short_value({"a": "x" * 5000}, 2000)) == 2001
 
 
 class TestMayOpen:

@@ -72,7 +72,7 @@ from ai_assistant.engine.execution.executor import executor  # noqa: E402
 from ai_assistant.engine.storage.lease import Hold  # noqa: E402
 from ai_assistant.engine.storage.units import in_db  # noqa: E402
 from ai_assistant.models import Run  # noqa: E402
-from ai_assistant.text.redaction import redact  # noqa: E402
+from ai_assistant.text.redaction.redact import redact  # noqa: E402
 from project.asgi import application  # noqa: E402
 from tests.model_server.scripts import call, text  # noqa: E402
 from tests.model_server.thread import ModelServer  # noqa: E402

@@ -28,7 +28,7 @@ from ai_assistant.registry import registry
 from ai_assistant.render.html.fragments import entry_html, fragment
 from ai_assistant.render.html.transcript.thread import read_thread
 from ai_assistant.testing import call, reply
-from ai_assistant.text.redaction import MARK
+from ai_assistant.text.redaction.redact import MARK
 from tests.engine.conftest import resume
 from tests.engine.people import given
 from tests.model_server import ModelServer

@@ -7,7 +7,7 @@ import pytest
 
 import ai_assistant
 from ai_assistant.exceptions import AlreadyRegistered
-from ai_assistant.modules.base import ContextModule, id_of, tool_name
+from ai_assistant.modules.base import ContextModule, tool_name
 from ai_assistant.modules.resolve import (
     BUILT_IN,
     ambiguous_patterns,
@@ -161,7 +161,6 @@ class TestContextModule:
             "own",
             "below",
         )
-        assert id_of(ContextModule) == "context"
 
     def test_twice_the_same_id_names_both(self):
         register("Order")

@@ -6,7 +6,7 @@ import pytest
 
 from ai_assistant.providers.base import with_masked_secrets
 from ai_assistant.providers.stream import with_whole_characters
-from ai_assistant.text.redaction import MARK
+from ai_assistant.text.redaction.redact import MARK
 from ai_assistant.types import ReasoningDelta, ReplyEnd, TextDelta, ToolCallDelta
 
 SECRET = "canary-of-the-mail-Qm55"

@@ -21,8 +21,14 @@ from ai_assistant.safety.identity.tokens import (
     state_of,
 )
 from ai_assistant.safety.policy.sensitive import is_sensitive_model
-from ai_assistant.text.redaction import MARK, Mask, redact, redact_values
-from ai_assistant.text.redaction.redact import OWN_CHARS, OWN_TOKEN
+from ai_assistant.text.redaction.redact import (
+    MARK,
+    OWN_CHARS,
+    OWN_TOKEN,
+    Mask,
+    redact,
+    redact_values,
+)
 from ai_assistant.tools.data.access.model_admin import visible_models
 from ai_assistant.types import RunContext
 

@@ -6,7 +6,7 @@ import secrets
 import tempfile
 import time
 import weakref
-from datetime import UTC
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -174,16 +174,12 @@ class Files:
         size_bytes = storage.size(file.name)
         if self.size_bytes + size_bytes > conf.get("LIMITS", "CHANGED_BYTES"):
             return
-        digest = hashlib.sha256()
         content = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - open until it is stashed
         self._opened.append(content)
-        with storage.open(file.name, "rb") as opened:
-            for chunk in opened.chunks():
-                digest.update(chunk)
-                content.write(chunk)
+        file.sha256_before = _sha256(storage, file.name, content.write)
         content.seek(0)
         self.size_bytes += size_bytes
-        file.sha256_before, file.content = digest.hexdigest(), content
+        file.content = content
 
     def _may_be_new(self, row: RowImage, field: Any, name: str) -> bool:
         storage = field.storage
@@ -192,9 +188,7 @@ class Files:
         changed_at = value_or(None, lambda: storage.get_modified_time(name))
         if changed_at is None:
             return True  # gone, or a storage that keeps no times
-        if changed_at.tzinfo is None:
-            return bool(changed_at.timestamp() >= self._began_at)
-        return bool(changed_at.astimezone(UTC).timestamp() >= self._began_at)
+        return bool(changed_at.timestamp() >= self._began_at)
 
 
 def _close_all(opened: list[Any]) -> None:
@@ -225,15 +219,17 @@ def _may_be_there(storage: Any, name: str) -> bool:
 
 def _digest(storage: Any, name: str) -> str:
     """Return the SHA-256 of a stored file, "" if it cannot be read."""
+    return value_or("", lambda: _sha256(storage, name))
 
-    def read() -> str:
-        digest = hashlib.sha256()
-        with storage.open(name, "rb") as opened:
-            for chunk in opened.chunks():
-                digest.update(chunk)
-        return digest.hexdigest()
 
-    return value_or("", read)
+def _sha256(storage: Any, name: str, *takers: Callable[[bytes], Any]) -> str:
+    """Return the SHA-256 of a stored file, and give its content to `takers`."""
+    digest = hashlib.sha256()
+    with storage.open(name, "rb") as opened:
+        for chunk in opened.chunks():
+            for take in (digest.update, *takers):
+                take(chunk)
+    return digest.hexdigest()
 
 
 @receiver(post_delete, sender=FileChange)

@@ -16,47 +16,14 @@ from ai_assistant.changes.capture.columns import (
     is_sealed_column,
     keyed_digest,
     plain_column_value,
-    raw,
     seal_column,
 )
 from ai_assistant.changes.values import concrete, has_one_key, label, meta
-
-__all__ = [
-    "BATCH",
-    "IS_NULL",
-    "FileImage",
-    "Image",
-    "RowImage",
-    "all_rows",
-    "can_be_found",
-    "has_sealed_key",
-    "image_digest",
-    "locked_images",
-    "object_id",
-    "raw",
-    "read_values",
-    "row_image",
-    "row_images",
-    "row_key",
-    "same_value",
-    "versions",
-]
 
 Image = dict[str, Any]  # attname -> JSON
 
 BATCH = 400  # keys in one query; SQLite's oldest limit is 999 values
 IS_NULL = "aia_is_null_"
-
-
-def row_image(model: Any, pk: Any, alias: str) -> Image | None:
-    """
-    Return the image of one row, None if there is no such row.
-
-    It has all concrete fields, those of parent tables too. In a transaction the
-    row is locked where the database can.
-    """
-    found = dict(row_images(model, [pk], alias))
-    return next(iter(found.values()), None)
 
 
 def row_images(
@@ -66,11 +33,15 @@ def row_images(
     *,
     fields: Sequence[Any] | None = None,
 ) -> Iterator[tuple[Any, Image]]:
-    """Yield the keys and images of the rows that are there, of `fields` only."""
-    for some in _batches(list(pks)):
-        yield from locked_images(
-            all_rows(model, alias).filter(pk__in=some), fields=fields
-        )
+    """
+    Yield the keys and images of the rows that are there, of `fields` only.
+
+    Without `fields` of all, those of parent tables too. In a transaction the rows are
+    locked where the database can.
+    """
+    for found in in_batches(all_rows(model, alias), pks):
+        for pk, image, _ in read_values(found, fields=fields):
+            yield pk, image
 
 
 def all_rows(model: Any, alias: str) -> models.QuerySet[Any]:
@@ -78,12 +49,13 @@ def all_rows(model: Any, alias: str) -> models.QuerySet[Any]:
     return models.QuerySet(model=concrete(model), using=alias)
 
 
-def locked_images(
-    queryset: models.QuerySet[Any], *, fields: Sequence[Any] | None = None
-) -> Iterator[tuple[Any, Image]]:
-    """Yield the key and the image of each row of `queryset`, locked if possible."""
-    for pk, made, _ in read_values(queryset, fields=fields):
-        yield pk, made
+def in_batches(
+    rows: models.QuerySet[Any], pks: Iterable[Any]
+) -> Iterator[models.QuerySet[Any]]:
+    """Yield those of `rows` that have these keys, as many as one query may name."""
+    keys = list(pks)
+    for start in range(0, len(keys), BATCH):
+        yield rows.filter(pk__in=keys[start : start + BATCH])
 
 
 def read_values(
@@ -93,7 +65,7 @@ def read_values(
     limit: int | None = None,
 ) -> Iterator[tuple[Any, Image, dict[str, Any]]]:
     """
-    Yield what `read` does, and the values as Python has them, by attname.
+    Yield the key and the image of each row, and its values in Python by attname.
 
     Of at most `limit` rows.
     """
@@ -177,36 +149,29 @@ def row_key(model: Any, pk: Any) -> str:
     return f"{label(model)}:{object_id(model, pk)}"
 
 
-def versions(chosen: models.QuerySet[Any] | Iterable[models.Model]) -> dict[str, str]:
+def versions(chosen: Iterable[models.Model]) -> dict[str, str]:
     """
-    Return the digests of the rows of a queryset, or of these instances, by row_key.
+    Return the digests of the rows of these instances, by row_key.
 
     A row that is gone has none, and one whose key is a secret or of several columns.
     """
-    found: dict[str, str] = {}
-    for (model, alias), pks in _keys(chosen).items():
-        if not can_be_found(model):
-            continue
-        for pk, made in row_images(model, pks, alias):
-            found[row_key(model, pk)] = image_digest(made)
-    return found
+    return {
+        row_key(model, pk): image_digest(image)
+        for (model, alias), instances in by_table(chosen).items()
+        if can_be_found(model)
+        for pk, image in row_images(model, [one.pk for one in instances], alias)
+    }
 
 
-def _keys(
-    chosen: models.QuerySet[Any] | Iterable[models.Model],
-) -> dict[tuple[Any, str], list[Any]]:
-    if isinstance(chosen, models.QuerySet):
-        return {(chosen.model, chosen.db): list(chosen.values_list("pk", flat=True))}
-    found: dict[tuple[Any, str], list[Any]] = {}
+def by_table(
+    chosen: Iterable[models.Model],
+) -> dict[tuple[Any, str], list[models.Model]]:
+    """Return these instances by model and alias of the database."""
+    found: dict[tuple[Any, str], list[models.Model]] = {}
     for instance in chosen:
         place = (type(instance), instance._state.db or "default")
-        found.setdefault(place, []).append(instance.pk)
+        found.setdefault(place, []).append(instance)
     return found
-
-
-def _batches(pks: list[Any]) -> Iterator[list[Any]]:
-    for start in range(0, len(pks), BATCH):
-        yield pks[start : start + BATCH]
 
 
 @dataclass(kw_only=True, slots=True)

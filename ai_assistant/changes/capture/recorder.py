@@ -9,7 +9,7 @@ image of is a gap: then the changes are not whole, and nobody may say that they 
 
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -23,16 +23,17 @@ from django.db.models.signals import pre_save
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import Files
 from ai_assistant.changes.capture.images import (
-    BATCH,
     Image,
     RowImage,
     all_rows,
+    by_table,
+    in_batches,
     read_values,
 )
 from ai_assistant.changes.capture.object_names import in_savepoint, texts_of
 from ai_assistant.changes.capture.row_counts import RowCounter
 from ai_assistant.changes.capture.statements import StatementWatcher
-from ai_assistant.changes.values import columns, concrete, meta
+from ai_assistant.changes.values import columns, concrete, meta, parent_links
 
 
 def cascade_rows(
@@ -45,35 +46,28 @@ def cascade_rows(
     many-to-many tables and by generic relations; and those of which a key is set
     to NULL or to a default. Nothing if the deletion is refused by a protected row.
     """
-    found: dict[tuple[Any, str], list[Any]] = {}
-    for instance in chosen:
-        alias = instance._state.db or "default"
-        found.setdefault((type(instance), alias), []).append(instance)
-    for (_, alias), instances in found.items():
+    for (_, alias), instances in by_table(chosen).items():
         collector = Collector(using=alias, origin=instances[0])
         try:
             collector.collect(instances)
         except (ProtectedError, RestrictedError):
             continue
-        for model, pks in _rows_of(collector).items():
-            yield model, alias, list(pks)
+        for model, keys in _rows_of(collector).items():
+            yield model, alias, list(keys)
 
 
 def _rows_of(collector: Collector) -> dict[Any, dict[Any, None]]:
-    found: dict[Any, dict[Any, None]] = {}
+    found: dict[Any, dict[Any, None]] = defaultdict(dict)
     for model, instances in collector.data.items():
-        _add(found, model, (instance.pk for instance in instances))
+        found[concrete(model)] |= dict.fromkeys(one.pk for one in instances)
     for objects in collector.fast_deletes:
-        _add(found, objects.model, objects.values_list("pk", flat=True))
+        pks = objects.values_list("pk", flat=True)
+        found[concrete(objects.model)] |= dict.fromkeys(pks)
     updates: dict[Any, list[Any]] = collector.field_updates
     for (field, _), groups in updates.items():
         for group in groups:
-            _add(found, field.model, (one.pk for one in group))
+            found[concrete(field.model)] |= dict.fromkeys(one.pk for one in group)
     return found
-
-
-def _add(found: dict[Any, dict[Any, None]], model: Any, pks: Iterable[Any]) -> None:
-    found.setdefault(concrete(model), {}).update(dict.fromkeys(pks))
 
 
 logger = logging.getLogger("ai_assistant")
@@ -180,8 +174,7 @@ class Recorder:
         `is_covered`: nothing has been written to them, nor to their files, yet.
         """
         new = [pk for pk in pks if not self.knows(model, alias, pk)]
-        for start in range(0, len(new), BATCH):
-            some = all_rows(model, alias).filter(pk__in=new[start : start + BATCH])
+        for some in in_batches(all_rows(model, alias), new):
             self.meet_rows(some, is_covered=is_covered, is_going=is_going)
 
     def meet_rows(
@@ -279,10 +272,9 @@ class Recorder:
         self.rows = [row for row in self._known.values() if row.kind]
 
     def _read_again(self, model: Any, alias: str, met: dict[Any, RowImage]) -> None:
-        pks, values = list(met), []
         named: list[RowImage] = []
-        for start in range(0, len(pks), BATCH):
-            some = all_rows(model, alias).filter(pk__in=pks[start : start + BATCH])
+        values = []
+        for some in in_batches(all_rows(model, alias), met):
             for pk, image, row in read_values(some, fields=columns(model)):
                 met[pk].after = image
                 if met[pk].kind and not met[pk].text:
@@ -307,17 +299,11 @@ def _tables(
     chosen: models.QuerySet[Any] | Iterable[models.Model],
 ) -> Iterator[tuple[Any, str, list[Any]]]:
     """Yield each table in which these objects have rows, with their keys."""
-    found: dict[tuple[Any, str], list[models.Model]] = {}
-    for instance in chosen:
-        place = (concrete(instance), instance._state.db or "default")
-        found.setdefault(place, []).append(instance)
-    for (model, alias), instances in found.items():
-        yield model, alias, [instance.pk for instance in instances]
-        for parent in meta(model).all_parents:
-            link = meta(model).get_ancestor_link(parent)
-            if concrete(parent) is parent and link is not None:
-                key = meta(parent).pk.attname
-                yield parent, alias, [getattr(one, key) for one in instances]
+    for (model, alias), instances in by_table(chosen).items():
+        yield concrete(model), alias, [instance.pk for instance in instances]
+        for parent, _link in parent_links(concrete(model)):
+            key = meta(parent).pk.attname
+            yield parent, alias, [getattr(one, key) for one in instances]
 
 
 def _size(image: Image | None) -> int:

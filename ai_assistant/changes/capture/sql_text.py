@@ -62,12 +62,7 @@ class Insert:
     returning: tuple[str, ...]  # columns that it gives back
 
 
-class _Unclear:
-    def __repr__(self) -> str:
-        return "UNCLEAR"
-
-
-UNCLEAR = _Unclear()
+UNCLEAR = object()
 
 
 def statement_kind(sql: str) -> Kind:
@@ -77,9 +72,10 @@ def statement_kind(sql: str) -> Kind:
     first = word.group().upper() if word else ""
     if first in READS:
         # A SELECT can write too, by INTO or in a WITH of its own.
-        if first == "SELECT" and _has(r"\b(INTO)\b", bare):
-            return "other"
-        return "read"
+        writes = first == "SELECT" and re.search(
+            r"\bINTO\b", outside_quotes(bare), re.I
+        )
+        return "other" if writes else "read"
     if first in ("WITH", "EXPLAIN"):
         unlocked = LOCKING.sub("", outside_quotes(bare))
         return "other" if WRITE_WORDS.search(unlocked) else "read"
@@ -199,7 +195,3 @@ def _assigned(text: str, params: tuple[Any, ...]) -> dict[str, Any]:
         )
         start, used = comma.end(), used + count
     return found
-
-
-def _has(pattern: str, sql: str) -> bool:
-    return re.search(pattern, outside_quotes(sql), re.IGNORECASE) is not None

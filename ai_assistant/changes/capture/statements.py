@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ai_assistant.changes.capture import sql_text
@@ -43,15 +43,6 @@ class ReplayCursor:
         return self.fetchmany(len(self._rows))
 
 
-def can_return(connection: Any) -> bool:
-    """Tell whether the database says which rows it has inserted."""
-    features = connection.features
-    return bool(
-        features.can_return_columns_from_insert
-        and features.can_return_rows_from_bulk_insert
-    )
-
-
 def with_key(sql: str, plain: Insert, model: Any, connection: Any) -> str:
     """Return the statement so that it gives back the primary key."""
     column = meta(model).pk.column
@@ -60,11 +51,6 @@ def with_key(sql: str, plain: Insert, model: Any, connection: Any) -> str:
     quote = connection.ops.quote_name
     key = f"{quote(plain.table)}.{quote(column)}"
     return f"{sql}, {key}" if plain.returning else f"{sql} RETURNING {key}"
-
-
-def read_ahead(cursor: Any) -> None:
-    """Read what a statement returns, and leave it to be read again."""
-    cursor.cursor = ReplayCursor(cursor.cursor, list(cursor.fetchall()))
 
 
 def taken_keys(
@@ -100,9 +86,8 @@ logger = logging.getLogger("ai_assistant")
 
 # Tables that every write may write to along the way. Rows that go from them are
 # images or gaps like any others.
-ALONG_APPS = frozenset({"ai_assistant", "sessions"})
+ALONG_APPS = frozenset({"ai_assistant", "sessions"})  # whose rows have no images
 ALONG_MODELS = frozenset({"admin.logentry", "contenttypes.contenttype"})
-NEVER_KEPT = ALONG_APPS  # their rows have no images
 
 Execute = Callable[[str, Any, bool, dict[str, Any]], Any]
 
@@ -119,7 +104,7 @@ class WatchedStatement:
     plain_insert: sql_text.Insert | None = None
     returns: bool = False  # an UPDATE or DELETE that gives rows back
     is_along: bool = False
-    problem: str = field(default="")  # the kind of the gap, if not that of the SQL
+    problem: str = ""  # the kind of the gap, if not that of the SQL
 
 
 class StatementWatcher:
@@ -183,7 +168,10 @@ class StatementWatcher:
         self, watched: WatchedStatement, params: Any, connection: Any
     ) -> None:
         plain = sql_text.insert(watched.sql, params)
-        if plain is None or not can_return(connection):
+        # Not every database says which rows it has inserted, one or many.
+        one = connection.features.can_return_columns_from_insert
+        many = connection.features.can_return_rows_from_bulk_insert
+        if plain is None or not (one and many):
             return
         watched.plain_insert = plain
         watched.sql = with_key(watched.sql, plain, watched.model, connection)
@@ -193,7 +181,7 @@ class StatementWatcher:
     ) -> None:
         plain = sql_text.parse_plain_statement(watched.sql, params)
         model = watched.model
-        if plain is None or _is_never_kept(model):
+        if plain is None or meta(model).app_label in ALONG_APPS:
             return
         if meta(model).pk.column in plain.assigned:
             watched.problem = "key"  # the row cannot be found again
@@ -242,7 +230,7 @@ def _returned(watched: WatchedStatement, context: dict[str, Any]) -> list[Any]:
     cursor, insert = context["cursor"], watched.plain_insert
     if insert is None:
         if watched.returns:
-            read_ahead(cursor)
+            cursor.cursor = ReplayCursor(cursor.cursor, list(cursor.fetchall()))
         return []
     keys = taken_keys(cursor, insert, watched.model, context["connection"])
     watched.imaged = len(keys)
@@ -255,10 +243,6 @@ def _one_row(plain: sql_text.PlainStatement, model: Any, connection: Any) -> Any
     if plain.where != f"{quote(plain.table)}.{quote(key.column)} = %s":
         return None
     return key.to_python(plain.params[0])
-
-
-def _is_never_kept(model: Any) -> bool:
-    return meta(model).app_label in NEVER_KEPT
 
 
 def _is_along(watched: WatchedStatement) -> bool:

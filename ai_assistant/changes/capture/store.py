@@ -38,7 +38,10 @@ def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet 
     FileChange.objects.bulk_create(files)
     recorder.files.close()
     if any(file.sha256_before and not file.stash for file in files):
-        _mark_unkept(change_set)
+        change_set.is_partial = True
+        unkept = {"table": "", "kind": "file", "count": 0}
+        change_set.gaps = [*change_set.gaps, unkept]
+        change_set.save(update_fields=["is_partial", "gaps"])
     return change_set
 
 
@@ -73,9 +76,3 @@ def _file(change_set: ChangeSet, row: RowChange, file: FileImage) -> FileChange:
         sha256_after=file.sha256_after,
         stash=name,
     )
-
-
-def _mark_unkept(change_set: ChangeSet) -> None:
-    change_set.is_partial = True
-    change_set.gaps = [*change_set.gaps, {"table": "", "kind": "file", "count": 0}]
-    change_set.save(update_fields=["is_partial", "gaps"])

@@ -63,10 +63,7 @@ def is_side(model: Any) -> bool:
     options = meta(concrete(model))
     if options.label_lower in {name.lower() for name in conf.get("SIDE_MODELS")}:
         return True
-    is_historical = hasattr(model, "history_type") or (
-        model.__name__.startswith("Historical") and _has(model, "history_type")
-    )
-    return options.app_label in HISTORY_APPS or is_historical
+    return options.app_label in HISTORY_APPS or hasattr(model, "history_type")
 
 
 def _is_measured(field: Any) -> bool:
@@ -76,7 +73,3 @@ def _is_measured(field: Any) -> bool:
         for other in meta(field.model).fields
         if isinstance(other, models.ImageField)
     )
-
-
-def _has(model: Any, name: str) -> bool:
-    return name in {field.name for field in meta(model).get_fields()}

@@ -12,12 +12,12 @@ from ai_assistant.changes.capture.images import can_be_found, image_digest
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.display import display_value, row_name
 from ai_assistant.changes.values import (
+    CHANGE_KINDS,
     SHOWN,
-    ChangeKind,
     Changes,
     FieldChange,
     meta,
-    model_of_label,
+    model_name,
 )
 from ai_assistant.changes.values import ObjectChange as Shown
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
@@ -57,38 +57,20 @@ def with_total(changes: Changes, total: int) -> Changes:
 
 def _renumbered(words: str, changes: Changes, total: int) -> str:
     """Return `words` with the other number; empty if it is not known which it is."""
-    names = _names(changes.model)
+    one, many = model_name(changes.model), model_name(changes.model, plural=True)
     found = list(places_of(words, changes.total))
-    counting = [one for one in found if names and _follows(words, one, names[1])]
+    counting = [
+        place
+        for place in found
+        if many and words[place[1] :].lstrip(AFTER).startswith(many)
+    ]
     if len(counting or found) != 1:
         return ""
     ((start, end),) = counting or found
     rest = words[end:]
     if counting and total == 1:
-        rest = rest.replace(names[1], names[0], 1)
+        rest = rest.replace(many, one, 1)
     return f"{words[:start]}{total}{rest}"
-
-
-def _names(label: str) -> tuple[str, ...]:
-    """Return what one object of the model is called, and what several are."""
-    model: Any = model_of_label(label)
-    if model is None:
-        return ()
-    options = model._meta
-    return str(options.verbose_name), str(options.verbose_name_plural)
-
-
-def _follows(words: str, place: Span, name: str) -> bool:
-    return words[place[1] :].lstrip(AFTER).startswith(name)
-
-
-KINDS: dict[str, ChangeKind] = {
-    "create": "create",
-    "update": "change",
-    "delete": "delete",
-    "m2m_add": "link",
-    "m2m_remove": "link",
-}
 
 
 def changes_of(recorder: Recorder, title: str) -> Changes:
@@ -126,7 +108,7 @@ def gap_texts(recorder: Recorder) -> list[str]:
 def _object(one: RecordedObject) -> Shown:
     row = one.row
     return Shown(
-        kind=KINDS[one.kind],
+        kind=CHANGE_KINDS[one.kind],
         model=row.label,
         object_id="" if row.before is None else row.object_id,
         text=row.text,

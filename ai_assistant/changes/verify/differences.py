@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ai_assistant.changes.capture.images import Image, RowImage, row_images
-from ai_assistant.changes.values import columns, concrete, meta
+from ai_assistant.changes.values import columns, parent_links
 
 
 class UnexpectedDifference(str):
@@ -64,12 +64,11 @@ def objects_of(rows: list[RowImage]) -> list[RecordedObject]:
 
 def parent_keys(row: RowImage) -> list[tuple[Any, Any]]:
     """Return the tables of parents with the key of this object in each."""
-    found, image = [], row.before or row.after or {}
-    for parent in meta(row.model).all_parents:
-        link = meta(row.model).get_ancestor_link(parent)
-        if concrete(parent) is parent and link is not None:
-            found.append((parent, image.get(link.attname, row.pk)))
-    return found
+    image = row.before or row.after or {}
+    return [
+        (parent, image.get(link.attname, row.pk))
+        for parent, link in parent_links(row.model)
+    ]
 
 
 def whole_before(one: RecordedObject) -> Image | None:

@@ -14,6 +14,7 @@ from ai_assistant.changes.values import (
     concrete,
     label,
     meta,
+    model_name,
     model_of_label,
 )
 from ai_assistant.changes.verify.auto_fields import is_side
@@ -56,7 +57,11 @@ class Expected:
                     self._objects[key] = one
         for group in shown.related:
             self._along[_tables(group.model)[0], group.kind] += group.count
-        self._add_hidden(shown)
+        for one in hidden_objects(shown):
+            for key in keys_of(one.model, one.object_id):
+                self._objects.setdefault(key, one)
+        if not shown.hidden:
+            self._add_alike(shown)
 
     def branch(self) -> "Expected":
         """Return another that goes on from here; this one stays as it is."""
@@ -75,13 +80,6 @@ class Expected:
         found = [self._check(one) for one in objects if not one.row.is_link]
         found += [self._check_link(one) for one in objects if one.row.is_link]
         return [sentence for sentence in found if sentence]
-
-    def _add_hidden(self, shown: Changes) -> None:
-        for one in hidden_objects(shown):
-            for key in keys_of(one.model, one.object_id):
-                self._objects.setdefault(key, one)
-        if not shown.hidden:
-            self._add_alike(shown)
 
     def _add_alike(self, shown: Changes) -> None:
         if shown.total <= len(shown.objects) or not shown.objects:
@@ -154,7 +152,7 @@ class Expected:
         fields = self._link_fields(row, ends)
         if any(_is_chosen(row, other, change) for other, change in fields):
             return ""
-        text = ", ".join(f"{_name(table)} {pk}" for table, pk in ends)
+        text = ", ".join(f"{model_name(table)} {pk}" for table, pk in ends)
         return UnexpectedDifference(
             _("A link would change too: %(text)s.") % {"text": text}
         )
@@ -178,11 +176,6 @@ class Expected:
 def keys_of(model: str, object_id: str) -> list[Key]:
     """Return the rows of an object in its table and in those of its parents."""
     return [(table, object_id) for table in _tables(model)]
-
-
-def _name(table: str) -> str:
-    model = model_of_label(table)
-    return table if model is None else str(meta(model).verbose_name)
 
 
 def _tables(name: str) -> list[str]:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from django.db import models
@@ -159,9 +160,7 @@ def _link_names(model: Any) -> set[str]:
 
 
 def _change(one: HiddenField, value: str, *, is_links: bool) -> FieldChange:
+    change = FieldChange(name=one.name, label=one.name, attname=one.attname)
     if is_links:
-        links = json.loads(value) if value else None
-        return FieldChange(
-            name=one.name, label=one.name, attname=one.attname, raw=links
-        )
-    return FieldChange(name=one.name, label=one.name, attname=one.attname, held=value)
+        return replace(change, raw=json.loads(value) if value else None)
+    return replace(change, held=value)

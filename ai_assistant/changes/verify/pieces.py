@@ -13,6 +13,7 @@ from ai_assistant.changes.capture.images import (
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.values import Changes, columns, label, meta, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
+from ai_assistant.changes.verify.compare import left_undone
 from ai_assistant.changes.verify.description import gap_texts
 from ai_assistant.changes.verify.differences import (
     RecordedObject,
@@ -22,7 +23,6 @@ from ai_assistant.changes.verify.differences import (
     whole_before,
 )
 from ai_assistant.changes.verify.expected import Expected
-from ai_assistant.changes.verify.missing import left_undone
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 

@@ -18,7 +18,7 @@ from ai_assistant.providers.base import provider_for, with_masked_secrets
 from ai_assistant.providers.prices import priced
 from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user
-from ai_assistant.text.redaction import redact
+from ai_assistant.text.redaction.redact import redact
 from ai_assistant.text.unicode import is_bidi_control, is_control
 from ai_assistant.types import ModelRequest, Provider, ReplyEnd, TextDelta, Usage
 

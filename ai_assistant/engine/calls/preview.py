@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.changes import values
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.values import Changes
-from ai_assistant.changes.verify.compare import changes_of
+from ai_assistant.changes.verify.description import changes_of
 from ai_assistant.engine.calls.attempt import (
     TIMEOUT,
     Attempt,

@@ -23,7 +23,7 @@ from ai_assistant.exceptions import ImproperlyConfiguredAssistant, LostLease
 from ai_assistant.models import clock
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.registry import registry
-from ai_assistant.text.redaction import redact, redact_json
+from ai_assistant.text.redaction.redact import redact, redact_json
 from ai_assistant.text.unicode import join_surrogates, whole_json
 from ai_assistant.tools.result import from_value
 from ai_assistant.types import JSON, CallActions, ToolResult

@@ -14,7 +14,7 @@ from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.run import Run
-from ai_assistant.text.redaction import redact
+from ai_assistant.text.redaction.redact import redact
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.result import from_exception
 from ai_assistant.types import ToolResult

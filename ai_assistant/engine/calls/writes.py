@@ -12,7 +12,8 @@ from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.changes.capture.store import store
 from ai_assistant.changes.staleness import stale_rows
 from ai_assistant.changes.values import Changes
-from ai_assistant.changes.verify import compare
+from ai_assistant.changes.verify.compare import unexpected_changes
+from ai_assistant.changes.verify.description import changes_of
 from ai_assistant.changes.verify.differences import (
     MissingDifference,
     UnexpectedDifference,
@@ -205,8 +206,8 @@ def because_unexpected(unexpected: Sequence[str]) -> str:
 
 def _check_as_shown(shown: Changes, recorder: Recorder) -> None:
     """Raise Differs, with what really happens, if that is not what was shown."""
-    unexpected = compare.unexpected_changes(shown, recorder)
+    unexpected = unexpected_changes(shown, recorder)
     if not unexpected:
         return
     because = because_unexpected(unexpected)
-    raise Differs(because, compare.changes_of(recorder, shown.title))
+    raise Differs(because, changes_of(recorder, shown.title))

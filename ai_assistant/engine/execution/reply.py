@@ -44,7 +44,7 @@ from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import tool_opens_at
 from ai_assistant.safety.policy.policy import tool_verdict
-from ai_assistant.text.redaction import redact, redact_values_json
+from ai_assistant.text.redaction.redact import redact, redact_values_json
 from ai_assistant.tools.arguments import (
     MAX_ARGUMENTS_CHARS,
     arguments_digest,

@@ -13,7 +13,7 @@ from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import Custom
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import ClientRun, Run
-from ai_assistant.text.redaction import redact_values
+from ai_assistant.text.redaction.redact import redact_values
 from ai_assistant.types import UserKey
 
 

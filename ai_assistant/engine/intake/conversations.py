@@ -18,7 +18,7 @@ from ai_assistant.models.clock import Now, free
 from ai_assistant.models.conversation import Conversation, Feedback
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.safety.audit import record
-from ai_assistant.text.redaction import redact_values
+from ai_assistant.text.redaction.redact import redact_values
 from ai_assistant.types import UserKey
 
 NAME_CHARS = 200

@@ -33,7 +33,7 @@ from ai_assistant.safety.budgets.budgets import has_budgets
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.safety.limits import check_message_rate
-from ai_assistant.text.redaction import redact, redact_json, redact_values
+from ai_assistant.text.redaction.redact import redact, redact_json, redact_values
 from ai_assistant.text.unicode import is_control, join_surrogates
 from ai_assistant.types import UserKey
 

@@ -25,7 +25,7 @@ from ai_assistant.models.run import SESSION, WAITING, Run
 from ai_assistant.safety.audit import came_from
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import SessionStamp, check_user
-from ai_assistant.text.redaction import redact_values
+from ai_assistant.text.redaction.redact import redact_values
 
 
 def answer_now(given: Answer) -> Decided:

@@ -31,7 +31,7 @@ from ai_assistant.models.policy import Grant
 from ai_assistant.models.run import RunState
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.policy.policy import tool_verdict
-from ai_assistant.text.redaction import redact_values_json
+from ai_assistant.text.redaction.redact import redact_values_json
 from ai_assistant.tools.arguments import arguments_digest
 from ai_assistant.types import JSON, ToolDefinition, ToolResult, UserKey
 

@@ -30,7 +30,7 @@ from ai_assistant.models.clock import Now
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING, Run, RunState
 from ai_assistant.safety.identity.session import SessionStamp
-from ai_assistant.text.redaction import redact, redact_json, redact_values_json
+from ai_assistant.text.redaction.redact import redact, redact_json, redact_values_json
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.types import JSON, ToolResult, UserKey
 

@@ -26,7 +26,7 @@ from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.registry import registry
 from ai_assistant.safety.budgets.ledger import settle_open
 from ai_assistant.safety.identity.permissions import fresh_user
-from ai_assistant.text.redaction import redact
+from ai_assistant.text.redaction.redact import redact
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.types import ToolResult
 

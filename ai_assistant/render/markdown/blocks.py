@@ -6,6 +6,7 @@ has begun, or when it is complete in itself (a heading, a closed fence, a paragr
 and its blank line). Only complete lines decide.
 """
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -77,7 +78,7 @@ def cut(text: str) -> Cut:
     groups = _groups(block_tokens(complete), complete.split("\n"))
     if not groups:
         return Cut(closed=[], end=0)
-    offsets = _line_offsets(complete)
+    offsets = [0, *(end.end() for end in re.finditer("\n", complete))]
     starts = [offsets[first] for first, _ in groups]
     if _is_complete(groups[-1][1], complete):
         starts.append(len(complete))
@@ -123,13 +124,6 @@ def _is_complete(token: Token, complete: str) -> bool:
         return fence_is_closed(token)
     last_line = complete[complete.rfind("\n", 0, -1) + 1 :]
     return token.type in _ENDED_BY_BLANK_LINE and not last_line.strip(" \t\n")
-
-
-def _line_offsets(text: str) -> list[int]:
-    offsets = [0]
-    while (end := text.find("\n", offsets[-1])) != -1:
-        offsets.append(end + 1)
-    return offsets
 
 
 def _without_blank_lines(source: str) -> str:

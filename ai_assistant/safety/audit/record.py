@@ -16,7 +16,7 @@ from ai_assistant import conf
 from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.safety.audit.chain import entry_hash
-from ai_assistant.text.redaction import redact
+from ai_assistant.text.redaction.redact import redact
 
 TEXT_CHARS = 500
 ITEMS = 50  # of a list or an object

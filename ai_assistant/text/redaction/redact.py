@@ -131,6 +131,17 @@ def patterns() -> tuple[Pattern, ...]:
     return (*BUILT_IN, _cookies(), *_own())
 
 
+def site_secrets() -> tuple[str, ...]:
+    """Return the site's secrets, as they are configured now."""
+    names = [profile.get("API_KEY_ENV") for profile in conf.get("PROFILES").values()]
+    return _configured(tuple(os.environ.get(name or "", "") for name in names))
+
+
+@lru_cache(maxsize=4)
+def _configured(_of_profiles: tuple[str, ...]) -> tuple[str, ...]:
+    return configured_secrets()
+
+
 def _cookies() -> Pattern:
     names = {*FIELD_NAMES, settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME}
     ordered = sorted(names, key=lambda name: (-len(name), name))
@@ -174,17 +185,6 @@ def redact_values_json(value: Any) -> Any:
     return _mapped(value, redact_values)
 
 
-def site_secrets() -> tuple[str, ...]:
-    """Return the site's secrets, as they are configured now."""
-    names = [profile.get("API_KEY_ENV") for profile in conf.get("PROFILES").values()]
-    return _redact_secrets(tuple(os.environ.get(name or "", "") for name in names))
-
-
-@lru_cache(maxsize=4)
-def _redact_secrets(_of_profiles: tuple[str, ...]) -> tuple[str, ...]:
-    return configured_secrets()
-
-
 def _without_patterns(text: str) -> str:
     for pattern in patterns():
         if pattern.may_match(text):
@@ -200,9 +200,8 @@ def _masked(pattern: Pattern) -> Callable[[Match[str]], str] | str:
         start, end = found.span("secret")
         if start < 0:
             return MARK
-        begin = found.start()
-        whole = found.group()
-        return whole[: start - begin] + MARK + whole[end - begin :]
+        text = found.string
+        return text[found.start() : start] + MARK + text[end : found.end()]
 
     return masked
 
@@ -221,7 +220,7 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _reset(**_changed: object) -> None:
-    _redact_secrets.cache_clear()
+    _configured.cache_clear()
     patterns.cache_clear()
 
 

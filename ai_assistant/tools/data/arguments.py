@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from django.db.models import Model
 from pydantic import BeforeValidator, Field
 
+from ai_assistant.changes.capture.images import in_batches
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.admin_pages import Page, is_overridden
@@ -22,7 +23,6 @@ from ai_assistant.tools.data.errors import wrong_values
 
 MOST_IDS = 1000
 MOST_NAMED = 10
-BATCH = 400  # keys in one query; SQLite's oldest limit is 999 values
 
 ObjectId = Annotated[str, BeforeValidator(str)]  # of any type, as a text
 Ids = Annotated[list[str | int], Field(min_length=1, max_length=MOST_IDS)]
@@ -80,5 +80,5 @@ def _rows(access: AdminAccess, keys: list[Any], page: Page) -> Iterator[Model]:
                 yield obj
         return
     rows = changelist_rows(access) if is_list else page_rows(access, page)
-    for start in range(0, len(keys), BATCH):
-        yield from rows.filter(pk__in=keys[start : start + BATCH])
+    for some in in_batches(rows, keys):
+        yield from some

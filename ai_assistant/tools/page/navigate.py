@@ -90,9 +90,8 @@ def navigate_to(
             _("“%(name)s” is never opened by a tool.") % {"name": view_name}
         )
     # "admin:index" names the index of an AdminSite that has a name of its own, too.
-    match = page.match
-    apps = ":".join(match.app_names) if match is not None else ""
-    if match is None or view_name != f"{apps}:{match.url_name}":
+    apps = ":".join(page.match.app_names)
+    if view_name != f"{apps}:{page.match.url_name}":
         _check_allowed(page.info.view_name)
     if not _is_harmless(page):
         raise ToolFailed(
@@ -160,9 +159,8 @@ def _is_harmless(page: SitePage) -> bool:
     to name it, or to have declared it to the assistant.
     """
     view_name = page.info.view_name
-    is_of_admin = page.match is not None and "admin" in page.match.app_names
     return (
-        not is_of_admin
+        not page.is_of_admin
         or page.info.action in SAFE
         or _is_named(view_name)
         or registered_parts(page.view) != ViewParts()

@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
 from ai_assistant import conf
-from ai_assistant.context.collect import page_title
 from ai_assistant.context.page import find_page, page_info
+from ai_assistant.context.page_items import page_title
 from ai_assistant.engine.service import RunScope
 from ai_assistant.modules.resolve import module_for
 from ai_assistant.registry import registry

@@ -11,9 +11,10 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.context.block import line_of
-from ai_assistant.context.collect import PAGE, collect_items
+from ai_assistant.context.collect import collect_items
 from ai_assistant.context.opened import page_request
 from ai_assistant.context.page import SitePage, find_page
+from ai_assistant.context.page_items import PAGE
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.read_only import read_only

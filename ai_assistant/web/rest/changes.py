@@ -88,7 +88,7 @@ def _fields(one: ChangeSet) -> dict[str, Any]:
         "tool": one.tool,
         "row_count": getattr(one, "row_count", 0),
         "is_partial": one.is_partial,
-        "gaps": gap_sentences(one),
+        "gaps": gap_sentences([one]),
         "created_at": one.created_at,
     }
 

@@ -23,7 +23,7 @@ from ai_assistant.engine.service import (
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Channel, Run
-from ai_assistant.text.redaction import redact, redact_values
+from ai_assistant.text.redaction.redact import redact, redact_values
 from ai_assistant.types import UserKey
 from ai_assistant.web.panel.fields import MAX_PATH_CHARS, page_path
 from ai_assistant.web.principal import Caller

@@ -13,17 +13,13 @@ from django.utils.text import capfirst
 
 from ai_assistant.changes.capture.columns import raw
 from ai_assistant.changes.capture.images import object_id, same_value
+from ai_assistant.changes.display import plain_text
 from ai_assistant.changes.values import concrete, label, meta
 from ai_assistant.models.change import RowChange
 from ai_assistant.safety.policy.form_limits import form_limits, named_among
 from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_field
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.data.access.values import (
-    names_of,
-    object_name,
-    plain_text,
-    shown_value,
-)
+from ai_assistant.tools.data.access.values import names_of, object_name, shown_value
 from ai_assistant.tools.data.writing.posting import is_secret
 from ai_assistant.web.save_guard.digest import (
     Opened,

@@ -114,7 +114,7 @@ def _page_forms(request: HttpRequest, page: SitePage) -> Iterator[Any]:
     if page.info.action == "changelist":
         yield from _list_forms(request, admin)
         return
-    quoted = page.match.kwargs["object_id"] if page.match else ""
+    quoted = page.match.kwargs["object_id"]
     to_field = request.POST.get(TO_FIELD_VAR, request.GET.get(TO_FIELD_VAR))
     obj = admin.get_object(request, unquote(quoted), to_field)
     if obj is None or not admin.has_change_permission(request, obj):

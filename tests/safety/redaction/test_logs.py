@@ -3,8 +3,8 @@ import logging
 
 import pytest
 
-from ai_assistant.text.redaction import MARK
 from ai_assistant.text.redaction.logs import NAMES, Redacting, install
+from ai_assistant.text.redaction.redact import MARK
 
 SECRET = "sk-proj-" + "Ab1" * 8
 

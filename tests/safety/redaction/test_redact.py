@@ -5,8 +5,14 @@ from django.contrib.auth.hashers import make_password
 from django.core import signing
 
 from ai_assistant import conf
-from ai_assistant.text.redaction import MARK, Mask, redact, redact_json, redact_values
-from ai_assistant.text.redaction.redact import patterns
+from ai_assistant.text.redaction.redact import (
+    MARK,
+    Mask,
+    patterns,
+    redact,
+    redact_json,
+    redact_values,
+)
 from tests.safety.redaction.canaries import LOOKS
 
 LONG = 'Kx9-"quoted"&more\\ä/=+?'

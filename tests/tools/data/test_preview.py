@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ai_assistant.changes.capture.images import row_key, versions
+from ai_assistant.changes.capture.images import row_images, row_key, versions
 from ai_assistant.changes.values import Changes, from_json, to_json
 from tests.tools.data.reading import staff
 from tests.tools.data.writing import Movement, columns, preview, shown, use
@@ -80,13 +80,11 @@ class TestChange:
         ],
     )
     def test_raw_values_are_what_the_row_holds_then(self, boss, stock, values):
-        from ai_assistant.changes.capture.images import row_image
-
         changes = change(boss, stock.lamp, values)
         use("change_object", boss, model=MODEL, id=stock.lamp.pk, values=values)
 
         fields = changes.objects[0].fields
-        row = row_image(Product, stock.lamp.pk, "default")
+        row = dict(row_images(Product, [stock.lamp.pk], "default"))[stock.lamp.pk]
         assert {one.attname: one.raw for one in fields} == {
             one.attname: row[one.attname] for one in fields
         }

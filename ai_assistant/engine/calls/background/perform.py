@@ -57,7 +57,7 @@ from ai_assistant.models.run import SESSION, Run
 from ai_assistant.registry import registry
 from ai_assistant.request_context import below
 from ai_assistant.safety.identity.session import AccessRevoked
-from ai_assistant.text.redaction import redact
+from ai_assistant.text.redaction.redact import redact
 from ai_assistant.types import JSON, RunContext, ToolResult
 
 logger = logging.getLogger("ai_assistant")

@@ -6,15 +6,11 @@ from uuid import UUID
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.values import Changes, stored_changes
+from ai_assistant.changes.values import Changes, model_name, stored_changes
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry
-from ai_assistant.render.html.diffs.differences import (
-    difference_entry,
-    model_name,
-    more_sentence,
-)
+from ai_assistant.render.html.diffs.differences import difference_entry, more_sentence
 from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.text.word_diff import whole_text_limit
@@ -37,7 +33,7 @@ def proposal_entry(interrupt: Interrupt) -> Entry:
         "importance": (tool.display.importance or "") if tool else "",
         "expires_at": interrupt.expires_at,
         "editable": bool(changes and tool and tool.approval.editor),
-        "allows": _allows(call, changes) if _may_allow(call, changes) else "",
+        "allows": _allows(call, changes),
     }
 
 
@@ -63,16 +59,13 @@ def _argument(interrupt: Interrupt, name: str, text: str, most: int) -> Entry:
     }
 
 
-def _may_allow(call: ToolCall, changes: Changes | None) -> bool:
-    """Tell whether the same tool may be allowed for the whole run."""
-    if changes is not None and changes.is_empty:
-        return False  # nobody has seen what it does
-    tool = registry.tool(call.name)
-    return call.effect == "write" and not (tool is not None and tool.execution.external)
-
-
 def _allows(call: ToolCall, changes: Changes | None) -> str:
-    """Return the words of the button that allows the same for the whole run."""
+    """Return the words of the button that allows the same for the whole run, if any."""
+    tool = registry.tool(call.name)
+    if call.effect != "write" or (tool is not None and tool.execution.external):
+        return ""
+    if changes is not None and changes.is_empty:
+        return ""  # nobody has seen what it does
     named = {"tool": call.label or call.name}
     if changes is None or not changes.model:
         return _("Allow “%(tool)s” for this answer") % named
@@ -91,20 +84,16 @@ def edit_entry(form: Any, interrupt_id: UUID) -> Entry:
     form.auto_id = f"i-{interrupt_id}-%s"
     fields = form.visible_fields()
     wrong = [field for field in fields if field.errors]
+    hidden = form.hidden_fields()
     if wrong:
         wrong[0].field.widget.attrs["autofocus"] = True
     return {
         "form": form,
         "fields": fields,
-        "hidden": form.hidden_fields(),
-        "told": [*form.non_field_errors(), *_of_hidden(form)],
+        "hidden": hidden,
+        "told": [
+            *form.non_field_errors(),
+            *(f"{one.label}: {error}" for one in hidden for error in one.errors),
+        ],
         "wrong": len(wrong),
     }
-
-
-def _of_hidden(form: Any) -> list[str]:
-    return [
-        f"{field.label}: {error}"
-        for field in form.hidden_fields()
-        for error in field.errors
-    ]

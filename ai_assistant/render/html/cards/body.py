@@ -18,7 +18,7 @@ from ai_assistant.models.run import Run, Step
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.registry import registry
 from ai_assistant.text.hidden_characters import mark_hidden_characters
-from ai_assistant.text.redaction import redact, redact_json
+from ai_assistant.text.redaction.redact import redact, redact_json
 
 logger = logging.getLogger("ai_assistant")
 
@@ -185,10 +185,9 @@ def _text(value: object) -> str:
     if isinstance(value, str):
         with suppress(ValueError):  # a result is told to the model as JSON mostly
             value = json.loads(value)
-    is_text = isinstance(value, str)
-    text = redact(str(value)) if is_text else _set_out(redact_json(value))
+    if isinstance(value, str):
+        text = redact(value)
+    else:
+        shown = redact_json(value)
+        text = json.dumps(shown, indent=2, ensure_ascii=False, default=str)
     return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]} …"
-
-
-def _set_out(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str)

@@ -106,16 +106,13 @@ def decision_of(call: ToolCall) -> Entry | None:
         return None
     last = max(decided, key=lambda one: one.decided_at or one.created_at)
     changes = stored_changes(last.proposal)
+    reason = last.answer if last.status == STATUS.DENIED else ""
     return {
         "id": str(call.pk),
         "sentence": _sentence(last),
-        "reason": last.answer if _has_reason(last) else "",
+        "reason": reason if isinstance(reason, str) else "",
         "diff": difference_entry(changes, f"interrupt={last.pk}") if changes else None,
     }
-
-
-def _has_reason(decided: Interrupt) -> bool:
-    return decided.status == STATUS.DENIED and isinstance(decided.answer, str)
 
 
 def _sentence(decided: Interrupt) -> str:

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.display import display_value
 from ai_assistant.changes.values import (
-    ChangeKind,
+    CHANGE_KINDS,
     FieldChange,
     ObjectChange,
     model_of_label,
@@ -90,13 +90,6 @@ def _names(model: Any, keys: list[str]) -> dict[str, str]:
 SHOWN_ROWS = 50  # of one change; more are counted
 MOST_TABLES = 5  # that are named where there is no image
 LINKS = (RowChange.Kind.M2M_ADD, RowChange.Kind.M2M_REMOVE)
-KINDS: dict[str, ChangeKind] = {
-    RowChange.Kind.CREATE: "create",
-    RowChange.Kind.UPDATE: "change",
-    RowChange.Kind.DELETE: "delete",
-    RowChange.Kind.M2M_ADD: "link",
-    RowChange.Kind.M2M_REMOVE: "link",
-}
 
 
 def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
@@ -125,11 +118,6 @@ def readable_rows(rows: Sequence[RowChange]) -> list[ObjectChange]:
     """Return what happened to each row, as a person reads it: nothing sealed."""
     names = _changes_names(rows)
     return [_change(row, names) for row in rows]
-
-
-def gap_sentences(change_set: ChangeSet) -> list[str]:
-    """Return sentences about what a call wrote without an image."""
-    return _gaps([change_set])
 
 
 def _changes_names(rows: Iterable[RowChange]) -> RelatedNames:
@@ -179,11 +167,12 @@ def _entry(
         for row, one in zip(kept, shown, strict=True)
     ]
     tell_apart(objects)
+    users = (one.user.get_username() for one in sets if one.user is not None)
     for row, entry in zip(kept, objects, strict=True):
         entry["history"] = _history(row)
     return {
         "run_id": str(run_id),
-        "saved_as": _saved_as(sets),
+        "saved_as": mark_hidden_characters(next(users, "")),  # "": the user is gone
         "label": ngettext(
             "%(count)d object changed", "%(count)d objects changed", count
         )
@@ -191,14 +180,8 @@ def _entry(
         "count": count,
         "objects": objects,
         "more": max(0, count - len(objects)),
-        "gaps": _gaps(sets),
+        "gaps": gap_sentences(sets),
     }
-
-
-def _saved_as(sets: list[ChangeSet]) -> str:
-    """Return the name with which it was saved; empty if that user is gone."""
-    names = (one.user.get_username() for one in sets if one.user is not None)
-    return mark_hidden_characters(next(names, ""))
 
 
 def _history(row: RowChange) -> str:
@@ -212,7 +195,7 @@ def _history(row: RowChange) -> str:
         return ""
 
 
-def _gaps(sets: list[ChangeSet]) -> list[str]:
+def gap_sentences(sets: Iterable[ChangeSet]) -> list[str]:
     """Return sentences about what happened without an image."""
     partial = [one for one in sets if one.is_partial]
     tables = dict.fromkeys(
@@ -235,7 +218,7 @@ def _change(row: RowChange, names: RelatedNames) -> ObjectChange:
     model = model_of_label(row.model)
     fields = () if model is None else _fields(row, model, names)
     return ObjectChange(
-        kind=KINDS[row.kind],
+        kind=CHANGE_KINDS[row.kind],
         model=row.model,
         object_id=row.object_id,
         text=row.text or (f"#{row.object_id}" if row.kind not in LINKS else ""),

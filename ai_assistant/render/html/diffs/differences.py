@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from django.apps import apps
 from django.utils.formats import number_format
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -16,6 +15,7 @@ from ai_assistant.changes.values import (
     FieldChange,
     ObjectChange,
     Related,
+    model_name,
 )
 from ai_assistant.changes.verify.description import places_of
 from ai_assistant.text.hidden_characters import looks_like, mark_hidden_characters
@@ -111,15 +111,6 @@ def more_sentence(count: int) -> str:
         count,
     )
     return sentence % {"count": number_format(count, force_grouping=True)}
-
-
-def model_name(label: str, *, plural: bool = False) -> str:
-    """Return what "app.model" is called; its own name if there is no such model."""
-    try:
-        options = apps.get_model(label)._meta
-    except (LookupError, ValueError):
-        return label.rpartition(".")[2]
-    return str(options.verbose_name_plural if plural else options.verbose_name)
 
 
 def _shown(field: FieldChange, kind: str, among: int, *, alike: bool) -> MarkedDiff:

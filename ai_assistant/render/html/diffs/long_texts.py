@@ -58,10 +58,12 @@ def whole_change(row: RowChange, number: int, part: int) -> Entry | None:
 
 def whole_call(call: ToolCall, side: str, part: int) -> Entry | None:
     """Return the same of what a call was asked for, or of its result."""
-    value = (call.result or {}).get("data") if side == RESULT else _asked(call)
+    if side == RESULT:
+        label, value = _("Result"), (call.result or {}).get("data")
+    else:
+        label, value = _("Asked for"), call.arguments or call.arguments_text
     if value in (None, {}, ""):
         return None
-    label = _("Result") if side == RESULT else _("Asked for")
     pieces = [DiffPiece("same", argument_text(value))]
     found = call.label or call.name, label, pieces, False
     query = {"call": str(call.pk), "side": side}
@@ -83,10 +85,6 @@ def whole_message(message: Message, part: int) -> Entry | None:
         "count": len(parts),
         "query": urlencode({"message": str(message.pk)}),
     }
-
-
-def _asked(call: ToolCall) -> object:
-    return call.arguments or call.arguments_text
 
 
 def _entry(found: "Found", part: int, query: Mapping[str, str | int]) -> Entry:

@@ -241,7 +241,8 @@ class Projection:
     ) -> list[Op]:
         ops: list[Op] = []
         self.texts.epoch = max(self.texts.epoch, run.epoch)
-        shown = cards(run, _touched_calls(events))
+        touched = {call_id for call_id in map(_call_id, events) if call_id}
+        shown = cards(run, touched)
         may_change = any(map(_writes, shown.values()))
         for event in events:
             if event.type.startswith(MESSAGE_EVENTS):
@@ -258,7 +259,7 @@ class Projection:
         ops += self._changes(run) if may_change else []
         ended = any(event.type in END_EVENTS for event in events)
         ops += self.texts.settle(ended=ended)
-        waits = any(map(_moves_pinned, events))
+        waits = any(event.payload.get("name") == "aia.interrupt" for event in events)
         if ended or waits:
             ops += self._pinned(read_pinned(conversation))
             ops += requests_to_page(run)
@@ -369,11 +370,8 @@ class Projection:
         """Take a piece of live text; True if there is something new to show."""
         if str(self.run_id) != frame["run"] or self.has_ended:
             return False
-        if self._is_draft(frame):
-            return self._take_draft(frame)
-        return self.texts.take(frame)
-
-    def _take_draft(self, frame: dict[str, Any]) -> bool:
+        if not self._is_draft(frame):
+            return self.texts.take(frame)
         is_old = frame["epoch"] < self.texts.epoch
         if is_old or self.texts.has_done(frame["message"]):
             return False
@@ -413,15 +411,7 @@ def _writes(part: Entry) -> bool:
     return any(call["effect"] in WRITING for call in calls)
 
 
-def _moves_pinned(event: StoredEvent) -> bool:
-    return event.payload.get("name") == "aia.interrupt"
-
-
-def _touched_calls(events: list[StoredEvent]) -> set[UUID]:
-    """Return the ids of the calls whose cards have to be drawn again."""
-    return {call_id for call_id in map(_call_id, events) if call_id is not None}
-
-
 def _call_id(event: StoredEvent) -> UUID | None:
+    """Return the id of the call whose card has to be drawn again."""
     said = event.payload["value"] if event.type == "CUSTOM" else event.payload
     return UUID(said["call_id"]) if "call_id" in said else None

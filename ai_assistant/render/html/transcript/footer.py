@@ -11,13 +11,13 @@ from django.db.models import Count, Sum
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
+from ai_assistant.context.page import find_page
 from ai_assistant.engine.intake.retries import whole_answer
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Feedback, Message
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.render.html.transcript.entries import Entry
-from ai_assistant.request_context import match_of
 
 Key = tuple[str, str]  # label of the model, id of the object
 
@@ -75,22 +75,10 @@ def _linked(text: str) -> dict[Key, str]:
 
 def _object_at(href: str) -> Key | None:
     """Return the object whose page in the admin stands at `href`."""
-    path = href.partition("#")[0].partition("?")[0]
-    match = match_of(path)
-    object_id = match.kwargs.get("object_id") if match else None
-    if match is None or match.app_name != "admin" or object_id is None:
+    page = find_page(href)
+    if page is None or page.model_admin is None or page.info.action != "change":
         return None
-    label = _model_of(match.url_name or "")
-    return (label, str(object_id)) if label else None
-
-
-def _model_of(url_name: str) -> str:
-    """Return the model of a change page; names of apps may hold "_" themselves."""
-    for app in apps.get_app_configs():
-        name = url_name.removeprefix(f"{app.label}_").removesuffix("_change")
-        if url_name == f"{app.label}_{name}_change" and name in app.models:
-            return f"{app.label}.{name}".lower()
-    return ""
+    return page.model_admin.opts.label_lower, page.info.object_id
 
 
 def _objects(data: object, model: str, depth: int = 0) -> Iterator[tuple[Key, str]]:

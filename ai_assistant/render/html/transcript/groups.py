@@ -21,7 +21,6 @@ from ai_assistant.render.html.cards.body import load_results, template_name
 from ai_assistant.render.html.cards.interrupts import with_closed
 from ai_assistant.render.html.transcript.entries import (
     Entry,
-    Kin,
     call_entry,
     kin_of,
     shows_reasoning,
@@ -71,8 +70,8 @@ def versions_entry(run: Run, tree: Tree) -> Entry | None:
         "id": f"b-{run.after_id or run.conversation_id}",
         "number": versions.index + 1,
         "count": versions.count,
-        "previous": _text(versions.previous),
-        "next": _text(versions.next),
+        "previous": str(versions.previous or ""),
+        "next": str(versions.next or ""),
     }
 
 
@@ -112,10 +111,6 @@ def _seams(entry: Entry) -> list[Entry]:
     return [later["seam"] for later in entry.get("later", ()) if later["seam"]]
 
 
-def _text(found: object) -> str:
-    return str(found) if found else ""
-
-
 UNDRAWN = ("result", "result_text", "mark")  # of a call: large, and not on its card
 READ = "read"
 READS = "\0read"  # no tool has such a name
@@ -151,7 +146,8 @@ def cards(run: Run, wanted: set[UUID]) -> dict[UUID, Entry]:
     tops = {call_id: _top(call_id, parents) for call_id in wanted}
     rows = [ids for ids in _rows_of_calls(run) if {*tops.values()} & {*ids}]
     calls = light_calls().in_bulk([call_id for ids in rows for call_id in ids])
-    kin = _kin(run) if any(parents.values()) else {}
+    nested = light_calls().filter(run=run, parent__isnull=False)
+    kin = kin_of(nested) if any(parents.values()) else {}
     load_results([*calls.values(), *(call for below in kin.values() for call in below)])
     found = {}
     for ids in rows:
@@ -166,10 +162,6 @@ def _top(call_id: UUID, parents: Mapping[UUID, UUID | None]) -> UUID:
     while parent := parents.get(call_id):
         call_id = parent
     return call_id
-
-
-def _kin(run: Run) -> Kin:
-    return kin_of(light_calls().filter(run=run, parent__isnull=False))
 
 
 def _rows_of_calls(run: Run) -> list[list[UUID]]:

@@ -12,7 +12,7 @@ from ai_assistant.render.html.transcript.entries import (
     reasoning_part,
     text_part,
 )
-from ai_assistant.render.markdown import BlockStream
+from ai_assistant.render.markdown import BlockChange, BlockStream
 
 Op = list[Any]
 
@@ -81,7 +81,7 @@ class Growing:
         if self.text:
             self._stream, self._fed = BlockStream(), 0
             self._more_drawn = False
-            parts.append(self._text_part([html for _, html in self._changes()]))
+            parts.append(self._text_part([change.html for change in self._changes()]))
             self._text_drawn = True
         return parts
 
@@ -91,18 +91,13 @@ class Growing:
 
     def end_reasoning(self, parent: str) -> list[Op]:
         """Return what the end of the reasoning changes."""
-        ops = self.ops(parent)
-        if self._fold and not self._reasoning_closed:
-            self._reasoning_closed = True
-            ops.append(["append", parent, self._reasoning_html()])
-        return ops
+        return [*self.ops(parent), *self._close_reasoning(parent)]
 
     def finish(self, parent: str) -> list[Op]:
         """Return what the end of the message changes."""
         ops = self.end_reasoning(parent)
         if self._text_drawn:
-            last = [(change.index, change.html) for change in self._stream.finish()]
-            ops += self._block_ops(last)
+            ops += self._block_ops(self._stream.finish())
         return ops
 
     def settle(self, message: Message, parent: str) -> list[Op]:
@@ -123,10 +118,10 @@ class Growing:
         """The reasoning as far as it is drawn."""
         return self.reasoning if self.shows_reasoning else ""
 
-    def _changes(self) -> list[tuple[int, str]]:
+    def _changes(self) -> list[BlockChange]:
         self._stream.feed(self.text[self._fed :])
         self._fed = len(self.text)
-        return [(change.index, change.html) for change in self._stream.changes()]
+        return self._stream.changes()
 
     def _text_ops(self, parent: str) -> list[Op]:
         if not self.waiting_chars:
@@ -137,16 +132,13 @@ class Growing:
             ops.append(["append", parent, part_html(self._text_part([]), None)])
         return ops + self._block_ops(self._changes()) + self._more_ops()
 
-    def _block_ops(self, changes: list[tuple[int, str]]) -> list[Op]:
-        target = f"m-{self.message_id}"
-        return [
-            [
-                "append",
-                target,
-                f'<div id="{target}-b{index}" class="aia-b">{with_buttons(html)}</div>',
-            ]
-            for index, html in changes
-        ]
+    def _block_ops(self, changes: list[BlockChange]) -> list[Op]:
+        target, ops = f"m-{self.message_id}", []
+        for change in changes:
+            named = f'id="{target}-b{change.index}" class="aia-b"'
+            html = f"<div {named}>{with_buttons(change.html)}</div>"
+            ops.append(["append", target, html])
+        return ops
 
     def _more_ops(self) -> list[Op]:
         """Return where the rest is, once there is one."""
@@ -165,10 +157,13 @@ class Growing:
         elif new:
             ops.append(["text", f"t-{self.message_id}-text", new])
         self._reasoning_drawn = len(self._fold)
-        if self._fold and self.text and not self._reasoning_closed:
-            self._reasoning_closed = True
-            ops.append(["append", parent, self._reasoning_html()])
-        return ops
+        return ops + (self._close_reasoning(parent) if self.text else [])
+
+    def _close_reasoning(self, parent: str) -> list[Op]:
+        if not self._fold or self._reasoning_closed:
+            return []
+        self._reasoning_closed = True
+        return [["append", parent, self._reasoning_html()]]
 
     def _below(self) -> list[Op]:
         """Return how text that came first gets below its reasoning: drawn anew."""

@@ -26,8 +26,8 @@ class StaleBar:
 
 def bar_of(path: str) -> StaleBar | None:
     """Return the hidden bar of a page that shows one object; None for others."""
-    page = find_page(path)
-    if page is None or page.model_admin is None or page.info.action != "change":
+    page = _object_page(path)
+    if page is None:
         return None
     name = str(page.model_admin.opts.verbose_name)
     return StaleBar(id=f"aia-stale:{path.partition('?')[0]}", name=name)
@@ -39,10 +39,8 @@ def is_stale(path: str, opened: str, user_id: UserKey) -> bool:
 
     That is a moment in milliseconds; nothing is known of a page without one.
     """
-    page = find_page(path)
-    if page is None or page.model_admin is None or not _is_moment(opened):
-        return False
-    if page.info.action != "change":
+    page = _object_page(path)
+    if page is None or not _is_moment(opened):
         return False
     key = value_or("", lambda: _key(page))
     moment = datetime.fromtimestamp(int(opened) / 1000, UTC)
@@ -50,6 +48,12 @@ def is_stale(path: str, opened: str, user_id: UserKey) -> bool:
     return bool(key) and object_changed_since(
         page.model_admin.model, key, parts, moment=moment, user_id=user_id
     )
+
+
+def _object_page(path: str) -> SitePage | None:
+    page = find_page(path)
+    is_one = page is not None and page.model_admin and page.info.action == "change"
+    return page if is_one else None
 
 
 def _is_moment(said: str) -> bool:

@@ -19,6 +19,7 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import UNFINISHED, Run, RunKind
 from ai_assistant.render.html.cards.body import load_results
+from ai_assistant.render.html.conversation_list import here_today
 from ai_assistant.render.html.diffs.changes import changes_of_runs
 from ai_assistant.render.html.transcript.entries import (
     Entry,
@@ -46,7 +47,7 @@ def mark_days(entries: Iterable[Entry], before: datetime | None) -> None:
     `before` is when the last message was sent that stands above `entries`. The first
     one of a conversation begins a day unless that is today.
     """
-    today = timezone.localdate() if timezone.is_aware(timezone.now()) else date.today()  # noqa: DTZ011
+    today = here_today()
     last = _day(before) if before else today
     for entry in entries:
         if entry["kind"] != "user":

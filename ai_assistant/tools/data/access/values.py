@@ -1,25 +1,19 @@
 """The value of a field: as JSON for the model, and as text for a person."""
 
-import json
-import math
 from collections.abc import Iterable
-from datetime import date, datetime, time
-from decimal import Decimal
-from types import NoneType
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import Model, QuerySet
-from django.utils import formats, timezone
 from django.utils.encoding import force_str
 from django.utils.translation import gettext as _
 
+from ai_assistant.changes.display import plain_text
 from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import Limits, named_among, names_value
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.text.unicode import whole_json
+from ai_assistant.text.unicode import short_text, short_value
 from ai_assistant.tools.data.access.model_admin import is_closed
 
 MAX_LINKED = 100  # objects of a many-to-many field
@@ -52,24 +46,12 @@ def value_of(field: Any, obj: Model, chars: int, limits: Limits) -> Any:
     return short_value(sensitive.masked_in(field, value), chars)
 
 
-def short_value(value: Any, chars: int) -> Any:
-    """Return `value` as JSON, cut to `chars`."""
-    if isinstance(value, list | dict):
-        text = json.dumps(value, cls=DjangoJSONEncoder, default=str)
-        return whole_json(value) if len(text) <= chars else _cut(text, chars)
-    if isinstance(value, bool | int | None):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    return _cut(str(value), chars)
-
-
 def object_text(obj: Model) -> str:
     """Return the text of the object; a default if its `__str__` fails."""
     meta = obj._meta
     return value_or(
         f"{meta.verbose_name} {obj.pk}",
-        lambda: _cut(str(obj), TEXT_CHARS),
+        lambda: short_text(str(obj), TEXT_CHARS),
         "%s %r has no text",
         meta.label,
         obj.pk,
@@ -90,11 +72,6 @@ def _linked(field: Any, obj: Model, limit: Any) -> list[dict[str, Any]]:
         named = named_among(limit, [item.pk for item in linked])
         linked = [item for item in linked if item.pk in named]
     return [{"id": item.pk, "text": object_text(item)} for item in linked]
-
-
-def _cut(text: str, chars: int) -> str:
-    json_text: str = whole_json(text)
-    return json_text if len(json_text) <= chars else f"{json_text[:chars]}…"
 
 
 MOST_NAMES = 50  # of linked objects, in one text
@@ -119,38 +96,6 @@ def shown_value(field: Any, obj: models.Model | None) -> str:
         labels = {str(key): label for key, label in field.flatchoices}
         return force_str(labels.get(str(value), value), strings_only=False)
     return plain_text(value, field)
-
-
-def plain_text(value: Any, field: Any = None) -> str:
-    """Return a Python value as text, in the user's language and time zone."""
-    if field is None:
-        value = sensitive.mask_secrets(value)
-    else:
-        value = sensitive.masked_in(field, value)
-    if isinstance(field, models.JSONField):
-        return json.dumps(value, ensure_ascii=False, cls=field.encoder, default=str)
-    if isinstance(field, models.DecimalField) and isinstance(value, Decimal):
-        return formats.number_format(value, field.decimal_places)
-    return next(
-        (text(value) for kinds, text in TEXTS if isinstance(value, kinds)), str(value)
-    )
-
-
-# The first that matches: a bool is an int, a datetime a date.
-TEXTS: tuple[tuple[Any, Any], ...] = (
-    (NoneType, lambda _value: ""),
-    (bool, lambda value: _("Yes") if value else _("No")),
-    (str, str),
-    ((bytes, memoryview), lambda value: f"{len(value)} B"),
-    ((list, tuple, set, QuerySet), lambda value: ", ".join(map(plain_text, value))),
-    (dict, lambda value: json.dumps(value, ensure_ascii=False, default=str)),
-    (datetime, lambda value: str(formats.localize(_in_user_zone(value)))),
-    ((int, float, Decimal, date, time), lambda value: str(formats.localize(value))),
-)
-
-
-def _in_user_zone(value: datetime) -> datetime:
-    return timezone.localtime(value) if timezone.is_aware(value) else value
 
 
 def names_of(objects: Iterable[models.Model]) -> str:

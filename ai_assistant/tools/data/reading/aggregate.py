@@ -14,9 +14,10 @@ from ai_assistant.safety.policy.form_limits import (
     may_limit,
     says_itself,
 )
+from ai_assistant.text.unicode import short_value
 from ai_assistant.tools.data.access import lookups
 from ai_assistant.tools.data.access.model_admin import AdminAccess, find_access
-from ai_assistant.tools.data.access.values import object_text, short_value
+from ai_assistant.tools.data.access.values import object_text
 from ai_assistant.tools.data.access.visibility import changelist_rows, list_names
 from ai_assistant.tools.data.arguments import Names, data_tool
 from ai_assistant.tools.data.errors import wrong_values

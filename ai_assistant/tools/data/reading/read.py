@@ -12,6 +12,7 @@ from pydantic import Field
 
 from ai_assistant.safety.policy.form_limits import Limits, form_limits, may_limit
 from ai_assistant.safety.policy.sensitive import is_opted_out
+from ai_assistant.text.unicode import short_value
 from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -21,7 +22,6 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 from ai_assistant.tools.data.access.values import (
     object_text,
-    short_value,
     value_of,
     with_related,
 )

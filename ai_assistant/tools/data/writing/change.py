@@ -71,17 +71,13 @@ def _add_page(
         return form_submission(access, None, values, inlines)
 
 
-def _editable_addition(
-    context: RunContext, arguments: dict[str, Any]
-) -> FormSubmission:
-    return _add_page(context, arguments["model"], arguments["values"], None)
-
-
 @data_tool(
     effect="write",
     label=gettext_lazy("Add object"),
     preview=preview_create,
-    editor=ValuesEditor(_editable_addition),
+    editor=ValuesEditor(
+        lambda context, given: _add_page(context, given["model"], given["values"], None)
+    ),
     icon="new",
 )
 def create_object(

@@ -7,14 +7,15 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model
 from django.utils.text import capfirst
 
-from ai_assistant.changes.capture.images import raw, same_value
+from ai_assistant.changes.capture.columns import raw
+from ai_assistant.changes.capture.images import same_value
+from ai_assistant.changes.display import plain_text
 from ai_assistant.changes.values import SHOWN, ChangeKind, FieldChange, ObjectChange
 from ai_assistant.changes.verify.auto_fields import is_drawn
 from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_field
 from ai_assistant.tools.data.access.values import (
     names_of,
     object_name,
-    plain_text,
     shown_value,
 )
 from ai_assistant.tools.data.writing.posting import is_secret
