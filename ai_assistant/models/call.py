@@ -66,8 +66,7 @@ class ToolCall(models.Model):
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
     )
-    # Of the tool, by its schema.
-    version = models.CharField(max_length=64, blank=True, default="", db_default="")
+    version = models.CharField(max_length=64, blank=True)  # of the tool, by its schema
 
     name = models.CharField(_("tool"), max_length=200)
     label = models.CharField(max_length=200, blank=True)
@@ -77,11 +76,8 @@ class ToolCall(models.Model):
     arguments_digest = models.CharField(max_length=64, blank=True)
     background = models.BooleanField(default=False)
     approved = models.BooleanField(default=False)
-    asks = models.BooleanField(default=False, db_default=False)  # it has to be approved
-    # For its card.
-    asks_because = models.CharField(
-        max_length=300, blank=True, default="", db_default=""
-    )
+    asks = models.BooleanField(default=False)  # it has to be approved
+    asks_because = models.CharField(max_length=300, blank=True)  # for its card
 
     status = models.CharField(
         _("status"), max_length=16, choices=CallStatus, default=CallStatus.PENDING
@@ -92,12 +88,11 @@ class ToolCall(models.Model):
     preview = models.TextField(blank=True)  # the first of the result, for its card
     error = models.TextField(blank=True)  # a sentence, for its card
     # Of a fault of the tool; kept under DEBUG only, and shown to superusers.
-    traceback = models.TextField(blank=True, default="", db_default="")
+    traceback = models.TextField(blank=True)
 
     progress = models.FloatField(null=True, blank=True)  # 0 to 1
     progress_text = models.CharField(max_length=200, blank=True)
-    # What context.step said.
-    steps = models.JSONField(default=list, db_default=[], blank=True)
+    steps = models.JSONField(default=list, blank=True)  # what context.step said
     partial = models.JSONField(null=True, blank=True)  # the newest partial result
 
     started_at = models.DateTimeField(null=True, blank=True)
