@@ -89,15 +89,10 @@ def claim_runs(owner: str, room: int) -> list[Hold]:
         if len(holds) >= room:
             break
         # One that is locked takes the room of no other.
-        hold = _claim(run_id, owner, gone_owner)
+        hold = unit(claim_lease)(run_id, owner, gone_owner=gone_owner)
         if hold is not None:
             holds.append(hold)
     return holds
-
-
-@unit
-def _claim(run_id: UUID, owner: str, gone_owner: str) -> Hold | None:
-    return claim_lease(run_id, owner, gone_owner=gone_owner)
 
 
 def _claimable(owner: str) -> list[tuple[UUID, str]]:

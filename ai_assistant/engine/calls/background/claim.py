@@ -220,6 +220,5 @@ class Holding:
 
     def _done(self) -> str:
         count = len(done_by(self.call))
-        return ngettext("%(count)d object", "%(count)d objects", count) % {
-            "count": count
-        }
+        said = ngettext("%(count)d object", "%(count)d objects", count)
+        return said % {"count": count}

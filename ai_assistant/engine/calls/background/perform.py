@@ -32,10 +32,7 @@ from ai_assistant.engine.calls.progress import Report
 from ai_assistant.engine.calls.recording import kept_changes, result_of
 from ai_assistant.engine.calls.versions import arguments_now, is_other_version, upgrade
 from ai_assistant.engine.calls.writes import rechecked
-from ai_assistant.engine.interrupts.base import (
-    kind_named,
-    settle_wait,
-)
+from ai_assistant.engine.interrupts.base import kind_named, settle_wait
 from ai_assistant.engine.interrupts.results import record_result
 from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.storage import notifications
