@@ -33,6 +33,7 @@ from ai_assistant.registry import registry
 from ai_assistant.tools.data.access.sites import mounted_sites, why_missing
 from ai_assistant.web.agui.routes import INSTALL, is_installed
 
+LABEL = "ai_assistant"
 TIMEOUT_S = 3
 QUEUED_S = 10.0  # after which a message should have been taken
 KINDS = ("context", "tools", "commands", "skills", "hooks", "modules", "suggestions")
@@ -160,10 +161,30 @@ def _executor() -> str:
     return f"web: the ASGI server's processes, {count} now"
 
 
-def removed_migrations(loader: MigrationLoader) -> list[str]:
-    """Return the migrations of the assistant that are applied, but do not exist."""
-    removed = loader.applied_migrations.keys() - loader.disk_migrations.keys()
-    return sorted(f"{app}.{name}" for app, name in removed if app == "ai_assistant")
+def made_before(loader: MigrationLoader) -> str:
+    """Return why the assistant's tables, of an earlier version, cannot be migrated."""
+    there = {name for app, name in loader.disk_migrations if app == LABEL}
+    applied = {name for app, name in loader.applied_migrations if app == LABEL}
+    if gone := sorted(applied - there):
+        return f"The tables were made by '{LABEL}.{gone[0]}', which is no longer there."
+    # The first one was edited before the first release.
+    if applied == there and (lacking := _lacking()):
+        return f"The tables lack {lacking[0]!r}: an earlier '0001_initial' made them."
+    return ""
+
+
+def _lacking() -> list[str]:
+    """Return the columns of the assistant's models that are not in the database."""
+    there: set[str] = set()
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            if table.startswith(LABEL):
+                cursor.execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608
+                there |= {f"{table}.{column[0]}" for column in cursor.description}
+    models = apps.get_app_config(LABEL).get_models()
+    fields = [field for model in models for field in model._meta.local_concrete_fields]
+    columns = {f"{field.model._meta.db_table}.{field.column}" for field in fields}
+    return sorted(columns - there)
 
 
 def _database() -> str:
@@ -176,16 +197,14 @@ def _database() -> str:
             f"The database does not answer: {type(error).__name__}.",
             "Start it, or correct DATABASES.",
         ) from error
-    leaves = [
-        node for node in executor.loader.graph.leaf_nodes() if node[0] == "ai_assistant"
-    ]
+    leaves = executor.loader.graph.leaf_nodes(LABEL)
     missing = [
         f"{one.app_label}.{one.name}" for one, _ in executor.migration_plan(leaves)
     ]
-    if removed := removed_migrations(executor.loader):
+    if reason := made_before(executor.loader):
         raise DoctorProblem(
             "doctor.migrations",
-            f"The tables were made by {removed[0]!r}, which is no longer there.",
+            reason,
             "Start with a new database: see “Upgrading” in docs/operations.md.",
         )
     if missing:

@@ -28,17 +28,8 @@ from ai_assistant.models.usage import UsageLedger
 CONVERSATION = ("id", "title", "shown_run_id", "created_at", "updated_at")
 MESSAGE = ("id", "run_id", "position", "role", "state", "parts", "created_at")
 RUN = (
-    *(
-        "id",
-        "after_id",
-        "continues_id",
-        "wish",
-        "state",
-        "error_code",
-        "error_text",
-        "profile",
-        "module",
-    ),
+    *("id", "after_id", "continues_id", "wish", "state", "error_code", "error_text"),
+    *("profile", "module"),
     *("page_path", "page_title", "context", "look_only", "created_at", "finished_at"),
 )
 QUEUED = ("id", "text", "page_path", "page_title", "context", "created_at")

@@ -59,23 +59,15 @@ class Migration(migrations.Migration):
             name="Run",
             fields=[
                 ("session_digest", models.CharField(blank=True, max_length=64)),
-                (
-                    "session_sealed",
-                    models.TextField(blank=True, db_default="", default=""),
-                ),
+                ("session_sealed", models.TextField(blank=True)),
                 ("password_digest", models.CharField(blank=True, max_length=64)),
                 ("session_expires_at", models.DateTimeField(blank=True, null=True)),
                 ("token_id", models.UUIDField(blank=True, null=True)),
                 ("page_path", models.CharField(blank=True, max_length=2000)),
                 ("page_title", models.CharField(blank=True, max_length=300)),
-                (
-                    "script_prefix",
-                    models.CharField(
-                        blank=True, db_default="", default="", max_length=300
-                    ),
-                ),
-                ("context", models.JSONField(blank=True, db_default={}, default=dict)),
-                ("look_only", models.BooleanField(db_default=False, default=False)),
+                ("script_prefix", models.CharField(blank=True, max_length=300)),
+                ("context", models.JSONField(blank=True, default=dict)),
+                ("look_only", models.BooleanField(default=False)),
                 ("profile", models.CharField(default="default", max_length=100)),
                 (
                     "channel",
@@ -85,7 +77,6 @@ class Migration(migrations.Migration):
                             ("agui", "AG-UI"),
                             ("api", "the API"),
                         ],
-                        db_default="panel",
                         default="panel",
                         max_length=8,
                     ),
@@ -108,32 +99,15 @@ class Migration(migrations.Migration):
                             ("retry", "another try at a question"),
                             ("version", "another version of a question or an answer"),
                         ],
-                        db_default="message",
                         default="message",
                         max_length=16,
                     ),
                 ),
-                (
-                    "wish",
-                    models.CharField(
-                        blank=True, db_default="", default="", max_length=20
-                    ),
-                ),
+                ("wish", models.CharField(blank=True, max_length=20)),
                 ("idempotency_key", models.CharField(max_length=64)),
-                (
-                    "module",
-                    models.CharField(
-                        blank=True, db_default="", default="", max_length=100
-                    ),
-                ),
-                (
-                    "loaded_tools",
-                    models.JSONField(blank=True, db_default=[], default=list),
-                ),
-                (
-                    "tool_versions",
-                    models.JSONField(blank=True, db_default={}, default=dict),
-                ),
+                ("module", models.CharField(blank=True, max_length=100)),
+                ("loaded_tools", models.JSONField(blank=True, default=list)),
+                ("tool_versions", models.JSONField(blank=True, default=dict)),
                 (
                     "state",
                     models.CharField(
@@ -460,11 +434,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "tool",
-                    models.CharField(
-                        blank=True, db_default="", max_length=200, verbose_name="tool"
-                    ),
+                    models.CharField(blank=True, max_length=200, verbose_name="tool"),
                 ),
-                ("label", models.CharField(blank=True, db_default="", max_length=200)),
+                ("label", models.CharField(blank=True, max_length=200)),
                 (
                     "is_partial",
                     models.BooleanField(default=False, verbose_name="partial"),
@@ -508,15 +480,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "thread_id",
-                    models.CharField(
-                        blank=True,
-                        db_default="",
-                        default="",
-                        editable=False,
-                        max_length=200,
-                    ),
+                    models.CharField(blank=True, editable=False, max_length=200),
                 ),
-                ("is_renamed", models.BooleanField(db_default=False, default=False)),
+                ("is_renamed", models.BooleanField(default=False)),
                 (
                     "created_at",
                     models.DateTimeField(auto_now_add=True, verbose_name="created"),
@@ -804,7 +770,6 @@ class Migration(migrations.Migration):
                             ("person", "the person"),
                             ("app", "the assistant's own page"),
                         ],
-                        db_default="person",
                         default="person",
                         max_length=16,
                     ),
@@ -823,12 +788,7 @@ class Migration(migrations.Migration):
                 ),
                 ("parts", models.JSONField(default=list)),
                 ("key", models.CharField(blank=True, max_length=64)),
-                (
-                    "client_id",
-                    models.CharField(
-                        blank=True, db_default="", default="", max_length=200
-                    ),
-                ),
+                ("client_id", models.CharField(blank=True, max_length=200)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "conversation",
@@ -1091,12 +1051,7 @@ class Migration(migrations.Migration):
                 ("position", models.PositiveIntegerField()),
                 ("provider_id", models.CharField(blank=True, max_length=200)),
                 ("provider_fields", models.JSONField(default=dict)),
-                (
-                    "version",
-                    models.CharField(
-                        blank=True, db_default="", default="", max_length=64
-                    ),
-                ),
+                ("version", models.CharField(blank=True, max_length=64)),
                 ("name", models.CharField(max_length=200, verbose_name="tool")),
                 ("label", models.CharField(blank=True, max_length=200)),
                 ("effect", models.CharField(blank=True, max_length=16)),
@@ -1105,13 +1060,8 @@ class Migration(migrations.Migration):
                 ("arguments_digest", models.CharField(blank=True, max_length=64)),
                 ("background", models.BooleanField(default=False)),
                 ("approved", models.BooleanField(default=False)),
-                ("asks", models.BooleanField(db_default=False, default=False)),
-                (
-                    "asks_because",
-                    models.CharField(
-                        blank=True, db_default="", default="", max_length=300
-                    ),
-                ),
+                ("asks", models.BooleanField(default=False)),
+                ("asks_because", models.CharField(blank=True, max_length=300)),
                 (
                     "status",
                     models.CharField(
@@ -1135,15 +1085,10 @@ class Migration(migrations.Migration):
                 ("result_text", models.TextField(blank=True)),
                 ("preview", models.TextField(blank=True)),
                 ("error", models.TextField(blank=True)),
-                ("traceback", models.TextField(blank=True, db_default="", default="")),
-                ("owner", models.CharField(blank=True, max_length=200)),
-                ("epoch", models.PositiveIntegerField(default=0)),
-                ("lease_until", models.FloatField(default=0)),
-                ("sent_at", models.FloatField(default=0)),
-                ("mark", models.JSONField(blank=True, null=True)),
+                ("traceback", models.TextField(blank=True)),
                 ("progress", models.FloatField(blank=True, null=True)),
                 ("progress_text", models.CharField(blank=True, max_length=200)),
-                ("steps", models.JSONField(blank=True, db_default=[], default=list)),
+                ("steps", models.JSONField(blank=True, default=list)),
                 ("partial", models.JSONField(blank=True, null=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
@@ -1179,6 +1124,30 @@ class Migration(migrations.Migration):
                 "verbose_name": "tool call",
                 "verbose_name_plural": "tool calls",
                 "ordering": ("run", "step__index", "position"),
+            },
+        ),
+        migrations.CreateModel(
+            name="BackgroundCall",
+            fields=[
+                (
+                    "call",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="background_call",
+                        serialize=False,
+                        to="ai_assistant.toolcall",
+                    ),
+                ),
+                ("owner", models.CharField(blank=True, max_length=200)),
+                ("epoch", models.PositiveIntegerField(default=0)),
+                ("lease_until", models.FloatField(default=0)),
+                ("sent_at", models.FloatField(default=0)),
+                ("mark", models.JSONField(blank=True, null=True)),
+            ],
+            options={
+                "verbose_name": "background call",
+                "verbose_name_plural": "background calls",
             },
         ),
         migrations.CreateModel(
@@ -1229,31 +1198,20 @@ class Migration(migrations.Migration):
                             ("select", "one of several"),
                             ("multi_select", "some of several"),
                         ],
-                        db_default="text",
                         default="text",
                         max_length=16,
                     ),
                 ),
                 ("options", models.JSONField(default=list)),
-                ("strict", models.BooleanField(db_default=False, default=False)),
+                ("strict", models.BooleanField(default=False)),
                 ("default", models.JSONField(blank=True, null=True)),
                 ("key", models.CharField(blank=True, max_length=100)),
-                (
-                    "asked_by",
-                    models.CharField(
-                        blank=True, db_default="", default="", max_length=64
-                    ),
-                ),
+                ("asked_by", models.CharField(blank=True, max_length=64)),
                 ("answer", models.JSONField(blank=True, null=True)),
-                ("is_of_client", models.BooleanField(db_default=False, default=False)),
-                (
-                    "tab",
-                    models.CharField(
-                        blank=True, db_default="", default="", max_length=64
-                    ),
-                ),
-                ("lease_until", models.FloatField(db_default=0, default=0)),
-                ("request", models.JSONField(blank=True, db_default={}, default=dict)),
+                ("is_of_client", models.BooleanField(default=False)),
+                ("tab", models.CharField(blank=True, max_length=64)),
+                ("lease_until", models.FloatField(default=0)),
+                ("request", models.JSONField(blank=True, default=dict)),
                 ("decided_at", models.DateTimeField(blank=True, null=True)),
                 ("expires_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1395,23 +1353,15 @@ class Migration(migrations.Migration):
             name="QueuedMessage",
             fields=[
                 ("session_digest", models.CharField(blank=True, max_length=64)),
-                (
-                    "session_sealed",
-                    models.TextField(blank=True, db_default="", default=""),
-                ),
+                ("session_sealed", models.TextField(blank=True)),
                 ("password_digest", models.CharField(blank=True, max_length=64)),
                 ("session_expires_at", models.DateTimeField(blank=True, null=True)),
                 ("token_id", models.UUIDField(blank=True, null=True)),
                 ("page_path", models.CharField(blank=True, max_length=2000)),
                 ("page_title", models.CharField(blank=True, max_length=300)),
-                (
-                    "script_prefix",
-                    models.CharField(
-                        blank=True, db_default="", default="", max_length=300
-                    ),
-                ),
-                ("context", models.JSONField(blank=True, db_default={}, default=dict)),
-                ("look_only", models.BooleanField(db_default=False, default=False)),
+                ("script_prefix", models.CharField(blank=True, max_length=300)),
+                ("context", models.JSONField(blank=True, default=dict)),
+                ("look_only", models.BooleanField(default=False)),
                 ("profile", models.CharField(default="default", max_length=100)),
                 (
                     "channel",
@@ -1421,7 +1371,6 @@ class Migration(migrations.Migration):
                             ("agui", "AG-UI"),
                             ("api", "the API"),
                         ],
-                        db_default="panel",
                         default="panel",
                         max_length=8,
                     ),
@@ -1612,7 +1561,7 @@ class Migration(migrations.Migration):
                     ("background", True),
                     ("status__in", ("pending", "waiting", "executing")),
                 ),
-                fields=["sent_at"],
+                fields=["status"],
                 name="aia_call_background",
             ),
         ),

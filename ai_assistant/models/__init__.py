@@ -1,7 +1,7 @@
 """The tables: the only truth about a conversation."""
 
 from ai_assistant.models.audit import AuditEntry, AuditHead
-from ai_assistant.models.call import ToolCall, ToolVersion
+from ai_assistant.models.call import BackgroundCall, ToolCall, ToolVersion
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange
 from ai_assistant.models.conversation import (
     Conversation,
@@ -21,6 +21,7 @@ __all__ = [
     "AccessToken",
     "AuditEntry",
     "AuditHead",
+    "BackgroundCall",
     "Budget",
     "ChangeSet",
     "ClientRun",

@@ -1,4 +1,5 @@
 import uuid
+from typing import Any
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -65,8 +66,7 @@ class ToolCall(models.Model):
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
     )
-    # Of the tool, by its schema.
-    version = models.CharField(max_length=64, blank=True, default="", db_default="")
+    version = models.CharField(max_length=64, blank=True)  # of the tool, by its schema
 
     name = models.CharField(_("tool"), max_length=200)
     label = models.CharField(max_length=200, blank=True)
@@ -76,11 +76,8 @@ class ToolCall(models.Model):
     arguments_digest = models.CharField(max_length=64, blank=True)
     background = models.BooleanField(default=False)
     approved = models.BooleanField(default=False)
-    asks = models.BooleanField(default=False, db_default=False)  # it has to be approved
-    # For its card.
-    asks_because = models.CharField(
-        max_length=300, blank=True, default="", db_default=""
-    )
+    asks = models.BooleanField(default=False)  # it has to be approved
+    asks_because = models.CharField(max_length=300, blank=True)  # for its card
 
     status = models.CharField(
         _("status"), max_length=16, choices=CallStatus, default=CallStatus.PENDING
@@ -91,18 +88,11 @@ class ToolCall(models.Model):
     preview = models.TextField(blank=True)  # the first of the result, for its card
     error = models.TextField(blank=True)  # a sentence, for its card
     # Of a fault of the tool; kept under DEBUG only, and shown to superusers.
-    traceback = models.TextField(blank=True, default="", db_default="")
+    traceback = models.TextField(blank=True)
 
-    # A background call is claimed by a process of its own.
-    owner = models.CharField(max_length=200, blank=True)
-    epoch = models.PositiveIntegerField(default=0)
-    lease_until = models.FloatField(default=0)  # seconds of the database's clock
-    sent_at = models.FloatField(default=0)  # when last given to a worker, ditto
-    mark = models.JSONField(null=True, blank=True)  # where a resumable call goes on
     progress = models.FloatField(null=True, blank=True)  # 0 to 1
     progress_text = models.CharField(max_length=200, blank=True)
-    # What context.step said.
-    steps = models.JSONField(default=list, db_default=[], blank=True)
+    steps = models.JSONField(default=list, blank=True)  # what context.step said
     partial = models.JSONField(null=True, blank=True)  # the newest partial result
 
     started_at = models.DateTimeField(null=True, blank=True)
@@ -115,7 +105,7 @@ class ToolCall(models.Model):
         ordering = ("run", "step__index", "position")
         indexes = (
             models.Index(
-                fields=["sent_at"],
+                fields=["status"],
                 condition=models.Q(background=True, status__in=OPEN_CALL),
                 name="aia_call_background",
             ),
@@ -138,3 +128,36 @@ class ToolCall(models.Model):
     def is_open(self) -> bool:
         """Whether the call has no result yet."""
         return self.status in OPEN_CALL
+
+    @property
+    def mark(self) -> Any:
+        """Where a resumable background call goes on; None if it is none."""
+        work = getattr(self, "background_call", None) if self.background else None
+        return None if work is None else work.mark
+
+
+class BackgroundCall(models.Model):
+    """
+    A call that was queued for the background: which process works on it, how far.
+
+    A process claims it as it does a run; see `ai_assistant.engine.calls.background`.
+    """
+
+    call = models.OneToOneField(
+        ToolCall,
+        primary_key=True,
+        on_delete=models.CASCADE,
+        related_name="background_call",
+    )
+    owner = models.CharField(max_length=200, blank=True)  # a process
+    epoch = models.PositiveIntegerField(default=0)  # grows at each claim
+    lease_until = models.FloatField(default=0)  # seconds of the database's clock
+    sent_at = models.FloatField(default=0)  # when last given to a worker, ditto
+    mark = models.JSONField(null=True, blank=True)  # where a resumable call goes on
+
+    class Meta:
+        verbose_name = _("background call")
+        verbose_name_plural = _("background calls")
+
+    def __str__(self) -> str:
+        return str(self.call_id)

@@ -39,8 +39,8 @@ class ChangeSet(models.Model):
         on_delete=models.CASCADE,
         related_name="+",
     )
-    tool = models.CharField(_("tool"), max_length=200, blank=True, db_default="")
-    label = models.CharField(max_length=200, blank=True, db_default="")  # of the tool
+    tool = models.CharField(_("tool"), max_length=200, blank=True)
+    label = models.CharField(max_length=200, blank=True)  # of the tool
     is_partial = models.BooleanField(_("partial"), default=False)
     gaps = models.JSONField(default=list, blank=True)  # of {table, kind, count}
     created_at = DatabaseTimeField(_("time"), auto_now_add=True)

@@ -41,11 +41,8 @@ class Conversation(models.Model):
     )
     title = models.CharField(_("title"), max_length=200, blank=True)
     # A client's own name for it, where that is not our id.
-    thread_id = models.CharField(
-        max_length=200, blank=True, default="", db_default="", editable=False
-    )
-    # By a person: no other title then.
-    is_renamed = models.BooleanField(default=False, db_default=False)
+    thread_id = models.CharField(max_length=200, blank=True, editable=False)
+    is_renamed = models.BooleanField(default=False)  # by a person: no other title then
     # The last run of the branch that is shown; without one the newest of all.
     shown_run = models.ForeignKey(
         "ai_assistant.Run",
@@ -142,14 +139,12 @@ class Message(models.Model):
     )
     position = models.PositiveIntegerField()  # 0-based within the conversation
     role = models.CharField(max_length=16, choices=Role)
-    origin = models.CharField(
-        max_length=16, choices=Origin, default=Origin.PERSON, db_default=Origin.PERSON
-    )
+    origin = models.CharField(max_length=16, choices=Origin, default=Origin.PERSON)
     state = models.CharField(max_length=16, choices=State, default=State.COMPLETE)
     parts = models.JSONField(default=list)
     key = models.CharField(max_length=64, blank=True)  # of a send; makes it idempotent
     # A client's own id of the message, where that is not ours.
-    client_id = models.CharField(max_length=200, blank=True, default="", db_default="")
+    client_id = models.CharField(max_length=200, blank=True)
     created_at = DatabaseTimeField(auto_now_add=True)
 
     objects = MessageManager()

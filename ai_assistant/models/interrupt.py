@@ -59,28 +59,20 @@ class Interrupt(models.Model):
     proposal = models.JSONField(null=True, blank=True)
     question = models.TextField(blank=True)
     question_kind = models.CharField(
-        max_length=16,
-        choices=QuestionKind,
-        default=QuestionKind.TEXT,
-        db_default=QuestionKind.TEXT,
+        max_length=16, choices=QuestionKind, default=QuestionKind.TEXT
     )
     options = models.JSONField(default=list)  # of {id, label, description}
-    # One of the options, no free text.
-    strict = models.BooleanField(default=False, db_default=False)
+    strict = models.BooleanField(default=False)  # one of the options, no free text
     default = models.JSONField(null=True, blank=True)
     # In the answers of the call, or of the nested call that has asked.
     key = models.CharField(max_length=100, blank=True)
-    # Empty: the call itself.
-    asked_by = models.CharField(max_length=64, blank=True, default="", db_default="")
+    asked_by = models.CharField(max_length=64, blank=True)  # empty: the call itself
     answer = models.JSONField(null=True, blank=True)
     # A client of another protocol carries it out, and no page.
-    is_of_client = models.BooleanField(default=False, db_default=False)
-    # That carries it out.
-    tab = models.CharField(max_length=64, blank=True, default="", db_default="")
-    # Of that tab; the database's clock.
-    lease_until = models.FloatField(default=0, db_default=0)
-    # What the page is to do.
-    request = models.JSONField(default=dict, db_default={}, blank=True)
+    is_of_client = models.BooleanField(default=False)
+    tab = models.CharField(max_length=64, blank=True)  # that carries it out
+    lease_until = models.FloatField(default=0)  # of that tab; the database's clock
+    request = models.JSONField(default=dict, blank=True)  # what the page is to do
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,

@@ -59,8 +59,7 @@ class SessionFields(models.Model):
     """The session, or the token, in which something was sent."""
 
     session_digest = models.CharField(max_length=64, blank=True)
-    # Its key, encrypted.
-    session_sealed = models.TextField(blank=True, default="", db_default="")
+    session_sealed = models.TextField(blank=True)  # its key, encrypted
     password_digest = models.CharField(max_length=64, blank=True)
     session_expires_at = models.DateTimeField(null=True, blank=True)
     token_id = models.UUIDField(null=True, blank=True)  # of a program, not a session
@@ -75,17 +74,12 @@ class SentFields(SessionFields):
     page_path = models.CharField(max_length=2000, blank=True)
     page_title = models.CharField(max_length=300, blank=True)
     # Of the request: its addresses are made below it. Empty: that of the site.
-    script_prefix = models.CharField(
-        max_length=300, blank=True, default="", db_default=""
-    )
+    script_prefix = models.CharField(max_length=300, blank=True)
     # What the page added and the person kept: browser, mentioned, dropped.
-    context = models.JSONField(default=dict, db_default={}, blank=True)
-    # The person wants no changes.
-    look_only = models.BooleanField(default=False, db_default=False)
+    context = models.JSONField(default=dict, blank=True)
+    look_only = models.BooleanField(default=False)  # the person wants no changes
     profile = models.CharField(max_length=100, default="default")
-    channel = models.CharField(
-        max_length=8, choices=Channel, default=Channel.PANEL, db_default=Channel.PANEL
-    )
+    channel = models.CharField(max_length=8, choices=Channel, default=Channel.PANEL)
 
     class Meta:
         abstract = True
@@ -134,12 +128,7 @@ class Run(SentFields):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
     )
-    kind = models.CharField(
-        max_length=16,
-        choices=RunKind,
-        default=RunKind.MESSAGE,
-        db_default=RunKind.MESSAGE,
-    )
+    kind = models.CharField(max_length=16, choices=RunKind, default=RunKind.MESSAGE)
     continues = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -147,15 +136,11 @@ class Run(SentFields):
     after = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    # How to answer, this time.
-    wish = models.CharField(max_length=20, blank=True, default="", db_default="")
+    wish = models.CharField(max_length=20, blank=True)  # how to answer, this time
     idempotency_key = models.CharField(max_length=64)
-    # Id of its ContextModule.
-    module = models.CharField(max_length=100, blank=True, default="", db_default="")
-    # By find_tools.
-    loaded_tools = models.JSONField(default=list, db_default=[], blank=True)
-    # Name -> hash.
-    tool_versions = models.JSONField(default=dict, db_default={}, blank=True)
+    module = models.CharField(max_length=100, blank=True)  # id of its ContextModule
+    loaded_tools = models.JSONField(default=list, blank=True)  # by find_tools
+    tool_versions = models.JSONField(default=dict, blank=True)  # name -> hash
 
     state = models.CharField(
         _("state"), max_length=20, choices=RunState, default=RunState.QUEUED

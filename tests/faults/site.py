@@ -121,7 +121,9 @@ class Site:
         """Return the processes that work on a run or a call now."""
         rows = self.oracle.rows(
             "SELECT owner FROM ai_assistant_run WHERE state = 'running' UNION "
-            "SELECT owner FROM ai_assistant_toolcall WHERE status = 'executing'"
+            "SELECT b.owner FROM ai_assistant_backgroundcall b "
+            "JOIN ai_assistant_toolcall c ON c.id = b.call_id "
+            "WHERE c.status = 'executing'"
         )
         pids = {f"{row['owner']}||||".split("|")[3] for row in rows}
         return [part for part in self.parts if pids & _pids(part)]

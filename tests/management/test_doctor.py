@@ -229,6 +229,15 @@ class TestDatabase:
         assert code == 1
         assert "were made by 'ai_assistant.0002_gone', which is no longer" in text
 
+    def test_made_by_an_earlier_edition_of_a_migration(self, settings):
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE ai_assistant_run DROP COLUMN wish")
+
+        code, text = doctor()
+
+        assert code == 1
+        assert "lack 'ai_assistant_run.wish': an earlier '0001_initial' made" in text
+
 
 class TestLayer:
     def test_does_not_answer(self, settings):

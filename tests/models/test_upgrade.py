@@ -35,7 +35,7 @@ def insert(model):
     values = {
         field.name: _value(field)
         for field in model._meta.concrete_fields
-        if not (field.has_default() or field.null or field.primary_key)
+        if not (field.has_default() or field.null or field.blank or field.primary_key)
     }
     key = model._meta.pk
     if not key.has_default() and not isinstance(key, models.AutoField):

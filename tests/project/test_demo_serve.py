@@ -56,10 +56,10 @@ def start(tmp_path):
     return run
 
 
-def made_before(file):
+def made_before(file, applied=OF_BEFORE):
     with sqlite3.connect(file) as database:
         database.execute("CREATE TABLE django_migrations (id, app, name, applied)")
-        rows = [(n, "ai_assistant", name, APPLIED) for n, name in enumerate(OF_BEFORE)]
+        rows = [(n, "ai_assistant", name, APPLIED) for n, name in enumerate(applied)]
         database.executemany("INSERT INTO django_migrations VALUES (?, ?, ?, ?)", rows)
     return file.read_bytes()
 
@@ -70,9 +70,12 @@ def columns(file):
     return {row[1] for row in rows}
 
 
-def test_database_of_before_is_set_aside_once(start, tmp_path):
+@pytest.mark.parametrize(
+    "applied", [OF_BEFORE, OF_BEFORE[:1]], ids=["removed migration", "edited migration"]
+)
+def test_database_of_before_is_set_aside_once(start, tmp_path, applied):
     file = tmp_path / "db.sqlite3"
-    before = made_before(file)
+    before = made_before(file, applied)
 
     said = start()
 

@@ -119,12 +119,7 @@ def _not_here(tool: ToolDefinition, scope: RunScope) -> str:
     return not_here(tool.name, writes=writes, read_only=scope.read_only).error
 
 
-def check_policy(
-    run: Run,
-    call: ToolCall,
-    tool: ToolDefinition,
-    user: Any,
-) -> None:
+def check_policy(run: Run, call: ToolCall, tool: ToolDefinition, user: Any) -> None:
     """
     Raise Refused if a call that was not approved has to be.
 

@@ -292,8 +292,8 @@ def _store(parent: "Attempt", family: Family) -> None:
 def _still_open(parent: "Attempt") -> ToolCall:
     """Return the row of the parent. Raise LostLease if it is not ours any more."""
     own = ToolCall.objects.filter(pk=parent.call.pk, status__in=OPEN_CALL)
-    if parent.call.background:
-        own = own.filter(epoch=parent.call.epoch)
+    if parent.call.background and not parent.is_proposal:
+        own = own.filter(background_call__epoch=parent.call.background_call.epoch)
     else:
         own = own.filter(run__epoch=parent.run.epoch)
     found = own.select_related("step").first()

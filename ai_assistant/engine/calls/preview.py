@@ -131,7 +131,7 @@ def looked_at(attempt: Attempt, context: RunContext | None = None) -> Proposed:
 def ask_again(call: ToolCall, differs: Differs) -> Sequence[Event]:
     """Take an approval back: what it was for is not what would happen."""
     ToolCall.objects.filter(pk=call.pk).update(
-        approved=False, asks=True, asks_because=differs.because[:300], owner=""
+        approved=False, asks=True, asks_because=differs.because[:300]
     )
     approved_of(call).update(status=Interrupt.Status.CANCELLED)
     call.approved, call.asks = False, True

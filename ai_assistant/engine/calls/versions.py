@@ -149,17 +149,8 @@ def _update(call: ToolCall, tool: ToolDefinition, arguments: dict[str, Any]) -> 
     call.background = tool.execution.background
     call.label = str(tool.display.label)[:200]
     call.approved = False
-    call.save(
-        update_fields=[
-            "arguments",
-            "arguments_digest",
-            "version",
-            "effect",
-            "background",
-            "label",
-            "approved",
-        ]
-    )
+    fields = ["arguments", "arguments_digest", "version", "effect", "background"]
+    call.save(update_fields=[*fields, "label", "approved"])
 
 
 def outdated(call: ToolCall, error: Exception) -> ToolResult:

@@ -8,11 +8,11 @@ from functools import partial
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from ai_assistant import conf
 from ai_assistant.engine.calls import background
-from ai_assistant.engine.calls.background.send import resend_after_s
+from ai_assistant.engine.calls.background.send import is_due, resend_after_s
 from ai_assistant.engine.intake.conversations import purge_deleted
 from ai_assistant.engine.interrupts.answers import expire
 from ai_assistant.engine.interrupts.base import late_interrupts, settle_wait
@@ -35,8 +35,7 @@ from ai_assistant.engine.storage.lease import (
 from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.events import Event
 from ai_assistant.exceptions import LostLease, Refused
-from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.models.clock import free
+from ai_assistant.models.call import BackgroundCall, CallStatus, ToolCall
 from ai_assistant.models.run import UNFINISHED, WAITING, Run, RunState, StopRequest
 from ai_assistant.registry import registry
 from ai_assistant.safety.audit import seal_all, seal_entries
@@ -90,15 +89,10 @@ def claim_runs(owner: str, room: int) -> list[Hold]:
         if len(holds) >= room:
             break
         # One that is locked takes the room of no other.
-        hold = _claim(run_id, owner, gone_owner)
+        hold = unit(claim_lease)(run_id, owner, gone_owner=gone_owner)
         if hold is not None:
             holds.append(hold)
     return holds
-
-
-@unit
-def _claim(run_id: UUID, owner: str, gone_owner: str) -> Hold | None:
-    return claim_lease(run_id, owner, gone_owner=gone_owner)
 
 
 def _claimable(owner: str) -> list[tuple[UUID, str]]:
@@ -139,35 +133,40 @@ def _end_stopped(swept: Swept) -> None:
 def _take_back_calls(swept: Swept) -> None:
     """Give up the claims of workers that are gone."""
     now = database_now()
-    working = ToolCall.objects.filter(background=True, status=CallStatus.EXECUTING)
-    for call in working.select_related("run"):
-        is_left = is_gone(call.owner) or call.lease_until < now
-        if is_left and _take_back(call):
-            swept.moved.append(call.run_id)
+    for work in _at_work().select_related("call__run"):
+        is_left = is_gone(work.owner) or work.lease_until < now
+        if is_left and _take_back(work):
+            swept.moved.append(work.call.run_id)
+
+
+def _at_work() -> QuerySet[BackgroundCall]:
+    return BackgroundCall.objects.filter(
+        call__background=True, call__status=CallStatus.EXECUTING
+    )
 
 
 @unit
-def _take_back(call: ToolCall) -> bool:
+def _take_back(work: BackgroundCall) -> bool:
     """
     Give up the claim of a call; False if it is none that was left behind.
 
     Who holds the run's row is alive, or its connection is: such a run is passed by.
     """
+    call = work.call
     try:
         pass_by_state(call.run_id, waits=False)
     except LostLease:
         return False
-    still = ToolCall.objects.filter(
-        pk=call.pk, epoch=call.epoch, status=CallStatus.EXECUTING
-    )
-    if not is_gone(call.owner):
+    left = BackgroundCall.objects.filter(pk=work.pk, epoch=work.epoch)
+    if not is_gone(work.owner):
         # Asked again behind the lock: it may have been renewed since.
-        still = still.filter(lease_until__lt=database_now())
-    if not still.update(lease_until=0):
+        left = left.filter(lease_until__lt=database_now())
+    is_at_work = _at_work().filter(pk=work.pk).exists()
+    if not is_at_work or not left.update(lease_until=0, owner="", sent_at=0):
         return False
     tool = registry.tools().get(call.name)
     if tool is not None and tool.execution.resumable:
-        still.update(status=CallStatus.PENDING, owner="", sent_at=0)
+        ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.PENDING)
         facts: list[Event] = [call_moved(call, CallStatus.PENDING)]
     else:
         facts = [*record_result(call, outcome_unknown(call), status="unknown")]
@@ -179,22 +178,17 @@ def _take_back(call: ToolCall) -> bool:
 
 def give_out_calls() -> None:
     """Give out background calls that nobody has taken, or will take."""
-    now = database_now()
-    due = ToolCall.objects.filter(
-        background=True,
-        status=CallStatus.PENDING,
-        run__state__in=UNFINISHED,
-        sent_at__lt=now - resend_after_s(),
-    ).exclude(asks=True, approved=False)  # it waits for a look at what it changes
+    due = BackgroundCall.objects.filter(
+        call__background=True,
+        call__status=CallStatus.PENDING,
+        call__run__state__in=UNFINISHED,
+        sent_at__lt=database_now() - resend_after_s(),
+    )
+    # Without those that wait for a look at what they change.
+    due = due.exclude(call__asks=True, call__approved=False)
     for call_id in list(due.values_list("pk", flat=True)[:BATCH]):
-        if _take_turn(call_id, now):
+        if is_due(call_id):
             background.give_out(call_id)
-
-
-@unit
-def _take_turn(call_id: UUID, now: float) -> bool:
-    due = free(ToolCall.objects.filter(pk=call_id, sent_at__lt=now))
-    return bool(due.update(sent_at=now))
 
 
 def overdue_s() -> list[float]:
@@ -207,9 +201,7 @@ def overdue_s() -> list[float]:
     # By then somebody has taken it, if it could be taken.
     before = now - 2 * conf.sweep_s() - float(conf.get("POLL_S"))
     runs = Run.objects.filter(state=RunState.RUNNING, lease_until__lt=before)
-    calls = ToolCall.objects.filter(
-        background=True, status=CallStatus.EXECUTING, lease_until__lt=before
-    )
+    calls = _at_work().filter(lease_until__lt=before)
     leases = [
         rows.values_list("lease_until", flat=True)[:BATCH] for rows in (runs, calls)
     ]

@@ -271,7 +271,7 @@ def let_go_on(call: ToolCall) -> list[Event]:
     """Let a call that has waited for a person be carried out."""
     # Its time counts from now: until now the person was thinking.
     ToolCall.objects.filter(pk=call.pk).update(
-        status=CallStatus.PENDING, sent_at=0, started_at=Now()
+        status=CallStatus.PENDING, started_at=Now()
     )
     facts = [call_moved(call, CallStatus.PENDING)]
     if call.background:

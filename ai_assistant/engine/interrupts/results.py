@@ -43,7 +43,6 @@ def record_result(
         error="" if result.ok else result.error,
         traceback="" if result.ok else call.traceback,
         finished_at=Now(),
-        owner="",
     )
     if not changed:
         return []

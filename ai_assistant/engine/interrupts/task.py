@@ -8,7 +8,7 @@ from ai_assistant.engine.interrupts.base import (
     register,
 )
 from ai_assistant.events import Event
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import BackgroundCall, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import RunState
 
@@ -20,7 +20,9 @@ class Task(InterruptKind):
     run_state = RunState.WAITING_TASK
 
     def open(self, call: ToolCall, **columns: Any) -> Event:
-        """Let the run wait; the call itself can be carried out."""
+        """Let the run wait, and queue the call: it can be carried out."""
+        # One that was queued before is due again.
+        BackgroundCall.objects.update_or_create(call=call, defaults={"sent_at": 0})
         return self.store(call, **columns)
 
     def end(self, call: ToolCall, status: str = Interrupt.Status.DONE) -> list[Event]:

@@ -219,16 +219,16 @@ def renew_behind_lock(run_id: UUID) -> None:
     _update(statement, arguments)
 
 
-def unlocked(table: str, marks: str) -> str:
+def unlocked(table: str, marks: str, *, key: str = "id") -> str:
     """
     Return the condition for those of the rows that nobody writes to just now.
 
     A tool may hold a row for seconds, and renews its lease at the end of that.
     """
     if not connection.features.has_select_for_update_skip_locked:
-        return f"id IN ({marks})"
-    rows = f"SELECT id FROM {table} WHERE id IN ({marks})"
-    return f"id IN ({rows} FOR UPDATE SKIP LOCKED)"
+        return f"{key} IN ({marks})"
+    rows = f"SELECT {key} FROM {table} WHERE {key} IN ({marks})"
+    return f"{key} IN ({rows} FOR UPDATE SKIP LOCKED)"
 
 
 def db_id(value: UUID) -> str:

@@ -93,7 +93,7 @@ def _fields(row: ToolCall) -> dict[str, Any]:
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]+$"
 # Large, and not in a list.
-LEFT_OUT = ("result", "result_text", "preview", "partial", "mark", "steps")
+LEFT_OUT = ("result", "result_text", "preview", "partial", "steps")
 
 
 class CallsQuery(PageQuery):

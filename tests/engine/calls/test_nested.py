@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 
 from ai_assistant import Ask, RunContext, ToolFailed
+from ai_assistant.changes.values import Changes
 from ai_assistant.engine.calls import background
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.models.call import ToolCall
@@ -181,6 +182,29 @@ class TestWrites:
 
         assert (run.state, statuses(run)) == ("succeeded", ["complete"] * 2)
         assert Effect.objects.get().key == "a"
+
+    def test_a_read_is_kept_in_the_preview_of_a_background_tool(
+        self, play, script, offer, options
+    ):
+        def look(context: RunContext) -> Changes:
+            context.call_tool("read_big", chars=3)
+            return Changes(title="Work")
+
+        options(POLICY={})
+        offer(
+            calling("write_effect", key="a"),
+            effect="write",
+            background=True,
+            preview=look,
+        )
+        script.add(reply("", call("parent")), "Done.")
+
+        run = play()
+
+        assert run.state == "waiting_approval"
+        assert [(one.name, one.status) for one in children(run)] == [
+            ("read_big", "complete")
+        ]
 
     def test_not_in_prepare(self, play, script, offer):
         offer(

@@ -13,7 +13,7 @@ from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.engine.lifecycle.stop import stop
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import BackgroundCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
@@ -51,7 +51,7 @@ class TestSweepOnce:
 
     def test_several_at_once(self, steps, options, play, script):
         claim_task(steps.calls.get().pk)
-        ToolCall.objects.update(owner=dead_owner())
+        BackgroundCall.objects.update(owner=dead_owner())
         options(POLICY={})
         script.add(reply("", call("write_effect", {"key": "a"})))
         late = play()
@@ -90,10 +90,10 @@ class TestSweepOnce:
 class TestTakeBack:
     def test_of_a_run_that_has_ended(self, steps):
         claim_task(steps.calls.get().pk)
-        (call_,) = ToolCall.objects.all()
+        (work,) = BackgroundCall.objects.all()
         stop(steps.pk)
 
-        sweep._take_back(call_)
+        sweep._take_back(work)
 
         assert statuses(steps) == ["cancelled"]
 
@@ -103,8 +103,8 @@ class TestTakeBack:
         script.add(reply("", call("long")))
         run = play()
         claim_task(run.calls.get().pk)
-        (stale,) = ToolCall.objects.all()
-        ToolCall.objects.update(epoch=7)
+        (stale,) = BackgroundCall.objects.all()
+        BackgroundCall.objects.update(epoch=7)
 
         sweep._take_back(stale)
 
@@ -116,7 +116,7 @@ class TestTakeBack:
         script.add(reply("", call("long")))
         run = play()
         claim_task(run.calls.get().pk)
-        stale = ToolCall.objects.get()
+        stale = BackgroundCall.objects.get()
         stale.lease_until = 0  # as it was read, before the lock was waited for
 
         assert not sweep._take_back(stale)
@@ -127,7 +127,7 @@ class TestTakeBack:
 class TestCommand:
     def test_sweeps_once(self, steps, capsys):
         claim_task(steps.calls.get().pk)
-        ToolCall.objects.update(owner=dead_owner())
+        BackgroundCall.objects.update(owner=dead_owner())
 
         call_command("assistant_sweep")
 

@@ -21,7 +21,7 @@ from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.engine.storage.units import with_connections
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import BackgroundCall, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import FINAL, Run
 from ai_assistant.testing import call, reply
@@ -135,7 +135,7 @@ class Walk:
         try:
             with_connections(perform, call_id)
         except Killed:
-            ToolCall.objects.filter(pk=call_id).update(owner=dead_owner())
+            BackgroundCall.objects.filter(pk=call_id).update(owner=dead_owner())
 
     def stop(self):
         run = Run.objects.exclude(state__in=FINAL).order_by("?").first()
@@ -144,7 +144,7 @@ class Walk:
 
     def sweep(self):
         sweep_once()
-        ToolCall.objects.filter(status="pending").update(sent_at=0)
+        BackgroundCall.objects.filter(call__status="pending").update(sent_at=0)
 
     def step(self):
         chosen = self.dice.choices(

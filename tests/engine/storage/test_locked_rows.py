@@ -34,6 +34,7 @@ from ai_assistant.engine.storage.lease import (
 from ai_assistant.engine.storage.units import in_db, unit
 from ai_assistant.events import TextContent
 from ai_assistant.exceptions import Refused
+from ai_assistant.models.call import BackgroundCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run, StopRequest
 from ai_assistant.testing import call, reply
@@ -375,7 +376,8 @@ class TestOverdue:
     def test_long_tool(self, play, script):
         script.add(reply("", call("background_steps", {"n": 1})))
         run = play()
-        run.calls.update(status="executing", owner="other", lease_until=1)
+        run.calls.update(status="executing")
+        BackgroundCall.objects.update(owner="other", lease_until=1)
 
         assert len(overdue_s()) == 1
 

@@ -5,6 +5,8 @@ from functools import cached_property
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Q
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -21,6 +23,7 @@ from ai_assistant.engine.calls.writes import (
 from ai_assistant.engine.interrupts.results import call_moved
 from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import (
+    database_now,
     db_id,
     now_sql,
     pass_by_state,
@@ -30,13 +33,14 @@ from ai_assistant.engine.storage.lease import (
 )
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.exceptions import Differs, LostLease
-from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.call import BackgroundCall, CallStatus, ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.clock import Now
 from ai_assistant.models.run import UNFINISHED
 from ai_assistant.types import ToolResult
 
-TABLE = "ai_assistant_toolcall"
+TABLE = "ai_assistant_backgroundcall"
+CALLS = "ai_assistant_toolcall"
 WISHES = "ai_assistant_stoprequest"  # of people who want a run to stop
 
 
@@ -64,23 +68,19 @@ def claim_task(call_id: UUID) -> CallHold | None:
         pass_by_state(call.run_id)
     except LostLease:
         return None
-    owner = this_process()
-    statement = (
-        f"UPDATE {TABLE} SET owner = %s, epoch = epoch + 1, "
-        f"lease_until = {now_sql()} + %s, status = 'executing' "
-        "WHERE id = %s AND status = 'pending' AND (approved = %s OR asks = %s)"
+    ready = ToolCall.objects.filter(pk=call_id, status=CallStatus.PENDING)
+    ready = ready.filter(Q(approved=True) | Q(asks=False))
+    started_at = Coalesce("started_at", Now())
+    if not ready.update(status=CallStatus.EXECUTING, started_at=started_at):
+        return None
+    append_by_state(call.run_id, [call_moved(call, CallStatus.EXECUTING)])
+    own = BackgroundCall.objects.get(pk=call_id)
+    own.owner, own.epoch = this_process(), own.epoch + 1
+    own.lease_until = database_now() + float(conf.get("LEASE_S"))
+    own.save(update_fields=["owner", "epoch", "lease_until"])
+    return CallHold(
+        call_id=call_id, run_id=call.run_id, owner=own.owner, epoch=own.epoch
     )
-    arguments = [owner, conf.get("LEASE_S"), db_id(call_id), True, False]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, arguments)
-        if not cursor.rowcount:
-            return None
-    fact = call_moved(call, CallStatus.EXECUTING)
-    append_by_state(call.run_id, [fact])
-    if call.started_at is None:
-        ToolCall.objects.filter(pk=call_id).update(started_at=Now())
-    call.refresh_from_db(fields=["epoch"])
-    return CallHold(call_id=call_id, run_id=call.run_id, owner=owner, epoch=call.epoch)
 
 
 def pass_call_fence(hold: CallHold, *, events: int = 0) -> int:
@@ -91,7 +91,7 @@ def pass_call_fence(hold: CallHold, *, events: int = 0) -> int:
     LostLease if the run has ended, was stopped, or another works on the call.
     """
     first = pass_by_state(hold.run_id, events=events)
-    if not _renew(hold, "id = %s"):
+    if not _renew(hold, "call_id = %s"):
         raise _lost(hold)
     return first
 
@@ -104,14 +104,14 @@ def renew_claim(hold: CallHold) -> None:
     A row that is locked is passed by: a piece of the tool holds it for as long as it
     takes, and renews the lease at its end.
     """
-    _renew(hold, unlocked(TABLE, "%s"))
-    still = ToolCall.objects.filter(
+    _renew(hold, unlocked(TABLE, "%s", key="call_id"))
+    still = BackgroundCall.objects.filter(
         pk=hold.call_id,
         owner=hold.owner,
         epoch=hold.epoch,
-        status=CallStatus.EXECUTING,
-        run__state__in=UNFINISHED,
-        run__stop_request=None,
+        call__status=CallStatus.EXECUTING,
+        call__run__state__in=UNFINISHED,
+        call__run__stop_request=None,
     )
     if not still.exists():
         raise _lost(hold)
@@ -119,14 +119,15 @@ def renew_claim(hold: CallHold) -> None:
 
 def renew_behind_piece(hold: CallHold) -> None:
     """Renew what could not be renewed during a piece. Call it at its end."""
-    _renew(hold, "id = %s")
+    _renew(hold, "call_id = %s")
     renew_behind_lock(hold.run_id)
 
 
 def _renew(hold: CallHold, which: str) -> bool:
     statement = (
         f"UPDATE {TABLE} SET lease_until = {now_sql()} + %s "
-        f"WHERE {which} AND owner = %s AND epoch = %s AND status = 'executing' "
+        f"WHERE {which} AND owner = %s AND epoch = %s AND EXISTS (SELECT 1 "
+        f"FROM {CALLS} WHERE id = {TABLE}.call_id AND status = 'executing') "
         f"AND NOT EXISTS (SELECT 1 FROM {WISHES} WHERE run_id = %s)"
     )
     lease_s, run_id = conf.get("LEASE_S"), db_id(hold.run_id)
@@ -219,6 +220,5 @@ class Holding:
 
     def _done(self) -> str:
         count = len(done_by(self.call))
-        return ngettext("%(count)d object", "%(count)d objects", count) % {
-            "count": count
-        }
+        said = ngettext("%(count)d object", "%(count)d objects", count)
+        return said % {"count": count}

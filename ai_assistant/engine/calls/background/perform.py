@@ -32,10 +32,7 @@ from ai_assistant.engine.calls.progress import Report
 from ai_assistant.engine.calls.recording import kept_changes, result_of
 from ai_assistant.engine.calls.versions import arguments_now, is_other_version, upgrade
 from ai_assistant.engine.calls.writes import rechecked
-from ai_assistant.engine.interrupts.base import (
-    kind_named,
-    settle_wait,
-)
+from ai_assistant.engine.interrupts.base import kind_named, settle_wait
 from ai_assistant.engine.interrupts.results import record_result
 from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.storage import notifications
@@ -52,7 +49,7 @@ from ai_assistant.engine.storage.units import (
 )
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs, LostLease
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import BackgroundCall, ToolCall
 from ai_assistant.models.run import SESSION, Run
 from ai_assistant.registry import registry
 from ai_assistant.request_context import below
@@ -92,7 +89,8 @@ class _Work:
 
     def __init__(self, hold: CallHold) -> None:
         self.hold = hold
-        self.call = ToolCall.objects.get(pk=hold.call_id)
+        calls = ToolCall.objects.select_related("background_call")
+        self.call = calls.get(pk=hold.call_id)
         self.run = Run.objects.select_related("conversation").get(pk=hold.run_id)
         self.group = notifications.group_name(
             self.run.user_id, self.run.conversation_id
@@ -155,7 +153,7 @@ class _Work:
                 with kept_changes(self.run, self.call, ready.user, self.holding.check):
                     yield
                 if mark is not None:
-                    ToolCall.objects.filter(pk=self.call.pk).update(mark=mark)
+                    BackgroundCall.objects.filter(pk=self.call.pk).update(mark=mark)
                 renew_behind_piece(self.hold)
         except BaseException as error:
             if isinstance(error, LostLease):

@@ -12,7 +12,8 @@ from ai_assistant import conf
 from ai_assistant.engine.calls.background.perform import perform
 from ai_assistant.engine.storage.lease import database_now
 from ai_assistant.engine.storage.units import in_db, unit, with_connections
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import BackgroundCall
+from ai_assistant.models.clock import free
 
 logger = logging.getLogger("ai_assistant")
 
@@ -37,7 +38,7 @@ async def send(call_id: UUID) -> None:
     The message is only a hint: a lost one is sent again by the sweeper, and one
     that comes twice finds the call taken.
     """
-    if await in_db(_is_due, call_id):
+    if await in_db(is_due, call_id):
         await in_db(give_out, call_id)
 
 
@@ -59,10 +60,11 @@ def resend_after_s() -> float:
 
 
 @unit
-def _is_due(call_id: UUID) -> bool:
+def is_due(call_id: UUID) -> bool:
+    """Tell whether the call is to be given out now; it is not due for others then."""
     now = database_now()
-    own = ToolCall.objects.filter(pk=call_id, sent_at__lt=now - resend_after_s())
-    return bool(own.update(sent_at=now))
+    due = BackgroundCall.objects.filter(pk=call_id, sent_at__lt=now - resend_after_s())
+    return bool(free(due).update(sent_at=now))
 
 
 @cache

@@ -111,7 +111,7 @@ def _seams(entry: Entry) -> list[Entry]:
     return [later["seam"] for later in entry.get("later", ()) if later["seam"]]
 
 
-UNDRAWN = ("result", "result_text", "mark")  # of a call: large, and not on its card
+UNDRAWN = ("result", "result_text")  # of a call: large, and not on its card
 READ = "read"
 READS = "\0read"  # no tool has such a name
 # What a group says of its calls: the first of these that one of them has.

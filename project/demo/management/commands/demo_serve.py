@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from ai_assistant.management.doctor import removed_migrations
+from ai_assistant.management.doctor import made_before
 
 # What SQLite keeps beside a database belongs to it.
 SUFFIXES = ("", "-wal", "-shm", "-journal")
@@ -26,7 +26,7 @@ class Command(BaseCommand):
     requires_system_checks = ()  # runserver makes them
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if removed_migrations(MigrationLoader(connection)):
+        if made_before(MigrationLoader(connection)):
             self._start_anew()
         call_command("migrate", verbosity=0, interactive=False)
         call_command("demo_users")

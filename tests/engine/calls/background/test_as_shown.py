@@ -10,6 +10,7 @@ from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
 from ai_assistant.engine.calls.background import perform
 from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.models.call import BackgroundCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.policy import Grant
 from ai_assistant.models.run import Run
@@ -210,7 +211,7 @@ class TestOverAllPieces:
         run = approved(handler=pieces)
         with pytest.raises(Killed):
             worked(run)
-        run.calls.update(owner=dead_owner())
+        BackgroundCall.objects.update(owner=dead_owner())
         sweep_once()
         one = worked(run)
 

@@ -12,7 +12,7 @@ from ai_assistant.engine.calls.background.claim import (
 from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.exceptions import LostLease
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import BackgroundCall
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
 from tests.engine.calls.background.conftest import keys
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def bury_worker():
-    ToolCall.objects.update(owner=dead_owner())
+    BackgroundCall.objects.update(owner=dead_owner())
 
 
 class TestClaim:
@@ -68,7 +68,7 @@ class TestClaim:
         hold = claim_task(steps.calls.get().pk)
         pass_call_fence(hold)
         renew_claim(hold)
-        ToolCall.objects.update(epoch=9)
+        BackgroundCall.objects.update(epoch=9)
 
         with pytest.raises(LostLease):
             pass_call_fence(hold)
@@ -79,9 +79,9 @@ class TestClaim:
         def piece(context: RunContext) -> None:
             with context.transaction():
                 # As if the piece had taken long: nobody else can renew them.
-                ToolCall.objects.update(lease_until=0)
+                BackgroundCall.objects.update(lease_until=0)
                 Run.objects.update(lease_until=0, state="running", owner="other")
-            seen.append((ToolCall.objects.get().lease_until, Run.objects.get()))
+            seen.append((BackgroundCall.objects.get().lease_until, Run.objects.get()))
 
         seen = []
         offer(piece, effect="write", background=True, policy="allow")
@@ -162,14 +162,14 @@ class TestCrash:
 
     def test_silent_worker_is_not(self, steps):
         claim_task(steps.calls.get().pk)
-        ToolCall.objects.update(lease_until=0)
+        BackgroundCall.objects.update(lease_until=0)
 
         assert sweep_once().moved == [steps.pk]
         assert statuses(steps) == ["pending"]
 
     def test_worker_of_before_writes_nothing(self, steps, offer):
         hold = claim_task(steps.calls.get().pk)
-        ToolCall.objects.update(lease_until=0)
+        BackgroundCall.objects.update(lease_until=0)
         sweep_once()
 
         with pytest.raises(LostLease):

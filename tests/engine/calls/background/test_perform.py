@@ -8,7 +8,7 @@ from ai_assistant import Ask, RunContext, ToolFailed
 from ai_assistant.engine.calls.background import perform
 from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.interrupts.answers import answer
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import BackgroundCall
 from ai_assistant.testing import call, reply
 from tests.engine.calls.background.conftest import keys
 from tests.engine.conftest import facts, resume, said, statuses
@@ -212,8 +212,8 @@ class TestHeartbeat:
         renewed = threading.Event()
 
         def quiet(context: RunContext) -> str:
-            first = ToolCall.objects.get().lease_until
-            while ToolCall.objects.get().lease_until == first:
+            first = BackgroundCall.objects.get().lease_until
+            while BackgroundCall.objects.get().lease_until == first:
                 renewed.wait(0.01)
             return "ok"
 

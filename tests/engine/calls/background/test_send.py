@@ -7,7 +7,7 @@ import pytest
 
 from ai_assistant.engine.calls.background import give_out, uses_celery
 from ai_assistant.engine.execution.sweep import give_out_calls, sweep_once
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import BackgroundCall, ToolCall
 from ai_assistant.tasks import perform_call, sweep
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import statuses
@@ -110,7 +110,7 @@ class TestResend:
         assert len(given_out) == 1
 
     def test_when_nobody_took_it(self, steps, given_out, monkeypatch):
-        ToolCall.objects.update(sent_at=1)
+        BackgroundCall.objects.update(sent_at=1)
         MODULE._queued.clear()  # the process that had it is gone
 
         give_out_calls()
@@ -118,13 +118,13 @@ class TestResend:
         assert len(given_out) == 2
 
     def test_not_when_somebody_works(self, steps, given_out):
-        ToolCall.objects.update(sent_at=1, status="executing", lease_until=9e9)
-        ToolCall.objects.update(owner=_me())
+        ToolCall.objects.update(status="executing")
+        BackgroundCall.objects.update(sent_at=1, lease_until=9e9, owner=_me())
 
         sweep_once()
 
         assert len(given_out) == 1
-        ToolCall.objects.update(status="pending", owner="")
+        ToolCall.objects.update(status="pending")
 
 
 def _me():
@@ -140,8 +140,8 @@ class TestTasks:
         assert statuses(steps) == ["complete"]
 
     def test_sweep(self, steps, given_out):
-        ToolCall.objects.update(sent_at=1)
+        BackgroundCall.objects.update(sent_at=1)
 
         sweep()
 
-        assert ToolCall.objects.get().sent_at > 1
+        assert BackgroundCall.objects.get().sent_at > 1
