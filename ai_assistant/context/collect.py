@@ -173,7 +173,10 @@ def _asked(
     except BulkheadFull:
         logger.warning("context provider %r hangs, and is not asked", provider.name)
         return [
-            failed_item(provider, _("It hangs, and is not asked before it is done."))
+            failed_item(
+                provider,
+                _("It does not respond, and is not called again until it returns."),
+            )
         ]
     except Exception as error:
         logger.exception("context provider %r failed", provider.name)

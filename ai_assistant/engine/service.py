@@ -195,7 +195,7 @@ async def stop_left(user_id: UserKey, run_id: UUID) -> None:
     ending = Ending(
         state=RunState.CANCELLED,
         code="client_left",
-        text=_("Stopped: the program that asked has left."),
+        text=_("Stopped: the program that asked has disconnected."),
     )
     with suppress(Refused):  # it was deleted meanwhile
         await stop(user_id, run_id, ending)

@@ -48,8 +48,8 @@ class ExecutorProcess(models.Model):
     seen_at = models.FloatField()  # seconds of the database's clock
 
     class Meta:
-        verbose_name = _("executing process")
-        verbose_name_plural = _("executing processes")
+        verbose_name = _("executor process")
+        verbose_name_plural = _("executor processes")
 
     def __str__(self) -> str:
         return self.owner

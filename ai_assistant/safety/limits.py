@@ -133,7 +133,10 @@ def check_unknown(address: str) -> None:
     if count == rate.most + 1:
         logger.warning("more than %s unknown access tokens from %s", rate.most, address)
     raise Limited(
-        _("This access token is unknown, as were others from this address. Wait."),
+        _(
+            "Too many unknown access tokens came from this address. Wait, then try "
+            "again."
+        ),
         datetime.fromtimestamp((number + 1) * window_s, UTC),
         now=now,
     )

@@ -17,10 +17,11 @@ class TestBudgets:
     @pytest.mark.parametrize(
         ("budget", "sentence"),
         [
-            ({"scope": "user"}, "A budget needs a scope and a window that exist."),
+            ({"scope": "user"}, "A budget needs a valid scope and a valid window."),
             (
                 {"scope": "user", "window": "run", "tokens": 1},
-                "One answer has a budget as a whole, and nothing else has.",
+                "The budget of an answer needs the window of an answer, and no other "
+                "budget may have it.",
             ),
             (
                 {"scope": "group", "window": "day", "tokens": 1},

@@ -287,7 +287,9 @@ class TestProviders:
 
         assert found["well"].value == 1
         for name in asked:
-            assert found[name].error.startswith("It hangs, and is not asked")
+            assert found[name].error.startswith(
+                "It does not respond, and is not called"
+            )
         assert asked == dict.fromkeys("abcd", HANGING)
 
     def test_one_that_hung_is_asked_when_it_has_returned(

@@ -57,7 +57,7 @@ class TestDefault:
         ("effect", "decision", "reason"),
         [
             ("read", "allow", "Allowed because it only reads."),
-            ("ui", "allow", "Allowed because it changes the page only."),
+            ("ui", "allow", "Allowed because it only changes the page."),
             ("write", "ask", "Asks because it changes data."),
             ("destructive", "ask", "Asks because it may remove data for good."),
         ],

@@ -197,7 +197,7 @@ class TestWhatIsNotThere:
 
         assert str(failed.value) == (
             "context has the key 'mention', which no page sends. Did you mean "
-            "'mentioned'? Known are: browser, mentioned, dropped, tools."
+            "'mentioned'? Use one of: browser, mentioned, dropped, tools."
         )
 
     @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ class TestWhatIsNotThere:
             (
                 {"browser": [{"id": "a", "lable": "A"}]},
                 "Item 'a' of context['browser'] has the key 'lable', which no page "
-                "sends. Did you mean 'label'? Known are: id, description, value, "
+                "sends. Did you mean 'label'? Use one of: id, description, value, "
                 "label, auto.",
             ),
         ],

@@ -108,7 +108,7 @@ def _fewer_along(
 
 
 def _fewer(group: Related, count: int) -> MissingDifference:
-    text = _("Only %(count)d of %(shown)d %(label)s would go along.")
+    text = _("Only %(count)d of %(shown)d %(label)s would be included.")
     named = {"count": count, "shown": group.count, "label": group.label}
     return MissingDifference(text % named)
 

@@ -230,10 +230,10 @@ def _refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
     if decision == "deny":
         error = _("This site does not allow “%(name)s”.")
     elif parent.is_proposal and not parent.is_trial and tool.effect in WRITING:
-        error = _("“%(name)s” writes, and a preview must not.")
+        error = _("“%(name)s” writes data, which a preview must not do.")
     elif decision == "ask" and not is_covered:
         error = _(
-            "“%(name)s” asks for an approval of its own, and “%(above)s” had none."
+            "“%(name)s” needs an approval, but “%(above)s”, which calls it, had none."
         )
     if error:
         named = {"name": name, "above": parent.tool.name}

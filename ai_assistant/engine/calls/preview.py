@@ -91,7 +91,10 @@ def _key(attempt: Attempt) -> str:
 
 
 def _hangs(attempt: Attempt) -> ToolResult:
-    said = _("The preview of “%(name)s” hangs, and is not asked before it is done.")
+    said = _(
+        "The preview of “%(name)s” does not respond, and is not called again until it "
+        "returns."
+    )
     return ToolResult(
         ok=False, error=said % {"name": attempt.call.label}, error_type=TIMEOUT
     )

@@ -113,7 +113,7 @@ def clean_text(text: str, most: int = 0) -> str:
     if any(is_control(char) for char in {*text} - {*KEPT_CONTROLS}):
         raise Refused(
             "binary",
-            _("This message holds characters that are not text. Remove them."),
+            _("This message contains characters that are not text. Remove them."),
         )
     return text
 
@@ -197,7 +197,7 @@ def check_unused(conversation: Conversation, client: ClientNames | None) -> None
     if conversation.client_runs.filter(client_id=client.run).exists():
         raise Refused(
             "run_id_used",
-            _("The run “%(id)s” exists already. Give each run an id of its own.")
+            _("The run “%(id)s” already exists. Give each run its own id.")
             % {"id": client.run},
         )
 
@@ -294,7 +294,10 @@ def _check_load(submission: Submission) -> None:
     if active >= int(conf.get("LIMITS", "RUNS_PER_USER")):
         raise Refused(
             "too_many_runs",
-            _("%(n)d answers are being written for you already. Wait for one.")
+            _(
+                "%(n)d answers are already being written for you. Wait until one is "
+                "ready."
+            )
             % {"n": active},
         )
 

@@ -40,7 +40,8 @@ def add_to_queue(queued: QueuedMessage) -> None:
         raise Refused(
             "queue_full",
             _(
-                "%(n)d messages are waiting already. Wait for their answers, or drop one."
+                "%(n)d messages are already waiting. Wait for their answers, or drop "
+                "one."
             )
             % {"n": MOST},
         )

@@ -74,14 +74,17 @@ def _answer(refused: Refused, method: str) -> HttpResponseBase:
 def _no_asgi() -> Refused:
     return Refused(
         "needs_asgi",
-        _("This server cannot stream answers. Serve the site by ASGI, or use the API."),
+        _(
+            "This server cannot stream answers. Serve the site with ASGI, or use the "
+            "API."
+        ),
     )
 
 
 def _not_this(request: HttpRequest, method: str) -> Refused:
     return Refused(
         "method",
-        _("%(method)s is not for this address; use %(other)s.")
+        _("%(method)s is not allowed here; use %(other)s.")
         % {"method": request.method, "other": method},
     )
 
@@ -108,7 +111,10 @@ def _later(name: str, method: str) -> Callable[..., Any]:
         if not is_installed():
             raise Refused(
                 "needs_agui",
-                _("This site has no AG-UI: ag-ui-protocol is not installed."),
+                _(
+                    "AG-UI is not available on this site: ag-ui-protocol is not "
+                    "installed."
+                ),
             )
         views = await asyncio.to_thread(import_module, "ai_assistant.web.agui.views")
         response: HttpResponseBase = await getattr(views, name)(request)

@@ -78,7 +78,7 @@ def keyboard_map(layout: Layout) -> list[tuple[list[str], str]]:
         (["↑", "↓"], _("In an empty field: what you have sent before")),
         (["Alt+Q"], _("Ask about the selected text")),
         (["Esc"], _("Close a menu, stop the answer, leave the field")),
-        (["Alt+↑", "Alt+↓"], _("Go to the message before, or after")),
+        (["Alt+↑", "Alt+↓"], _("Go to the previous or next message")),
         (["Alt+A"], _("Go to what waits for your approval")),
         (["Ctrl+Shift+O"], _("Begin a new conversation")),
         (["Ctrl+Shift+H"], _("Show the list of conversations")),

@@ -179,7 +179,7 @@ class RootView(ApiView):
 @csrf_exempt
 def nothing_here(request: HttpRequest) -> HttpResponse:
     """Answer for an address that is none, as the API answers everything."""
-    sentence = _("There is no such address. The document of the API lists all.")
+    sentence = _("Unknown URL. The schema of the API lists all of them.")
     response = problem_response(Refused("not_found", sentence))
     allow(request, response)
     return response

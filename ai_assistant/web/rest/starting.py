@@ -115,7 +115,7 @@ def start_again(caller: Caller, run_id: UUID, key: str) -> Started:
 
 def _check_path(path: str) -> None:
     if path and (page_path(path) != path or " " in path):
-        detail = _("it is no path of a page of this site; begin it with “/”")
+        detail = _("it is not the path of a page of this site; begin it with “/”")
         raise Invalid([{"field": "page_path", "detail": detail}])
 
 
@@ -152,7 +152,7 @@ def _is_same(row: Run | QueuedMessage, text: str, body: StartBody) -> bool:
 def _reused() -> Refused:
     return Refused(
         "key_reused",
-        _("This Idempotency-Key was sent with something else. Send a new one."),
+        _("This Idempotency-Key was already used for another request. Send a new one."),
     )
 
 
@@ -171,5 +171,5 @@ def _check_conversation(user_id: UserKey, conversation_id: UUID) -> None:
     if waiting.exists():
         raise Refused(
             "interrupts_open",
-            _("The assistant waits for an answer. Give it, or stop the run."),
+            _("The assistant is waiting for an answer. Give it, or stop the run."),
         )

@@ -454,7 +454,7 @@ class TestAsyncChild:
 
         run = play()
 
-        assert "“Child” took longer than the 0.0 s that were left" in told[0].error
+        assert "“Child” timed out: 0.0 s were left" in told[0].error
         assert (run.state, statuses(run)) == ("succeeded", ["failed"])
         assert not Effect.objects.exists()  # the parent was too slow with it
 

@@ -180,7 +180,7 @@ class TestGoneTool:
         run = play()
 
         assert (run.state, statuses(run)) == ("succeeded", ["complete", "failed"])
-        assert run.calls.last().result["error"] == "This tool is gone."
+        assert run.calls.last().result["error"] == "This tool no longer exists."
 
 
 class TestBigResult:

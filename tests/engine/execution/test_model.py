@@ -89,7 +89,7 @@ class TestModelErrors:
         client.force_login(user)
         told = client.get(record)
 
-        assert "The assistant has no model to ask." in shown.content.decode()
+        assert "The assistant has no model." in shown.content.decode()
         assert "names no MODEL" not in shown.content.decode()
         assert refused.status_code == 403
         assert "The profile names no MODEL." in told.content.decode()

@@ -120,7 +120,7 @@ class TestChange:
 
         assert (result.ok, result.message) == (
             True,
-            "Nothing to change: it is so already.",
+            "Nothing to change: it already has these values.",
         )
 
     def test_wrong_values_ask_nobody(self, boss, stock):
@@ -301,7 +301,7 @@ class TestAction:
 
         assert changes.title == "Give a discount on products: 2 products"
         assert [one.kind for one in changes.objects] == ["action", "action"]
-        assert "not known before" in changes.warnings[0]
+        assert "not known in advance" in changes.warnings[0]
         assert set(changes.versions) == {
             row_key(Product, stock.lamp.pk),
             row_key(Product, stock.chair.pk),

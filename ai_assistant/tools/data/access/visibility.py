@@ -88,7 +88,7 @@ def _listed(access: AdminAccess) -> QuerySet[Any]:
     if rows is None:
         raise ToolFailed(
             _(
-                "The list of %(names)s is a page of this site's own; the assistant "
+                "The list of %(names)s is a custom page of this site; the assistant "
                 "cannot read its rows."
             )
             % {"names": access.options.verbose_name_plural},

@@ -123,10 +123,10 @@ class Freshness:
                 changed[name] = {"id": str(getattr(obj, field.attname)), "text": text}
         return ToolResult(
             ok=False,
-            error=_("“%(object)s” was changed since it was read: %(fields)s.")
+            error=_("“%(object)s” has been changed since it was read: %(fields)s.")
             % {"object": object_name(obj), "fields": ", ".join(names)},
             error_type="changed",
-            suggestion=_("Look at what it holds now, then decide again."),
+            suggestion=_("Check its current values, then decide again."),
             data={
                 "id": str(obj.pk),
                 "changed": changed,
