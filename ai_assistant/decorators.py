@@ -204,8 +204,8 @@ def register(module: Any = None, /) -> Any:
         return register
     if not (isinstance(module, type) and hasattr(module, "matches")):
         raise TypeError(
-            f"@ai_assistant.register got {module!r}, which is no ContextModule. Put it "
-            "above a class that is one; functions take @ai_assistant.tool or "
+            f"@ai_assistant.register got {module!r}, which is not a ContextModule. "
+            "Decorate a subclass of it; functions take @ai_assistant.tool or "
             "@ai_assistant.context."
         )
     registry.add_module(module())

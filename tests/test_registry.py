@@ -212,5 +212,7 @@ class TestRegisterDecorator:
             pass
 
         for given in (Order, ContextModule(), print):
-            with pytest.raises(TypeError, match="which is no ContextModule. Put it"):
+            with pytest.raises(
+                TypeError, match="which is not a ContextModule. Decorate"
+            ):
                 ai_assistant.register(given)

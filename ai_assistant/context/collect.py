@@ -171,7 +171,9 @@ def _asked(
         logger.warning("context provider %r took too long", provider.name)
         return [failed_item(provider, _("It took too long."))]
     except BulkheadFull:
-        logger.warning("context provider %r hangs, and is not asked", provider.name)
+        logger.warning(
+            "context provider %r does not respond, and is not called", provider.name
+        )
         return [
             failed_item(
                 provider,

@@ -33,7 +33,7 @@ def _says_what_to_write(decorator: Callable[Given, Made]) -> Callable[Given, Mad
         if args:
             view = getattr(args[0], "__name__", args[0])
             raise TypeError(
-                f"View {view!r} is decorated without saying what it lends. Write "
+                f"View {view!r} is decorated without arguments. Write "
                 "@assistant_view(context=[...], tools=[...], suggestions=[...]), or "
                 "one of them; all arguments are given by name."
             )

@@ -120,7 +120,7 @@ async def send_now(wanted: SendNowRequest) -> Accepted:
 
 
 async def drop_queued(user_id: UserKey, conversation_id: UUID, queued_id: UUID) -> None:
-    """Drop a message that waits. Raise Refused: not_found, or sent."""
+    """Drop a waiting message. Raise Refused: not_found, or sent."""
     await _of_person(queue.drop, user_id, conversation_id, queued_id)
     _ring(user_id, conversation_id, queued_id)
 

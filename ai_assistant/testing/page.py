@@ -37,8 +37,8 @@ def _check_keys(where: str, said: Mapping[str, JSON], known: tuple[str, ...]) ->
             near = get_close_matches(key, known, n=1)
             meant = f" Did you mean {near[0]!r}?" if near else ""
             raise AssertionError(
-                f"{where} has the key {key!r}, which no page sends.{meant} Known are: "
-                f"{', '.join(known)}."
+                f"{where} has the key {key!r}, which no page sends.{meant} Use one "
+                f"of: {', '.join(known)}."
             )
 
 
@@ -92,7 +92,7 @@ def check_ids(scope: RunScope) -> None:
 
 def _no_item(item_id: str, known: Iterable[str]) -> str:
     return (
-        f"context mentions or drops {item_id!r}, and the page has no such item. It "
-        f"has: {', '.join(known) or 'none'}. What the browser tells has 'browser.' "
-        "before its id."
+        f"context mentions or drops {item_id!r}, and the page has no such item. The "
+        f"page has: {', '.join(known) or 'none'}. Items from the browser have "
+        "'browser.' before their id."
     )

@@ -43,8 +43,8 @@ class TestRules:
     @pytest.mark.parametrize(
         ("tools", "sentence"),
         [
-            ("(", "Pattern “(” is no regular expression: missing )"),
-            ("(a+)+", "repeats more than one character, which may take very long"),
+            ("(", "Pattern “(” is not a regular expression: missing )"),
+            ("(a+)+", "repeats more than one character, which may be very slow"),
         ],
     )
     def test_broken_pattern_is_refused_with_a_sentence(self, staff, tools, sentence):

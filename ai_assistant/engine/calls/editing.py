@@ -68,7 +68,7 @@ async def in_form_time(
         logger.warning("the form of %r took too long", limit.key)
         raise _given_up(limit) from error
     except BulkheadFull as error:
-        logger.warning("the form of %r hangs, and is not asked", limit.key)
+        logger.warning("the form of %r does not respond, and is not called", limit.key)
         raise _hangs(limit) from error
 
 

@@ -188,11 +188,11 @@ def _child_tool(parent: "Attempt", name: str) -> ToolDefinition:
         raise ToolFailed(f"Tool {above!r} calls {name!r}, which is not registered.")
     if len(_names_above(parent)) > MAX_DEPTH:
         raise ToolFailed(
-            f"Tool {above!r} calls {name!r} too deeply: {MAX_DEPTH} calls may stand "
-            "below each other."
+            f"Tool {above!r} calls {name!r} too deeply: at most {MAX_DEPTH} calls "
+            "may be nested."
         )
     if name in _names_above(parent):
-        raise ToolFailed(f"Tool {above!r} calls {name!r}, which has called it.")
+        raise ToolFailed(f"Tool {above!r} calls {name!r}, which is already calling it.")
     if EFFECTS.index(tool.effect) > EFFECTS.index(parent.tool.effect):
         raise ToolFailed(
             f"Tool {above!r} has the effect {parent.tool.effect!r} and calls {name!r} "
@@ -252,8 +252,8 @@ def _child_call(
     plain = from_value(tool.name, arguments)
     if not plain.ok:
         raise ToolFailed(
-            f"Tool {parent.tool.name!r} calls {tool.name!r} with arguments that have "
-            "no JSON form."
+            f"Tool {parent.tool.name!r} calls {tool.name!r} with arguments that are "
+            "not JSON serializable."
         )
     above = parent.call
     return ToolCall(

@@ -77,7 +77,7 @@ async def proposed(attempt: Attempt) -> Proposed:
         attempt.report.is_over = True
         return timed_out(attempt)
     except BulkheadFull:
-        logger.warning("the preview of %r hangs, and is not asked", key)
+        logger.warning("the preview of %r does not respond, and is not called", key)
         attempt.report.is_over = True
         return _hangs(attempt)
 

@@ -87,7 +87,7 @@ def _looked_at(
 ) -> Iterator[AuditFinding]:
     n = entry.place
     if n < expected:
-        yield AuditFinding(n=n, text=f"Entry {n} lies before the log's first entry.")
+        yield AuditFinding(n=n, text=f"Entry {n} is before the log's first entry.")
         return
     if n > expected:
         yield _missing(expected, n - 1)
@@ -108,7 +108,7 @@ def _looked_at(
         )
     if _is_of_another(entry):
         yield AuditFinding(
-            n=n, text=f"Entry {n} names another user than it was made for."
+            n=n, text=f"Entry {n} names a different user than it was created for."
         )
 
 
@@ -151,7 +151,7 @@ def _end(
     if beyond is not None and now < beyond.place:
         yield AuditFinding(
             n=beyond.place,
-            text=f"Entry {beyond.n} lies behind the end of the log, which is {now}.",
+            text=f"Entry {beyond.n} is after the end of the log, which is {now}.",
         )
 
 
@@ -168,7 +168,7 @@ def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
         yield AuditFinding(
             n=1,
             text=f"The log begins at {first.created_at:%Y-%m-%d %H:%M}, but there are "
-            "older changes: what came before was deleted.",
+            "older changes: the earlier entries were deleted.",
         )
 
 

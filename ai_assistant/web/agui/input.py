@@ -87,7 +87,7 @@ def _body(request: HttpRequest) -> dict[str, Any]:
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _known(said: dict[str, Any]) -> dict[str, Any]:

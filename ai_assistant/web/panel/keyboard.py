@@ -36,8 +36,8 @@ def _sign(shortcut: str) -> str:
     is_typed = number < FIRST_FUNCTION_KEY and not pressed & {0, 2}
     if unknown or not number or is_typed:
         raise ValueError(
-            f"{shortcut!r} is no shortcut. Write Ctrl or Alt, perhaps Shift, and a "
-            "letter, a digit or F1 to F12, joined by +: 'Ctrl+Shift+A'."
+            f"{shortcut!r} is not a shortcut. Write Ctrl or Alt, optionally Shift, "
+            "and a letter, a digit or F1 to F12, joined by +: 'Ctrl+Shift+A'."
         )
     held = ",".join("true" if place in pressed else "false" for place in range(3))
     return f"{held},{number}"

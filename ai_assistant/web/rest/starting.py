@@ -36,19 +36,17 @@ SALT = "ai_assistant.api.conversation"
 class StartBody(Body):
     """A message of the user."""
 
-    text: str = Field(min_length=1, description="What the user says.")
+    text: str = Field(min_length=1, description="The message of the user.")
     conversation: UUID | None = Field(
-        None, description="An own one; without it a new one begins."
+        None, description="One of your conversations; without it a new one is created."
     )
     page_path: str = Field(
         "",
         max_length=MAX_PATH_CHARS,
-        description="The page of this site of which the user speaks.",
+        description="The page of this site that the user is on.",
         examples=["/admin/shop/order/"],
     )
-    look_only: bool = Field(
-        default=False, description="This run may look, and change nothing."
-    )
+    look_only: bool = Field(default=False, description="This run may only read.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

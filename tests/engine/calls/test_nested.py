@@ -205,7 +205,7 @@ class TestStronger:
             ("write_effect", "has the effect 'read'"),
             ("nothing", "which is not registered"),
             ("background_steps", "with 'write'"),
-            ("parent", "which has called it"),
+            ("parent", "which is already calling it"),
         ],
     )
     def test_child_with_a_stronger_effect_is_refused(

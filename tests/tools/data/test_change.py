@@ -247,7 +247,7 @@ class TestFreshness:
         assert second.ok
 
     def test_version_of_nobody(self, boss, stock):
-        with pytest.raises(ModelRetry, match="is none that a tool has told"):
+        with pytest.raises(ModelRetry, match="is not one that a tool returned"):
             change(boss, stock.lamp, {"note": "x"}, version="!")
 
 

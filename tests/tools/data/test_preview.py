@@ -217,7 +217,7 @@ class TestDelete:
 
         Movement.objects.create(product=stock.lamp, amount=4)
 
-        with pytest.raises(ToolFailed, match="need it: Movement: 4 moved"):
+        with pytest.raises(ToolFailed, match="depend on it: Movement: 4 moved"):
             preview("delete_objects", boss, model=MODEL, ids=[stock.lamp.pk])
 
 

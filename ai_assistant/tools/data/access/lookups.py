@@ -102,8 +102,8 @@ def unknown_path(access: AdminAccess, text: str) -> ModelRetry:
 def hidden_rows(text: str) -> ModelRetry:
     """Return the error of a path beyond which the user does not see all rows."""
     return ModelRetry(
-        f"{text[:100]!r} leads to objects of which the user does not see all. Use it "
-        "as a filter only."
+        f"{text[:100]!r} leads to objects that the user may not all see. Use it only "
+        "as a filter."
     )
 
 
@@ -316,7 +316,7 @@ def _single_value(compared: Any, lookup: str, value: Any, key: str) -> Any:
     ):
         raise ModelRetry(
             f"The value of filter {key!r} is too long (at most {VALUE_CHARS} "
-            "characters), or holds NUL or half a character."
+            "characters), or contains NUL or half a character."
         )
     if lookup in TEXT:
         return str(value)

@@ -74,7 +74,7 @@ def _digests(token: str) -> list[bytes]:
         digests = b""
     if not digests or len(digests) % DIGEST_BYTES:
         raise ModelRetry(
-            f"version {token[:50]!r} is none that a tool has told. Read the object "
+            f"version {token[:50]!r} is not one that a tool returned. Read the object "
             "again."
         )
     starts = range(0, len(digests), DIGEST_BYTES)
