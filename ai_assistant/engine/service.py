@@ -138,7 +138,7 @@ async def answer(given: Answer, form: Mapping[str, Any] | None = None) -> None:
     Record an answer and let the run go on.
 
     `form` is what the person wrote into the form of a proposal, if it was edited.
-    Raise engine.edit.WrongValues if that cannot be taken.
+    Raise WrongValues if that is not valid.
     """
     if given.decision == "edit":
         # Code of the site validates it: it may be slow, the engine must not be.

@@ -88,7 +88,7 @@ class PolicyRule(models.Model):
     """
     What the site says of some tools: deny, ask or allow.
 
-    `tools` is a pattern that the whole name has to fit; see `models.patterns`. Empty
+    `tools` is a pattern that the whole name has to fit; see `pattern_error`. Empty
     `module` and no `group` mean all. Deny goes before ask, and that before allow.
     Saving one that is wrong raises ValidationError.
     """

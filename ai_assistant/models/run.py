@@ -154,7 +154,7 @@ class Run(SentFields):
     error_detail = models.TextField(blank=True)  # for the operator
     opens_at = models.DateTimeField(null=True, blank=True)  # when a limit is over
 
-    owner = models.CharField(max_length=200, blank=True)  # a process; see engine.owner
+    owner = models.CharField(max_length=200, blank=True)  # of engine.storage.lease
     epoch = models.PositiveIntegerField(default=0)  # grows at each takeover
     lease_until = models.FloatField(default=0)  # seconds of the database's clock
     next_seq = models.PositiveIntegerField(default=1)

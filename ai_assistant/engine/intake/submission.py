@@ -73,7 +73,7 @@ class Submission:
     kind: RunKind = RunKind.MESSAGE
     continues: UUID | None = None
     beside: UUID | None = None  # the run of which this is another version
-    wish: str = ""  # how to answer, see prompts.wishes
+    wish: str = ""  # how to answer, see prompts.system
     profile: str = DEFAULT
 
     @property
@@ -123,7 +123,7 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
     Accept a message; the same key a second time changes nothing.
 
     With `owner` the run is leased to that process at once, else it is queued. While
-    another run is unfinished the message waits for its end (see `engine.queue`).
+    another run is unfinished the message waits for it (see `engine.lifecycle.queue`).
     Raise Refused: not_found for another user's conversation, queue_full, busy if it
     cannot wait or the run does not take it along, ended if none is there to do so,
     Limited at a rate or a budget, and what `clean_text` raises.
