@@ -162,7 +162,7 @@ def context(  # noqa: PLR0913 - each is one word of the vocabulary
     if not isinstance(model, str):
         own = getattr(model, "_meta", None)
         raise TypeError(
-            f"@ai_assistant.context got {model!r}. Write the model as a text: "
+            f"@ai_assistant.context got {model!r}. Write the model as a string: "
             f"@ai_assistant.context({own.label_lower if own else 'app.model'!r})."
         )
 

@@ -132,7 +132,7 @@ def names_of_views() -> set[str]:
 def _check_is_list(given: Any, subject: str, name: str) -> None:
     if isinstance(given, str):
         raise TypeError(
-            f"{subject} is the text {given!r}: each letter would count as one. Write "
+            f"{subject} is the string {given!r}: each letter would count as one. Write "
             f"{name}=[{given!r}]."
         )
     if callable(given):

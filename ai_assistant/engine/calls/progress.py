@@ -214,7 +214,7 @@ def check_shown(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     if not plain.ok or not isinstance(plain.data, dict):
         raise ImproperlyConfiguredAssistant(
             f"context.show({name!r}) got arguments that are not JSON serializable, or "
-            "too large. Give numbers, texts, lists and dicts."
+            "too large. Give numbers, strings, lists and dicts."
         )
     return {str(key): whole_json(value) for key, value in plain.data.items()}
 

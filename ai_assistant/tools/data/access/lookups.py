@@ -310,7 +310,7 @@ def _value(compared: Any, lookup: str, value: Any, key: str) -> Any:
 def _single_value(compared: Any, lookup: str, value: Any, key: str) -> Any:
     """Return one value as the field holds it."""
     if value is None or isinstance(value, list | dict):
-        raise ModelRetry(f"Filter {key!r} takes a text, a number, or true or false.")
+        raise ModelRetry(f"Filter {key!r} takes a string, a number, or true or false.")
     if isinstance(value, str) and (
         len(value) > VALUE_CHARS or join_surrogates(value) != value
     ):
