@@ -16,9 +16,7 @@ from ai_assistant.safety.policy.rules import meant_by
 MODULE_HELP = gettext_lazy(
     "The id of a module: the rule applies to its pages only. Empty: all pages."
 )
-GROUP_HELP = gettext_lazy(
-    "The rule applies to members of this group only. Empty: everybody."
-)
+GROUP_HELP = gettext_lazy("For members of this group only. Empty: everybody.")
 
 
 class PolicyRuleForm(forms.ModelForm):  # type: ignore[type-arg] # a type of its checker
@@ -82,7 +80,5 @@ class PolicyRuleAdmin(ManagedAdmin):
         """Save the rule, and say so if it is for no tool: one may come later."""
         super().save_model(request, obj, form, change)
         if not meant_by(obj.tools, registry.tools()):
-            sentence = _(
-                "There is no tool “%(tools)s” now: the rule has no effect yet."
-            )
+            sentence = _("There is no tool “%(tools)s” yet: the rule has no effect.")
             messages.warning(request, sentence % {"tools": obj.tools})

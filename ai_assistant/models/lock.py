@@ -43,9 +43,7 @@ class ExecutorProcess(models.Model):
     Others see by it that messages are worked on; see `ai_assistant.engine.execution.presence`.
     """
 
-    owner = models.CharField(
-        primary_key=True, max_length=200
-    )  # see engine.storage.lease
+    owner = models.CharField(primary_key=True, max_length=200)  # of storage.lease
     in_memory = models.BooleanField(default=False)  # its layer reaches no other process
     seen_at = models.FloatField()  # seconds of the database's clock
 

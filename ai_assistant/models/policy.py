@@ -76,10 +76,7 @@ def _slow(tokens: list[str]) -> str:
         depth += {"open": 1, "close": -1}.get(kind, 0)
         choices += kind in ("repeat", "open")
         if choices > MOST_CHOICES:
-            return (
-                f"has more than {MOST_CHOICES} repeats and groups, which may be very "
-                "slow"
-            )
+            return f"has more than {MOST_CHOICES} repeats and groups: it may be slow"
         last = kind
     return ""
 

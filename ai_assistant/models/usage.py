@@ -144,10 +144,7 @@ def budget_problem(budget: Mapping[str, Any]) -> str:
     if scope not in Budget.Scope or window not in Budget.Window:
         return gettext("A budget needs a valid scope and a valid window.")
     if (scope == Budget.Scope.RUN) != (window == Budget.Window.RUN):
-        return gettext(
-            "The budget of an answer needs the window of an answer, and no other "
-            "budget may have it."
-        )
+        return gettext("The scope and the window of an answer only go together.")
     if (scope == Budget.Scope.GROUP) != bool(budget.get("group")):
         return gettext("Name a group for the budget of a group, and for no other.")
     if budget.get("user") and scope != Budget.Scope.USER:

@@ -11,7 +11,7 @@ from ai_assistant.exceptions import ModelError
 SENTENCES: Mapping[str, object] = {
     "bad_request": _(
         "The model did not accept the request. Your message is kept. Try again, or "
-        "start a new conversation; if the problem persists, tell an administrator."
+        "start a new conversation; if this persists, tell an administrator."
     ),
     "context_too_long": _(
         "The conversation is too long for the model. Everything said so far is kept. "
@@ -43,8 +43,7 @@ SENTENCES: Mapping[str, object] = {
     ),
     "unreachable": _(
         "The model cannot be reached. Your message is kept. Try again in a minute; if "
-        "the problem persists, an administrator has to check the network and the "
-        "address."
+        "this persists, an administrator has to check the network and the address."
     ),
     "first_byte_timeout": _(
         "The model did not begin to answer in time. Your message is kept. Try again."
@@ -67,7 +66,7 @@ SENTENCES: Mapping[str, object] = {
     ),
     "malformed": _(
         "The model sent an invalid answer. What it said before is kept. Try again; if "
-        "the problem persists, an administrator has to check the model's address."
+        "this persists, an administrator has to check the model's address."
     ),
     "not_configured": _(
         "The assistant has no model. Your message is kept. An administrator has to "
@@ -75,8 +74,8 @@ SENTENCES: Mapping[str, object] = {
     ),
 }
 UNKNOWN = _(
-    "The model could not answer. What was said so far is kept. Try again; if the "
-    "problem persists, tell an administrator."
+    "The model could not answer. What was said so far is kept. Try again; if this "
+    "persists, tell an administrator."
 )
 
 

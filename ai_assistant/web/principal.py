@@ -104,8 +104,7 @@ def _refusal(state: State) -> str:
         State.EXPIRED: _("This access token has expired. Create a new one."),
         State.DEACTIVATED: _("The account of this access token was deactivated."),
         State.PASSWORD: _(
-            "The password was changed since this access token was created. Create a "
-            "new one."
+            "The password was changed after this token was created. Create a new one."
         ),
     }
     return sentences[state]

@@ -96,9 +96,7 @@ class TestRules:
         page = staff("add").get(ADD).content.decode()
 
         assert "The id of a module: the rule applies to its pages only." in page
-        assert (
-            "The rule applies to members of this group only. Empty: everybody."
-        ) in page
+        assert ("For members of this group only. Empty: everybody.") in page
 
     @pytest.mark.parametrize("held", [(), ("view",)])
     def test_permission_is_asked(self, staff, held):

@@ -137,7 +137,7 @@ class TestAdd:
             ({"scopes": ["read", "all"]}, "all is not one of the available choices"),
             (
                 {"days": 366},
-                "“366” is not a valid number of days. Give a number from 1 to 365.",
+                "“366” is not valid. Give a number of days from 1 to 365.",
             ),
             ({"days": 0}, "greater than or equal to 1"),
             ({"days": ""}, "This field is required."),
@@ -163,7 +163,9 @@ class TestAdd:
         assert client.post(ADD, posted(days="")).status_code == 200
         assert AccessToken.objects.get().expires_at is None
         answer = client.post(ADD, posted(days=10**12))
-        assert "is not a valid number of days" in html.unescape(answer.content.decode())
+        assert "is not valid. Give a number of days" in html.unescape(
+            answer.content.decode()
+        )
 
 
 def everything():

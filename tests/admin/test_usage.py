@@ -134,7 +134,7 @@ class TestBudgets:
         response = client.post(reverse(ADD), {"scope": "run", "window": "day"})
 
         assert (
-            "The budget of an answer needs the window of an answer"
+            "The scope and the window of an answer only go together"
             in response.content.decode()
         )
         assert not Budget.objects.exists()

@@ -20,8 +20,7 @@ class TestBudgets:
             ({"scope": "user"}, "A budget needs a valid scope and a valid window."),
             (
                 {"scope": "user", "window": "run", "tokens": 1},
-                "The budget of an answer needs the window of an answer, and no other "
-                "budget may have it.",
+                "The scope and the window of an answer only go together.",
             ),
             (
                 {"scope": "group", "window": "day", "tokens": 1},

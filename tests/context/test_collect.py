@@ -287,9 +287,7 @@ class TestProviders:
 
         assert found["well"].value == 1
         for name in asked:
-            assert found[name].error.startswith(
-                "It does not respond, and is not called"
-            )
+            assert found[name].error.startswith("It hangs, and is not called")
         assert asked == dict.fromkeys("abcd", HANGING)
 
     def test_one_that_hung_is_asked_when_it_has_returned(
@@ -300,13 +298,13 @@ class TestProviders:
         while asked["slow"] < HANGING:
             seen(user, LIST)
         assert "'slow' took too long" in caplog.text
-        assert seen(user, LIST)["slow"].error.startswith("It does not respond")
-        assert "'slow' does not respond, and is not called" in caplog.text
+        assert seen(user, LIST)["slow"].error.startswith("It hangs")
+        assert "'slow' hangs, and is not called" in caplog.text
 
         hanging.go_on.set()
         options(TIMEOUTS={"CONTEXT_S": 5.0})
         while (found := seen(user, LIST)["slow"]).error:
-            assert found.error.startswith("It does not respond")
+            assert found.error.startswith("It hangs")
 
         assert found.value == "done"
 

@@ -68,7 +68,7 @@ async def in_form_time(
         logger.warning("the form of %r took too long", limit.key)
         raise _given_up(limit) from error
     except BulkheadFull as error:
-        logger.warning("the form of %r does not respond, and is not called", limit.key)
+        logger.warning("the form of %r hangs, and is not called", limit.key)
         raise _hangs(limit) from error
 
 
@@ -170,10 +170,7 @@ def _given_up(limit: _Limit) -> Refused:
 
 
 def _hangs(limit: _Limit) -> Refused:
-    said = _(
-        "The form of “%(name)s” does not respond, and is not called again until it "
-        "returns."
-    )
+    said = _("The form of “%(name)s” hangs, and is not called until it returns.")
     return Refused(TIMEOUT, said % {"name": limit.call.label or limit.call.name})
 
 

@@ -77,7 +77,7 @@ async def proposed(attempt: Attempt) -> Proposed:
         attempt.report.is_over = True
         return timed_out(attempt)
     except BulkheadFull:
-        logger.warning("the preview of %r does not respond, and is not called", key)
+        logger.warning("the preview of %r hangs, and is not called", key)
         attempt.report.is_over = True
         return _hangs(attempt)
 
@@ -91,10 +91,7 @@ def _key(attempt: Attempt) -> str:
 
 
 def _hangs(attempt: Attempt) -> ToolResult:
-    said = _(
-        "The preview of “%(name)s” does not respond, and is not called again until it "
-        "returns."
-    )
+    said = _("The preview of “%(name)s” hangs, and is not called until it returns.")
     return ToolResult(
         ok=False, error=said % {"name": attempt.call.label}, error_type=TIMEOUT
     )

@@ -240,9 +240,7 @@ def _of_loop(item: Finished) -> Ending:
         return SUCCEEDED
     bounds = limits()
     sentences = {
-        "steps": _(
-            "Stopped after %(n)d steps. Ask it to continue, or ask for less at once."
-        )
+        "steps": _("Stopped after %(n)d steps. Continue, or ask for less at once.")
         % {"n": bounds.steps},
         "calls": _(
             "The model asked for more than %(n)d things at once. None of them was "

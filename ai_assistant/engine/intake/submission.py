@@ -294,10 +294,7 @@ def _check_load(submission: Submission) -> None:
     if active >= int(conf.get("LIMITS", "RUNS_PER_USER")):
         raise Refused(
             "too_many_runs",
-            _(
-                "%(n)d answers are already being written for you. Wait until one is "
-                "ready."
-            )
+            _("%(n)d answers are already being written for you. Wait for one.")
             % {"n": active},
         )
 

@@ -67,10 +67,7 @@ def take_over_by(run: Run, session: SessionStamp) -> None:
     if not session.may_answer:
         raise Refused(
             "scope",
-            _(
-                "The assistant is waiting for an answer: this needs the scope "
-                "“approve”."
-            ),
+            _("The assistant awaits an answer: this needs the scope “approve”."),
         )
     for name, value in session.fields().items():
         setattr(run, name, value)

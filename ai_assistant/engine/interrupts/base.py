@@ -291,10 +291,8 @@ def unanswered(interrupt: Interrupt, instead: str = "") -> ToolResult:
         )
         error_type = "declined"
     else:
-        error, error_type = (
-            _("“%(question)s” was skipped without an answer."),
-            "declined",
-        )
+        error = _("“%(question)s” was skipped without an answer.")
+        error_type = "declined"
     return ToolResult(
         ok=False,
         error=error % {"question": interrupt.question, "instead": instead},

@@ -169,8 +169,7 @@ def _review(ending: Ending) -> Ending:
         state=RunState.NEEDS_REVIEW,
         code="unknown_outcome",
         text=_(
-            "It is unknown whether the last action took effect. Check it, then "
-            "continue."
+            "It is unknown whether the last action took effect. Check it, then go on."
         ),
         detail=ending.detail,
     )

@@ -40,8 +40,7 @@ def add_to_queue(queued: QueuedMessage) -> None:
         raise Refused(
             "queue_full",
             _(
-                "%(n)d messages are already waiting. Wait for their answers, or drop "
-                "one."
+                "%(n)d messages are already waiting. Wait for their answers, or drop one."
             )
             % {"n": MOST},
         )

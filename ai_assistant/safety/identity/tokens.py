@@ -101,10 +101,7 @@ def end_after(days: int | None) -> datetime | None:
     if not 1 <= days <= most:
         raise Refused(
             "wrong_days",
-            _(
-                "“%(days)s” is not a valid number of days. Give a number from 1 to "
-                "%(most)s."
-            )
+            _("“%(days)s” is not valid. Give a number of days from 1 to %(most)s.")
             % {"days": days, "most": f"{most:g}"},
         )
     return clock.now() + timedelta(days=days)

@@ -172,9 +172,7 @@ def chosen_objects(
         objects = rows.filter(pk__in=chosen)
         listed = {str(pk) for pk in objects.values_list("pk", flat=True)}
     except (ValueError, ValidationError) as error:
-        raise ModelRetry(
-            f"These ids are not valid: {', '.join(chosen[:10])}."
-        ) from error
+        raise ModelRetry(f"Invalid ids: {', '.join(chosen[:10])}.") from error
     if missing := [pk for pk in chosen if pk not in listed]:
         raise ModelRetry(f"There is no object with the id {', '.join(missing[:10])}.")
     return objects

@@ -76,9 +76,7 @@ def _body(request: HttpRequest) -> dict[str, Any]:
     try:
         said = json.loads(text, parse_constant=_no_number)
     except UNREADABLE as error:
-        raise Refused(
-            "bad_json", _("The input is not valid JSON: %s.") % error
-        ) from error
+        raise Refused("bad_json", _("The input is not JSON: %s.") % error) from error
     if not isinstance(said, dict):
         raise Refused("bad_input", _("The input must be a JSON object."))
     if is_deep(said):
@@ -125,10 +123,7 @@ def _is_usable(part: object) -> bool:
 def _fault(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(map(str, first["loc"])) or "input"
-    return _("“%(where)s” is not valid: %(why)s.") % {
-        "where": where,
-        "why": first["msg"],
-    }
+    return _("“%(where)s” is invalid: %(why)s.") % {"where": where, "why": first["msg"]}
 
 
 def _check_version(version: str | None) -> None:

@@ -169,7 +169,7 @@ def _checked(schema: Mapping[str, Any], payload: Any) -> dict[str, Any]:
         where = ".".join(map(str, fault.path)) or "payload"
         raise Refused(
             "bad_payload",
-            _("“%(where)s” of an answer is not valid: %(why)s.")
+            _("“%(where)s” of an answer is invalid: %(why)s.")
             % {"where": where, "why": fault.message[:200]},
         )
     return payload  # type: ignore[no-any-return]
@@ -289,10 +289,7 @@ def _busy(active: "Run") -> Refused:
     if _waits_for_client(active):
         return Refused(
             "nothing_new",
-            _(
-                "The run is waiting for results of your tools. None of those sent is "
-                "new."
-            ),
+            _("The run waits for results of your tools. None of them is new."),
         )
     return Refused(
         "busy", _("The assistant is still working. Stop it, or wait for its answer.")

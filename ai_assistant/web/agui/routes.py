@@ -74,10 +74,7 @@ def _answer(refused: Refused, method: str) -> HttpResponseBase:
 def _no_asgi() -> Refused:
     return Refused(
         "needs_asgi",
-        _(
-            "This server cannot stream answers. Serve the site with ASGI, or use the "
-            "API."
-        ),
+        _("This server cannot stream answers. Serve it with ASGI, or use the API."),
     )
 
 
@@ -111,10 +108,7 @@ def _later(name: str, method: str) -> Callable[..., Any]:
         if not is_installed():
             raise Refused(
                 "needs_agui",
-                _(
-                    "AG-UI is not available on this site: ag-ui-protocol is not "
-                    "installed."
-                ),
+                _("AG-UI is not available: ag-ui-protocol is not installed."),
             )
         views = await asyncio.to_thread(import_module, "ai_assistant.web.agui.views")
         response: HttpResponseBase = await getattr(views, name)(request)

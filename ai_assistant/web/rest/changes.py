@@ -107,8 +107,7 @@ class ChangesView(ApiView):
     @operation(
         "changes_list",
         "List what your runs have changed",
-        about="Changes are kept when their conversation is deleted: then they name no "
-        "run and no call.",
+        about="Changes outlive their conversation: then they name no run and no call.",
         query=ChangesQuery,
         answers={200: ChangePage},
     )

@@ -39,8 +39,7 @@ class ConversationShape(Shape):
     pinned_at: datetime | None
     archived_at: datetime | None
     unread: bool = Field(
-        description="Whether an answer in the panel has ended since its owner last "
-        "saw it."
+        description="Whether an answer in the panel ended since its owner last saw it."
     )
     created_at: datetime
     updated_at: datetime
@@ -113,9 +112,7 @@ class ConversationsQuery(PageQuery):
     """Which conversations."""
 
     used_after: AwareDatetime | None = in_time()
-    active: bool | None = Field(
-        None, description="Only conversations with a run that has not ended."
-    )
+    active: bool | None = Field(None, description="Those with an unfinished run.")
 
 
 class MessagesQuery(PageQuery):
@@ -123,8 +120,7 @@ class MessagesQuery(PageQuery):
 
     run: UUID | None = None
     all: bool = Field(
-        default=False,
-        description="Messages of all branches, not only of the one that is shown.",
+        default=False, description="All branches, not only the one that is shown."
     )
     after: int | None = Field(
         None, ge=0, lt=2**31, description="Only messages with a higher position."
@@ -262,8 +258,7 @@ class QueuedShape(Shape):
     look_only: bool
     door: str = one_of(Channel, "The interface through which it was sent.")
     held: str = Field(
-        description="Why it is not started until a person starts it in the panel, or "
-        "empty."
+        description="Why it waits for a person to start it in the panel, or empty."
     )
     created_at: datetime
 

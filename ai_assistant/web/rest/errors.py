@@ -91,10 +91,7 @@ def _unreadable(error: Exception) -> Refused | None:
 
 def _of_framework(error: Exception) -> Refused | None:
     sentences: dict[type[Exception], tuple[str, str]] = {
-        exceptions.MethodNotAllowed: (
-            "method",
-            _("This method is not allowed for this URL."),
-        ),
+        exceptions.MethodNotAllowed: ("method", _("This method is not allowed here.")),
         exceptions.NotAcceptable: (
             "not_acceptable",
             _("Answers are JSON. Accept “application/json”."),

@@ -68,16 +68,13 @@ class ProposalShape(Shape):
     title: str
     verb: str
     model: str
-    total: int = Field(
-        description="The number of all objects; `objects` are the first of them."
-    )
+    total: int = Field(description="How many there are; `objects` has the first.")
     objects: list[ObjectShape]
     related: list[RelatedShape]
     warnings: list[str]
     undoable: bool
     chooses_rows: bool = Field(
-        description="Some of `objects` may be approved without the others: see `rows` of "
-        "the answer."
+        description="Some of `objects` may be approved alone: see `rows` of the answer."
     )
 
 
@@ -242,9 +239,7 @@ BELONGS = {
 class InterruptsQuery(PageQuery):
     """Which interrupts."""
 
-    open: bool | None = Field(
-        None, description="Those that are still open, or the others."
-    )
+    open: bool | None = Field(None, description="Those that are open, or the others.")
     kind: Interrupt.Kind | None = one_of(Interrupt.Kind, default=None)
     run: UUID | None = None
     conversation: UUID | None = None
@@ -261,9 +256,7 @@ class AnswerBody(Body):
         "not ask again in this run) or `deny` an approval; `answer` or `skip` a question."
     )
     reason: str = Field(
-        "",
-        max_length=ANSWER_CHARS,
-        description="Of `deny`; the model is told the reason.",
+        "", max_length=ANSWER_CHARS, description="Of `deny`; it is told to the model."
     )
     rows: list[ObjectId] | None = Field(
         None,

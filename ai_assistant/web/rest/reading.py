@@ -63,7 +63,7 @@ def read_body(request: Request, model: type[B]) -> B:
         return model.model_validate_json(cast("bytes", request.data) or b"{}")
     except ValidationError as error:
         if any(one["type"] == "json_invalid" for one in error.errors()):
-            sentence = _("The body is not valid JSON: %(why)s.")
+            sentence = _("The body is not JSON: %(why)s.")
             why = error.errors()[0]["msg"].removeprefix("Invalid JSON: ")
             raise Refused("bad_request", sentence % {"why": why}) from error
         raise Invalid(_errors(error)) from error

@@ -64,9 +64,7 @@ class RootShape(Shape):
     """Where everything is, and what the caller may do."""
 
     user: str
-    scopes: list[str] = Field(
-        description="What this caller may do: `read`, `run`, `approve`."
-    )
+    scopes: list[str] = Field(description="What the caller may do: read, run, approve.")
     addresses: dict[str, str]
 
 

@@ -38,13 +38,9 @@ class RunShape(Shape):
         description="The run before it. Runs behind the same one are versions of each "
         "other: branches of the conversation."
     )
-    wish: str = Field(
-        description="The requested style of this answer: `shorter`, or empty."
-    )
+    wish: str = Field(description="The requested style: `shorter`, or empty.")
     state: str = one_of(RunState)
-    is_final: bool = Field(
-        description="Whether it has ended; nothing will change in it."
-    )
+    is_final: bool = Field(description="Whether it has ended.")
     stop_requested: bool
     error_code: str = Field(description="Why it did not succeed, or empty.")
     error_text: str = Field(description="The same as a sentence.")
@@ -80,9 +76,7 @@ class EventsShape(Shape):
     run: UUID
     state: str = one_of(RunState)
     is_final: bool
-    last_event: int = Field(
-        description="There are more as long as this is greater than the last."
-    )
+    last_event: int = Field(description="There are more while this exceeds the last.")
     events: list[EventShape]
 
 
@@ -142,9 +136,7 @@ class RunsQuery(PageQuery):
 
     conversation: UUID | None = None
     state: RunState | None = one_of(RunState, default=None)
-    final: bool | None = Field(
-        None, description="Only those that have ended, or have not."
-    )
+    final: bool | None = Field(None, description="Those that ended, or the others.")
     created_after: AwareDatetime | None = in_time()
 
 
@@ -152,7 +144,7 @@ class EventsQuery(Query):
     """Which events."""
 
     after: int = Field(
-        0, ge=0, lt=2**31, description="Only events with a higher number."
+        0, ge=0, lt=2**31, description="Only those with a higher number."
     )
     limit: int = Field(500, ge=1, le=MOST_EVENTS)
 
@@ -182,12 +174,11 @@ class RunsView(ApiView):
     @operation(
         "runs_start",
         "Start a run",
-        about="The server executes it, whether or not the client stays connected. With "
-        "an `Idempotency-Key`, a repeat of the same request answers 200 with the "
-        "same run; the same key with another body is refused as `key_reused`. "
-        "While another run of the conversation works, the message waits in its "
-        "queue: 202. The same request then answers 200 with the run once it is "
-        "started.",
+        about="The server executes it, whether the client stays or not. With an "
+        "`Idempotency-Key`, a repeat of the same request answers 200 with the same "
+        "run; the same key with another body is refused as `key_reused`. While another "
+        "run of the conversation works, the message waits in its queue: 202. The same "
+        "request then answers 200 with the run once it is started.",
         body=StartBody,
         takes_key=True,
         answers={201: RunShape, 200: RunShape, 202: QueuedShape},

@@ -99,9 +99,7 @@ class Problem(BaseModel):
     type: str = Field(examples=["about:blank"])
     title: str = Field(description="The text of the status.", examples=["Not Found"])
     status: int = Field(examples=[404])
-    code: str = Field(
-        description="A stable code, for programs.", examples=["not_found"]
-    )
+    code: str = Field(description="Stable, for programs.", examples=["not_found"])
     detail: str = Field(description="A sentence for a person, in their language.")
     errors: list[FieldProblem] = Field(
         default=[], description="For the code `invalid`: which fields, and why."

@@ -49,9 +49,7 @@ class ModelUsage(TokensShape):
 
     model: str
     calls: int
-    unpriced_calls: int = Field(
-        description="The number of calls whose price is not known."
-    )
+    unpriced_calls: int = Field(description="Calls of unknown price.")
 
 
 class UsageSums(TokensShape):

@@ -22,7 +22,7 @@ from tests.engine.people import given
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GAVE_UP = "The form of “Send” timed out after 1 s."
-HANGS = "The form of “Send” does not respond, and is not called again until it returns."
+HANGS = "The form of “Send” hangs, and is not called until it returns."
 
 
 class Letter(forms.Form):

@@ -14,9 +14,7 @@ from tests.engine.conftest import statuses
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GAVE_UP = "“Send” timed out after 1 s."
-HANGS = (
-    "The preview of “Send” does not respond, and is not called again until it returns."
-)
+HANGS = "The preview of “Send” hangs, and is not called until it returns."
 
 
 class Stubborn:

@@ -102,7 +102,7 @@ class TestValues:
         result = change(boss, stock.lamp, {"name": "Lamp", "price": 12.5})
 
         assert result.ok
-        assert result.message == "Nothing to change: it already has these values."
+        assert result.message == "No change: it already has these values."
         assert columns(stock.lamp) == before
         assert not LogEntry.objects.exists()
 

@@ -120,7 +120,7 @@ class TestChange:
 
         assert (result.ok, result.message) == (
             True,
-            "Nothing to change: it already has these values.",
+            "No change: it already has these values.",
         )
 
     def test_wrong_values_ask_nobody(self, boss, stock):

@@ -120,7 +120,7 @@ def test_what_is_wrong_with_the_whole_gets_the_focus(browser, waiting, group):
         for node in parse(response.content.decode()).elements()
         if node.attrs.get("role") == "alert"
     ]
-    assert told.text() == "Nothing to change: it already has these values."
+    assert told.text() == "No change: it already has these values."
     assert "autofocus" in told.attrs
     assert field_of(response)[0]["value"] == "As it is"
 

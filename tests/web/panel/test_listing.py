@@ -56,7 +56,9 @@ class TestListed:
 
         page = browser("ada").get(reverse("ai_assistant:conversations"))
 
-        assert '<small data-busy="wait">Waits for you</small>' in page.content.decode()
+        assert (
+            '<small data-busy="wait">Waiting for you</small>' in page.content.decode()
+        )
         other = browser("bob").get(reverse("ai_assistant:conversations"))
         assert "Waiting for you" not in other.content.decode()
 

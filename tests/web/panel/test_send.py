@@ -303,7 +303,7 @@ class TestAnswer:
 
         interrupt.refresh_from_db()
         assert (first.status_code, second.status_code) == (204, 200)
-        assert "answered already" in second.content.decode()
+        assert "already answered" in second.content.decode()
         assert (interrupt.status, interrupt.answer) == ("denied", "Not now")
 
     @pytest.mark.row("Q03")

@@ -213,9 +213,7 @@ class Holding:
         if len(left) > NAMED:
             more = {"names": names, "count": len(left) - NAMED}
             names = _("%(names)s and %(count)d more") % more
-        said = _("Shown, but not done or only partly done: %(names)s.") % {
-            "names": names
-        }
+        said = _("Shown, but not or only partly done: %(names)s.") % {"names": names}
         # The model reads the message, the card shows the error.
         return replace(result, message=f"{result.message} {said}".strip(), error=said)
 

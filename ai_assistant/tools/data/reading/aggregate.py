@@ -29,12 +29,9 @@ TEXT_CHARS = 200
 COUNT = "count"
 # The methods of a ModelAdmin that may make a field read-only by the object.
 READONLY_METHODS = ("has_change_permission", "get_readonly_fields")
-Groups = Annotated[
-    Names, Field(description="fields such as status or created_at__year")
-]
+Groups = Annotated[Names, Field(description="fields, e.g. status, created_at__year")]
 Measures = Annotated[
-    Names,
-    Field(description="count; or sum, avg, min or max of a field, as in sum:total"),
+    Names, Field(description="count, or sum, avg, min or max of a field: sum:total")
 ]
 ADDED = (
     models.IntegerField,

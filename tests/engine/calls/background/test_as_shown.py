@@ -135,9 +135,7 @@ class TestAsShown:
     def test_what_was_left_is_said(self, approved):
         one = worked(approved(change("a")))
 
-        said = (
-            "Shown, but not done or only partly done: effect “b”, effect “c”, effect."
-        )
+        said = "Shown, but not or only partly done: effect “b”, effect “c”, effect."
         assert (one.status, one.error) == ("complete", said)
         assert one.result["message"] == said
         assert said in one.result_text
