@@ -162,7 +162,7 @@ def context(  # noqa: PLR0913 - each is one word of the vocabulary
     if not isinstance(model, str):
         own = getattr(model, "_meta", None)
         raise TypeError(
-            f"@ai_assistant.context got {model!r}. Write the model as a text: "
+            f"@ai_assistant.context got {model!r}. Write the model as a string: "
             f"@ai_assistant.context({own.label_lower if own else 'app.model'!r})."
         )
 
@@ -204,8 +204,8 @@ def register(module: Any = None, /) -> Any:
         return register
     if not (isinstance(module, type) and hasattr(module, "matches")):
         raise TypeError(
-            f"@ai_assistant.register got {module!r}, which is no ContextModule. Put it "
-            "above a class that is one; functions take @ai_assistant.tool or "
+            f"@ai_assistant.register got {module!r}, which is not a ContextModule. "
+            "Decorate a subclass of it; functions take @ai_assistant.tool or "
             "@ai_assistant.context."
         )
     registry.add_module(module())

@@ -141,12 +141,12 @@ class Ask(AssistantError):
         elif self.kind != "text" and not ids and self.strict:
             wrong = "there are no options. Give some, or leave out strict"
         elif len(self.key) > self.KEY_CHARS:
-            wrong = f"its key is too long. Give {self.KEY_CHARS} characters at most"
+            wrong = f"its key is too long. Give at most {self.KEY_CHARS} characters"
         elif len(ids) > self.MOST_OPTIONS:
-            wrong = f"{len(ids)} options are too many. Give {self.MOST_OPTIONS} at most"
+            wrong = f"{len(ids)} options are too many. Give at most {self.MOST_OPTIONS}"
         elif len(set(ids)) < len(ids):
             twice = next(one for one in ids if ids.count(one) > 1)
-            wrong = f"option {twice!r} is there twice. Give each an id of its own"
+            wrong = f"option {twice!r} is given twice. Give each its own id"
         else:
             return
         raise ValueError(f"Question {self.question!r}: {wrong}.")

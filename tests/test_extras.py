@@ -79,7 +79,8 @@ def test_neither_is_needed(tmp_path):
     *_, agui, schema = site(tmp_path, before=MISSING, then=ASKED)
 
     assert agui == (
-        "[501, 'needs_agui', 'This site has no AG-UI: ag-ui-protocol is not installed.']"
+        "[501, 'needs_agui', 'AG-UI is not available: ag-ui-protocol is not "
+        "installed.']"
     )
     assert schema == "200"
 

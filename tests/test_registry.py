@@ -186,7 +186,7 @@ class TestContextDecorator:
         assert found.description == "What season it is."
 
     def test_model_is_named_by_a_text(self):
-        expected = "Write the model as a text: @ai_assistant.context('auth.user')."
+        expected = "Write the model as a string: @ai_assistant.context('auth.user')."
         with pytest.raises(TypeError, match=re.escape(expected)):
             ai_assistant.context(User)
 
@@ -212,5 +212,7 @@ class TestRegisterDecorator:
             pass
 
         for given in (Order, ContextModule(), print):
-            with pytest.raises(TypeError, match="which is no ContextModule. Put it"):
+            with pytest.raises(
+                TypeError, match="which is not a ContextModule. Decorate"
+            ):
                 ai_assistant.register(given)

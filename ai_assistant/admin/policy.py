@@ -14,9 +14,9 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.policy.policy import meant_by
 
 MODULE_HELP = gettext_lazy(
-    "The id of a module, whose pages alone the rule is for. Empty: all pages."
+    "The id of a module: the rule applies to its pages only. Empty: all pages."
 )
-GROUP_HELP = gettext_lazy("Whose members alone the rule is for. Empty: everybody.")
+GROUP_HELP = gettext_lazy("For members of this group only. Empty: everybody.")
 
 
 class PolicyRuleForm(forms.ModelForm):  # type: ignore[type-arg] # a type of its checker
@@ -31,7 +31,7 @@ class PolicyRuleForm(forms.ModelForm):  # type: ignore[type-arg] # a type of its
         """Refuse a module that does not exist."""
         module: str = self.cleaned_data["module"]
         if module and module not in module_ids():
-            sentence = _("There is no module “%(module)s”. There are: %(known)s.")
+            sentence = _("There is no module “%(module)s”. Use one of: %(known)s.")
             known = ", ".join(module_ids())
             raise ValidationError(sentence % {"module": module, "known": known})
         return module
@@ -53,22 +53,22 @@ class PolicyRuleAdmin(ManagedAdmin):
             {
                 "fields": ("tools", "decision", "module", "group", "reason"),
                 "description": gettext_lazy(
-                    "Tools are named by a pattern: “shop_.*” means all whose name "
-                    "begins with “shop_”. Of several rules for a tool “deny” counts "
+                    "A pattern names the tools: “shop_.*” matches all whose name "
+                    "begins with “shop_”. If several rules match a tool, “deny” comes "
                     "first, then “ask”. What may remove data for good always asks."
                 ),
             },
         ),
     )
 
-    @admin.display(description=gettext_lazy("fitting tools"))
+    @admin.display(description=gettext_lazy("matching tools"))
     def fitting(self, rule: PolicyRule) -> str:
         """Return how many tools the rule is for, and the first of them."""
         if rule.module and rule.module not in module_ids():
             return _("none: there is no module “%(module)s”") % {"module": rule.module}
         names = meant_by(rule.tools, registry.tools())
         more = f", … ({len(names)})" if len(names) > 3 else ""
-        return ", ".join(names[:3]) + more or _("none of this name")
+        return ", ".join(names[:3]) + more or _("none with this name")
 
     def save_model(
         self,
@@ -80,5 +80,5 @@ class PolicyRuleAdmin(ManagedAdmin):
         """Save the rule, and say so if it is for no tool: one may come later."""
         super().save_model(request, obj, form, change)
         if not meant_by(obj.tools, registry.tools()):
-            sentence = _("There is no tool “%(tools)s” now: the rule does nothing yet.")
+            sentence = _("There is no tool “%(tools)s” yet: the rule has no effect.")
             messages.warning(request, sentence % {"tools": obj.tools})

@@ -78,8 +78,8 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
         if not may_act_as(self.by, user):
             raise ValidationError(
                 _(
-                    "“%(user)s” may do what you may not: a token would let you do it. "
-                    "Ask a superuser."
+                    "“%(user)s” has permissions that you do not have, and a token "
+                    "would give them to you. Ask a superuser."
                 )
                 % {"user": user}
             )

@@ -37,7 +37,7 @@ class FieldChange:
     before: str = ""
     after: str = ""
     attname: str = ""
-    raw: Any = None  # JSON, as changes.images makes it
+    raw: Any = None  # JSON, as changes.capture.images makes it
     held: str = ""
 
 

@@ -31,7 +31,7 @@ def check_asgi() -> Iterator[CheckMessage]:
     means = (
         "nothing executes runs, and the panel has no socket."
         if is_error
-        else "the panel has no socket and looks for news by polling."
+        else "the panel has no socket and polls for changes."
     )
     path = getattr(settings, "ASGI_APPLICATION", None)
     if not path:
@@ -50,7 +50,7 @@ def check_asgi() -> Iterator[CheckMessage]:
         return
     if not is_wrapped(application):
         check_id = "ai_assistant.E025" if is_error else "ai_assistant.W025"
-        what = f"ASGI_APPLICATION {path!r} is without the assistant"
+        what = f"ASGI_APPLICATION {path!r} does not include the assistant"
         yield problem(check_id, f"{what}: {means}", HINT)
 
 
@@ -127,7 +127,7 @@ def check_layer() -> Iterator[CheckMessage]:
             "ai_assistant.W042",
             f"The channel layer is in memory, but {reason}: what one process does "
             "reaches the panels of another only when they poll.",
-            f"Use a layer between processes, for example {REDIS!r}.",
+            f"Use a layer that connects processes, for example {REDIS!r}.",
         )
 
 
@@ -197,9 +197,9 @@ def _celery_app(app: Any) -> Iterator[CheckMessage]:
         yield problem(
             "ai_assistant.W053",
             f"The broker delivers a message again after {visible_s or default_s} s, "
-            f"but {takes}: it comes while its call is worked on.",
+            f"but {takes}: it arrives while its call is still being executed.",
             "Set CELERY_BROKER_TRANSPORT_OPTIONS['visibility_timeout'] to at least "
-            "CELERY_TASK_TIME_LIMIT and a minute more.",
+            "CELERY_TASK_TIME_LIMIT plus one minute.",
         )
 
 
@@ -221,7 +221,7 @@ def check_database() -> Iterator[CheckMessage]:
         yield problem(
             "ai_assistant.E063",
             f"DATABASE_ROUTERS send the assistant's tables to {alias!r}.",
-            "Leave the app 'ai_assistant' in the database 'default'.",
+            "Keep the app 'ai_assistant' in the database 'default'.",
         )
     if connection.vendor == "sqlite":
         yield from _sqlite()

@@ -104,7 +104,7 @@ def _ambiguous() -> Iterator[CheckMessage]:
         yield problem(
             "ai_assistant.E100",
             f"{_modules_place(second)} matches {pattern!r} as {_modules_place(first)} does.",
-            "Give one of them a more specific match, or leave it out.",
+            "Give one of them a more specific match, or remove it.",
         )
 
 
@@ -129,7 +129,7 @@ def _texts(module: ContextModule) -> Iterator[Fault]:
         if isinstance(value, str):
             yield (
                 "ai_assistant.E109",
-                f"gives {name!r} as a text: each letter counts as one of them.",
+                f"gives {name!r} as a string: each letter counts as one of them.",
                 f"Write {name} = [{value!r}].",
             )
 
@@ -143,8 +143,8 @@ def _misspelt(module: ContextModule) -> Iterator[Fault]:
         if near := nearest(name, KNOWN, NEAR):
             yield (
                 "ai_assistant.W110",
-                f"has {name!r}, which nothing reads.",
-                f"Write {near!r}, if that is meant; or give it a name of its own.",
+                f"has {name!r}, which nothing uses.",
+                f"Write {near!r}, if that is meant, or choose a less similar name.",
             )
 
 
@@ -164,9 +164,9 @@ def _hidden_tools(module: ContextModule) -> Iterator[Fault]:
     if type(module).get_tools is not ContextModule.get_tools and not module.tools:
         yield (
             "ai_assistant.W108",
-            "has a get_tools, and no 'tools': what it returns is offered "
-            "on the pages of others too.",
-            "Name in 'tools' all that get_tools may return.",
+            "has get_tools but no 'tools': what it returns is offered on the pages of "
+            "other modules too.",
+            "List in 'tools' everything that get_tools may return.",
         )
 
 
@@ -199,7 +199,7 @@ def _features(module: ContextModule) -> Iterator[Fault]:
             yield (
                 "ai_assistant.W104",
                 f"wants the feature {name!r}, which this version does not have.",
-                "Leave it out; nothing comes of it.",
+                "It has no effect; remove it.",
             )
 
 
@@ -208,9 +208,9 @@ def _prompt(module: ContextModule) -> Iterator[Fault]:
     if size > PROMPT_CHARS:
         yield (
             "ai_assistant.W112",
-            f"has a prompt of {size:,} characters: the model is told "
-            f"the first {PROMPT_CHARS:,}.",
-            "Shorten it, and let the model read large parts by a tool.",
+            f"has a prompt of {size:,} characters: the model is given only the first "
+            f"{PROMPT_CHARS:,}.",
+            "Shorten it, and let the model read large parts with a tool.",
         )
 
 
@@ -224,7 +224,7 @@ def _replaced() -> Iterator[CheckMessage]:
             continue
         yield problem(
             "ai_assistant.W105",
-            f"{tool_place(now)} stands in for the shared one of {before.origin} on every "
+            f"{tool_place(now)} replaces the shared one of {before.origin} on every "
             "page.",
             "Give it a name of its own and name it in the overrides of the modules "
             "that need it; or silence this if every page is meant.",

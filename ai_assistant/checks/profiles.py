@@ -41,7 +41,7 @@ def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
         if key in TEXTS and not isinstance(value, str):
             # A key's value must not stand in a message.
             shown = "..." if key == "API_KEY" else value
-            yield _error(conf.typed("PROFILES", name, key), shown, "a text")
+            yield _error(conf.typed("PROFILES", name, key), shown, "a string")
         elif key == "OPTIONS" and not isinstance(value, Mapping):
             yield _error(conf.typed("PROFILES", name, key), value, "a dict")
 

@@ -49,7 +49,7 @@ def _wrong_rule(tools: Any, said: object) -> Iterator[CheckMessage]:
             f"{place} is {said!r}.",
             "Use 'allow', 'ask' or 'deny'.",
         )
-    error = pattern_error(tools) if isinstance(tools, str) else "is no text"
+    error = pattern_error(tools) if isinstance(tools, str) else "is not a string"
     if error:
         yield problem(
             "ai_assistant.E170",
@@ -63,14 +63,14 @@ def _wrong_rule(tools: Any, said: object) -> Iterator[CheckMessage]:
         known = ", ".join(sorted(every)) or "none"
         yield problem(
             "ai_assistant.W071",
-            f"AI_ASSISTANT['POLICY'] names {tools!r}, and there is no tool of that "
+            f"AI_ASSISTANT['POLICY'] names {tools!r}, but there is no tool of that "
             "name.",
             f"Correct or remove it. Registered are: {known}.",
         )
     elif said == "allow" and all(tool.effect == "destructive" for tool in meant):
         yield problem(
             "ai_assistant.W072",
-            f"{place} is 'allow', but the tool is destructive: it asks all the same.",
+            f"{place} is 'allow', but the tool is destructive: it asks anyway.",
             "Use 'ask' or 'deny'.",
         )
 
@@ -138,8 +138,8 @@ def _no_price() -> Iterator[CheckMessage]:
         if isinstance(profile, Mapping) and not _may_have_price(profile):
             yield problem(
                 "ai_assistant.W153",
-                f"A budget limits money, and nobody knows what a call with the profile "
-                f"{name!r} costs: it counts as nothing.",
+                "A budget limits money, but it is not known what a call with the "
+                f"profile {name!r} costs: it counts as nothing.",
                 f"Give the profile {INPUT!r} and {OUTPUT!r}, or limit tokens.",
             )
 
@@ -169,15 +169,15 @@ def _origins() -> Iterator[CheckMessage]:
         if parts is None:
             yield problem(
                 "ai_assistant.E180",
-                f"AI_ASSISTANT['CORS_ORIGINS'] has {origin!r}, which is no origin.",
-                f"{FORM} It has a scheme, a host in lower case and perhaps a port, "
-                "no path and no slash at its end.",
+                f"AI_ASSISTANT['CORS_ORIGINS'] has {origin!r}, which is not an origin.",
+                f"{FORM} It has a scheme, a lower-case host and optionally a port, "
+                "but no path and no trailing slash.",
             )
         elif parts.scheme == "http" and parts.hostname not in LOCAL:
             yield problem(
                 "ai_assistant.W181",
                 f"AI_ASSISTANT['CORS_ORIGINS'] has {origin!r}, whose pages anybody on "
-                "the way can change, and take their access token.",
+                "the network path can change, and so take their access token.",
                 "Serve them over https.",
             )
 
@@ -214,7 +214,7 @@ def _tokens() -> Iterator[CheckMessage]:
             "ai_assistant.E182",
             f"{conf.typed('TOKENS', 'DAYS')} is {days}, more than "
             f"MAX_DAYS, which is {most:g}.",
-            "Make the one smaller, or the other greater.",
+            "Lower the one or raise the other.",
         )
 
 
@@ -243,8 +243,8 @@ def check_secrets() -> Iterator[CheckMessage]:
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
     yield problem(
         "ai_assistant.I131",
-        "The assistant may be told what these fields hold, and by their names some may "
-        f"be secrets: {', '.join(found[:MOST_NAMED])}{more}.",
+        "The assistant may read these fields, and judging by their names some may be "
+        f"secrets: {', '.join(found[:MOST_NAMED])}{more}.",
         "Name those that are secret in AI_ASSISTANT['SENSITIVE'], and the others in "
         "AI_ASSISTANT['NOT_SENSITIVE'], as 'shop.order.pickup_code'.",
     )
@@ -268,7 +268,8 @@ def _unknown_models(setting: str, check_id: str) -> Iterator[CheckMessage]:
         if not has_model(str(label).lower()):
             yield problem(
                 check_id,
-                f"AI_ASSISTANT[{setting!r}] names {label!r}, and there is no such model.",
+                f"AI_ASSISTANT[{setting!r}] names {label!r}, but there is no such "
+                "model.",
                 "Write app.model, as 'shop.order', or remove it.",
             )
 
@@ -289,7 +290,8 @@ def _storage() -> Iterator[CheckMessage]:
     except Exception as error:  # noqa: BLE001 - storages raise what they like
         yield problem(
             "ai_assistant.E140",
-            f"AI_ASSISTANT['STASH_STORAGE'] is {chosen!r}, which is no storage: {error}",
+            f"AI_ASSISTANT['STASH_STORAGE'] is {chosen!r}, which is not a storage: "
+            f"{error}",
             "Give a name of STORAGES or the dotted path of a storage class.",
         )
         return
@@ -313,7 +315,7 @@ def _side_fields() -> Iterator[CheckMessage]:
         except (LookupError, ValueError, FieldDoesNotExist):
             yield problem(
                 "ai_assistant.E143",
-                f"AI_ASSISTANT['SIDE_FIELDS'] names {name!r}, and there is no such "
+                f"AI_ASSISTANT['SIDE_FIELDS'] names {name!r}, but there is no such "
                 "field.",
                 "Write app.model.field, as 'shop.order.changed_by', or remove it.",
             )

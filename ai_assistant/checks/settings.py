@@ -31,7 +31,7 @@ def _patterns() -> Iterator[CheckMessage]:
         except (re.error, RecursionError, OverflowError) as error:
             yield problem(
                 "ai_assistant.E160",
-                f"AI_ASSISTANT['REDACT'] has {pattern!r}, which is no regular "
+                f"AI_ASSISTANT['REDACT'] has {pattern!r}, which is not a regular "
                 f"expression: {error}.",
                 FORM,
             )
@@ -39,15 +39,16 @@ def _patterns() -> Iterator[CheckMessage]:
         if compiled.match(""):
             yield problem(
                 "ai_assistant.E161",
-                f"AI_ASSISTANT['REDACT'] has {pattern!r}, which fits an empty text.",
-                f"It would be found everywhere. {FORM}",
+                f"AI_ASSISTANT['REDACT'] has {pattern!r}, which matches an empty "
+                "string.",
+                f"It would match everywhere. {FORM}",
             )
         elif _is_slow(_parser.parse(pattern)):
             yield problem(
                 "ai_assistant.E162",
-                f"AI_ASSISTANT['REDACT'] has {pattern!r}, which may take very long.",
-                "Begin with a fixed text, limit what repeats ({1,100}), and "
-                "repeat nothing that repeats itself.",
+                f"AI_ASSISTANT['REDACT'] has {pattern!r}, which may be very slow.",
+                "Begin with a fixed text, limit repeats ({1,100}), and do not nest "
+                "them.",
             )
 
 
@@ -105,9 +106,9 @@ KINDS: tuple[tuple[type, str], ...] = (
     (bool, "True or False"),
     (int, "a whole number"),
     (float, "a number"),
-    (str, "a text"),
+    (str, "a string"),
     (dict, "a dict"),
-    (list, "a list of texts"),
+    (list, "a list of strings"),
 )
 
 

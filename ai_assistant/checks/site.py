@@ -44,8 +44,7 @@ def _static_files() -> Iterator[CheckMessage]:
     except (ValueError, ImproperlyConfigured) as error:
         yield problem(
             "ai_assistant.W031",
-            f"{STATIC[0]!r} has no address, so that every page with the panel fails: "
-            f"{error}",
+            f"{STATIC[0]!r} has no URL, so every page with the panel fails: {error}",
             "Set STATIC_URL, and run `python manage.py collectstatic`.",
         )
 
@@ -63,10 +62,10 @@ def _templates() -> Iterator[CheckMessage]:
 
 OWN = "ai_assistant.web.middleware.AssistantMiddleware"
 OUTSIDE = {
-    SessionMiddleware: "else the user is not known",
-    AuthenticationMiddleware: "else the user is not known",
-    CsrfViewMiddleware: "else the panel's forms have no valid token",
-    GZipMiddleware: "else it sees compressed pages and leaves them alone",
+    SessionMiddleware: "otherwise the user is not known",
+    AuthenticationMiddleware: "otherwise the user is not known",
+    CsrfViewMiddleware: "otherwise the panel's forms have no valid token",
+    GZipMiddleware: "otherwise it sees compressed pages and leaves them alone",
 }
 
 
@@ -94,7 +93,7 @@ def _apps() -> Iterator[CheckMessage]:
     if "channels" in names and names.index("channels") < names.index("ai_assistant"):
         yield problem(
             "ai_assistant.W022",
-            "'channels' stands before 'ai_assistant' in INSTALLED_APPS: `runworker` is "
+            "'channels' comes before 'ai_assistant' in INSTALLED_APPS: `runworker` is "
             "then Channels' own, which executes no runs.",
             "Move 'ai_assistant' before 'channels'.",
         )
@@ -115,8 +114,8 @@ def _middleware() -> Iterator[CheckMessage]:
         if at is not None and own < at:
             yield problem(
                 "ai_assistant.E027",
-                f"{OWN!r} stands before {settings.MIDDLEWARE[at]!r} in MIDDLEWARE.",
-                f"Move it behind: {reason}.",
+                f"{OWN!r} comes before {settings.MIDDLEWARE[at]!r} in MIDDLEWARE.",
+                f"Move it after that one: {reason}.",
             )
 
 
@@ -146,7 +145,7 @@ def _addresses() -> Iterator[CheckMessage]:
     if not has_address("admin:login"):
         yield problem(
             "ai_assistant.E029",
-            "The URLconf has no address 'admin:login', where people sign in.",
+            "The URLconf has no URL named 'admin:login', where people sign in.",
             "Add path('admin/', admin.site.urls) to urlpatterns.",
         )
 

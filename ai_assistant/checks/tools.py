@@ -31,8 +31,9 @@ def check_tools() -> Iterator[CheckMessage]:
     for first, second in registry.clashes:
         yield problem(
             "ai_assistant.E092",
-            f"{tool_place(second)} has the name of {tool_place(first)}, which stays.",
-            "Rename one, or add replace=True to the one that is meant.",
+            f"{tool_place(second)} has the same name as {tool_place(first)}, which is "
+            "kept.",
+            "Rename one, or add replace=True to the one to use.",
         )
     for tool in registry.tools().values():
         for check_id, wrong, hint in chain(*(check(tool) for check in CHECKS)):
@@ -60,7 +61,7 @@ def _said(tool: ToolDefinition) -> Iterator[Fault]:
     if not NAME.fullmatch(tool.name):
         yield (
             "ai_assistant.E081",
-            "has a name that models refuse.",
+            "has a name that models reject.",
             "Use letters, digits, '_' and '-', at most 64 of them.",
         )
     if not tool.description.strip():
@@ -96,7 +97,7 @@ def _allowed(tool: ToolDefinition) -> Iterator[Fault]:
     if tool.permission and not PERMISSION.fullmatch(tool.permission):
         yield (
             "ai_assistant.E089",
-            f"asks for the permission {tool.permission!r}, which nobody can have.",
+            f"requires the permission {tool.permission!r}, which nobody can have.",
             "Give it as '<app label>.<codename>', for example 'shop.change_order'.",
         )
 
@@ -115,13 +116,13 @@ def _arguments(tool: ToolDefinition) -> Iterator[Fault]:
         first = str(error).strip().partition("\n")[0]
         yield (
             "ai_assistant.E083",
-            f"has arguments without a JSON form: {first}",
-            "Use types that pydantic can describe, and import them at run time.",
+            f"has arguments without a JSON schema: {first}",
+            "Use types that pydantic supports, and import them at run time.",
         )
     if not _takes_context_first(tool.handler):
         yield (
             "ai_assistant.E084",
-            "has 'context' in another place than the first.",
+            "has 'context', but not as its first argument.",
             "Make 'context: RunContext' the first argument.",
         )
 
@@ -156,7 +157,7 @@ def _execution(tool: ToolDefinition) -> Iterator[Fault]:
     if how.browser and (tool.effect != "ui" or how.background or how.external):
         yield (
             "ai_assistant.E097",
-            "is carried out by the page, but is not a plain tool of effect 'ui'.",
+            "is executed by the page, but is not a plain tool with the effect 'ui'.",
             "Use effect='ui', without background and external.",
         )
     if _is_async(tool.handler):
@@ -165,7 +166,7 @@ def _execution(tool: ToolDefinition) -> Iterator[Fault]:
         yield (
             "ai_assistant.E087",
             "is resumable, but not in the background.",
-            "Add background=True, or leave resumable out.",
+            "Add background=True, or remove resumable.",
         )
 
 
@@ -179,7 +180,7 @@ def _async(tool: ToolDefinition) -> Iterator[Fault]:
     elif tool.effect in WRITING and not tool.execution.external:
         yield (
             "ai_assistant.E085",
-            "is an 'async def' that writes: no transaction can hold it.",
+            "is an 'async def' that writes: it cannot run in a transaction.",
             "Make it a 'def', or add external=True if it writes outside the database.",
         )
 
@@ -204,7 +205,7 @@ def _preparation(tool: ToolDefinition) -> Iterator[Fault]:
     elif _names(prepare) != _names(tool.handler):
         yield (
             "ai_assistant.E087",
-            "has a 'prepare' with other arguments than its own.",
+            "has a 'prepare' whose arguments differ from its own.",
             f"Give it the same: {', '.join(_names(tool.handler)) or 'none'}.",
         )
 
@@ -223,7 +224,7 @@ def _trial(tool: ToolDefinition) -> Iterator[Fault]:
     elif how.external or how.background or _is_async(tool.handler):
         yield (
             "ai_assistant.E144",
-            "has preview='transaction', but not all that it does can be taken back.",
+            "has preview='transaction', but not all that it does can be rolled back.",
             "Give it a preview of its own, or leave out external, background and async.",
         )
 
@@ -275,8 +276,9 @@ def _template(tool: ToolDefinition) -> Iterator[Fault]:
     except TemplateDoesNotExist:
         wrong = "which cannot be found"
         hint = (
-            "Give a path below the 'templates' folder of an installed app, for example "
-            f"'ai_assistant/tools/{tool.name}.html'; that one needs not be named."
+            "Give a path below the 'templates' folder of an installed app, for "
+            f"example 'ai_assistant/tools/{tool.name}.html'; that one need not be "
+            "named."
         )
     except TemplateSyntaxError as error:
         wrong, hint = f"which cannot be read: {error}", "Correct it."
@@ -306,7 +308,7 @@ CHECKS = (
     *(_icon, _template, _importance),
 )
 
-HINT = "Run `python manage.py assistant_manifest`, review its difference and commit it."
+HINT = "Run `python manage.py assistant_manifest`, review the diff and commit it."
 
 
 def check_manifest() -> Iterator[CheckMessage]:

@@ -171,7 +171,7 @@ class Assistant:
         return self._to.rows(f"conversations/{conversation_id}/queue/", Queued, {})
 
     def drop(self, queued: Queued) -> None:
-        """Drop a message that waits."""
+        """Drop a waiting message."""
         path = f"conversations/{queued.conversation}/queue/{queued.id}/"
         self._to.ask("DELETE", path)
 
@@ -295,7 +295,7 @@ class Assistant:
         return Conversation.model_validate(self._to.ask("GET", path))
 
     def rename(self, conversation_id: Id, title: str) -> Conversation:
-        """Give a conversation another title."""
+        """Rename a conversation."""
         path = f"conversations/{conversation_id}/"
         said = self._to.ask("PATCH", path, body={"title": title})
         return Conversation.model_validate(said)

@@ -159,9 +159,9 @@ def _asked(
         logger.warning("context provider %r took too long", provider.name)
         return [failed_item(provider, _("It took too long."))]
     except BulkheadFull:
-        logger.warning("context provider %r hangs, and is not asked", provider.name)
+        logger.warning("context provider %r hangs, and is not called", provider.name)
         return [
-            failed_item(provider, _("It hangs, and is not asked before it is done."))
+            failed_item(provider, _("It hangs, and is not called until it returns."))
         ]
     except Exception as error:
         logger.exception("context provider %r failed", provider.name)

@@ -37,9 +37,9 @@ def assistant_view(
     if unnamed:  # also a view, if the decorator has no parentheses
         view = getattr(unnamed[0], "__name__", unnamed[0])
         raise TypeError(
-            f"View {view!r} is decorated without saying what it lends. Write "
-            "@assistant_view(context=[...], tools=[...], suggestions=[...]), or "
-            "one of them; all arguments are given by name."
+            f"View {view!r} is decorated without arguments. Write "
+            "@assistant_view(context=[...], tools=[...], suggestions=[...]), or one "
+            "of them; all arguments are given by name."
         )
     given = {"context": context, "tools": tools, "suggestions": suggestions}
     for name, value in given.items():
@@ -119,7 +119,7 @@ def names_of_views() -> set[str]:
 def _check_is_list(given: Any, subject: str, name: str) -> None:
     if isinstance(given, str):
         raise TypeError(
-            f"{subject} is the text {given!r}: each letter would count as one. Write "
+            f"{subject} is the string {given!r}: each letter would count as one. Write "
             f"{name}=[{given!r}]."
         )
     if callable(given):

@@ -120,7 +120,7 @@ async def send_now(wanted: SendNowRequest) -> Accepted:
 
 
 async def drop_queued(user_id: UserKey, conversation_id: UUID, queued_id: UUID) -> None:
-    """Drop a message that waits. Raise Refused: not_found, or sent."""
+    """Drop a waiting message. Raise Refused: not_found, or sent."""
     await _of_person(queue.drop, user_id, conversation_id, queued_id)
     _ring(user_id, conversation_id, queued_id)
 
@@ -138,7 +138,7 @@ async def answer(given: Answer, form: Mapping[str, Any] | None = None) -> None:
     Record an answer and let the run go on.
 
     `form` is what the person wrote into the form of a proposal, if it was edited.
-    Raise engine.edit.WrongValues if that cannot be taken.
+    Raise WrongValues if that is not valid.
     """
     if given.decision == "edit":
         # Code of the site validates it: it may be slow, the engine must not be.
@@ -195,7 +195,7 @@ async def stop_left(user_id: UserKey, run_id: UUID) -> None:
     ending = Ending(
         state=RunState.CANCELLED,
         code="client_left",
-        text=_("Stopped: the program that asked has left."),
+        text=_("Stopped: the program that asked has disconnected."),
     )
     with suppress(Refused):  # it was deleted meanwhile
         await stop(user_id, run_id, ending)

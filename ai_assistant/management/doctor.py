@@ -135,23 +135,23 @@ def _executor() -> str:
         raise DoctorProblem(
             "doctor.executor",
             f"A message has waited for {waits_s:.0f} s, and no process executes runs.",
-            "Serve the site by an ASGI server through `assistant_application`, or set "
-            "EXECUTOR to 'worker' and start `manage.py runworker`.",
+            "Serve the site with an ASGI server through `assistant_application`, or "
+            "set EXECUTOR to 'worker' and start `manage.py runworker`.",
         )
     if apart > 1:
         raise DoctorProblem(
             "doctor.apart",
             f"{apart} processes execute runs, but the channel layer is in memory: what "
             "one does reaches the panels of another only when they poll.",
-            "Use a layer between processes, for example channels_redis.",
+            "Use a layer that connects processes, for example channels_redis.",
             blocks=False,
         )
     if conf.get("EXECUTOR") == "worker":
         return "worker: `manage.py runworker` has to run"
     if not apps.is_installed("daphne"):
         return (
-            "web: an ASGI server's processes. Without 'daphne', `runserver` is none: "
-            "no chat can work under it"
+            "web: an ASGI server's processes. Without 'daphne', `runserver` is not "
+            "one: no chat can work under it"
         )
     if not count:
         return (
@@ -166,7 +166,7 @@ def made_before(loader: MigrationLoader) -> str:
     there = {name for app, name in loader.disk_migrations if app == LABEL}
     applied = {name for app, name in loader.applied_migrations if app == LABEL}
     if gone := sorted(applied - there):
-        return f"The tables were made by '{LABEL}.{gone[0]}', which is no longer there."
+        return f"The tables were made by '{LABEL}.{gone[0]}', which no longer exists."
     # The first one was edited before the first release.
     if applied == there and (lacking := _lacking()):
         return f"The tables lack {lacking[0]!r}: an earlier '0001_initial' made them."
@@ -309,7 +309,7 @@ def _budgets() -> str:
     if name := profile_without_price():
         raise DoctorProblem(
             "doctor.price",
-            f"A budget limits money, and the price of profile {name!r} is not known: "
+            f"A budget limits money, but the price of profile {name!r} is not known: "
             "its calls count as nothing.",
             "Give it INPUT_USD_PER_MTOK and OUTPUT_USD_PER_MTOK, or limit tokens.",
             blocks=False,
@@ -321,7 +321,7 @@ def _policy() -> str:
     if idle := idle_rules():
         raise DoctorProblem(
             "doctor.rules",
-            f"These policy rules mean no tool: {', '.join(idle)}.",
+            f"These policy rules match no tool: {', '.join(idle)}.",
             "Correct or remove them, in the admin's list of policy rules.",
             blocks=False,
         )
@@ -334,7 +334,8 @@ def _cors() -> str:
         raise DoctorProblem(
             "doctor.cors",
             "Pages of CORS_ORIGINS may call, but there is no access token to call with.",
-            "Make one: `python manage.py assistant_token create`. Cookies do not count.",
+            "Create one: `python manage.py assistant_token create`. Cookies do not "
+            "count.",
             blocks=False,
         )
     return who_may_call()

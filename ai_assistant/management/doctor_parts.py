@@ -115,4 +115,4 @@ def count_of_rules() -> str:
         count = len(site_rules())
     except (DatabaseError, ImproperlyConfiguredAssistant):
         return "not known"
-    return f"rules of the site: {count}" if count else "as the tools say themselves"
+    return f"rules of the site: {count}" if count else "as the tools declare"

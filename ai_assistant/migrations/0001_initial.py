@@ -51,8 +51,8 @@ class Migration(migrations.Migration):
                 ("seen_at", models.FloatField()),
             ],
             options={
-                "verbose_name": "executing process",
-                "verbose_name_plural": "executing processes",
+                "verbose_name": "executor process",
+                "verbose_name_plural": "executor processes",
             },
         ),
         migrations.CreateModel(
@@ -95,8 +95,8 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("message", "a new message"),
-                            ("continue", "goes on with an answer"),
-                            ("retry", "another try at a question"),
+                            ("continue", "continuation of an answer"),
+                            ("retry", "retry of a question"),
                             ("version", "another version of a question or an answer"),
                         ],
                         default="message",
@@ -114,11 +114,11 @@ class Migration(migrations.Migration):
                         choices=[
                             ("queued", "queued"),
                             ("running", "running"),
-                            ("waiting_approval", "waits for approval"),
-                            ("waiting_answer", "waits for an answer"),
-                            ("waiting_browser", "waits for the browser"),
-                            ("waiting_task", "waits for a long task"),
-                            ("waiting_retry", "waits to try again"),
+                            ("waiting_approval", "waiting for approval"),
+                            ("waiting_answer", "waiting for an answer"),
+                            ("waiting_browser", "waiting for the browser"),
+                            ("waiting_task", "waiting for a long task"),
+                            ("waiting_retry", "waiting to try again"),
                             ("succeeded", "succeeded"),
                             ("failed", "failed"),
                             ("cancelled", "cancelled"),
@@ -524,7 +524,7 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "conversations",
                 "ordering": ("-updated_at",),
                 "permissions": (
-                    ("view_assistant", "Can see the assistant and the own history"),
+                    ("view_assistant", "Can view the assistant and own history"),
                     ("use_assistant", "Can ask the assistant and answer it"),
                 ),
             },
@@ -1195,8 +1195,8 @@ class Migration(migrations.Migration):
                         choices=[
                             ("text", "text"),
                             ("confirm", "yes or no"),
-                            ("select", "one of several"),
-                            ("multi_select", "some of several"),
+                            ("select", "single choice"),
+                            ("multi_select", "multiple choice"),
                         ],
                         default="text",
                         max_length=16,
@@ -1284,7 +1284,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("reserved", "reserved"),
                             ("settled", "settled"),
-                            ("released", "given back"),
+                            ("released", "released"),
                         ],
                         default="reserved",
                         max_length=16,
@@ -1300,11 +1300,13 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "input_tokens",
-                    models.PositiveIntegerField(default=0, verbose_name="tokens in"),
+                    models.PositiveIntegerField(default=0, verbose_name="input tokens"),
                 ),
                 (
                     "output_tokens",
-                    models.PositiveIntegerField(default=0, verbose_name="tokens out"),
+                    models.PositiveIntegerField(
+                        default=0, verbose_name="output tokens"
+                    ),
                 ),
                 ("cached_tokens", models.PositiveIntegerField(default=0)),
                 ("reasoning_tokens", models.PositiveIntegerField(default=0)),

@@ -83,7 +83,7 @@ class Conversation(models.Model):
             ),
         )
         permissions = (
-            ("view_assistant", _("Can see the assistant and the own history")),
+            ("view_assistant", _("Can view the assistant and own history")),
             ("use_assistant", _("Can ask the assistant and answer it")),
         )
 

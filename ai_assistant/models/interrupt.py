@@ -31,8 +31,8 @@ class Interrupt(models.Model):
     class QuestionKind(models.TextChoices):
         TEXT = "text", _("text")
         CONFIRM = "confirm", _("yes or no")
-        SELECT = "select", _("one of several")
-        MULTI_SELECT = "multi_select", _("some of several")
+        SELECT = "select", _("single choice")
+        MULTI_SELECT = "multi_select", _("multiple choice")
 
     class Status(models.TextChoices):
         OPEN = "open", _("open")

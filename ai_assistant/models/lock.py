@@ -43,13 +43,13 @@ class ExecutorProcess(models.Model):
     Others see by it that messages are worked on; see `ai_assistant.engine.execution.presence`.
     """
 
-    owner = models.CharField(primary_key=True, max_length=200)  # see engine.owner
+    owner = models.CharField(primary_key=True, max_length=200)  # of storage.lease
     in_memory = models.BooleanField(default=False)  # its layer reaches no other process
     seen_at = models.FloatField()  # seconds of the database's clock
 
     class Meta:
-        verbose_name = _("executing process")
-        verbose_name_plural = _("executing processes")
+        verbose_name = _("executor process")
+        verbose_name_plural = _("executor processes")
 
     def __str__(self) -> str:
         return self.owner

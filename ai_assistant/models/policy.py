@@ -38,10 +38,10 @@ def pattern_error(pattern: str) -> str:
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
-        return f"is no regular expression: {error}"
+        return f"is not a regular expression: {error}"
     tokens = _tokens(pattern)
     if tokens is None:
-        return f"holds more than a pattern may: {ALLOWED}"
+        return f"contains more than a pattern may: {ALLOWED}"
     return _slow(tokens)
 
 
@@ -70,13 +70,13 @@ def _slow(tokens: list[str]) -> str:
     last = ""
     for kind in tokens:
         if kind == "repeat" and last != "one":
-            return "repeats more than one character, which may take very long"
+            return "repeats more than one character, which may be very slow"
         if kind == "or" and depth == 0:
             choices = 0  # each alternative is tried for itself
         depth += {"open": 1, "close": -1}.get(kind, 0)
         choices += kind in ("repeat", "open")
         if choices > MOST_CHOICES:
-            return f"has more than {MOST_CHOICES} repeats and groups: it may take long"
+            return f"has more than {MOST_CHOICES} repeats and groups: it may be slow"
         last = kind
     return ""
 
@@ -85,7 +85,7 @@ class PolicyRule(models.Model):
     """
     What the site says of some tools: deny, ask or allow.
 
-    `tools` is a pattern that the whole name has to fit; see `models.patterns`. Empty
+    `tools` is a pattern that the whole name has to fit; see `pattern_error`. Empty
     `module` and no `group` mean all. Deny goes before ask, and that before allow.
     Saving one that is wrong raises ValidationError.
     """

@@ -13,11 +13,11 @@ from ai_assistant.models.clock import DatabaseTimeField
 class RunState(models.TextChoices):
     QUEUED = "queued", _("queued")
     RUNNING = "running", _("running")
-    WAITING_APPROVAL = "waiting_approval", _("waits for approval")
-    WAITING_ANSWER = "waiting_answer", _("waits for an answer")
-    WAITING_BROWSER = "waiting_browser", _("waits for the browser")
-    WAITING_TASK = "waiting_task", _("waits for a long task")
-    WAITING_RETRY = "waiting_retry", _("waits to try again")
+    WAITING_APPROVAL = "waiting_approval", _("waiting for approval")
+    WAITING_ANSWER = "waiting_answer", _("waiting for an answer")
+    WAITING_BROWSER = "waiting_browser", _("waiting for the browser")
+    WAITING_TASK = "waiting_task", _("waiting for a long task")
+    WAITING_RETRY = "waiting_retry", _("waiting to try again")
     SUCCEEDED = "succeeded", _("succeeded")
     FAILED = "failed", _("failed")
     CANCELLED = "cancelled", _("cancelled")
@@ -97,8 +97,8 @@ class RunKind(models.TextChoices):
     """How a run came to be."""
 
     MESSAGE = "message", _("a new message")
-    CONTINUE = "continue", _("goes on with an answer")  # nobody typed its question
-    RETRY = "retry", _("another try at a question")
+    CONTINUE = "continue", _("continuation of an answer")  # nobody typed its question
+    RETRY = "retry", _("retry of a question")
     VERSION = "version", _("another version of a question or an answer")
 
 
@@ -150,7 +150,7 @@ class Run(SentFields):
     error_detail = models.TextField(blank=True)  # for the operator
     opens_at = models.DateTimeField(null=True, blank=True)  # when a limit is over
 
-    owner = models.CharField(max_length=200, blank=True)  # a process; see engine.owner
+    owner = models.CharField(max_length=200, blank=True)  # of engine.storage.lease
     epoch = models.PositiveIntegerField(default=0)  # grows at each takeover
     lease_until = models.FloatField(default=0)  # seconds of the database's clock
     next_seq = models.PositiveIntegerField(default=1)

@@ -24,7 +24,7 @@ class UsageLedger(models.Model):
     class State(models.TextChoices):
         RESERVED = "reserved", _("reserved")
         SETTLED = "settled", _("settled")
-        RELEASED = "released", _("given back")
+        RELEASED = "released", _("released")
 
     run = models.ForeignKey(
         "ai_assistant.Run",
@@ -46,8 +46,8 @@ class UsageLedger(models.Model):
     state = models.CharField(max_length=16, choices=State, default=State.RESERVED)
     tokens = models.PositiveIntegerField(_("tokens"), default=0)
     usd = models.DecimalField(max_digits=14, decimal_places=8, default=0)
-    input_tokens = models.PositiveIntegerField(_("tokens in"), default=0)
-    output_tokens = models.PositiveIntegerField(_("tokens out"), default=0)
+    input_tokens = models.PositiveIntegerField(_("input tokens"), default=0)
+    output_tokens = models.PositiveIntegerField(_("output tokens"), default=0)
     cached_tokens = models.PositiveIntegerField(default=0)
     reasoning_tokens = models.PositiveIntegerField(default=0)
     cost_usd = models.DecimalField(
@@ -142,9 +142,9 @@ def budget_problem(budget: Mapping[str, Any]) -> str:
     """Return why a budget makes no sense, as a sentence; empty if it does."""
     scope, window = budget.get("scope"), budget.get("window")
     if scope not in Budget.Scope or window not in Budget.Window:
-        return gettext("A budget needs a scope and a window that exist.")
+        return gettext("A budget needs a valid scope and a valid window.")
     if (scope == Budget.Scope.RUN) != (window == Budget.Window.RUN):
-        return gettext("One answer has a budget as a whole, and nothing else has.")
+        return gettext("The scope and the window of an answer only go together.")
     if (scope == Budget.Scope.GROUP) != bool(budget.get("group")):
         return gettext("Name a group for the budget of a group, and for no other.")
     if budget.get("user") and scope != Budget.Scope.USER:

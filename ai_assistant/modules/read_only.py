@@ -25,8 +25,8 @@ class ReadOnly:
 def look_only() -> ReadOnly:
     """Return what holds for a message of a person who wants no changes."""
     return ReadOnly(
-        banner=_("The assistant looks only: it changes nothing."),
-        refusal=_("The user has chosen “Look only”. Nothing is changed."),
+        banner=_("The assistant is in view-only mode: it changes nothing."),
+        refusal=_("The user has chosen “View only”. Nothing is changed."),
     )
 
 

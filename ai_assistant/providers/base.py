@@ -20,7 +20,7 @@ def provider_for(profile: Mapping[str, Any]) -> Provider:
     Raise ModelError `not_configured` if the profile names none that can be had.
     """
     if not profile.get("MODEL"):
-        raise ModelError("not_configured", "The profile names no MODEL.")
+        raise ModelError("not_configured", "The profile has no MODEL.")
     try:
         path = profile.get("PROVIDER", DEFAULT)
         provider = conf.load("PROFILES", path)(profile)

@@ -11,15 +11,15 @@ from ai_assistant.exceptions import ModelError
 SENTENCES: Mapping[str, object] = {
     "bad_request": _(
         "The model did not accept the request. Your message is kept. Try again, or "
-        "start a new conversation; if it stays so, tell an administrator."
+        "start a new conversation; if this persists, tell an administrator."
     ),
     "context_too_long": _(
         "The conversation is too long for the model. Everything said so far is kept. "
         "Start a new conversation, or ask for less at once."
     ),
     "content_refused": _(
-        "The model's provider refused to answer this. Your message is kept. Put it in "
-        "other words, or ask for something else."
+        "The model's provider refused to answer this. Your message is kept. Rephrase "
+        "it, or ask for something else."
     ),
     "bad_key": _(
         "The model did not accept the key of this site. Your message is kept. An "
@@ -34,16 +34,16 @@ SENTENCES: Mapping[str, object] = {
         "administrator has to check its name; then try again."
     ),
     "rate_limited": _(
-        "The model is asked too often at the moment. Your message is kept. Wait a "
-        "little, then try again."
+        "The model's rate limit is reached. Your message is kept. Wait a little, then "
+        "try again."
     ),
     "provider_down": _(
-        "The model's provider has a fault. What was said so far is kept. Try again in "
-        "a minute."
+        "The model's provider reported an error. What was said so far is kept. Try "
+        "again in a minute."
     ),
     "unreachable": _(
         "The model cannot be reached. Your message is kept. Try again in a minute; if "
-        "it stays so, an administrator has to check the network and the address."
+        "this persists, an administrator has to check the network and the address."
     ),
     "first_byte_timeout": _(
         "The model did not begin to answer in time. Your message is kept. Try again."
@@ -53,8 +53,8 @@ SENTENCES: Mapping[str, object] = {
         "Try again."
     ),
     "total_timeout": _(
-        "The model took too long for its answer. What it said so far is kept. Ask for "
-        "less at once, or try again."
+        "The model took too long to answer. What it said so far is kept. Ask for less "
+        "at once, or try again."
     ),
     "cut": _(
         "The answer was cut off. What the model said so far is kept, but it is not the "
@@ -62,20 +62,20 @@ SENTENCES: Mapping[str, object] = {
     ),
     "empty": _(
         "The model ended without saying anything. Your message is kept. Try again, or "
-        "put it in other words."
+        "rephrase it."
     ),
     "malformed": _(
-        "The model sent something that is no answer. What it said before is kept. Try "
-        "again; if it stays so, an administrator has to check the model's address."
+        "The model sent an invalid answer. What it said before is kept. Try again; if "
+        "this persists, an administrator has to check the model's address."
     ),
     "not_configured": _(
-        "The assistant has no model to ask. Your message is kept. An administrator has "
-        "to set up a model, its key and its package; then try again."
+        "The assistant has no model. Your message is kept. An administrator has to "
+        "set up a model, its key and its package; then try again."
     ),
 }
 UNKNOWN = _(
-    "The model could not answer. What was said so far is kept. Try again; if it stays "
-    "so, tell an administrator."
+    "The model could not answer. What was said so far is kept. Try again; if this "
+    "persists, tell an administrator."
 )
 
 
@@ -87,7 +87,7 @@ def error_text(error: ModelError) -> str:
 
 
 def _come_back(seconds: int) -> str:
-    told = gettext("The model is asked too often at the moment. Your message is kept.")
+    told = gettext("The model's rate limit is reached. Your message is kept.")
     if seconds < 120:
         wait = ngettext(
             "Try again in %(count)d second.", "Try again in %(count)d seconds.", seconds

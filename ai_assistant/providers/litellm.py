@@ -111,7 +111,7 @@ class LiteLLMProvider(Provider):
     def _arguments(self, request: ModelRequest) -> dict[str, Any]:
         model = request.model or self.profile.get("MODEL", "")
         if not model:
-            raise ModelError("not_configured", "The profile names no MODEL.")
+            raise ModelError("not_configured", "The profile has no MODEL.")
         base = request.api_base or self.profile.get("API_BASE", "")
         key = request.api_key or self.profile.get("API_KEY", "")
         if base and not key and model.startswith("openai/"):

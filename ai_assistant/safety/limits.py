@@ -130,7 +130,7 @@ def check_unknown(address: str) -> None:
     if count == rate.most + 1:
         logger.warning("more than %s unknown access tokens from %s", rate.most, address)
     raise Limited(
-        _("This access token is unknown, as were others from this address. Wait."),
+        _("Too many unknown access tokens were sent from this address. Wait."),
         datetime.fromtimestamp((number + 1) * window_s, UTC),
         now=now,
     )

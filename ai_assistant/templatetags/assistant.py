@@ -65,8 +65,8 @@ def assistant_context(
     """
     if not item_id:
         raise ValueError(
-            f"{{% assistant_context %}} got the id {item_id!r}. Give a text of its own "
-            'first, in quotes: {% assistant_context "cart" cart %}.'
+            f"{{% assistant_context %}} got the id {item_id!r}. Give a string of its "
+            'own first, in quotes: {% assistant_context "cart" cart %}.'
         )
     if not isinstance(auto, bool):
         raise TypeError(
@@ -93,8 +93,8 @@ def _as_json(item_id: str, value: JSON) -> str:
         shown = repr(value)
         shown = shown if len(shown) <= SHOWN_CHARS else f"{shown[:SHOWN_CHARS]}..."
         raise TypeError(
-            f"{_tag(item_id)} got the value {shown}, which has no JSON form: {error}. "
-            "Give it texts, numbers, dates, lists and dicts, for example "
+            f"{_tag(item_id)} got the value {shown}, which is not JSON serializable: "
+            f"{error}. Give it strings, numbers, dates, lists and dicts, for example "
             "list(orders.values('id', 'total')) from the view."
         ) from error
 

@@ -37,8 +37,8 @@ def _check_keys(where: str, said: Mapping[str, JSON], known: tuple[str, ...]) ->
             near = get_close_matches(key, known, n=1)
             meant = f" Did you mean {near[0]!r}?" if near else ""
             raise AssertionError(
-                f"{where} has the key {key!r}, which no page sends.{meant} Known are: "
-                f"{', '.join(known)}."
+                f"{where} has the key {key!r}, which no page sends.{meant} Use one "
+                f"of: {', '.join(known)}."
             )
 
 
@@ -88,7 +88,7 @@ def check_ids(scope: RunScope) -> None:
     for item_id in wanted:
         if item_id not in known:
             raise AssertionError(
-                f"context mentions or drops {item_id!r}, and the page has no such item. "
-                f"It has: {', '.join(known) or 'none'}. What the browser tells has "
-                "'browser.' before its id."
+                f"context mentions or drops {item_id!r}, and the page has no such "
+                f"item. The page has: {', '.join(known) or 'none'}. Items from the "
+                "browser have 'browser.' before their id."
             )

@@ -103,7 +103,7 @@ class Played:
     def _last(self) -> ModelRequest:
         if not self.requests:
             raise AssertionError(
-                f"The model was never asked. The run ended as {self.state!r}: "
+                f"The model was never called. The run ended as {self.state!r}: "
                 f"{self.error or 'no reason was given'}"
             )
         return self.requests[-1]
@@ -138,8 +138,8 @@ def assert_script_is_used_up(played: Played) -> None:
     if script is None or asked >= script:
         return
     raise AssertionError(
-        f"Of {script} replies {script - asked} were not played: the model was asked "
-        f"{asked} times. Take them away, or find out why it was not asked again. "
+        f"Of {script} replies {script - asked} were not played: the model was called "
+        f"{asked} times. Remove them, or find out why it was not called again. "
         f"{_told(played)}"
     )
 

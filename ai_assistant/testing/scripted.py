@@ -61,7 +61,7 @@ class ScriptedProvider(Provider):
         if number > len(self.replies):
             raise AssertionError(
                 f"The script has {len(self.replies)} replies, and this is call "
-                f"{number}. Add a reply, or find out why the model is asked again."
+                f"{number}. Add a reply, or find out why the model is called again."
             )
         reply = self.replies[number - 1]
         parts: list[Part] = (

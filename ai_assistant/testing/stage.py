@@ -63,7 +63,7 @@ class _ProviderLog(logging.Handler):
         why = f": {type(error).__name__}: {error}" if error else ""
         self._recording.broken = AssertionError(
             f"{said[0].upper()}{said[1:]}{why}. On the site the message is sent "
-            "without what it tells."
+            "without it."
         )
         self._recording.broken.__cause__ = error
 

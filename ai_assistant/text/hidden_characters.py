@@ -264,7 +264,7 @@ def _tags(same: str) -> Mark:
     """Return tag characters as the ASCII text that they encode."""
     spelt = "".join(chr(ord(char) - TAGS.start) for char in same)
     spelt = "".join(char for char in spelt if char.isprintable())
-    title = _("%(count)d tag characters, which nobody sees") % {"count": len(same)}
+    title = _("%(count)d invisible tag characters") % {"count": len(same)}
     return f"TAG {spelt}".strip(), title
 
 

@@ -72,14 +72,14 @@ def parse_arguments(name: str, text: str) -> dict[str, Any]:
         )
     if whole_json(value) != value:
         raise ModelRetry(
-            f"The arguments of {name!r} hold NUL or half a character. Send whole "
+            f"The arguments of {name!r} contain NUL or half a character. Send whole "
             "characters."
         )
     return value
 
 
 def _refuse_constant(value: str) -> None:
-    raise ValueError(f"{value} is no JSON number")
+    raise ValueError(f"{value} is not a JSON number")
 
 
 def _finite_float(text: str) -> float:
@@ -94,7 +94,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in value if names.count(name) > 1)
-        raise ValueError(f"the name {twice!r} comes twice in one object")
+        raise ValueError(f"the name {twice!r} is given twice in one object")
     return value
 
 
@@ -136,8 +136,8 @@ def schema_error(tool: ToolDefinition) -> str:
     except Exception as error:  # noqa: BLE001 - pydantic and annotations raise anything
         first = str(error).strip().partition("\n")[0]
         return (
-            f"Tool {tool.name!r} has arguments without a JSON form: {first} Use types "
-            "that pydantic can describe, and import them at run time."
+            f"Tool {tool.name!r} has arguments without a JSON schema: {first} Use "
+            "types that pydantic supports, and import them at run time."
         )
     return ""
 
@@ -169,7 +169,7 @@ def _own_parameters(tool: ToolDefinition) -> dict[str, Any]:
     }
     if schema["type"] != "object" or not isinstance(schema["properties"], dict):
         raise ImproperlyConfiguredAssistant(
-            f"Tool {tool.name!r} has a schema that is not one of an object. Give "
+            f"Tool {tool.name!r} has a schema that is not of an object. Give "
             "{'type': 'object', 'properties': {...}}."
         )
     if is_paged(tool):
@@ -178,8 +178,8 @@ def _own_parameters(tool: ToolDefinition) -> dict[str, Any]:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         raise ImproperlyConfiguredAssistant(
-            f"Tool {tool.name!r} has a schema that is none: {error.message}. Correct "
-            "it; see https://json-schema.org."
+            f"Tool {tool.name!r} has an invalid schema: {error.message}. Correct it; "
+            "see https://json-schema.org."
         ) from error
     return schema
 

@@ -63,7 +63,7 @@ def read_manifest(path: Path) -> Manifest:
     """Return a committed manifest. Raise OSError or ValueError if it cannot be read."""
     tools = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(tools, dict):
-        raise ValueError("it holds no JSON object")  # noqa: TRY004 - of a file
+        raise ValueError("it is not a JSON object")  # noqa: TRY004 - of a file
     return tools
 
 

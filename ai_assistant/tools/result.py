@@ -101,7 +101,7 @@ def from_value(name: str, value: object) -> ToolResult:
     except (TypeError, ValueError, RecursionError) as error:
         return ToolResult(
             ok=False,
-            error=_("Tool “%(name)s” returned something that has no JSON form.")
+            error=_("Tool “%(name)s” returned a value that is not JSON serializable.")
             % {"name": name},
             error_type="bad_result",
             suggestion=str(error),
@@ -151,7 +151,7 @@ def from_exception(name: str, error: BaseException) -> ToolResult:
             return permission_denied_result(name)
         case _:
             error_type = "exception"
-            text = _("Tool “%(name)s” failed with an error of its own (%(error)s).") % {
+            text = _("Tool “%(name)s” failed with an internal error (%(error)s).") % {
                 "name": name,
                 "error": type(error).__name__,
             }

@@ -40,7 +40,7 @@ def preflight(request: HttpRequest) -> HttpResponse | None:
     origin = _named_origin(request)
     if not origin:
         refused = Refused(
-            "origin", _("Pages of this origin may not call. See CORS_ORIGINS.")
+            "origin", _("Pages of this origin are not allowed. See CORS_ORIGINS.")
         )
         response: HttpResponse = problem_response(refused)
     else:

@@ -100,7 +100,7 @@ async def _sweep() -> str:
     late_s = executor().unswept_s if executor().is_alive else 0.0
     if late_s < LATE_SWEEPS * conf.sweep_s() + TIMEOUT_S:
         return ""
-    return f"not finished for {late_s:.0f} s; what was left behind is not taken up"
+    return f"not finished for {late_s:.0f} s; stalled runs are not resumed"
 
 
 async def _library() -> str:
@@ -154,8 +154,8 @@ def _locked() -> str:
     if not late:
         return ""
     return (
-        f"{len(late)} locked, nobody can take them up for {max(late):.0f} s: a process "
-        "hangs, or a transaction of a tool takes long"
+        f"{len(late)} locked, no process can resume them for {max(late):.0f} s: a "
+        "process hangs, or a transaction of a tool takes long"
     )
 
 

@@ -100,10 +100,10 @@ def _by_token(request: HttpRequest) -> Caller | None:
 def _refusal(state: State) -> str:
     sentences = {
         State.REVOKED: _("This access token was revoked."),
-        State.EXPIRED: _("This access token has expired. Make a new one."),
+        State.EXPIRED: _("This access token has expired. Create a new one."),
         State.DEACTIVATED: _("The account of this access token was deactivated."),
         State.PASSWORD: _(
-            "The password was changed since this access token was made. Make a new one."
+            "The password was changed after this token was created. Create a new one."
         ),
     }
     return sentences[state]

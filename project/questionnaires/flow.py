@@ -71,7 +71,7 @@ def action_error(action: Any, known: Known) -> str:
     """Return what is wrong with an action; nothing if it can be carried out."""
     verb = action.get("do") if isinstance(action, dict) else None
     if not isinstance(verb, str) or verb not in VERBS:
-        return f"Action {action!r} has no known `do`. Known are: {', '.join(VERBS)}."
+        return f"Action {action!r} has no known `do`. Use one of: {', '.join(VERBS)}."
     kind = VERBS[verb]
     if kind is None:
         return ""
@@ -118,7 +118,10 @@ def _comparison_error(tree: dict[str, Any], known: Known) -> str:
             "`question` or `variable`, `is` and `value`."
         )
     if tree.get("is") not in OPERATORS:
-        return f"Operator {tree.get('is')!r} is unknown. Known are: {', '.join(OPERATORS)}."
+        return (
+            f"Operator {tree.get('is')!r} is unknown. Use one of: "
+            f"{', '.join(OPERATORS)}."
+        )
     return _reference_error(kinds[0], tree[kinds[0]], known)
 
 

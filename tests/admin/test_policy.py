@@ -43,8 +43,8 @@ class TestRules:
     @pytest.mark.parametrize(
         ("tools", "sentence"),
         [
-            ("(", "Pattern “(” is no regular expression: missing )"),
-            ("(a+)+", "repeats more than one character, which may take very long"),
+            ("(", "Pattern “(” is not a regular expression: missing )"),
+            ("(a+)+", "repeats more than one character, which may be very slow"),
         ],
     )
     def test_broken_pattern_is_refused_with_a_sentence(self, staff, tools, sentence):
@@ -61,7 +61,7 @@ class TestRules:
         page = staff("view").get(LIST).content.decode()
 
         assert '<td class="field-fitting">find_tools</td>' in page
-        assert '<td class="field-fitting">none of this name</td>' in page
+        assert '<td class="field-fitting">none with this name</td>' in page
         assert "deny (never)" in page
 
     def test_list_says_that_a_module_is_gone(self, staff):
@@ -76,7 +76,7 @@ class TestRules:
         answer = staff("add").post(ADD, posted(module="nosuch"))
 
         said = answer.content.decode()
-        assert "There is no module “nosuch”. There are: " in said
+        assert "There is no module “nosuch”. Use one of: " in said
         assert "admin-list" in said
         assert not PolicyRule.objects.exists()
 
@@ -95,8 +95,8 @@ class TestRules:
     def test_form_says_what_module_and_group_are(self, staff):
         page = staff("add").get(ADD).content.decode()
 
-        assert "The id of a module, whose pages alone the rule is for." in page
-        assert "Whose members alone the rule is for. Empty: everybody." in page
+        assert "The id of a module: the rule applies to its pages only." in page
+        assert ("For members of this group only. Empty: everybody.") in page
 
     @pytest.mark.parametrize("held", [(), ("view",)])
     def test_permission_is_asked(self, staff, held):

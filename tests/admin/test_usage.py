@@ -133,7 +133,10 @@ class TestBudgets:
 
         response = client.post(reverse(ADD), {"scope": "run", "window": "day"})
 
-        assert "One answer has a budget as a whole" in response.content.decode()
+        assert (
+            "The scope and the window of an answer only go together"
+            in response.content.decode()
+        )
         assert not Budget.objects.exists()
 
     def test_what_is_missing_is_said_once_and_by_its_label(self, staff):
@@ -142,7 +145,7 @@ class TestBudgets:
         page = client.post(reverse(ADD), {"tokens": "5"}).content.decode()
 
         assert page.count("This field is required.") == 2
-        assert "a scope and a window that exist" not in page
+        assert "a valid scope and a valid window" not in page
         assert "Whose budget:" in page
         assert "Period:" in page
 

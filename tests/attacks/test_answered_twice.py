@@ -42,7 +42,7 @@ class TestOnce:
         go_on(run)
 
         assert keys(rows) == ONCE
-        told = ["answered already" in one.content.decode() for one in answers]
+        told = ["already answered" in one.content.decode() for one in answers]
         assert told == [False] + [True] * 9
         record_property(FIGURE, "replayed approval: 1 effect of 10 answers")
 

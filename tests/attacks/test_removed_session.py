@@ -53,7 +53,7 @@ def test_run_ends_at_the_next_check(waiting):
     ended = go_on(run)
 
     assert (ended.state, ended.error_code) == ("cancelled", "session_removed")
-    assert ended.error_text == "Stopped: your session was ended."
+    assert ended.error_text == "Stopped: your session has ended."
     assert not Effect.objects.exists()
 
 

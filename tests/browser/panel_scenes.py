@@ -56,7 +56,7 @@ def drawer_search(panel: Panel) -> None:
 def drawer_nothing_found(panel: Panel) -> None:
     panel.list_conversations()
     need(panel, "#aia-q").fill("zebra")
-    panel.root.get_by_text("No conversation has these words.").wait_for()
+    panel.root.get_by_text("No conversation contains these words.").wait_for()
 
 
 def drawer_rename(panel: Panel) -> None:

@@ -166,7 +166,7 @@ class TestCopy:
     ) -> None:
         panel = copying(f"{WITHOUT_CLIPBOARD} document.execCommand = () => false;")
         button(panel, "Copy").click()
-        panel.page.get_by_text("It is selected: press Ctrl+C.").wait_for()
+        panel.page.get_by_text("The text is selected: press Ctrl+C.").wait_for()
 
         selected = panel.page.evaluate("getSelection().toString()")
         assert "Knee" in selected

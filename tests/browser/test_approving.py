@@ -531,7 +531,7 @@ class TestLookOnly:
         assert sections.title(section) == before
         card = panel.card("change_object")
         assert card.get_attribute("data-status") == "denied"
-        assert "Look only" in card.inner_text()
+        assert "View only" in card.inner_text()
         panel.reload()
         panel.input.wait_for()
         assert panel.page.locator("#aia-look").input_value() == "1"
@@ -565,7 +565,7 @@ class TestWithoutJavaScript:
         with plain.page.expect_navigation():
             plain.ask("Change it. [[script:approving]]")
         self.wait(plain, "waiting-approval")
-        assert "Only the ticked rows are meant." in plain.approval.inner_text()
+        assert "Only the ticked rows are included." in plain.approval.inner_text()
 
         plain.approval.locator(f'[name=rows][value="{ids[0]}"]').uncheck()
         with plain.page.expect_navigation():

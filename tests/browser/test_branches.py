@@ -33,7 +33,7 @@ def press(panel: Panel, name: str, at: int = -1) -> None:
 
 
 def anew(panel: Panel, how: str = "Another answer", at: int = -1) -> None:
-    press(panel, "Answer anew", at)
+    press(panel, "Regenerate", at)
     press(panel, how)
 
 
@@ -133,7 +133,7 @@ class TestAnew:
 
     def test_by_keys_alone(self, panel: Panel) -> None:
         panel.ask_and_wait(TOLD)
-        link = panel.log.get_by_role("link", name="Answer anew")
+        link = panel.log.get_by_role("link", name="Regenerate")
         link.focus()
         panel.page.keyboard.press("Enter")
         button = panel.log.get_by_role("button", name="Another answer")
@@ -226,7 +226,7 @@ class TestEdit:
         panel.wait_done()
         press(panel, "Edit the message")
 
-        panel.log.get_by_text("Changes that were made stay.").wait_for()
+        panel.log.get_by_text("Changes that were made are kept.").wait_for()
 
     def test_while_an_answer_is_under_way(
         self, visit: Visit, server: DemoServer
@@ -289,7 +289,7 @@ class TestWithoutScript:
         with plain.page.expect_navigation():
             plain.page.get_by_role("button", name="Previous version").click()
         assert "One" in plain.log.inner_text()
-        plain.page.get_by_role("link", name="Answer anew").click()
+        plain.page.get_by_role("link", name="Regenerate").click()
         with plain.page.expect_navigation():
             plain.page.get_by_role("button", name="Shorter").click()
         self.wait_ended(plain)

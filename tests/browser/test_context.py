@@ -374,7 +374,7 @@ class TestBrowserItems:
             }"""
         )
         panel.wait(lambda: "Big" in " ".join(chips(panel)), "the chip")
-        assert "Too large to be sent." in " ".join(chips(panel))
+        assert "Too large to send." in " ".join(chips(panel))
         panel.ask_and_wait(HELLO)
 
         assert "xxxx" not in told()

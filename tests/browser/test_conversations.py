@@ -91,7 +91,7 @@ class TestConversation:
 
         elsewhere.list_conversations()
         entry = elsewhere.root.locator(f'a[href*="{here.conversation}"]')
-        assert "Waits for you" in entry.inner_text()
+        assert "Waiting for you" in entry.inner_text()
         elsewhere.open_conversation(here.conversation)
         elsewhere.deny()
         elsewhere.wait_done()

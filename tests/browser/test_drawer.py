@@ -228,7 +228,7 @@ class TestRename:
         rename(panel, panel.conversation, "  ")
 
         form = entry(panel, panel.conversation)
-        expect(form).to_contain_text("Write a name first.")
+        expect(form).to_contain_text("Enter a name first.")
         panel.page.keyboard.press("Escape")
         expect(form.get_by_role("link")).to_contain_text("A matter")
 
@@ -272,7 +272,7 @@ class TestDelete:
         here.list_conversations()
         menu(here, first, "Delete")
 
-        expect(there.page.locator("#aia-notice")).to_contain_text("not open to you")
+        expect(there.page.locator("#aia-notice")).to_contain_text("no access to this")
 
 
 class TestPinned:
@@ -290,7 +290,7 @@ class TestPinned:
         expect(entry(panel, first)).to_have_count(0)
         panel.root.get_by_role("link", name="Archived").click()
         expect(entry(panel, first)).to_have_count(1)
-        menu(panel, first, "Take back")
+        menu(panel, first, "Unarchive")
         expect(entry(panel, first)).to_have_count(0)
         panel.root.get_by_role("link", name="Archived").click()
         expect(entry(panel, first)).to_have_count(1)

@@ -21,17 +21,17 @@ NOTHING_SAID = {
     "no-access": "The key of this site may not use the model.",
     "no-model": "The model that this site asks for does not exist.",
     "rate-limited": "Try again in 60 minutes.",
-    "down": "The model's provider has a fault.",
+    "down": "The model's provider reported an error.",
     "drop": "The model cannot be reached.",
     "empty": "The model ended without saying anything.",
-    "not-json": "The model sent something that is no answer.",
+    "not-json": "The model sent an invalid answer.",
 }
 HALF_SAID = {
     "cut": "The answer was cut off.",
     "abort": "The answer was cut off.",
-    "error-event": "The model's provider has a fault.",
-    "bad-utf8": "The model sent something that is no answer.",
-    "malformed": "The model sent something that is no answer.",
+    "error-event": "The model's provider reported an error.",
+    "bad-utf8": "The model sent an invalid answer.",
+    "malformed": "The model sent an invalid answer.",
 }
 
 
@@ -83,7 +83,7 @@ class TestFailure:
 
     def test_goes_away_with_retry(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:fails-once#retry]]")
-        assert "The model's provider has a fault." in sentence(panel)
+        assert "The model's provider reported an error." in sentence(panel)
         panel.log.get_by_role("button", name="Retry").click()
 
         panel.wait_text("At last.")

@@ -156,7 +156,9 @@ class TestConnection:
         visitor.context.set_offline(True)
         said = panel.page.locator("#aia-conn")
         panel.wait_state("offline")
-        panel.wait(lambda: "Offline, again in" in said.inner_text(), "a countdown")
+        panel.wait(
+            lambda: "Offline, trying again in" in said.inner_text(), "a countdown"
+        )
         panel.ask("Sent while offline")
         visitor.context.set_offline(False)
         panel.wait(lambda: panel.state != "offline", "a connection")
@@ -211,7 +213,7 @@ class TestClosedSocket:
         ("code", "said"),
         [
             (4401, "You are signed out."),
-            (4403, "This conversation is not open to you."),
+            (4403, "You have no access to this conversation."),
         ],
     )
     def test_stays_closed(

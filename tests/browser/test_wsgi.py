@@ -70,7 +70,7 @@ def test_site_on_which_nothing_works_says_so(
     panel.open()
     banner = panel.page.locator("#aia-banner")
 
-    assert "nothing on this site answers them" in banner.inner_text()
+    assert "no process of this site answers them" in banner.inner_text()
     panel.ask("Hello there")
 
     panel.wait(

@@ -88,7 +88,9 @@ class TestChange:
 
         found = unexpected_of(shown(change(work, title="Other")), forms.save)
 
-        assert found == ["work “Renamed by Artist 1” would get other values: title."]
+        assert found == [
+            "work “Renamed by Artist 1” would get different values: title."
+        ]
 
     def test_of_another_field_is_not(self):
         work = Work.objects.first()
@@ -99,7 +101,7 @@ class TestChange:
         found = unexpected_of(shown(change(work, title="Renamed")), write)
 
         assert found == [
-            "work “Renamed by Artist 1” would change in more fields: price, year."
+            "work “Renamed by Artist 1” would have more fields changed: price, year."
         ]
 
     def test_of_a_field_that_the_site_sets_itself_is_expected(self, settings):
@@ -200,7 +202,7 @@ class TestCreate:
 
         found = unexpected_of(difference, forms.create)
 
-        assert found == ["artist “New” would get other values: name."]
+        assert found == ["artist “New” would get different values: name."]
 
 
 class TestDelete:
@@ -328,7 +330,7 @@ class TestExact:
             Museum.objects.create(name="More")
 
         assert unexpected_of(difference, more) == [
-            "Other things would happen than were shown."
+            "Something other than what was shown would happen."
         ]
 
     def test_new_links_to_new_rows_are_the_same(self):
@@ -432,12 +434,12 @@ class TestMissing:
     @pytest.mark.parametrize(
         ("kind", "model", "sentence"),
         [
-            ("delete", Note, "Only 1 of 2 gallery.note would go along."),
-            ("change", Artist, "Only 1 of 2 gallery.artist would go along."),
+            ("delete", Note, "Only 1 of 2 gallery.note would be included."),
+            ("change", Artist, "Only 1 of 2 gallery.artist would be included."),
             (
                 "delete",
                 Work.shows.through,
-                "Only 1 of 2 gallery.loan would go along.",
+                "Only 1 of 2 gallery.loan would be included.",
             ),
         ],
     )
@@ -472,7 +474,7 @@ class TestMissing:
             Work.objects.filter(pk__in=[work.pk, other.pk]).delete()
 
         said = unexpected_of(difference, delete)
-        assert "Only 0 of 1 gallery.work would go along." in said
+        assert "Only 0 of 1 gallery.work would be included." in said
 
 
 class TestKinds:
@@ -509,5 +511,5 @@ class TestKinds:
         assert (type(less), less) == (MissingDifference, "Nothing would change.")
         assert (type(other), other) == (
             str,
-            "Other things would happen than were shown.",
+            "Something other than what was shown would happen.",
         )

@@ -22,7 +22,7 @@ class TestApplication:
 
         assert only() == (
             "ai_assistant.E025",
-            "ASGI_APPLICATION 'tests.checks.applications.plain' is without the "
+            "ASGI_APPLICATION 'tests.checks.applications.plain' does not include the "
             "assistant: nothing executes runs, and the panel has no socket. | " + WRAP,
         )
 
@@ -48,9 +48,7 @@ class TestApplication:
 
         (found,) = check_assistant()
         assert found.id == f"ai_assistant.{number}"
-        assert found.msg.endswith(
-            ": the panel has no socket and looks for news by polling."
-        )
+        assert found.msg.endswith(": the panel has no socket and polls for changes.")
 
 
 class Far:

@@ -79,10 +79,10 @@ class TestBroker:
 
         assert only() == (
             "ai_assistant.W053",
-            f"The broker delivers a message again after {shown} s, but a task may take "
-            "4000 s: it comes while its call is worked on. | Set "
+            f"The broker delivers a message again after {shown} s, but a task may "
+            "take 4000 s: it arrives while its call is still being executed. | Set "
             "CELERY_BROKER_TRANSPORT_OPTIONS['visibility_timeout'] to at least "
-            "CELERY_TASK_TIME_LIMIT and a minute more.",
+            "CELERY_TASK_TIME_LIMIT plus one minute.",
         )
 
     def test_delivers_soon_and_a_task_has_no_limit(self, settings, celery, only):

@@ -22,8 +22,8 @@ def test_carried_out_elsewhere(with_tool, only, fields):
 
     assert only() == (
         "ai_assistant.E097",
-        f"{tool} is carried out by the page, but is not a plain tool of effect 'ui'. | "
-        "Use effect='ui', without background and external.",
+        f"{tool} is executed by the page, but is not a plain tool with the effect "
+        "'ui'. | Use effect='ui', without background and external.",
     )
 
 

@@ -17,10 +17,10 @@ class TestBudgets:
     @pytest.mark.parametrize(
         ("budget", "sentence"),
         [
-            ({"scope": "user"}, "A budget needs a scope and a window that exist."),
+            ({"scope": "user"}, "A budget needs a valid scope and a valid window."),
             (
                 {"scope": "user", "window": "run", "tokens": 1},
-                "One answer has a budget as a whole, and nothing else has.",
+                "The scope and the window of an answer only go together.",
             ),
             (
                 {"scope": "group", "window": "day", "tokens": 1},

@@ -49,7 +49,7 @@ class TestTemplate:
             "ai_assistant.E099",
             f"{tool} has the template 'shop/card.html', which cannot be found. | Give "
             "a path below the 'templates' folder of an installed app, for example "
-            "'ai_assistant/tools/tool.html'; that one needs not be named.",
+            "'ai_assistant/tools/tool.html'; that one need not be named.",
         )
 
     def test_not_readable(self, with_tool, only, site_templates):

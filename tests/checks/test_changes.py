@@ -13,7 +13,8 @@ class TestStash:
         found, text = only()
         assert found == "ai_assistant.E140"
         assert text.startswith(
-            "AI_ASSISTANT['STASH_STORAGE'] is 'nowhere.Storage', which is no storage: "
+            "AI_ASSISTANT['STASH_STORAGE'] is 'nowhere.Storage', which is not a "
+            "storage: "
         )
 
     def test_served(self, assistant, only, settings, tmp_path):
@@ -34,7 +35,7 @@ class TestSideModels:
 
         assert only() == (
             "ai_assistant.E142",
-            "AI_ASSISTANT['SIDE_MODELS'] names 'shop.nothing', and there is no such "
+            "AI_ASSISTANT['SIDE_MODELS'] names 'shop.nothing', but there is no such "
             "model. | Write app.model, as 'shop.order', or remove it.",
         )
 
@@ -45,7 +46,7 @@ class TestSideFields:
 
         assert only() == (
             "ai_assistant.E143",
-            "AI_ASSISTANT['SIDE_FIELDS'] names 'auth.user.nothing', and there is no "
+            "AI_ASSISTANT['SIDE_FIELDS'] names 'auth.user.nothing', but there is no "
             "such field. | Write app.model.field, as 'shop.order.changed_by', or "
             "remove it.",
         )

@@ -23,7 +23,7 @@ def test_unknown_model(settings, label):
 
     (message,) = check_data()
     assert message.id == "ai_assistant.E130"
-    assert f"names {label!r}, and there is no such model." in message.msg
+    assert f"names {label!r}, but there is no such model." in message.msg
 
 
 class TestSuspects:

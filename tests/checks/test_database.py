@@ -37,8 +37,8 @@ class TestVendor:
 
         assert only() == (
             "ai_assistant.E063",
-            "DATABASE_ROUTERS send the assistant's tables to 'other'. | "
-            "Leave the app 'ai_assistant' in the database 'default'.",
+            "DATABASE_ROUTERS send the assistant's tables to 'other'. | Keep the app "
+            "'ai_assistant' in the database 'default'.",
         )
 
 

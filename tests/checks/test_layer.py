@@ -37,9 +37,9 @@ class TestInMemory:
 
         assert only() == (
             "ai_assistant.W042",
-            "The channel layer is in memory, but AI_ASSISTANT['EXECUTOR'] is 'worker': "
-            "what one process does reaches the panels of another only when they poll. "
-            f"| Use a layer between processes, for example {REDIS}.",
+            "The channel layer is in memory, but AI_ASSISTANT['EXECUTOR'] is "
+            "'worker': what one process does reaches the panels of another only when "
+            f"they poll. | Use a layer that connects processes, for example {REDIS}.",
         )
 
     def test_with_several_web_processes(self, monkeypatch, only):
@@ -47,7 +47,7 @@ class TestInMemory:
 
         assert only() == (
             "ai_assistant.W042",
-            "The channel layer is in memory, but WEB_CONCURRENCY is 4: what one process "
-            "does reaches the panels of another only when they poll. | "
-            f"Use a layer between processes, for example {REDIS}.",
+            "The channel layer is in memory, but WEB_CONCURRENCY is 4: what one "
+            "process does reaches the panels of another only when they poll. | Use a "
+            f"layer that connects processes, for example {REDIS}.",
         )

@@ -35,7 +35,8 @@ class TestModules:
         assert only() == (
             "ai_assistant.E100",
             f"Module 'two' ({__name__}) matches 'admin:index' as Module 'one' "
-            f"({__name__}) does. | Give one of them a more specific match, or leave it out.",
+            f"({__name__}) does. | Give one of them a more specific match, or remove "
+            "it.",
         )
 
     @pytest.mark.row("T12")
@@ -88,8 +89,8 @@ class TestModules:
 
         assert only() == (
             "ai_assistant.E109",
-            f"Module 'shop' ({__name__}) gives {name!r} as a text: each letter counts "
-            f"as one of them. | Write {name} = [{value!r}].",
+            f"Module 'shop' ({__name__}) gives {name!r} as a string: each letter "
+            f"counts as one of them. | Write {name} = [{value!r}].",
         )
 
     @pytest.mark.row("M03")
@@ -133,8 +134,8 @@ class TestModules:
 
         assert only() == (
             "ai_assistant.W110",
-            f"Module 'shop' ({__name__}) has {name!r}, which nothing reads. | "
-            f"Write {near!r}, if that is meant; or give it a name of its own.",
+            f"Module 'shop' ({__name__}) has {name!r}, which nothing uses. | Write "
+            f"{near!r}, if that is meant, or choose a less similar name.",
         )
 
     def test_misspelt_in_a_base_class(self):

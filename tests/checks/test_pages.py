@@ -24,9 +24,9 @@ class TestStaticFiles:
 
         assert only() == (
             "ai_assistant.W031",
-            "'ai_assistant/boot.js' has no address, so that every page with the panel "
-            "fails: Missing staticfiles manifest entry for 'ai_assistant/boot.js' | "
-            "Set STATIC_URL, and run `python manage.py collectstatic`.",
+            "'ai_assistant/boot.js' has no URL, so every page with the panel fails: "
+            "Missing staticfiles manifest entry for 'ai_assistant/boot.js' | Set "
+            "STATIC_URL, and run `python manage.py collectstatic`.",
         )
 
 

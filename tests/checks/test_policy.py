@@ -19,8 +19,9 @@ class TestPolicy:
 
         assert only() == (
             "ai_assistant.W071",
-            "AI_ASSISTANT['POLICY'] names 'rename', and there is no tool of that name. "
-            f"| Correct or remove it. Registered are: {', '.join(sorted(registry.tools()))}.",
+            "AI_ASSISTANT['POLICY'] names 'rename', but there is no tool of that "
+            "name. | Correct or remove it. Registered are: "
+            f"{', '.join(sorted(registry.tools()))}.",
         )
 
     def test_destructive_asks_all_the_same(self, assistant, only):
@@ -29,7 +30,7 @@ class TestPolicy:
         assert only() == (
             "ai_assistant.W072",
             "AI_ASSISTANT['POLICY']['delete_section'] is 'allow', but the tool is "
-            "destructive: it asks all the same. | Use 'ask' or 'deny'.",
+            "destructive: it asks anyway. | Use 'ask' or 'deny'.",
         )
 
     def test_pattern(self, assistant):
@@ -40,9 +41,12 @@ class TestPolicy:
     @pytest.mark.parametrize(
         ("pattern", "error"),
         [
-            ("(", "is no regular expression: missing ), unterminated subpattern at "),
-            ("(a+)+", "repeats more than one character, which may take very long."),
-            (5, "is no text."),
+            (
+                "(",
+                "is not a regular expression: missing ), unterminated subpattern at ",
+            ),
+            ("(a+)+", "repeats more than one character, which may be very slow."),
+            (5, "is not a string."),
         ],
     )
     def test_broken_pattern(self, assistant, only, pattern, error):

@@ -29,9 +29,9 @@ class TestForm:
     @pytest.mark.parametrize(
         ("key", "value", "shown", "wanted"),
         [
-            ("MODEL", 5, "5", "a text"),
+            ("MODEL", 5, "5", "a string"),
             ("OPTIONS", [], "[]", "a dict"),
-            ("API_KEY", b"secret", "'...'", "a text"),
+            ("API_KEY", b"secret", "'...'", "a string"),
         ],
     )
     def test_wrong_type(self, profile, only, key, value, shown, wanted):

@@ -86,10 +86,10 @@ class TestType:
             ("LIMITS.STEPS", 2.5, "a whole number"),
             ("LIMITS.STEPS", True, "a whole number"),
             ("LEASE_S", "10", "a number"),
-            ("EXECUTOR", None, "a text"),
+            ("EXECUTOR", None, "a string"),
             ("PROFILES", [], "a dict"),
-            ("ALLOWED_ORIGINS", "https://a.example", "a list of texts"),
-            ("ALLOWED_ORIGINS", [1], "a list of texts"),
+            ("ALLOWED_ORIGINS", "https://a.example", "a list of strings"),
+            ("ALLOWED_ORIGINS", [1], "a list of strings"),
             ("TIMEOUTS.WRITE_S", "5", "a number or None"),
         ],
     )

@@ -47,9 +47,9 @@ class TestApps:
 
         assert only() == (
             "ai_assistant.W022",
-            "'channels' stands before 'ai_assistant' in INSTALLED_APPS: `runworker` is "
-            "then Channels' own, which executes no runs. | "
-            "Move 'ai_assistant' before 'channels'.",
+            "'channels' comes before 'ai_assistant' in INSTALLED_APPS: `runworker` is "
+            "then Channels' own, which executes no runs. | Move 'ai_assistant' before "
+            "'channels'.",
         )
 
     def test_channels_need_not_be_installed(self, installed, without):
@@ -75,14 +75,17 @@ class TestMiddleware:
     @pytest.mark.parametrize(
         ("before", "reason"),
         [
-            ("django.middleware.gzip.GZipMiddleware", "else it sees compressed pages"),
+            (
+                "django.middleware.gzip.GZipMiddleware",
+                "otherwise it sees compressed pages",
+            ),
             (
                 "django.middleware.csrf.CsrfViewMiddleware",
-                "else the panel's forms have no valid token",
+                "otherwise the panel's forms have no valid token",
             ),
             (
                 "django.contrib.auth.middleware.AuthenticationMiddleware",
-                "else the user is not known",
+                "otherwise the user is not known",
             ),
         ],
     )
@@ -94,8 +97,8 @@ class TestMiddleware:
             message for message in check_assistant() if f"{before!r}" in message.msg
         ]
         assert found.id == "ai_assistant.E027"
-        assert found.msg == f"{OWN!r} stands before {before!r} in MIDDLEWARE."
-        assert found.hint.startswith(f"Move it behind: {reason}")
+        assert found.msg == f"{OWN!r} comes before {before!r} in MIDDLEWARE."
+        assert found.hint.startswith(f"Move it after that one: {reason}")
 
     def test_others_may_come_first(self, settings):
         settings.MIDDLEWARE = [
@@ -122,6 +125,6 @@ class TestAddresses:
 
         assert only() == (
             "ai_assistant.E029",
-            "The URLconf has no address 'admin:login', where people sign in. | "
-            "Add path('admin/', admin.site.urls) to urlpatterns.",
+            "The URLconf has no URL named 'admin:login', where people sign in. | Add "
+            "path('admin/', admin.site.urls) to urlpatterns.",
         )

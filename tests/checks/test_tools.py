@@ -39,8 +39,8 @@ class TestName:
 
         assert only() == (
             "ai_assistant.E081",
-            f"{tool} has a name that models refuse. | "
-            "Use letters, digits, '_' and '-', at most 64 of them.",
+            f"{tool} has a name that models reject. | Use letters, digits, '_' and "
+            "'-', at most 64 of them.",
         )
 
     def test_usual_ones_are_fine(self, with_tool):
@@ -80,9 +80,9 @@ class TestArguments:
 
         (found,) = check_assistant()
         assert found.id == "ai_assistant.E083"
-        assert found.msg.startswith(f"{tool} has arguments without a JSON form: ")
+        assert found.msg.startswith(f"{tool} has arguments without a JSON schema: ")
         assert found.hint == (
-            "Use types that pydantic can describe, and import them at run time."
+            "Use types that pydantic supports, and import them at run time."
         )
 
     @pytest.mark.parametrize("handler", [context_last, context_keyword])
@@ -91,8 +91,8 @@ class TestArguments:
 
         assert only() == (
             "ai_assistant.E084",
-            f"{tool} has 'context' in another place than the first. | "
-            "Make 'context: RunContext' the first argument.",
+            f"{tool} has 'context', but not as its first argument. | Make 'context: "
+            "RunContext' the first argument.",
         )
 
 
@@ -103,7 +103,7 @@ class TestAsync:
 
         assert only() == (
             "ai_assistant.E085",
-            f"{tool} is an 'async def' that writes: no transaction can hold it. | "
+            f"{tool} is an 'async def' that writes: it cannot run in a transaction. | "
             "Make it a 'def', or add external=True if it writes outside the database.",
         )
 
@@ -165,8 +165,8 @@ class TestExecution:
 
         assert only() == (
             "ai_assistant.E087",
-            f"{tool} is resumable, but not in the background. | "
-            "Add background=True, or leave resumable out.",
+            f"{tool} is resumable, but not in the background. | Add background=True, "
+            "or remove resumable.",
         )
 
 
@@ -202,8 +202,8 @@ class TestPrepare:
 
         assert only() == (
             "ai_assistant.E087",
-            f"{tool} has a 'prepare' with other arguments than its own. | "
-            "Give it the same: context, amount.",
+            f"{tool} has a 'prepare' whose arguments differ from its own. | Give it "
+            "the same: context, amount.",
         )
 
     def test_same_arguments(self, with_tool):
@@ -235,9 +235,9 @@ class TestPreview:
 
         assert only() == (
             "ai_assistant.E144",
-            f"{tool} has preview='transaction', but not all that it does can be taken "
-            "back. | Give it a preview of its own, or leave out external, background "
-            "and async.",
+            f"{tool} has preview='transaction', but not all that it does can be "
+            "rolled back. | Give it a preview of its own, or leave out external, "
+            "background and async.",
         )
 
     def test_plain_write_is_fine(self, with_tool):
@@ -262,6 +262,6 @@ class TestAllowed:
 
         assert only() == (
             "ai_assistant.E089",
-            f"{tool} asks for the permission {permission!r}, which nobody can have. | "
+            f"{tool} requires the permission {permission!r}, which nobody can have. | "
             "Give it as '<app label>.<codename>', for example 'shop.change_order'.",
         )

@@ -287,7 +287,7 @@ class TestProviders:
 
         assert found["well"].value == 1
         for name in asked:
-            assert found[name].error.startswith("It hangs, and is not asked")
+            assert found[name].error.startswith("It hangs, and is not called")
         assert asked == dict.fromkeys("abcd", HANGING)
 
     def test_one_that_hung_is_asked_when_it_has_returned(
@@ -299,7 +299,7 @@ class TestProviders:
             seen(user, LIST)
         assert "'slow' took too long" in caplog.text
         assert seen(user, LIST)["slow"].error.startswith("It hangs")
-        assert "'slow' hangs, and is not asked" in caplog.text
+        assert "'slow' hangs, and is not called" in caplog.text
 
         hanging.go_on.set()
         options(TIMEOUTS={"CONTEXT_S": 5.0})

@@ -50,7 +50,9 @@ class TestMixin:
         assert shop.__module__ != crm.__module__
 
     def test_tools_as_a_text(self):
-        with pytest.raises(TypeError, match=r"Orders.assistant_tools is the text 'le"):
+        with pytest.raises(
+            TypeError, match=r"Orders.assistant_tools is the string 'le"
+        ):
             type("Orders", (AssistantMixin,), {"assistant_tools": "lend"})
 
     def test_function_that_is_no_tool_is_named(self):

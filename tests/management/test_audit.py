@@ -97,7 +97,7 @@ class TestVerify:
 
         assert code == 1
         assert lines[0] == says
-        assert lines[-1].endswith("entries is not whole.")
+        assert lines[-1].endswith("entries is not intact.")
 
     def test_anchor_of_before(self, log, capsys, told):
         anchor = audit(capsys, "verify")[1][-1].removeprefix("Anchor: ")
@@ -149,5 +149,7 @@ class TestShow:
 
 
 def test_what_to_do_has_to_be_said():
-    with pytest.raises(CommandError, match="Say what to do: `assistant_audit verify`"):
+    with pytest.raises(
+        CommandError, match="Give a subcommand: `assistant_audit verify`"
+    ):
         call_command("assistant_audit")

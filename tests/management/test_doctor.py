@@ -109,7 +109,7 @@ class TestText:
         assert "doctor.off: The assistant is switched off.\n" in text
         assert '    Set AI_ASSISTANT = {"ENABLED": True}.\n' in text
         assert text.endswith(
-            "A chat cannot work: 1 of the problems above keeps it from that.\n"
+            "A chat cannot work: 1 of the problems above prevents it.\n"
         )
 
     def test_several_problems(self, settings):
@@ -118,7 +118,7 @@ class TestText:
 
         _, text = doctor()
 
-        assert "2 of the problems above keep it from that." in text
+        assert "2 of the problems above prevent it." in text
 
     def test_warning_keeps_no_chat_from_working(self, settings):
         settings.AI_ASSISTANT = {
@@ -227,7 +227,7 @@ class TestDatabase:
         code, text = doctor()
 
         assert code == 1
-        assert "were made by 'ai_assistant.0002_gone', which is no longer" in text
+        assert "were made by 'ai_assistant.0002_gone', which no longer" in text
 
     def test_made_by_an_earlier_edition_of_a_migration(self, settings):
         with connection.cursor() as cursor:

@@ -110,7 +110,7 @@ class TestIdleRules:
 
         said = doctor()
 
-        assert "doctor.rules: These policy rules mean no tool: " in said
+        assert "doctor.rules: These policy rules match no tool: " in said
         assert f"{rule.pk} (shop_.*: deny)." in said
         assert "A chat can work; see the problems above." in said
 

@@ -58,7 +58,7 @@ class TestConversations:
 
         said = purge(capsys, days=30)
 
-        assert said[0] == "1 conversations that people had deleted are gone."
+        assert said[0] == "1 conversations that people had deleted were removed."
         assert owners() == ["bob"]
 
     def test_new_ones_stay(self, told, capsys):
@@ -213,6 +213,6 @@ class TestAudit:
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM ai_assistant_auditentry WHERE n = 1")
 
-        with pytest.raises(CommandError, match="not whole, so it is kept. Entry 1"):
+        with pytest.raises(CommandError, match="not intact, so it is kept. Entry 1"):
             call_command("assistant_purge")
         assert AuditEntry.objects.count() == 3

@@ -113,11 +113,11 @@ def test_test_goes_to_the_folder_of_tests(shop):
 @pytest.mark.parametrize(
     ("name", "before", "said"),
     [
-        ("ask_user", "", "Tool 'ask_user' is there already"),
+        ("ask_user", "", "Tool 'ask_user' already exists"),
         ("count", "def count(): ...\n", "has a 'count' already"),
         ("count", "def count(:\n", "line 1, is not Python"),
-        ("two words", "", "is no name for a tool"),
-        ("class", "", "is no name for a tool"),
+        ("two words", "", "is not a valid tool name"),
+        ("class", "", "is not a valid tool name"),
     ],
 )
 def test_refuses_and_writes_nothing(shop, name, before, said):
@@ -134,7 +134,7 @@ def test_refuses_and_writes_nothing(shop, name, before, said):
 def test_keeps_a_test_that_is_there(shop):
     (shop / "test_count.py").write_text("mine")
 
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         make("count")
 
     assert (shop / "test_count.py").read_text() == "mine"

@@ -52,12 +52,16 @@ class TestCreate:
         [
             (
                 ("--scopes", "all"),
-                "Scopes are “all”. Give some of: read, run, approve.",
+                "The scopes “all” are not valid. Give one or more of: read, run, "
+                "approve.",
             ),
-            (("--scopes", ","), "Give some of"),
+            (("--scopes", ","), "Give one or more of"),
             (("--days", "366"), "from 1 to 365"),
             (("--days", "0"), "from 1 to 365"),
-            (("--forever",), "A token must expire here. Give days, 365 at most."),
+            (
+                ("--forever",),
+                "A token must expire on this site. Give its days, at most 365.",
+            ),
             (("--forever", "--days", "1"), "do not go together"),
             (("--name", " "), "--name has 0 characters"),
             (("--user", "nobody"), "User 'nobody' does not exist"),

@@ -154,7 +154,7 @@ class TestLookOnly:
         )
 
         assert scope.read_only.refusal == (
-            "The user has chosen “Look only”. Nothing is changed."
+            "The user has chosen “View only”. Nothing is changed."
         )
 
 

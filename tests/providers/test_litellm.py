@@ -243,7 +243,7 @@ class TestConfiguration:
     @pytest.mark.parametrize(
         ("profile", "detail"),
         [
-            ({}, "The profile names no MODEL."),
+            ({}, "The profile has no MODEL."),
             ({"MODEL": "openai/gpt-4o-mini"}, "Not set: OPENAI_API_KEY."),
             ({"MODEL": "anthropic/claude-sonnet-4-5"}, "Not set: ANTHROPIC_API_KEY."),
             ({"MODEL": "no-such-vendor/x"}, "LLM Provider NOT provided"),

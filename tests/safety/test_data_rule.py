@@ -134,7 +134,7 @@ class TestData:
         played = play(user, "Rename 5 to Winter.", READ, wanted(**arguments))
 
         assert asked(played) == (
-            f"Asks because this was not typed by you, and may come from data: {named}."
+            f"Asks because you did not type this, and it may come from data: {named}."
         )
 
     def test_error_of_a_tool_is_data_too(self, user):

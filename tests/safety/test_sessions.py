@@ -189,7 +189,7 @@ class TestChecks:
 
         for check in (lambda: check_user(run, user), lambda: check_may_write(run)):
             with pytest.raises(
-                AccessRevoked, match="your session was ended"
+                AccessRevoked, match="your session has ended"
             ) as revoked:
                 check()
             assert revoked.value.code == "session_removed"

@@ -57,7 +57,7 @@ class TestIssue:
     @pytest.mark.parametrize("scopes", [[], ["all"], ["read", ""]])
     def test_scopes_are_known_ones(self, ada, scopes):
         with pytest.raises(
-            Refused, match="Give some of: read, run, approve"
+            Refused, match="Give one or more of: read, run, approve"
         ) as refused:
             issue(ada, "script", scopes)
 

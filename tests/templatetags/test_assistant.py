@@ -35,8 +35,8 @@ class TestValue:
             draw('{% assistant_context "cart" value.0 %}', value=[value])
 
         said = str(failed.value)
-        start = f'{{% assistant_context "cart" %}} got the value {shown}, which has no'
-        assert said.startswith(f"{start} JSON form: {why}")
+        start = f'{{% assistant_context "cart" %}} got the value {shown}, which is not'
+        assert said.startswith(f"{start} JSON serializable: {why}")
         assert said.endswith("list(orders.values('id', 'total')) from the view.")
 
     def test_long_one_is_cut(self):

@@ -144,7 +144,7 @@ class TestRunAssistant:
         played = run_assistant(nobody, "/", "x", replies=["."])
 
         assert played.state == "cancelled"
-        with pytest.raises(AssertionError, match="The model was never asked"):
+        with pytest.raises(AssertionError, match="The model was never called"):
             _ = played.prompt
 
     def test_permissions_of_the_user(self, django_user_model):
@@ -197,7 +197,7 @@ class TestWhatIsNotThere:
 
         assert str(failed.value) == (
             "context has the key 'mention', which no page sends. Did you mean "
-            "'mentioned'? Known are: browser, mentioned, dropped, tools."
+            "'mentioned'? Use one of: browser, mentioned, dropped, tools."
         )
 
     @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ class TestWhatIsNotThere:
             (
                 {"browser": [{"id": "a", "lable": "A"}]},
                 "Item 'a' of context['browser'] has the key 'lable', which no page "
-                "sends. Did you mean 'label'? Known are: id, description, value, "
+                "sends. Did you mean 'label'? Use one of: id, description, value, "
                 "label, auto.",
             ),
         ],
@@ -229,9 +229,9 @@ class TestWhatIsNotThere:
             run_assistant(user, "/admin/", "x", replies=["."], context=context)
 
         assert str(failed.value) == (
-            "context mentions or drops 'ticked', and the page has no such item. It "
-            "has: page, browser.ticked. What the browser tells has 'browser.' before "
-            "its id."
+            "context mentions or drops 'ticked', and the page has no such item. The "
+            "page has: page, browser.ticked. Items from the browser have 'browser.' "
+            "before their id."
         )
         context[key] = ["browser.ticked"]
         run_assistant(user, "/admin/", "x", replies=["."], context=context)
@@ -271,8 +271,8 @@ class TestWhatIsNotThere:
             run_assistant(user, "/", "x", replies=replies)
 
         assert str(failed.value) == (
-            "Of 4 replies 2 were not played: the model was asked 2 times. Take them "
-            "away, or find out why it was not asked again. Called were: "
+            "Of 4 replies 2 were not played: the model was called 2 times. Remove "
+            "them, or find out why it was not called again. Called were: "
             "read_big(chars=1): complete. The run is 'succeeded'."
         )
 
@@ -296,8 +296,8 @@ class TestWhatIsNotThere:
             run_assistant(user, "/admin/", "x", replies=["."])
 
         assert str(failed.value) == (
-            "Context provider 'stock' failed: KeyError: 'gone'. On the site the message "
-            "is sent without what it tells."
+            "Context provider 'stock' failed: KeyError: 'gone'. On the site the "
+            "message is sent without it."
         )
         assert isinstance(failed.value.__cause__, KeyError)
         assert logging.getLogger("ai_assistant").handlers == []

@@ -71,7 +71,9 @@ class TestFromValue:
         result = from_value("tool", value)
 
         assert (result.ok, result.error_type) == (False, "bad_result")
-        assert result.error == ("Tool “tool” returned something that has no JSON form.")
+        assert result.error == (
+            "Tool “tool” returned a value that is not JSON serializable."
+        )
 
     def test_that_holds_itself(self):
         loop = []

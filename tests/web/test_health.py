@@ -101,7 +101,7 @@ class TestHealth:
         assert response.status_code == 200
         assert response.json()["status"] == "ok"
         (reason,) = response.json()["reasons"]
-        assert reason.startswith("runs: 2 locked, nobody can take them up for 7 s")
+        assert reason.startswith("runs: 2 locked, no process can resume them for 7 s")
 
     def test_warming_is_no_fault(self, browser, monkeypatch):
         monkeypatch.setattr(warmup, "state", lambda: "warming")

@@ -508,7 +508,7 @@ class TestHistory:
         assert one_with(html, data_aia_conversation="c9")["href"] == "/assistant/"
 
     @pytest.mark.parametrize(
-        ("busy", "words"), [("wait", "Waits for you"), ("run", "Working")]
+        ("busy", "words"), [("wait", "Waiting for you"), ("run", "Working")]
     )
     def test_says_in_words_what_goes_on(self, busy, words):
         listed = samples.listed(busy=busy)

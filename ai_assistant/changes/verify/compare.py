@@ -53,7 +53,7 @@ def unexpected_changes(shown: Changes, recorder: Recorder) -> list[str]:
 def _not_exact(shown: Changes, recorder: Recorder) -> str:
     """Return what a fingerprint tells of a difference: little, unless all is gone."""
     if recorder.rows or recorder.gaps or shown.is_empty:
-        return _("Other things would happen than were shown.")
+        return _("Something other than what was shown would happen.")
     return MissingDifference(_("Nothing would change."))
 
 
@@ -139,7 +139,7 @@ def _fewer_along(
     for group in (one for one in shown.related if not one.at_most):
         count = max(0, done[keys_of(group.model, "")[0][0], group.kind])
         if group.kind in COUNTED_AS.values() and count < group.count:
-            text = _("Only %(count)d of %(shown)d %(label)s would go along.")
+            text = _("Only %(count)d of %(shown)d %(label)s would be included.")
             named = {"count": count, "shown": group.count, "label": group.label}
             found.append(MissingDifference(text % named))
     return found

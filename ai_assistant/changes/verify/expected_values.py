@@ -59,10 +59,10 @@ def check_fields(
         elif _is_known(field, change) and not _agrees(after.get(field.attname), change):
             wrong.append(str(field.verbose_name))
     if other:
-        text = _("%(name)s “%(text)s” would change in more fields: %(fields)s.")
+        text = _("%(name)s “%(text)s” would have more fields changed: %(fields)s.")
         return UnexpectedDifference(object_sentence(one, text, other))
     if wrong:
-        text = _("%(name)s “%(text)s” would get other values: %(fields)s.")
+        text = _("%(name)s “%(text)s” would get different values: %(fields)s.")
         return object_sentence(one, text, wrong)
     return ""
 

@@ -130,7 +130,7 @@ def check_policy(run: Run, call: ToolCall, tool: ToolDefinition, user: Any) -> N
     if decision == "deny" or (needs and not call.approved):
         raise Refused(
             "policy",
-            _("This site does not allow “%(name)s” any more.") % {"name": call.name},
+            _("This site no longer allows “%(name)s”.") % {"name": call.name},
         )
 
 
@@ -293,7 +293,7 @@ def timed_out(attempt: Attempt) -> ToolResult:
     """Return the result of a call that took too long."""
     return ToolResult(
         ok=False,
-        error=_("“%(name)s” took longer than %(limit)s s and was given up.")
+        error=_("“%(name)s” timed out after %(limit)s s.")
         % {"name": attempt.call.label, "limit": f"{attempt.timeout_s:g}"},
         error_type=TIMEOUT,
         suggestion=_("Ask for less at once."),

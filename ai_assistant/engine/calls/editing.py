@@ -68,7 +68,7 @@ async def in_form_time(
         logger.warning("the form of %r took too long", limit.key)
         raise _given_up(limit) from error
     except BulkheadFull as error:
-        logger.warning("the form of %r hangs, and is not asked", limit.key)
+        logger.warning("the form of %r hangs, and is not called", limit.key)
         raise _hangs(limit) from error
 
 
@@ -113,9 +113,7 @@ def _open(user_id: UserKey, interrupt_id: UUID) -> tuple[Attempt, Editor]:
     own = interrupts(user_id).filter(kind=APPROVAL.name)
     found = get_or_404(own, interrupt_id, _("This question does not exist."))
     if found.status != Interrupt.Status.OPEN:
-        raise Refused(
-            "already_answered", _("This was answered already, in another place.")
-        )
+        raise Refused("already_answered", _("This was already answered elsewhere."))
     tool = tool_of(found.run, found.call.name)
     if tool is None or tool.approval.editor is None or found.proposal is None:
         raise Refused("bad_decision", _("This cannot be edited."))
@@ -164,7 +162,7 @@ def _add_errors(form: Any, found: ToolResult) -> None:
 
 
 def _given_up(limit: _Limit) -> Refused:
-    said = _("The form of “%(name)s” took longer than %(limit)s s and was given up.")
+    said = _("The form of “%(name)s” timed out after %(limit)s s.")
     limit_s = f"{limit.timeout_s:g}"
     return Refused(
         TIMEOUT, said % {"name": limit.call.label or limit.call.name, "limit": limit_s}
@@ -172,7 +170,7 @@ def _given_up(limit: _Limit) -> Refused:
 
 
 def _hangs(limit: _Limit) -> Refused:
-    said = _("The form of “%(name)s” hangs, and is not asked before it is done.")
+    said = _("The form of “%(name)s” hangs, and is not called until it returns.")
     return Refused(TIMEOUT, said % {"name": limit.call.label or limit.call.name})
 
 

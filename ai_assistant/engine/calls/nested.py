@@ -167,11 +167,11 @@ def _child_tool(parent: "Attempt", name: str) -> ToolDefinition:
         raise ToolFailed(f"Tool {above!r} calls {name!r}, which is not registered.")
     if len(_names_above(parent)) > MAX_DEPTH:
         raise ToolFailed(
-            f"Tool {above!r} calls {name!r} too deeply: {MAX_DEPTH} calls may stand "
-            "below each other."
+            f"Tool {above!r} calls {name!r} too deeply: at most {MAX_DEPTH} calls "
+            "may be nested."
         )
     if name in _names_above(parent):
-        raise ToolFailed(f"Tool {above!r} calls {name!r}, which has called it.")
+        raise ToolFailed(f"Tool {above!r} calls {name!r}, which is already calling it.")
     if EFFECTS.index(tool.effect) > EFFECTS.index(parent.tool.effect):
         raise ToolFailed(
             f"Tool {above!r} has the effect {parent.tool.effect!r} and calls {name!r} "
@@ -209,10 +209,10 @@ def _refusal(parent: "Attempt", tool: ToolDefinition) -> ToolResult | None:
     if decision == "deny":
         error = _("This site does not allow “%(name)s”.")
     elif parent.is_proposal and not parent.is_trial and tool.effect in WRITING:
-        error = _("“%(name)s” writes, and a preview must not.")
+        error = _("“%(name)s” writes data, which a preview must not do.")
     elif decision == "ask" and not is_covered:
         error = _(
-            "“%(name)s” asks for an approval of its own, and “%(above)s” had none."
+            "“%(name)s” needs an approval, but “%(above)s”, which calls it, had none."
         )
     if error:
         named = {"name": name, "above": parent.tool.name}
@@ -231,8 +231,8 @@ def _child_call(
     plain = from_value(tool.name, arguments)
     if not plain.ok:
         raise ToolFailed(
-            f"Tool {parent.tool.name!r} calls {tool.name!r} with arguments that have "
-            "no JSON form."
+            f"Tool {parent.tool.name!r} calls {tool.name!r} with arguments that are "
+            "not JSON serializable."
         )
     above = parent.call
     return ToolCall(

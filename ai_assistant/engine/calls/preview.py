@@ -72,7 +72,7 @@ async def proposed(attempt: Attempt) -> Proposed:
         attempt.report.is_over = True
         return timed_out(attempt)
     except BulkheadFull:
-        logger.warning("the preview of %r hangs, and is not asked", key)
+        logger.warning("the preview of %r hangs, and is not called", key)
         attempt.report.is_over = True
         return _hangs(attempt)
 
@@ -86,7 +86,7 @@ def _key(attempt: Attempt) -> str:
 
 
 def _hangs(attempt: Attempt) -> ToolResult:
-    said = _("The preview of “%(name)s” hangs, and is not asked before it is done.")
+    said = _("The preview of “%(name)s” hangs, and is not called until it returns.")
     return ToolResult(
         ok=False, error=said % {"name": attempt.call.label}, error_type=TIMEOUT
     )

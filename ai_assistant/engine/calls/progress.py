@@ -207,14 +207,14 @@ def check_shown(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     tool = registry.tool(name)
     if tool is None or not tool.display.renders_only:
         raise ImproperlyConfiguredAssistant(
-            f"context.show({name!r}) names no card. Register a tool of that name with "
-            "renders_only=True."
+            f"context.show({name!r}) names no card. Register a tool with that name "
+            "and renders_only=True."
         )
     plain = from_value(name, arguments)
     if not plain.ok or not isinstance(plain.data, dict):
         raise ImproperlyConfiguredAssistant(
-            f"context.show({name!r}) got arguments without a JSON form, or too large "
-            "ones. Give numbers, texts, lists and dicts."
+            f"context.show({name!r}) got arguments that are not JSON serializable, or "
+            "too large. Give numbers, strings, lists and dicts."
         )
     return {str(key): whole_json(value) for key, value in plain.data.items()}
 

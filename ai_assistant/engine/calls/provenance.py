@@ -50,12 +50,12 @@ def asks_because_of_data(run: Run, call: ToolCall, tool: ToolDefinition) -> str:
         names = ", ".join(found.foreign[:SHOWN_NAMES])
         more = ", …" if len(found.foreign) > SHOWN_NAMES else ""
         sentence = _(
-            "Asks because this was not typed by you, and may come from data: %(names)s."
+            "Asks because you did not type this, and it may come from data: %(names)s."
         )
         return sentence % {"names": names + more}
     # To open a page is not to want something done to what is on it.
     if not found.is_meant and not (found.is_opened and _is_named(tool, words)):
-        return _("Asks because nothing in it was said by you.")
+        return _("Asks because nothing in it was written by you.")
     return ""
 
 

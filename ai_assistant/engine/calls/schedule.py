@@ -141,7 +141,7 @@ class DurableCalls:
     async def _one(self, call: ToolCall) -> None:
         tool = tool_of(self.run_row, call.name)
         if tool is None:
-            gone = ToolFailed(_("This tool is gone."))
+            gone = ToolFailed(_("This tool no longer exists."))
             return await self.writer.commit(
                 lambda: record_result(call, from_exception(call.name, gone))
             )

@@ -160,6 +160,6 @@ def outdated(call: ToolCall, error: Exception) -> ToolResult:
         error=_("“%(name)s” has changed since it was called, and was not carried out.")
         % {"name": call.label or call.name},
         error_type="changed",
-        suggestion=_("Call it again as it is now."),
+        suggestion=_("Call it again in its current form."),
         schema_hint=getattr(error, "schema_hint", None),
     )

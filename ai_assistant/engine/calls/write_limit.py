@@ -133,7 +133,7 @@ class within_limit:  # noqa: N801 - reads as a word of the sentence in which it 
 def too_slow(took_s: float, limit_s: float) -> ToolFailed:
     """Return what a person and the model are told of a write that took too long."""
     return ToolFailed(
-        _("The change took %(took).1f s (at most %(limit)g s) and was undone.")
+        _("The change took %(took).1f s (%(limit)g s are allowed) and was undone.")
         % {"took": took_s, "limit": limit_s},
         suggestion=_("Change less at once."),
     )
@@ -205,8 +205,8 @@ async def _drawn(
 def _too_long(label: str, limit_s: float) -> ToolFailed:
     return ToolFailed(
         _(
-            "“%(name)s” took longer than the %(limit).1f s that were left of a change "
-            "that waits for it, and was given up."
+            "“%(name)s” timed out: %(limit).1f s were left of the change that waits "
+            "for it."
         )
         % {"name": label, "limit": limit_s},
         suggestion=_("Change less at once."),

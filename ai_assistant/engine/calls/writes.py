@@ -191,7 +191,7 @@ def check_unmoved(shown: Changes) -> None:
 
 def has_moved() -> str:
     """Return why an approval does not count any more, after others changed a row."""
-    return _("It was changed by somebody else since it was shown. Look again.")
+    return _("It has been changed by somebody else since it was shown. Check it again.")
 
 
 def because_unexpected(unexpected: Sequence[str]) -> str:
@@ -201,7 +201,7 @@ def because_unexpected(unexpected: Sequence[str]) -> str:
         return _("It would change more than was shown: %(what)s") % {"what": told}
     if all(isinstance(one, MissingDifference) for one in unexpected):
         return _("It would change less than was shown: %(what)s") % {"what": told}
-    return _("It would not be what was shown: %(what)s") % {"what": told}
+    return _("It would differ from what was shown: %(what)s") % {"what": told}
 
 
 def _check_as_shown(shown: Changes, recorder: Recorder) -> None:

@@ -55,8 +55,8 @@ def is_left_alone() -> bool:
 def nothing_works() -> str:
     """Return that a message cannot be sent, in a sentence for the person."""
     return _(
-        "Messages cannot be sent: nothing on this site answers them. "
-        "Whoever runs the site has to serve it by ASGI, or start a worker."
+        "Messages cannot be sent: no process of this site answers them. Whoever runs "
+        "the site has to serve it with ASGI or start a worker."
     )
 
 

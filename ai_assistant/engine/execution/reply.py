@@ -152,7 +152,7 @@ class ProfileModel:
     def _request(self, user: Any = None) -> ModelRequest:
         user = user or fresh_user(self.run.user_id)
         if user is None:
-            raise ModelError("not_configured", "the user is gone")
+            raise ModelError("not_configured", "the user no longer exists")
         self.spending.look_up(user)
         scope = RunScope(self.run, user)
         open_tools = tools_of(scope)

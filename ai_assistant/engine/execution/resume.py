@@ -134,6 +134,6 @@ def unknown_ending(run: Run) -> Ending | None:
     return Ending(
         state=RunState.NEEDS_REVIEW,
         code="unknown_outcome",
-        text=_("It is not known whether “%(name)s” happened. Check it, then go on.")
+        text=_("It is unknown whether “%(name)s” took effect. Check it, then go on.")
         % {"name": unknown.label or unknown.name},
     )

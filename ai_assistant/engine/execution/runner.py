@@ -222,8 +222,8 @@ def _ending_of(plan: Plan, error: Exception) -> Ending:
         state=RunState.FAILED,
         code="internal",
         text=_(
-            "The assistant failed by a fault of its own. What was said so far is "
-            "kept. Try again."
+            "The assistant failed because of an internal error. What was said so far "
+            "is kept. Try again."
         ),
         detail=f"{type(error).__name__}: {error}",
     )
@@ -240,7 +240,7 @@ def _of_loop(item: Finished) -> Ending:
         return SUCCEEDED
     bounds = limits()
     sentences = {
-        "steps": _("Stopped after %(n)d steps. Ask to go on, or ask for less at once.")
+        "steps": _("Stopped after %(n)d steps. Continue, or ask for less at once.")
         % {"n": bounds.steps},
         "calls": _(
             "The model asked for more than %(n)d things at once. None of them was "
@@ -248,11 +248,11 @@ def _of_loop(item: Finished) -> Ending:
         )
         % {"n": bounds.calls},
         "same_failures": _(
-            "Stopped: the same call failed %(n)d times. Put the request in other words."
+            "Stopped: the same call failed %(n)d times. Rephrase the request."
         )
         % {"n": bounds.same_failures},
-        "length": _("The model ran out of room for its answer. Ask it to go on."),
-        "running_s": _("Stopped after %(n)d minutes. Ask to go on.")
+        "length": _("The model ran out of room for its answer. Ask it to continue."),
+        "running_s": _("Stopped after %(n)d minutes. Ask it to continue.")
         % {"n": bounds.running_s / 60},
     }
     return Ending(

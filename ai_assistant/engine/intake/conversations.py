@@ -45,11 +45,11 @@ def clean_name(text: str) -> str:
     """Return a name on one line. Raise Refused: empty, too_long, binary."""
     words = " ".join(text.split())
     if not words:
-        raise Refused("empty", _("Write a name first."))
+        raise Refused("empty", _("Enter a name first."))
     if len(words) > NAME_CHARS:
         raise Refused(
             "too_long",
-            _("This name has %(n)d characters; it may have %(most)d.")
+            _("This name has %(n)d characters; at most %(most)d are allowed.")
             % {"n": len(words), "most": NAME_CHARS},
         )
     return redact_values(clean_text(words, NAME_CHARS))[:NAME_CHARS]
@@ -166,7 +166,7 @@ def restore(user_id: UserKey, conversation_id: UUID, ip: str = "") -> None:
     """Give a deleted conversation back. Raise Refused not_found if it is too late."""
     deleted = Conversation.objects.filter(pk=conversation_id, owner_id=user_id)
     if not deleted.exclude(deleted_at=None).update(deleted_at=None):
-        raise Refused("not_found", _("This conversation is deleted for good by now."))
+        raise Refused("not_found", _("This conversation has been deleted for good."))
     details = {"conversation": str(conversation_id)}
     record("conversation.restored", user=user_id, details=details, ip=ip)
 

@@ -72,7 +72,7 @@ class Submission:
     kind: RunKind = RunKind.MESSAGE
     continues: UUID | None = None
     beside: UUID | None = None  # the run of which this is another version
-    wish: str = ""  # how to answer, see prompts.wishes
+    wish: str = ""  # how to answer, see prompts.system
     profile: str = DEFAULT
 
     @property
@@ -112,7 +112,7 @@ def clean_text(text: str, most: int = 0) -> str:
     if any(is_control(char) for char in {*text} - {*KEPT_CONTROLS}):
         raise Refused(
             "binary",
-            _("This message holds characters that are not text. Remove them."),
+            _("This message contains characters that are not text. Remove them."),
         )
     return text
 
@@ -122,7 +122,7 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
     Accept a message; the same key a second time changes nothing.
 
     With `owner` the run is leased to that process at once, else it is queued. While
-    another run is unfinished the message waits for its end (see `engine.queue`).
+    another run is unfinished the message waits for it (see `engine.lifecycle.queue`).
     Raise Refused: not_found for another user's conversation, queue_full, busy if it
     cannot wait or the run does not take it along, ended if none is there to do so,
     Limited at a rate or a budget, and what `clean_text` raises.
@@ -196,7 +196,7 @@ def check_unused(conversation: Conversation, client: ClientNames | None) -> None
     if conversation.client_runs.filter(client_id=client.run).exists():
         raise Refused(
             "run_id_used",
-            _("The run “%(id)s” exists already. Give each run an id of its own.")
+            _("The run “%(id)s” already exists. Give each run its own id.")
             % {"id": client.run},
         )
 
@@ -293,7 +293,7 @@ def _check_load(submission: Submission) -> None:
     if active >= int(conf.get("LIMITS", "RUNS_PER_USER")):
         raise Refused(
             "too_many_runs",
-            _("%(n)d answers are being written for you already. Wait for one.")
+            _("%(n)d answers are already being written for you. Wait for one.")
             % {"n": active},
         )
 

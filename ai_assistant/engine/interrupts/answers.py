@@ -48,7 +48,7 @@ def answer_now(given: Answer) -> Decided:
         take_over_by(run, given.stamp)
     check_user(run, fresh_user(given.user_id))
     if interrupt.expires_at and interrupt.expires_at < clock.now():
-        raise Refused("expired", _("Nobody decided this in time. Ask for it again."))
+        raise Refused("expired", _("This approval has expired. Ask for it again."))
     text = redact_values(given.text.strip())[:ANSWER_CHARS]
     facts = kind_named(interrupt.kind).answer(interrupt, replace(given, text=text))
     return store_facts(run, facts)
@@ -67,7 +67,7 @@ def take_over_by(run: Run, session: SessionStamp) -> None:
     if not session.may_answer:
         raise Refused(
             "scope",
-            _("The assistant waits for an answer: this needs the scope “approve”."),
+            _("The assistant awaits an answer: this needs the scope “approve”."),
         )
     for name, value in session.fields().items():
         setattr(run, name, value)

@@ -174,10 +174,10 @@ def _check_allowed(
 ) -> None:
     user = fresh_user(user_id)
     if not may_call(user, tool):
-        raise Refused("permission", _("You have no permission for this any more."))
+        raise Refused("permission", _("You no longer have permission for this."))
     verdict = tool_verdict(tool, user=user, module=interrupt.run.module)
     if verdict.decision == "deny":
-        raise Refused("policy", _("This site does not allow this any more."))
+        raise Refused("policy", _("This site no longer allows this."))
 
 
 def _take_edited(interrupt: Interrupt, tool: ToolDefinition, edited: Edited) -> None:
@@ -250,7 +250,7 @@ def _grant(interrupt: Interrupt, tool: ToolDefinition, user_id: UserKey) -> None
     if tool.effect != "write" or tool.execution.external:
         raise Refused(
             "not_for_run",
-            _("This has to be approved each time: it may not be undone."),
+            _("This has to be approved each time: it may be impossible to undo."),
         )
     model = values.from_json(interrupt.proposal).model if interrupt.proposal else ""
     Grant.objects.get_or_create(

@@ -260,9 +260,7 @@ def close(
     own = Interrupt.objects.filter(pk=interrupt.pk)
     facts = close_interrupts(own, status)
     if not facts:
-        raise Refused(
-            "already_answered", _("This was answered already, in another place.")
-        )
+        raise Refused("already_answered", _("This was already answered elsewhere."))
     own.update(decided_by_id=user_id, decided_at=Now(), answer=answer)
     return facts
 
@@ -288,15 +286,18 @@ def unanswered(interrupt: Interrupt, instead: str = "") -> ToolResult:
     if interrupt.status == Interrupt.Status.EXPIRED:
         error, error_type = _("Nobody answered “%(question)s” in time."), "expired"
     elif instead:
-        error = _("“%(question)s” was not answered; said was: “%(instead)s”.")
+        error = _(
+            "“%(question)s” was not answered. The user wrote instead: “%(instead)s”."
+        )
         error_type = "declined"
     else:
-        error, error_type = _("“%(question)s” was skipped, unanswered."), "declined"
+        error = _("“%(question)s” was skipped without an answer.")
+        error_type = "declined"
     return ToolResult(
         ok=False,
         error=error % {"question": interrupt.question, "instead": instead},
         error_type=error_type,
-        suggestion=_("This must not be asked again. Go on without an answer, or end."),
+        suggestion=_("Do not ask this again. Continue without an answer, or end."),
     )
 
 
@@ -329,7 +330,7 @@ def lock_run(run: Run, *, waits: bool = True) -> None:
         pass_by_state(run.pk, waits=waits)
     except LostLease as error:
         raise Refused(
-            "already_answered", _("This was answered already, or the run has ended.")
+            "already_answered", _("This was already answered, or the run has ended.")
         ) from error
 
 

@@ -165,7 +165,7 @@ def find_request(said: FromPage) -> Interrupt:
 def _check_tab(said: FromPage) -> None:
     """Raise Refused without a tab: "" is what a row has that nobody has claimed."""
     if not said.tab:
-        raise Refused("no_tab", _("The page did not say which tab it is."))
+        raise Refused("no_tab", _("The page did not identify its tab."))
 
 
 def _close(
@@ -180,7 +180,7 @@ def _close(
     facts = close_interrupts(own, status)
     if not facts:
         raise Refused(
-            "already_answered", _("This was done already, or in another tab.")
+            "already_answered", _("This was already done, here or in another tab.")
         )
     return facts + record_result(call, result, status=call_status)
 

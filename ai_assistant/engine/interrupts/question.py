@@ -85,7 +85,7 @@ def _again(call: ToolCall, asked: Ask) -> str:
     ).last()
     if answered is None or not asked.has_lost(answered.answer):
         return ""
-    return _("What was chosen is not there any more.") + " "
+    return _("What was chosen no longer exists.") + " "
 
 
 def kind_of(question: Interrupt) -> str:

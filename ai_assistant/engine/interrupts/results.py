@@ -66,7 +66,7 @@ def outcome_unknown(call: ToolCall) -> ToolResult:
     """Return the result of a call of which nobody knows whether it happened."""
     return ToolResult(
         ok=False,
-        error=_("“%(name)s” was cut off. It may have happened, or not.")
+        error=_("“%(name)s” was interrupted. It may or may not have taken effect.")
         % {"name": call.label or call.name},
         error_type="unknown",
         suggestion=_("Check before doing it again."),

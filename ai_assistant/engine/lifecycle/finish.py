@@ -144,9 +144,9 @@ def _close_calls(run: Run) -> list[CallResult]:
             facts += record_result(call, outcome_unknown(call), status="unknown")
             continue
         error = (
-            _("Stopped at work. What it had saved by then stays.")
+            _("Stopped while running. What it had saved by then stays.")
             if began and call.background
-            else _("Not carried out: the run was stopped before.")
+            else _("Not carried out: the run was stopped first.")
         )
         result = ToolResult(ok=False, error=error, error_type="cancelled")
         reason = "stopped" if run.stop_requested else "skipped"
@@ -159,7 +159,7 @@ def _review(ending: Ending) -> Ending:
         state=RunState.NEEDS_REVIEW,
         code="unknown_outcome",
         text=_(
-            "It is not known whether the last action happened. Check it, then go on."
+            "It is unknown whether the last action took effect. Check it, then go on."
         ),
         detail=ending.detail,
     )

@@ -40,7 +40,7 @@ def add_to_queue(queued: QueuedMessage) -> None:
         raise Refused(
             "queue_full",
             _(
-                "%(n)d messages are waiting already. Wait for their answers, or drop one."
+                "%(n)d messages are already waiting. Wait for their answers, or drop one."
             )
             % {"n": MOST},
         )
@@ -120,7 +120,7 @@ def take_over(conversation_id: UUID, stamp: SessionStamp) -> None:
 
 @unit
 def drop(user_id: UserKey, conversation_id: UUID, queued_id: UUID) -> None:
-    """Drop a message that waits. Raise Refused: not_found, or sent."""
+    """Drop a waiting message. Raise Refused: not_found, or sent."""
     lock(user_id, conversation_id)
     queued = find(conversation_id, queued_id)
     # Its run has the words already, and reads them in its next step.

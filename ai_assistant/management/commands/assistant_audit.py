@@ -21,21 +21,26 @@ class Command(BaseCommand):
     """Verify the audit log, or show what it says."""
 
     help = (
-        "Look for entries of the audit log that were altered, deleted, moved or cut "
-        "off, or show entries."
+        "Find entries of the audit log that were altered, deleted, moved or cut off, "
+        "or show entries."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         does = parser.add_subparsers(dest="does", metavar="verify | seal | show")
-        verifies = does.add_parser("verify", help="exit 1 if the log is not whole")
+        verifies = does.add_parser("verify", help="exit 1 if the log is not intact")
         verifies.add_argument(
             "--anchor", metavar="N:HASH", help="the end of the log as it was noted"
         )
         does.add_parser("seal", help="seal the entries that are not sealed yet")
-        shows = does.add_parser("show", help="one JSON object a line, oldest first")
+        shows = does.add_parser("show", help="one JSON object per line, oldest first")
         shows.add_argument("--run", type=UUID, help="the id of a run")
         shows.add_argument("--user", help="the name of a user")
-        shows.add_argument("--last", type=int, default=100, help="how many; 100")
+        shows.add_argument(
+            "--last",
+            type=int,
+            default=100,
+            help="how many entries to show; default 100",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         match options["does"]:
@@ -47,8 +52,8 @@ class Command(BaseCommand):
                 self._show(options["run"], options["user"], options["last"])
             case _:
                 raise CommandError(
-                    "Say what to do: `assistant_audit verify`, `assistant_audit seal` "
-                    "or `assistant_audit show`."
+                    "Give a subcommand: `assistant_audit verify`, `assistant_audit "
+                    "seal` or `assistant_audit show`."
                 )
 
     def _verify(self, anchor: str | None) -> None:
@@ -56,7 +61,7 @@ class Command(BaseCommand):
         for finding in found.findings:
             self.stdout.write(self.style.ERROR(f"{finding.n}: {finding.text}"))
         if found.findings:
-            self.stdout.write(f"The audit log of {found.count} entries is not whole.")
+            self.stdout.write(f"The audit log of {found.count} entries is not intact.")
             sys.exit(1)
         anchor_later(found.n, found.hash)
         count = found.count + found.unsealed

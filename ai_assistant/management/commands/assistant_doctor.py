@@ -13,13 +13,13 @@ from ai_assistant.management.doctor_parts import judged_tools, named_module
 class Command(BaseCommand):
     """Tell what is configured, missing and registered; exit 1 if no chat can work."""
 
-    help = "Look at everything that the assistant needs, and say what is missing."
+    help = "Check everything that the assistant needs, and report what is missing."
     requires_system_checks = ()  # it shows what they find
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="write one JSON object")
         parser.add_argument(
-            "--user", default="", help="whose policy is shown, by the name to sign in"
+            "--user", default="", help="the username of the user whose policy is shown"
         )
         parser.add_argument(
             "--module", default="", help="the id of the module whose policy is shown"
@@ -75,10 +75,8 @@ class Command(BaseCommand):
 def _verdict(report: DoctorReport) -> str:
     blocking = sum(problem.blocks for problem in report.problems)
     if blocking:
-        keep = "keeps" if blocking == 1 else "keep"
-        return (
-            f"A chat cannot work: {blocking} of the problems above {keep} it from that."
-        )
+        keep = "prevents" if blocking == 1 else "prevent"
+        return f"A chat cannot work: {blocking} of the problems above {keep} it."
     if report.problems:
         return "A chat can work; see the problems above."
     return "A chat can work."

@@ -19,7 +19,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--user", required=True, help="the name of the user")
-        parser.add_argument("--output", type=Path, help="a file; else it is printed")
+        parser.add_argument(
+            "--output", type=Path, help="the file to write; default: standard output"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = user_named(options["user"])

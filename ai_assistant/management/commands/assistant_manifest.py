@@ -16,7 +16,10 @@ from ai_assistant.tools.manifest import (
 class Command(BaseCommand):
     """Write the versions and schemas of all tools to a file, or compare with it."""
 
-    help = "Write what all tools are to a file that is committed, or compare with it."
+    help = (
+        "Write a manifest of all tools to a file that is committed, or compare them "
+        "with it."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -45,4 +48,4 @@ class Command(BaseCommand):
             raise CommandError(f"{path} cannot be read: {error}") from error
         if found:
             raise CommandError("; ".join(found) + ".")
-        self.stdout.write(f"All tools are as {path} has them.")
+        self.stdout.write(f"All tools match {path}.")

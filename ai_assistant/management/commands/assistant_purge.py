@@ -38,7 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--days", type=int, help="instead of CONVERSATION_DAYS")
         parser.add_argument("--user", help="only the conversations of this user")
         parser.add_argument(
-            "--dry-run", action="store_true", help="delete nothing, tell how many"
+            "--dry-run", action="store_true", help="delete nothing; report how many"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -69,7 +69,9 @@ class Command(BaseCommand):
     def _deleted(self) -> None:
         """Delete for good what people have deleted, when nobody can undo it."""
         if gone := sum(iter(partial(purge_deleted, now=True), 0)):
-            self.stdout.write(f"{gone} conversations that people had deleted are gone.")
+            self.stdout.write(
+                f"{gone} conversations that people had deleted were removed."
+            )
 
     def _purge(
         self,
@@ -90,6 +92,6 @@ def _purge_audit(before: datetime) -> int:
         return purge_audit(before)
     except ValueError as error:
         raise CommandError(
-            f"The audit log is not whole, so it is kept. {error} "
-            "See manage.py assistant_audit verify."
+            f"The audit log is not intact, so it is kept. {error} See manage.py "
+            "assistant_audit verify."
         ) from error

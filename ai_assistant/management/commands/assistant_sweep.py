@@ -14,7 +14,7 @@ class Command(BaseCommand):
     Runs themselves are taken over by the processes that execute them.
     """
 
-    help = "Do once what executing processes do every few seconds."
+    help = "Do once what executor processes do every few seconds."
 
     def handle(self, *args: Any, **options: Any) -> None:
         moved = sweep_once().moved

@@ -26,21 +26,23 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         does = parser.add_subparsers(dest="does", required=True)
         creates = does.add_parser(
-            "create", help="the secret is all that is written to the standard output"
+            "create", help="only the secret is written to standard output"
         )
-        creates.add_argument("--user", required=True, help="as whom it acts")
+        creates.add_argument("--user", required=True, help="the user as whom it acts")
         creates.add_argument("--name", required=True, help="what it is for")
         scopes = ",".join(AccessToken.Scope.values)
-        creates.add_argument("--scopes", default="read", help=f"some of {scopes}")
         creates.add_argument(
-            "--days", type=int, help="how long it is good; else TOKENS['DAYS']"
+            "--scopes", default="read", help=f"one or more of {scopes}"
+        )
+        creates.add_argument(
+            "--days", type=int, help="days until it expires; default TOKENS['DAYS']"
         )
         creates.add_argument(
             "--forever", action="store_true", help="if TOKENS['MAX_DAYS'] is None"
         )
         lists = does.add_parser("list", help="one a line, newest first")
         lists.add_argument("--user", help="only those of this user")
-        revokes = does.add_parser("revoke", help="and stop what works for it")
+        revokes = does.add_parser("revoke", help="and stop the runs that it started")
         revokes.add_argument("token", help="its id, or what its secret begins with")
 
     def handle(self, *args: Any, **options: Any) -> None:

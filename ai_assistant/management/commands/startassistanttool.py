@@ -68,18 +68,18 @@ def _write(app: AppConfig, name: str, effect: str) -> tuple[Path, Path]:
     """Write tool and test; return where. Raise CommandError for a bad or taken name."""
     if not NAME.fullmatch(name) or keyword.iskeyword(name):
         raise CommandError(
-            f"{name!r} is no name for a tool. Use the name of a function, of at most "
-            "64 letters, digits and '_'."
+            f"{name!r} is not a valid tool name. Use the name of a function, of at "
+            "most 64 letters, digits and '_'."
         )
     if taken := registry.tool(name):
         raise CommandError(
-            f"Tool {name!r} is there already ({taken.origin}). Choose another name."
+            f"Tool {name!r} already exists ({taken.origin}). Choose another name."
         )
     path, folder = Path(app.path) / "assistant.py", Path(app.path) / "tests"
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     test_path = (folder if folder.is_dir() else folder.parent) / f"test_{name}.py"
     if test_path.exists():
-        raise CommandError(f"{test_path} is there already. Choose another name.")
+        raise CommandError(f"{test_path} already exists. Choose another name.")
     tool = TOOL.format(name=name, arguments=_arguments(app, effect))
     title = "".join(map(str.capitalize, name.split("_")))
     test = TEST.format(name=name, package=app.name, title=title)

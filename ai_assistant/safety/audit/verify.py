@@ -87,7 +87,7 @@ def _looked_at(
 ) -> Iterator[AuditFinding]:
     n = entry.place
     if n < expected:
-        yield AuditFinding(n, f"Entry {n} lies before the log's first entry.")
+        yield AuditFinding(n, f"Entry {n} is before the log's first entry.")
         return
     if n > expected:
         yield _missing(expected, n - 1)
@@ -105,7 +105,9 @@ def _looked_at(
     if entry.action == FORGED:
         yield AuditFinding(n + 1, f"Entry {n + 1} was altered before it was sealed.")
     if _is_of_another(entry):
-        yield AuditFinding(n, f"Entry {n} names another user than it was made for.")
+        yield AuditFinding(
+            n, f"Entry {n} names a different user than it was created for."
+        )
 
 
 def _is_of_another(entry: AuditEntry) -> bool:
@@ -145,7 +147,7 @@ def _end(
     if beyond is not None and now < beyond.place:
         yield AuditFinding(
             beyond.place,
-            f"Entry {beyond.n} lies behind the end of the log, which is {now}.",
+            f"Entry {beyond.n} is after the end of the log, which is {now}.",
         )
 
 
@@ -162,7 +164,7 @@ def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
         yield AuditFinding(
             1,
             f"The log begins at {first.created_at:%Y-%m-%d %H:%M}, but there are "
-            "older changes: what came before was deleted.",
+            "older changes: the earlier entries were deleted.",
         )
 
 

@@ -77,7 +77,7 @@ def require_budget(
     last = max(full, key=lambda one: _opens(one, now))
     sentence = used_up(last)
     if last.scope == Budget.Scope.RUN:
-        sentence = f"{sentence} {_('Ask to go on.')}"
+        sentence += " " + _("Ask it to continue.")
     raise Limited(sentence, window(last.window, now).opens_at, now=now)
 
 

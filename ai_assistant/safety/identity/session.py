@@ -243,7 +243,7 @@ def check_may_write(run: Run | QueuedMessage) -> None:
             _("Your session has expired. Sign in again to change anything.")
             if run.token_id is None
             else _(
-                "The access token has expired. Nothing is changed with it any more."
+                "The access token has expired. It can no longer be used for changes."
             ),
         )
     try:
@@ -251,14 +251,14 @@ def check_may_write(run: Run | QueuedMessage) -> None:
     except SessionStoreUnavailable as error:
         raise Refused(
             "session_unknown",
-            _("It cannot be seen just now whether you are still signed in."),
+            _("The server cannot check right now whether you are still signed in."),
         ) from error
 
 
 def _check_session(run: Run | QueuedMessage) -> None:
     """Raise Revoked if the session was removed from the store before its time."""
     if not _has_expired(run) and is_removed(run.session_sealed):
-        raise AccessRevoked("session_removed", _("Stopped: your session was ended."))
+        raise AccessRevoked("session_removed", _("Stopped: your session has ended."))
 
 
 def _has_expired(run: Run | QueuedMessage) -> bool:

@@ -66,7 +66,7 @@ def store_new(token: AccessToken, *, by: Any = None, ip: str = "") -> str:
     if wrong or not token.scopes:
         raise Refused(
             "wrong_scopes",
-            _("Scopes are “%(given)s”. Give some of: %(known)s.")
+            _("The scopes “%(given)s” are not valid. Give one or more of: %(known)s.")
             % {
                 "given": ", ".join(map(str, token.scopes)),
                 "known": ", ".join(Scope.values),
@@ -95,13 +95,13 @@ def end_after(days: int | None) -> datetime | None:
     if days is None:
         raise Refused(
             "wrong_days",
-            _("A token must expire here. Give days, %(most)s at most.")
+            _("A token must expire on this site. Give its days, at most %(most)s.")
             % {"most": f"{most:g}"},
         )
     if not 1 <= days <= most:
         raise Refused(
             "wrong_days",
-            _("“%(days)s” days are not possible. Give a number from 1 to %(most)s.")
+            _("“%(days)s” is not valid. Give a number of days from 1 to %(most)s.")
             % {"days": days, "most": f"{most:g}"},
         )
     return clock.now() + timedelta(days=days)
@@ -149,7 +149,7 @@ def mark_revoked(token: AccessToken, *, by: Any = None, ip: str = "") -> bool:
     """
     Let the token be good for nothing from now on. False if it was revoked before.
 
-    What it has started goes on until its next check: see `engine.revocation`.
+    What it has started goes on until its next check: see `engine.lifecycle.revocation`.
     """
     with transaction.atomic():
         standing = AccessToken.objects.filter(pk=token.pk, revoked_at=None)

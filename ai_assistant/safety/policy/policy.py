@@ -145,8 +145,10 @@ def _by_rule(rule: Rule) -> Verdict:
         ("ask", False, True): _(
             "Asks because a rule of this site says so: %(reason)s."
         ),
-        ("ask", True, False): _("Asks group %(group)s first."),
-        ("ask", True, True): _("Asks group %(group)s first: %(reason)s."),
+        ("ask", True, False): _("Asks because of a rule for group %(group)s."),
+        ("ask", True, True): _(
+            "Asks because of a rule for group %(group)s: %(reason)s."
+        ),
         ("allow", False, False): _("Allowed by a rule of this site."),
         ("allow", False, True): _("Allowed by a rule of this site: %(reason)s."),
         ("allow", True, False): _("Allowed for group %(group)s."),
@@ -168,8 +170,8 @@ def _by_tool(tool: ToolDefinition) -> Verdict:
         )
     reasons = {
         "deny": _("Denied by the tool itself."),
-        "ask": _("Asks because the tool is made so."),
-        "allow": _("Allowed because the tool is made so."),
+        "ask": _("Asks because the tool requires approval."),
+        "allow": _("Allowed by the tool itself."),
     }
     reason = reasons[tool.approval.policy]
     return Verdict(decision=tool.approval.policy, reason=reason, source="tool")
@@ -178,7 +180,7 @@ def _by_tool(tool: ToolDefinition) -> Verdict:
 def _by_effect(tool: ToolDefinition) -> Verdict:
     decision, reason = {
         "read": ("allow", _("Allowed because it only reads.")),
-        "ui": ("allow", _("Allowed because it changes the page only.")),
+        "ui": ("allow", _("Allowed because it only changes the page.")),
         "write": ("ask", _("Asks because it changes data.")),
         "destructive": ("ask", _("Asks because it may remove data for good.")),
     }[tool.effect]

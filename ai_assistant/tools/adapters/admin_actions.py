@@ -83,7 +83,7 @@ def from_admin_action(
     if not label or "%(" in str(label):
         label = action.replace("_", " ").capitalize()
     docstring = (getattr(function, "__doc__", "") or "").strip() or f"{label}."
-    ids_line = f"ids: the ids of the {options.verbose_name_plural} to which it is done"
+    ids_line = f"ids: the ids of the {options.verbose_name_plural} to apply it to"
     return from_function(
         run_action,
         effect=effect,
@@ -172,7 +172,7 @@ def chosen_objects(
         objects = rows.filter(pk__in=chosen)
         listed = {str(pk) for pk in objects.values_list("pk", flat=True)}
     except (ValueError, ValidationError) as error:
-        raise ModelRetry(f"These are no ids: {', '.join(chosen[:10])}.") from error
+        raise ModelRetry(f"Invalid ids: {', '.join(chosen[:10])}.") from error
     if missing := [pk for pk in chosen if pk not in listed]:
         raise ModelRetry(f"There is no object with the id {', '.join(missing[:10])}.")
     return objects

@@ -98,8 +98,8 @@ def _method(viewset: type[Any], action: str) -> str:
         return str(next(iter(mapping)))
     if action not in METHODS:
         raise ImproperlyConfiguredAssistant(
-            f"Method {action!r} of {viewset.__name__!r} is no action. Decorate it with "
-            "rest_framework.decorators.action."
+            f"Method {action!r} of {viewset.__name__!r} is not an action. Decorate it "
+            "with rest_framework.decorators.action."
         )
     return METHODS[action]
 
@@ -137,7 +137,7 @@ def _schema(viewset: type[Any], action: str, method: str) -> dict[str, Any]:
         if properties["data"].get("required"):
             required.append("data")
     elif not lookup:
-        text = "filters and page, as in the address of the API"
+        text = "filters and page, as in the URL of the API"
         properties["query"] = {"type": "object", "description": text}
     return {"type": "object", "properties": properties, "required": required}
 

@@ -92,6 +92,6 @@ def post_to_page(request: HttpRequest) -> Any:
 def page_closed(text: str = "") -> ToolFailed:
     """Return the error of a page of the admin that does not open, or does not save."""
     return ToolFailed(
-        text or _("The page of the admin does not allow it."),
+        text or _("The admin page does not allow it."),
         suggestion=_("Tell the person to look at the page itself."),
     )

@@ -66,7 +66,7 @@ def chosen_rows(access: AdminAccess, ids: list[Any], page: Page) -> list[Model]:
 
 def _key(access: AdminAccess, text: str) -> Any:
     if len(text) > ID_CHARS or join_surrogates(text) != text:
-        raise ModelRetry(f"{join_surrogates(text[:MOST_NAMED])!r} is no id.")
+        raise ModelRetry(f"{join_surrogates(text[:MOST_NAMED])!r} is not a valid id.")
     return access.options.pk.to_python(text)
 
 

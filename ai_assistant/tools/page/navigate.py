@@ -95,7 +95,7 @@ def navigate_to(
         _check_allowed(page.info.view_name)
     if not _is_harmless(page):
         raise ToolFailed(
-            _("“%(name)s” is a page of this site's own, which a tool may not open.")
+            _("“%(name)s” is a custom page of this site, which a tool may not open.")
             % {"name": view_name},
             suggestion=_("Tell the person where to find it instead."),
         )

@@ -42,7 +42,7 @@ def read_input(request: HttpRequest) -> RunAgentInput:
     if version is not None and version.split(".")[0] != LINE:
         raise Refused(
             "unsupported_version",
-            _("Protocol version “%(version)s” is not spoken here; 1.0 is.")
+            _("Protocol version “%(version)s” is not supported; use 1.0.")
             % {"version": version[:20]},
         )
     for what in ("threadId", "runId"):
@@ -64,7 +64,7 @@ def check_name(what: str, name: str) -> None:
     if not 0 < len(name) <= NAME_CHARS or not name.isprintable():
         raise Refused(
             "bad_input",
-            _("“%(what)s” has to be 1 to %(most)d printable characters.")
+            _("“%(what)s” must be 1 to %(most)d printable characters.")
             % {"what": what, "most": NAME_CHARS},
         )
 
@@ -82,16 +82,16 @@ def _body(request: HttpRequest) -> dict[str, Any]:
     try:
         said = json.loads(text, parse_constant=_no_number)
     except UNREADABLE as error:
-        raise Refused("bad_json", _("The input is no JSON: %s.") % error) from error
+        raise Refused("bad_json", _("The input is not JSON: %s.") % error) from error
     if not isinstance(said, dict):
-        raise Refused("bad_input", _("The input has to be a JSON object."))
+        raise Refused("bad_input", _("The input must be a JSON object."))
     if is_deep(said):
         raise Refused("bad_input", _("The input is nested too deeply."))
     return said
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _known(said: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _is_usable(part: object) -> bool:
 def _fault(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(map(str, first["loc"])) or "input"
-    return _("“%(where)s” is wrong: %(why)s.") % {"where": where, "why": first["msg"]}
+    return _("“%(where)s” is invalid: %(why)s.") % {"where": where, "why": first["msg"]}
 
 
 DESCRIPTION_CHARS, LABEL_CHARS = 500, 80
@@ -154,7 +154,7 @@ def _items(context: list[Context]) -> list[dict[str, Any]]:
     if len(context) > MAX_ITEMS or size > most:
         raise Refused(
             "too_large",
-            _("“context” may have %(items)d items and %(most)d characters.")
+            _("“context” may have at most %(items)d items and %(most)d characters.")
             % {"items": MAX_ITEMS, "most": most},
         )
     return [
@@ -176,19 +176,19 @@ def _tools(declared: list[Tool]) -> list[dict[str, Any]]:
     if len(tools) > MAX_TOOLS or len(str(tools)) > TOOLS_CHARS * 5:
         raise Refused(
             "too_large",
-            _("“tools” may have %(n)d tools and %(most)d characters.")
+            _("“tools” may have at most %(n)d tools and %(most)d characters.")
             % {"n": MAX_TOOLS, "most": TOOLS_CHARS * 5},
         )
     names = [tool["name"] for tool in tools]
     if twice := next((one for one in names if names.count(one) > 1), ""):
         raise Refused(
-            "bad_tool", _("The tool “%(name)s” is there twice.") % {"name": twice}
+            "bad_tool", _("The tool “%(name)s” is given twice.") % {"name": twice}
         )
     taken = {tool.name for tool in client_tools({"tools": tools})}
     if bad := [tool["name"] for tool in tools if tool["name"] not in taken]:
         raise Refused(
             "bad_tool",
-            _("The tool “%(name)s” has parameters that no model can be told of.")
+            _("The parameters of the tool “%(name)s” cannot be sent to a model.")
             % {"name": bad[0]},
         )
     return tools
@@ -198,20 +198,20 @@ def _tool(tool: Tool) -> dict[str, Any]:
     if not NAME.fullmatch(tool.name):
         raise Refused(
             "bad_tool",
-            _("“%(name)s” is no name of a tool. Use letters, digits, _ and -.")
+            _("“%(name)s” is not a valid tool name. Use letters, digits, _ and -.")
             % {"name": tool.name[:LABEL_CHARS]},
         )
     if registry.tool(tool.name) is not None:
         raise Refused(
             "tool_name_taken",
-            _("The site has a tool “%(name)s” itself. Choose another name.")
+            _("The site already has a tool “%(name)s”. Choose another name.")
             % {"name": tool.name},
         )
     parameters = tool.parameters or {"type": "object", "properties": {}}
     if not isinstance(parameters, dict):
         raise Refused(
             "bad_tool",
-            _("The parameters of “%(name)s” have to be a JSON schema.")
+            _("The parameters of “%(name)s” must be a JSON schema.")
             % {"name": tool.name},
         )
     return {

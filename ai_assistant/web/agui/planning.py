@@ -150,7 +150,7 @@ def _checked(schema: Mapping[str, Any], payload: Any) -> dict[str, Any]:
         where = ".".join(map(str, fault.path)) or "payload"
         raise Refused(
             "bad_payload",
-            _("“%(where)s” of an answer is wrong: %(why)s.")
+            _("“%(where)s” of an answer is invalid: %(why)s.")
             % {"where": where, "why": fault.message[:200]},
         )
     return payload  # type: ignore[no-any-return]
@@ -316,7 +316,7 @@ def _again(
 
 
 def _nothing_new() -> Refused:
-    return Refused("nothing_new", _("The input holds no message that is new."))
+    return Refused("nothing_new", _("The input contains no new message."))
 
 
 def keeps(said: RunAgentInput) -> bool:

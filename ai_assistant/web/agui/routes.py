@@ -67,20 +67,17 @@ async def _answer(request: HttpRequest, name: str, method: str) -> HttpResponseB
     if request.method != method:
         raise Refused(
             "method",
-            _("%(method)s is not for this address; use %(other)s.")
+            _("%(method)s is not allowed here; use %(other)s.")
             % {"method": request.method, "other": method},
         )
     if not isinstance(request, ASGIRequest):
         raise Refused(
             "needs_asgi",
-            _(
-                "This server cannot stream answers. Serve the site by ASGI, or use the "
-                "API."
-            ),
+            _("This server cannot stream answers. Serve it with ASGI, or use the API."),
         )
     if not is_installed():
         raise Refused(
-            "needs_agui", _("This site has no AG-UI: ag-ui-protocol is not installed.")
+            "needs_agui", _("AG-UI is not available: ag-ui-protocol is not installed.")
         )
     views = await asyncio.to_thread(import_module, "ai_assistant.web.agui.views")
     response: HttpResponseBase = await getattr(views, name)(request)

@@ -174,7 +174,7 @@ class Stream:
 
     def _failure(self) -> Iterator[BaseEvent]:
         sentence = _(
-            "The answer cannot be shown here any further. It is kept; ask for the "
+            "The rest of the answer cannot be shown here. It is kept; ask for the "
             "history of the thread."
         )
         return self.segment.failed("stream_failed", sentence)

@@ -178,7 +178,7 @@ def _stand_at(segment: Segment, position: str) -> None:
         segment.stand_at(position[:POSITION_CHARS], told)
     except ValueError as error:
         raise Refused(
-            "bad_input", _("“Last-Event-ID” is none that this stream gave.")
+            "bad_input", _("“Last-Event-ID” is not an event ID of this stream.")
         ) from error
 
 

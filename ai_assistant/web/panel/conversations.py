@@ -41,7 +41,7 @@ OF_A_NAME = ("empty", "too_long", "binary")
 @require_GET
 @panel_view(use=False)
 async def conversations_view(request: HttpRequest) -> HttpResponse:
-    """List the own conversations, the newest first; or those that a search finds."""
+    """List the conversations of the user, the newest first; or those that a search finds."""
     return await in_db(_list, request)
 
 

@@ -35,8 +35,8 @@ def _sign(shortcut: str) -> str:
     is_typed = number < FIRST_FUNCTION_KEY and not pressed & {0, 2}
     if unknown or not number or is_typed:
         raise ValueError(
-            f"{shortcut!r} is no shortcut. Write Ctrl or Alt, perhaps Shift, and a "
-            "letter, a digit or F1 to F12, joined by +: 'Ctrl+Shift+A'."
+            f"{shortcut!r} is not a shortcut. Write Ctrl or Alt, optionally Shift, "
+            "and a letter, a digit or F1 to F12, joined by +: 'Ctrl+Shift+A'."
         )
     held = ",".join("true" if place in pressed else "false" for place in range(3))
     return f"{held},{number}"
@@ -77,7 +77,7 @@ def keyboard_map(layout: Layout) -> list[tuple[list[str], str]]:
         (["↑", "↓"], _("In an empty field: what you have sent before")),
         (["Alt+Q"], _("Ask about the selected text")),
         (["Esc"], _("Close a menu, stop the answer, leave the field")),
-        (["Alt+↑", "Alt+↓"], _("Go to the message before, or after")),
+        (["Alt+↑", "Alt+↓"], _("Go to the previous or next message")),
         (["Alt+A"], _("Go to what waits for your approval")),
         (["Ctrl+Shift+O"], _("Begin a new conversation")),
         (["Ctrl+Shift+H"], _("Show the list of conversations")),

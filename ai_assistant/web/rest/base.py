@@ -104,7 +104,7 @@ class JSONBody(BaseParser):
         )
         body: bytes = stream.read(most + 1)
         if len(body) > most:
-            sentence = _("A request may have %(most)d bytes.") % {"most": most}
+            sentence = _("A request may have at most %(most)d bytes.") % {"most": most}
             raise Refused("too_large", sentence)
         return body
 

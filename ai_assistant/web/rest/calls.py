@@ -21,7 +21,7 @@ class CallShape(Shape):
     id: UUID
     run: UUID
     conversation: UUID
-    parent: UUID | None = Field(description="The call that has made this one.")
+    parent: UUID | None = Field(description="The call that made this one.")
     step: int = Field(description="From 0, within the run.")
     position: int = Field(description="From 0, within the step.")
     tool: str
@@ -48,10 +48,10 @@ class CallPage(Page[CallShape]):
 class CallDetailShape(CallShape):
     """One request of the model, and its one answer."""
 
-    steps: list[JSON] = Field(description="What the tool has told of its work.")
+    steps: list[JSON] = Field(description="The progress that the tool has reported.")
     result: JSON = Field(
-        description="What came of it, with `ok`, `data`, `message` and `error`; null "
-        "while it is open."
+        description="Its result, with `ok`, `data`, `message` and `error`; null while it "
+        "is open."
     )
 
 
@@ -110,7 +110,7 @@ class CallsView(ApiView):
 
     @operation(
         "calls_list",
-        "List the own tool calls",
+        "List your tool calls",
         query=CallsQuery,
         answers={200: CallPage},
     )

@@ -33,7 +33,7 @@ class ChangeShape(Shape):
     tool: str
     row_count: int
     is_partial: bool = Field(
-        description="Something happened that is not among the rows."
+        description="Something was changed that is not among the rows."
     )
     gaps: list[str] = Field(description="What that was, in sentences.")
     created_at: datetime
@@ -46,7 +46,7 @@ class ChangePage(Page[ChangeShape]):
 class RowShape(ObjectShape):
     """One row as it was and as it became; sensitive values are hidden."""
 
-    order: int = Field(description="In which they happened, from 0.")
+    order: int = Field(description="The order in which they happened, from 0.")
 
 
 class RowPage(Page[RowShape]):
@@ -106,7 +106,7 @@ class ChangesView(ApiView):
 
     @operation(
         "changes_list",
-        "List what the own runs have changed",
+        "List what your runs have changed",
         about="Changes outlive their conversation: then they name no run and no call.",
         query=ChangesQuery,
         answers={200: ChangePage},

@@ -39,7 +39,7 @@ class ConversationShape(Shape):
     pinned_at: datetime | None
     archived_at: datetime | None
     unread: bool = Field(
-        description="If an answer in the panel has ended since its owner saw it last."
+        description="Whether an answer in the panel ended since its owner last saw it."
     )
     created_at: datetime
     updated_at: datetime
@@ -112,7 +112,7 @@ class ConversationsQuery(PageQuery):
     """Which conversations."""
 
     used_after: AwareDatetime | None = in_time()
-    active: bool | None = Field(None, description="With a run that has not ended.")
+    active: bool | None = Field(None, description="Those with an unfinished run.")
 
 
 class MessagesQuery(PageQuery):
@@ -120,10 +120,10 @@ class MessagesQuery(PageQuery):
 
     run: UUID | None = None
     all: bool = Field(
-        default=False, description="Of all branches, not only of the one that is shown."
+        default=False, description="All branches, not only the one that is shown."
     )
     after: int | None = Field(
-        None, ge=0, lt=2**31, description="Only of a higher position."
+        None, ge=0, lt=2**31, description="Only messages with a higher position."
     )
 
 
@@ -138,7 +138,7 @@ class ConversationsView(ApiView):
 
     @operation(
         "conversations_list",
-        "List the own conversations",
+        "List your conversations",
         query=ConversationsQuery,
         answers={200: ConversationPage},
     )
@@ -174,7 +174,7 @@ class ConversationView(ApiView):
 
     @operation(
         "conversations_rename",
-        "Give a conversation another title",
+        "Rename a conversation",
         body=TitleBody,
         answers={200: ConversationShape},
         problems=("not_found", "empty", "too_long", "binary"),
@@ -190,7 +190,7 @@ class ConversationView(ApiView):
         "conversations_delete",
         "Delete a conversation",
         about="Its messages, runs, calls and images of changes go with it, so that what "
-        "it changed cannot be undone any more. What it used, and the audit log, stay.",
+        "it changed cannot be undone any more. Its usage and the audit log are kept.",
         answers={204: None},
         problems=("not_found", "busy"),
     )
@@ -207,8 +207,8 @@ class MessagesView(ApiView):
     @operation(
         "conversations_messages",
         "List the messages of a conversation",
-        about="Of the branch that is shown, if the conversation has several. A text "
-        "that is still being written is among the events of its run.",
+        about="Those of the branch that is shown, if the conversation has several. A "
+        "text that is still being written is among the events of its run.",
         query=MessagesQuery,
         answers={200: MessagePage},
         problems=("not_found",),
@@ -256,9 +256,9 @@ class QueuedShape(Shape):
     page_title: str
     profile: str
     look_only: bool
-    door: str = one_of(Channel, "Through which it was sent.")
+    door: str = one_of(Channel, "The interface through which it was sent.")
     held: str = Field(
-        description="Why it is not started before a person says so in the panel, or empty."
+        description="Why it waits for a person to start it in the panel, or empty."
     )
     created_at: datetime
 
@@ -289,9 +289,9 @@ class QueueView(ApiView):
 
     @operation(
         "queue_list",
-        "List the messages that wait in a conversation",
-        about="Each is started when the run before it has succeeded. After one that "
-        "ended otherwise they wait for a person.",
+        "List the waiting messages of a conversation",
+        about="Each is started when the run before it has succeeded. If that run ends "
+        "in any other way, they wait for a person.",
         query=PageQuery,
         answers={200: QueuedPage},
         problems=("not_found",),
@@ -315,7 +315,7 @@ class QueuedView(ApiView):
 
     @operation(
         "queue_drop",
-        "Drop a message that waits",
+        "Drop a waiting message",
         answers={204: None},
         problems=("not_found", "sent"),
     )

@@ -34,7 +34,7 @@ class Invalid(Refused):
 
     def __init__(self, errors: Sequence[FieldError], code: str = "invalid") -> None:
         first = errors[0]
-        sentence = _("“%(field)s” cannot be taken: %(detail)s.")
+        sentence = _("“%(field)s” is not valid: %(detail)s.")
         super().__init__(
             code, sentence % {**first, "detail": first["detail"].rstrip(".")}
         )
@@ -91,7 +91,7 @@ def _unreadable(error: Exception) -> Refused | None:
 
 def _of_framework(error: Exception) -> Refused | None:
     sentences: dict[type[Exception], tuple[str, str]] = {
-        exceptions.MethodNotAllowed: ("method", _("This address has no such method.")),
+        exceptions.MethodNotAllowed: ("method", _("This method is not allowed here.")),
         exceptions.NotAcceptable: (
             "not_acceptable",
             _("Answers are JSON. Accept “application/json”."),
@@ -106,7 +106,7 @@ def _of_framework(error: Exception) -> Refused | None:
 
 
 def _not_found() -> Refused:
-    return Refused("not_found", _("There is nothing here that is yours."))
+    return Refused("not_found", _("Nothing of yours was found at this URL."))
 
 
 def _failure(error: Exception, context: dict[str, Any]) -> Response:
@@ -114,6 +114,6 @@ def _failure(error: Exception, context: dict[str, Any]) -> Response:
     view, request = context.get("view"), context.get("request")
     logger.error("%s failed", type(view).__name__, exc_info=error)
     got_request_exception.send(sender=type(view), request=request)
-    sentence = _("The server has failed. Its log tells why.")
+    sentence = _("The server has failed. Its log says why.")
     body = problem(FAILED, "failed", sentence)
     return Response(body, status=FAILED, content_type=CONTENT_TYPE)

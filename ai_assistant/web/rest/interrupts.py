@@ -45,9 +45,9 @@ class FieldShape(Shape):
 class ObjectShape(Shape):
     """One object that is made, changed, deleted or acted upon."""
 
-    kind: str = Field(description="create, change, delete, link or action")
+    kind: str = Field(description="`create`, `change`, `delete`, `link` or `action`")
     model: str = Field(examples=["shop.order"])
-    object_id: str = Field(description="Empty if it is not there yet.")
+    object_id: str = Field(description="Empty if it does not exist yet.")
     text: str
     fields: list[FieldShape]
 
@@ -68,13 +68,13 @@ class ProposalShape(Shape):
     title: str
     verb: str
     model: str
-    total: int = Field(description="Objects in all; `objects` are the first of them.")
+    total: int = Field(description="How many there are; `objects` has the first.")
     objects: list[ObjectShape]
     related: list[RelatedShape]
     warnings: list[str]
     undoable: bool
     chooses_rows: bool = Field(
-        description="Some of `objects` may be approved alone: `rows` of the answer."
+        description="Some of `objects` may be approved alone: see `rows` of the answer."
     )
 
 
@@ -92,7 +92,7 @@ class QuestionShape(Shape):
     text: str
     kind: str = one_of(Interrupt.QuestionKind)
     options: list[OptionShape]
-    strict: bool = Field(description="Only the options may be answered.")
+    strict: bool = Field(description="Only the options are accepted as answers.")
     default: JSON
 
 
@@ -106,7 +106,7 @@ class InterruptShape(Shape):
     kind: str = one_of(Interrupt.Kind)
     status: str = one_of(Interrupt.Status)
     nonce: str | None = Field(
-        description="What an answer must carry; only of an open approval or question, "
+        description="What an answer must include; only for an open approval or question, "
         "and for those who may answer."
     )
     tool: str
@@ -239,7 +239,7 @@ BELONGS = {
 class InterruptsQuery(PageQuery):
     """Which interrupts."""
 
-    open: bool | None = Field(None, description="Those that still wait, or the others.")
+    open: bool | None = Field(None, description="Those that are open, or the others.")
     kind: Interrupt.Kind | None = one_of(Interrupt.Kind, default=None)
     run: UUID | None = None
     conversation: UUID | None = None
@@ -249,19 +249,19 @@ class AnswerBody(Body):
     """What a person says to a call that waits."""
 
     nonce: str = Field(
-        min_length=1, max_length=64, description="As it stands in the interrupt."
+        min_length=1, max_length=64, description="The value that the interrupt has."
     )
     decision: Literal["approve", "approve_for_run", "deny", "answer", "skip"] = Field(
         description="`approve`, `approve_for_run` (the same tool on the same model need "
         "not ask again in this run) or `deny` an approval; `answer` or `skip` a question."
     )
     reason: str = Field(
-        "", max_length=ANSWER_CHARS, description="Of `deny`; the model is told of it."
+        "", max_length=ANSWER_CHARS, description="Of `deny`; it is told to the model."
     )
     rows: list[ObjectId] | None = Field(
         None,
         max_length=MOST_ROWS,
-        description="Of `approve`: the `object_id` of those objects that are meant.",
+        description="Of `approve`: the `object_id` of the objects to approve.",
     )
     answer: str = Field(
         "",
@@ -289,7 +289,7 @@ class InterruptsView(ApiView):
 
     @operation(
         "interrupts_list",
-        "List what the own runs wait for",
+        "List what your runs are waiting for",
         query=InterruptsQuery,
         answers={200: InterruptPage},
     )
@@ -317,7 +317,7 @@ class InterruptView(ApiView):
 
     @operation(
         "interrupts_read",
-        "Read what a call waits for",
+        "Read what a call is waiting for",
         about="Show a person the whole `proposal` before they approve.",
         query=Query,
         answers={200: InterruptShape},
@@ -337,8 +337,8 @@ class AnswerView(ApiView):
     @operation(
         "interrupts_answer",
         "Approve, deny or answer",
-        about="The first answer counts. What was approved is carried out only if it "
-        "is still what was shown.",
+        about="The first answer counts. An approved call is executed only if it would "
+        "still do what was shown.",
         body=AnswerBody,
         answers={200: InterruptShape},
         problems=(

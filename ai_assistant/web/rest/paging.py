@@ -57,7 +57,7 @@ class SignedCursors(CursorPagination):
         try:
             return Cursor(*signing.loads(said, salt=self.salt))
         except signing.BadSignature as error:
-            sentence = _("This cursor is not one of this list. Begin without one.")
+            sentence = _("This cursor does not belong to this list. Start without one.")
             raise Refused("bad_cursor", sentence) from error
 
     def encode_cursor(self, cursor: Cursor) -> str:

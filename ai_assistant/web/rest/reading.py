@@ -76,7 +76,7 @@ def read_query(request: Request, model: type[Q]) -> Q:
         if name not in model.model_fields:
             raise _unknown(name, model)
         if len(given.getlist(name)) > 1:
-            raise Invalid([{"field": name, "detail": _("it is there twice")}])
+            raise Invalid([{"field": name, "detail": _("it is given twice")}])
     try:
         return model.model_validate(given.dict())
     except ValidationError as error:
@@ -97,9 +97,9 @@ def read_key(request: Request) -> str:
 
 def _unknown(name: str, model: type[Query]) -> Refused:
     known = ", ".join(f"“{one}”" for one in sorted(model.model_fields))
-    sentence = _("There is no parameter “%(name)s” here.") % {"name": name[:80]}
+    sentence = _("There is no parameter “%(name)s”.") % {"name": name[:80]}
     if known:
-        sentence += " " + _("Known are: %(known)s.") % {"known": known}
+        sentence += " " + _("Use one of: %(known)s.") % {"known": known}
     return Refused("unknown_parameter", sentence)
 
 

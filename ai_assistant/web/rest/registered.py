@@ -32,10 +32,10 @@ class ToolShape(Shape):
     description: str
     effect: str = Field(description="read, ui, write or destructive")
     policy: str = Field(
-        description="allow or ask: whether each call waits for a person"
+        description="`allow` or `ask`: whether each call waits for a person"
     )
     background: bool
-    browser: bool = Field(description="A page carries it out.")
+    browser: bool = Field(description="It is executed by a page.")
     parameters: dict[str, JSON] = Field(description="A JSON Schema.")
 
 
@@ -44,7 +44,7 @@ class ModuleShape(Shape):
 
     id: str
     label: str
-    matches: list[str] = Field(description="Names of views; `*` stands for anything.")
+    matches: list[str] = Field(description="Names of views; `*` matches anything.")
     tools: list[str] = Field(description="Those of its tools that the user may call.")
 
 
@@ -64,7 +64,7 @@ class RootShape(Shape):
     """Where everything is, and what the caller may do."""
 
     user: str
-    scopes: list[str] = Field(description="What this caller may: read, run, approve.")
+    scopes: list[str] = Field(description="What the caller may do: read, run, approve.")
     addresses: dict[str, str]
 
 
@@ -149,7 +149,7 @@ class RootView(ApiView):
     """Where everything is."""
 
     @operation(
-        "root_read", "Read where everything is", query=Query, answers={200: RootShape}
+        "root_read", "List the URLs of the API", query=Query, answers={200: RootShape}
     )
     def get(self, request: Request) -> Response:
         """Return the addresses, and what the caller may do."""
@@ -179,7 +179,7 @@ class RootView(ApiView):
 @csrf_exempt
 def nothing_here(request: HttpRequest) -> HttpResponse:
     """Answer for an address that is none, as the API answers everything."""
-    sentence = _("There is no such address. The document of the API lists all.")
+    sentence = _("Unknown URL. The schema of the API lists all of them.")
     response = problem_response(Refused("not_found", sentence))
     allow(request, response)
     return response

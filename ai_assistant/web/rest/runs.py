@@ -33,19 +33,19 @@ class RunShape(Shape):
 
     id: UUID
     conversation: UUID
-    continues: UUID | None = Field(description="The run that this one goes on from.")
+    continues: UUID | None = Field(description="The run that this one continues.")
     after: UUID | None = Field(
         description="The run before it. Runs behind the same one are versions of each "
         "other: branches of the conversation."
     )
-    wish: str = Field(description="How this answer was wanted, `shorter`, or empty.")
+    wish: str = Field(description="The requested style: `shorter`, or empty.")
     state: str = one_of(RunState)
-    is_final: bool = Field(description="Nothing will happen to it any more.")
+    is_final: bool = Field(description="Whether it has ended.")
     stop_requested: bool
-    error_code: str = Field(description="Why it ended otherwise than well, or empty.")
+    error_code: str = Field(description="Why it did not succeed, or empty.")
     error_text: str = Field(description="The same as a sentence.")
     opens_at: datetime | None = Field(
-        description="When the limit that ended it is over."
+        description="When the limit that ended it no longer applies."
     )
     last_event: int = Field(description="The number of its newest event.")
     page_path: str
@@ -53,7 +53,7 @@ class RunShape(Shape):
     module: str
     profile: str
     look_only: bool
-    door: str = one_of(Channel, "Through which it was begun.")
+    door: str = one_of(Channel, "The interface through which it was started.")
     created_at: datetime
     finished_at: datetime | None
 
@@ -76,7 +76,7 @@ class EventsShape(Shape):
     run: UUID
     state: str = one_of(RunState)
     is_final: bool
-    last_event: int = Field(description="There are more while this is above the last.")
+    last_event: int = Field(description="There are more while this exceeds the last.")
     events: list[EventShape]
 
 
@@ -136,23 +136,23 @@ class RunsQuery(PageQuery):
 
     conversation: UUID | None = None
     state: RunState | None = one_of(RunState, default=None)
-    final: bool | None = Field(None, description="Ended, or not ended.")
+    final: bool | None = Field(None, description="Those that ended, or the others.")
     created_after: AwareDatetime | None = in_time()
 
 
 class EventsQuery(Query):
     """Which events."""
 
-    after: int = Field(0, ge=0, lt=2**31, description="Only those of a higher number.")
+    after: int = Field(
+        0, ge=0, lt=2**31, description="Only those with a higher number."
+    )
     limit: int = Field(500, ge=1, le=MOST_EVENTS)
 
 
 class RunsView(ApiView):
     """The own runs."""
 
-    @operation(
-        "runs_list", "List the own runs", query=RunsQuery, answers={200: RunPage}
-    )
+    @operation("runs_list", "List your runs", query=RunsQuery, answers={200: RunPage})
     def get(self, request: Request) -> Response:
         """Return a page of runs."""
         query = read_query(request, RunsQuery)
@@ -174,7 +174,7 @@ class RunsView(ApiView):
     @operation(
         "runs_start",
         "Start a run",
-        about="The server carries it out, whether the client stays or not. With an "
+        about="The server executes it, whether the client stays or not. With an "
         "`Idempotency-Key`, a repeat of the same request answers 200 with the same "
         "run; the same key with another body is refused as `key_reused`. While another "
         "run of the conversation works, the message waits in its queue: 202. The same "
@@ -216,8 +216,8 @@ class StopView(ApiView):
     @operation(
         "runs_stop",
         "Stop a run",
-        about="Answers at once; `is_final` says whether the run has ended already. A "
-        "run that has ended stays as it is.",
+        about="Answers at once; `is_final` says whether the run has already ended. A "
+        "run that has ended is not changed.",
         answers={200: RunShape},
         problems=("not_found",),
     )
@@ -232,10 +232,10 @@ class RetryView(ApiView):
 
     @operation(
         "runs_retry",
-        "Try an ended run again, or go on from it",
-        about="A run that failed is asked its question again, by another version beside "
-        "it (the same `after`); one that was stopped or limited is asked to go on. The "
-        "answer is a new run that `continues` it.",
+        "Retry or continue an ended run",
+        about="A run that failed is retried as another version of its answer (the same "
+        "`after`); one that was stopped or limited is continued. The answer is a "
+        "new run that `continues` it.",
         takes_key=True,
         answers={201: RunShape, 200: RunShape},
         problems=(*OF_A_START, "busy", "not_ended"),
@@ -252,7 +252,7 @@ class EventsView(ApiView):
     @operation(
         "runs_events",
         "Read the events of a run after a number",
-        about="Ask again with the number of the last one; the run has ended when "
+        about="Call it again with the number of the last one; the run has ended when "
         "`is_final` is true and there are no more.",
         query=EventsQuery,
         answers={200: EventsShape},

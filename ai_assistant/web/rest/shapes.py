@@ -81,8 +81,8 @@ def one_of(
 class Page(Shape, Generic[T]):
     """Some rows of a list."""
 
-    next: str | None = Field(description="The address of the rows after these.")
-    previous: str | None = Field(description="The address of the rows before these.")
+    next: str | None = Field(description="The URL of the next page.")
+    previous: str | None = Field(description="The URL of the previous page.")
     results: list[T]
 
 
@@ -97,10 +97,10 @@ class Problem(BaseModel):
     """Why a request was refused: RFC 9457, with a code that stays."""
 
     type: str = Field(examples=["about:blank"])
-    title: str = Field(description="The words of the status.", examples=["Not Found"])
+    title: str = Field(description="The text of the status.", examples=["Not Found"])
     status: int = Field(examples=[404])
     code: str = Field(description="Stable, for programs.", examples=["not_found"])
     detail: str = Field(description="A sentence for a person, in their language.")
     errors: list[FieldProblem] = Field(
-        default=[], description="Of code `invalid`: which fields, and why."
+        default=[], description="For the code `invalid`: which fields, and why."
     )

@@ -36,19 +36,17 @@ SALT = "ai_assistant.api.conversation"
 class StartBody(Body):
     """A message of the user."""
 
-    text: str = Field(min_length=1, description="What the user says.")
+    text: str = Field(min_length=1, description="The message of the user.")
     conversation: UUID | None = Field(
-        None, description="An own one; without it a new one begins."
+        None, description="One of your conversations; without it a new one is created."
     )
     page_path: str = Field(
         "",
         max_length=MAX_PATH_CHARS,
-        description="The page of this site of which the user speaks.",
+        description="The page of this site that the user is on.",
         examples=["/admin/shop/order/"],
     )
-    look_only: bool = Field(
-        default=False, description="This run may look, and change nothing."
-    )
+    look_only: bool = Field(default=False, description="This run may only read.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,7 +113,7 @@ def start_again(caller: Caller, run_id: UUID, key: str) -> Started:
 
 def _check_path(path: str) -> None:
     if path and (page_path(path) != path or " " in path):
-        detail = _("it is no path of a page of this site; begin it with “/”")
+        detail = _("it is not the path of a page of this site; begin it with “/”")
         raise Invalid([{"field": "page_path", "detail": detail}])
 
 
@@ -152,7 +150,7 @@ def _is_same(row: Run | QueuedMessage, text: str, body: StartBody) -> bool:
 def _reused() -> Refused:
     return Refused(
         "key_reused",
-        _("This Idempotency-Key was sent with something else. Send a new one."),
+        _("This Idempotency-Key was already used for another request. Send a new one."),
     )
 
 
@@ -171,5 +169,5 @@ def _check_conversation(user_id: UserKey, conversation_id: UUID) -> None:
     if waiting.exists():
         raise Refused(
             "interrupts_open",
-            _("The assistant waits for an answer. Give it, or stop the run."),
+            _("The assistant is waiting for an answer. Give it, or stop the run."),
         )

@@ -20,12 +20,12 @@ from ai_assistant.web.rest.shapes import Page, Shape, in_time, one_of, operation
 class TokensShape(Shape):
     """Tokens and money."""
 
-    tokens: int = Field(description="What counts against budgets.")
+    tokens: int = Field(description="The tokens that count against budgets.")
     input_tokens: int
     output_tokens: int
     cached_tokens: int
     reasoning_tokens: int
-    cost_usd: Decimal | None = Field(description="Null if no price is known.")
+    cost_usd: Decimal | None = Field(description="Null if its price is not known.")
 
 
 class UsageShape(TokensShape):
@@ -49,7 +49,7 @@ class ModelUsage(TokensShape):
 
     model: str
     calls: int
-    unpriced_calls: int = Field(description="Of which no price is known.")
+    unpriced_calls: int = Field(description="Calls of unknown price.")
 
 
 class UsageSums(TokensShape):
@@ -104,7 +104,7 @@ class UsageView(ApiView):
 
     @operation(
         "usage_list",
-        "List the own model calls",
+        "List your model calls",
         query=UsageQuery,
         answers={200: UsagePage},
     )
@@ -120,7 +120,7 @@ class UsageSumsView(ApiView):
 
     @operation(
         "usage_sums",
-        "Sum up the own model calls",
+        "Sum up your model calls",
         query=WhichUsage,
         answers={200: UsageSums},
     )

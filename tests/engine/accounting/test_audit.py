@@ -223,7 +223,7 @@ class TestApprovals:
     def test_second_answer_leaves_nothing(self, waiting):
         said = given(waiting, "approve")
         answer(said)
-        with pytest.raises(Exception, match="answered already"):
+        with pytest.raises(Exception, match="already answered"):
             answer(said)
 
         assert actions()[2:] == ["approval.approved"]

@@ -227,7 +227,7 @@ class TestBudget:
 
         assert (run.state, run.error_code) == ("limited", "budget")
         assert run.error_text == (
-            "The budget of one answer, 10,000 tokens, is used up. Ask to go on."
+            "The budget of one answer, 10,000 tokens, is used up. Ask it to continue."
         )
         assert run.opens_at is None
         assert len(script.requests) == 1

@@ -229,7 +229,7 @@ class TestStronger:
             ("write_effect", "has the effect 'read'"),
             ("nothing", "which is not registered"),
             ("background_steps", "with 'write'"),
-            ("parent", "which has called it"),
+            ("parent", "which is already calling it"),
         ],
     )
     def test_child_with_a_stronger_effect_is_refused(
@@ -478,7 +478,7 @@ class TestAsyncChild:
 
         run = play()
 
-        assert "“Child” took longer than the 0.0 s that were left" in told[0].error
+        assert "“Child” timed out: 0.0 s were left" in told[0].error
         assert (run.state, statuses(run)) == ("succeeded", ["failed"])
         assert not Effect.objects.exists()  # the parent was too slow with it
 

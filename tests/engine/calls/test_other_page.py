@@ -79,9 +79,9 @@ def test_model_is_told_that_the_person_wants_no_changes(play, script, modules):
 
     first, second = script.requests
     told = first.messages[0]["content"]
-    assert "The user has chosen “Look only”. Nothing is changed." in told
+    assert "The user has chosen “View only”. Nothing is changed." in told
     assert "Nothing can be changed on this page" not in told
-    assert "chosen “Look only”" in second.messages[-1]["content"]
+    assert "chosen “View only”" in second.messages[-1]["content"]
     assert run.calls.get().status == "denied"
 
 

@@ -95,7 +95,7 @@ class TestReads:
         one = run.calls.get()
         assert (run.state, one.status) == ("succeeded", "failed")
         assert one.result["error_type"] == "timeout"
-        assert "longer than 0.05 s" in one.result["error"]
+        assert "timed out after 0.05 s" in one.result["error"]
 
     @pytest.mark.row("U06")
     def test_have_thirty_seconds(self):
@@ -180,7 +180,7 @@ class TestGoneTool:
         run = play()
 
         assert (run.state, statuses(run)) == ("succeeded", ["complete", "failed"])
-        assert run.calls.last().result["error"] == "This tool is gone."
+        assert run.calls.last().result["error"] == "This tool no longer exists."
 
 
 class TestBigResult:

@@ -89,10 +89,10 @@ class TestModelErrors:
         client.force_login(user)
         told = client.get(record)
 
-        assert "The assistant has no model to ask." in shown.content.decode()
-        assert "names no MODEL" not in shown.content.decode()
+        assert "The assistant has no model." in shown.content.decode()
+        assert "has no MODEL" not in shown.content.decode()
         assert refused.status_code == 403
-        assert "The profile names no MODEL." in told.content.decode()
+        assert "The profile has no MODEL." in told.content.decode()
 
     def test_provider_that_cannot_be_imported(self, play, options):
         options(PROFILES={"default": {"MODEL": "x", "PROVIDER": "no.such.Thing"}})

@@ -444,7 +444,7 @@ class TestPause:
 
         assert carry_on(working.hold).state == "succeeded"
         assert start_waiting() == []
-        assert queue_entry(working.conversation_id)["why"].startswith("Paused: a stop")
+        assert queue_entry(working.conversation_id)["why"].endswith("just as it ended.")
         assert not queue_entry(working.conversation_id)["goes_on"]
         direct = say("Third")
         assert direct.is_new  # as after any pause

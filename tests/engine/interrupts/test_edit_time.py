@@ -21,8 +21,8 @@ from tests.engine.people import given
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-GAVE_UP = "The form of “Send” took longer than 1 s and was given up."
-HANGS = "The form of “Send” hangs, and is not asked before it is done."
+GAVE_UP = "The form of “Send” timed out after 1 s."
+HANGS = "The form of “Send” hangs, and is not called until it returns."
 
 
 class Letter(forms.Form):
@@ -100,7 +100,7 @@ def test_is_asked_again_when_it_has_returned(run, editor):
 def test_what_is_posted_has_the_same_time(run, editor):
     posted = given(run, "edit")
 
-    with pytest.raises(Refused, match="took longer than"):
+    with pytest.raises(Refused, match="timed out after"):
         asyncio.run(answer(posted, {"text": "mine"}))
 
     store_answer(given(run, "approve"))

@@ -147,7 +147,7 @@ class TestOptions:
         run = resume(run)
 
         again = run.interrupts.get(status="open")
-        assert again.question == "What was chosen is not there any more. Which?"
+        assert again.question == "What was chosen no longer exists. Which?"
         assert [option["label"] for option in again.options] == ["Readers"]
         assert told(run, text="Readers") == str(stays.pk)
 

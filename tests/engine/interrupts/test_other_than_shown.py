@@ -43,7 +43,7 @@ WORKS = {
     ),
     "other": (
         lambda: Effect.objects.update(value="other"),
-        "It would not be what was shown: effect “",
+        "It would differ from what was shown: effect “",
     ),
 }
 

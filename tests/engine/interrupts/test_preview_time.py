@@ -13,8 +13,8 @@ from tests.engine.conftest import statuses
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-GAVE_UP = "“Send” took longer than 1 s and was given up."
-HANGS = "The preview of “Send” hangs, and is not asked before it is done."
+GAVE_UP = "“Send” timed out after 1 s."
+HANGS = "The preview of “Send” hangs, and is not called until it returns."
 
 
 class Stubborn:

@@ -142,7 +142,7 @@ class TestMessageWhileWaiting:
         run = resume(run)
         assert statuses(run) == ["cancelled"]
         assert run.interrupts.get().status == "declined"
-        assert "said was: “Not yet”" in script.requests[1].messages[-2]["content"]
+        assert "wrote instead: “Not yet”" in script.requests[1].messages[-2]["content"]
 
     def test_twice_is_once(self, waiting, submission):
         sent = submission("No", conversation_id=waiting.conversation_id)

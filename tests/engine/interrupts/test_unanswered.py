@@ -31,7 +31,7 @@ def assert_ended(run, script, status, reason, outcome):
     assert run.interrupts.get().status == outcome
     told = script.requests[1].messages[-1]["content"]
     assert "Which colour?" in told
-    assert "must not be asked again" in told
+    assert "Do not ask this again" in told
     assert Effect.objects.count() == 0
 
 

@@ -63,7 +63,7 @@ class TestChange:
         played = say("change default language of all draft questionnaires to en")
 
         assert not played.interrupts
-        assert played.text == "Nothing to change: it is so already."
+        assert played.text == "No change: it already has these values."
 
     def test_of_many(self, say):
         asked = say("change status of all draft questionnaires to archived")

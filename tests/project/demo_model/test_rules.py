@@ -374,10 +374,10 @@ class TestFinding:
         said = await talk.result([])
         assert said.call == ("list_questionnaires", {})
 
-        said = await talk.fails("not_here", "The user has chosen “Look only”.")
+        said = await talk.fails("not_here", "The user has chosen “View only”.")
         assert said.text == (
             "“List questionnaires” is not available to you here. Nothing was done. "
-            "The answer was:\n\n> The user has chosen “Look only”."
+            "The answer was:\n\n> The user has chosen “View only”."
         )
 
     async def test_says_so_if_there_is_none_at_all(self, talk, monkeypatch):

@@ -155,7 +155,7 @@ def test_without_a_template_arguments_and_result_are_folded(call):
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"status": "waiting"}, "Waits for you"),
+        ({"status": "waiting"}, "Waiting for you"),
         ({"status": "complete", "approved": True}, "Approved"),
         ({"status": "denied", "reason": "person"}, "Denied"),
         ({"status": "denied", "reason": "expired"}, "Expired"),

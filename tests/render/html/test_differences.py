@@ -254,14 +254,14 @@ class TestNothing:
         page = asked(story, changes(title="Mark Order 2 as paid"))
 
         assert "Nothing would change." in diff(page).text()
-        assert button(page, "data-aia-approve") == "Go on without a change"
+        assert button(page, "data-aia-approve") == "Continue without a change"
         assert "for this answer" not in page.by_id("aia-pinned").text()
 
     def test_is_not_said_beside_a_warning(self, story):
         page = asked(story, changes(warnings=("Something changes.",)))
 
         assert "Nothing would change." not in diff(page).text()
-        assert button(page, "data-aia-approve") != "Go on without a change"
+        assert button(page, "data-aia-approve") != "Continue without a change"
 
 
 class TestDecision:

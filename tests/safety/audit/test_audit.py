@@ -194,7 +194,9 @@ class TestVerify:
         bob = get_user_model().objects.create_user("bob")
         sql("UPDATE LOG SET user_id = %s WHERE n = 5", bob.pk)
 
-        assert findings() == [(5, "Entry 5 names another user than it was made for.")]
+        assert findings() == [
+            (5, "Entry 5 names a different user than it was created for.")
+        ]
 
     @pytest.mark.parametrize("n", [1, 5])
     def test_deleted(self, log, n):
@@ -250,9 +252,7 @@ class TestVerify:
     def test_head_gone(self, log):
         sql("DELETE FROM HEAD")
 
-        assert findings() == [
-            (1, "Entry 1 lies behind the end of the log, which is 0.")
-        ]
+        assert findings() == [(1, "Entry 1 is after the end of the log, which is 0.")]
 
     def test_entry_put_behind_the_end(self, log):
         columns = "previous, hash, created_at, user_id, user_name, action, tool, "
@@ -262,7 +262,7 @@ class TestVerify:
         )
 
         assert findings() == [
-            (11, "Entry 11 lies behind the end of the log, which is 10.")
+            (11, "Entry 11 is after the end of the log, which is 10.")
         ]
 
     def test_whole_log_made_anew_differs_from_its_anchor(self, log, ada):

@@ -214,7 +214,9 @@ class TestEmptied:
 
         ((n, text),) = findings()
         assert n == 1
-        assert text.endswith("there are older changes: what came before was deleted.")
+        assert text.endswith(
+            "there are older changes: the earlier entries were deleted."
+        )
 
     def test_not_so_after_a_purge(self, changed, ada):
         audited(ada)

@@ -62,12 +62,12 @@ class TestFindDoor:
         for label in (*CLOSED[:11], "library.author"):
             with pytest.raises(ModelRetry) as caught:
                 find_access(context_of(reader), label)
-            said.add(str(caught.value).replace(repr(label), "X").split(" Near")[0])
+            said.add(str(caught.value).replace(repr(label), "X").split(" Similar")[0])
 
         assert len({text.split(" list_models")[0] for text in said}) == 1
 
     def test_names_near_ones_that_may_be_seen(self, boss, reader):
-        with pytest.raises(ModelRetry, match=r"Near it: library\.book\b"):
+        with pytest.raises(ModelRetry, match=r"Similar: library\.book\b"):
             find_access(context_of(reader), "library.bok")
         with pytest.raises(ModelRetry) as caught:
             find_access(context_of(reader), "library.authr")

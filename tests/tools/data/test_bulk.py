@@ -82,7 +82,7 @@ class TestChangeObjects:
     def test_nothing_to_change(self, boss, stock):
         result = change(boss, [stock.lamp.pk], {"price": 12.5})
 
-        assert result.message == "Nothing to change: it is so already."
+        assert result.message == "No change: it already has these values."
 
     @pytest.mark.parametrize("count", [0, 1001])
     def test_number_of_ids(self, boss, stock, count):

@@ -102,7 +102,7 @@ class TestValues:
         result = change(boss, stock.lamp, {"name": "Lamp", "price": 12.5})
 
         assert result.ok
-        assert result.message == "Nothing to change: it is so already."
+        assert result.message == "No change: it already has these values."
         assert columns(stock.lamp) == before
         assert not LogEntry.objects.exists()
 
@@ -247,7 +247,7 @@ class TestFreshness:
         assert second.ok
 
     def test_version_of_nobody(self, boss, stock):
-        with pytest.raises(ModelRetry, match="is none that a tool has told"):
+        with pytest.raises(ModelRetry, match="is not one that a tool returned"):
             change(boss, stock.lamp, {"note": "x"}, version="!")
 
 

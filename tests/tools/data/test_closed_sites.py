@@ -124,7 +124,7 @@ class TestBeside:
         sites()
 
         assert why_missing(boss) == [
-            "No AdminSite has pages, so there are no tools on rows. Include the urls "
+            "No AdminSite has pages, so there are no tools for rows. Include the URLs "
             'of one, or set AI_ASSISTANT["DATA_TOOLS"] = False.'
         ]
 

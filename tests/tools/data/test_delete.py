@@ -55,7 +55,7 @@ class TestRefused:
     def test_protected(self, boss, stock):
         Movement.objects.create(product=stock.lamp)
 
-        with pytest.raises(ToolFailed, match="these objects need it"):
+        with pytest.raises(ToolFailed, match="these objects depend on it"):
             delete(boss, [stock.chair.pk, stock.lamp.pk])
         assert Product.objects.count() == 3
 

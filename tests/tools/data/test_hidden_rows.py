@@ -70,18 +70,18 @@ class TestHiddenRows:
     def test_other_value_where_shown_rows_differ(self, changed):
         _shown, found = changed(other(slug="other"))
 
-        assert found == [f"product “Row {COUNT - 1}” would get other values: slug."]
+        assert found == [f"product “Row {COUNT - 1}” would get different values: slug."]
 
     def test_other_value_where_all_are_alike(self, changed):
         _shown, found = changed(other(note="other"))
 
-        assert found == [f"product “Row {COUNT - 1}” would get other values: note."]
+        assert found == [f"product “Row {COUNT - 1}” would get different values: note."]
 
     def test_other_field(self, changed):
         _shown, found = changed(other(margin=9))
 
         assert found == [
-            f"product “Row {COUNT - 1}” would change in more fields: margin."
+            f"product “Row {COUNT - 1}” would have more fields changed: margin."
         ]
 
     def test_one_that_alone_is_changed_in_a_field(self, changed, many):

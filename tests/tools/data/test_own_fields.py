@@ -152,7 +152,7 @@ class TestNoModel:
         assert "warehouse.settings" not in told
 
     def test_does_not_disturb_a_mistyped_name(self, boss):
-        with pytest.raises(ModelRetry, match=r"Near it: warehouse\.product"):
+        with pytest.raises(ModelRetry, match=r"Similar: warehouse\.product"):
             call("describe_model", boss, model="warehouse.produkt")
 
 

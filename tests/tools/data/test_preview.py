@@ -118,7 +118,7 @@ class TestChange:
 
         assert (result.ok, result.message) == (
             True,
-            "Nothing to change: it is so already.",
+            "No change: it already has these values.",
         )
 
     def test_wrong_values_ask_nobody(self, boss, stock):
@@ -215,7 +215,7 @@ class TestDelete:
 
         Movement.objects.create(product=stock.lamp, amount=4)
 
-        with pytest.raises(ToolFailed, match="need it: Movement: 4 moved"):
+        with pytest.raises(ToolFailed, match="depend on it: Movement: 4 moved"):
             preview("delete_objects", boss, model=MODEL, ids=[stock.lamp.pk])
 
 
@@ -299,7 +299,7 @@ class TestAction:
 
         assert changes.title == "Give a discount on products: 2 products"
         assert [one.kind for one in changes.objects] == ["action", "action"]
-        assert "not known before" in changes.warnings[0]
+        assert "not known in advance" in changes.warnings[0]
         assert set(changes.versions) == {
             row_key(Product, stock.lamp.pk),
             row_key(Product, stock.chair.pk),

@@ -152,7 +152,7 @@ class TestEdit:
 
         assert ">\n\n a &lt;b&gt;\n</textarea>" in page
         assert "is kept" in page
-        assert "Changes that were made stay" not in page
+        assert "Changes that were made are kept" not in page
 
     def test_starts_a_run_beside_the_old_one(self, browser, asked):
         response = post(browser("ada"), "edit_message", form(asked, text="Rather this"))
@@ -238,7 +238,7 @@ class TestBranch:
         assert "Version 2 of 2" in page
         assert "Next version" not in page
         assert "Edit the message" not in page
-        assert "Answer anew" not in page
+        assert "Regenerate" not in page
 
 
 class TestRefused:

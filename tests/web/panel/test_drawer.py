@@ -64,10 +64,13 @@ class TestRename:
     @pytest.mark.parametrize(
         ("title", "said"),
         [
-            ("", "Write a name first."),
-            (" \n ", "Write a name first."),
-            ("x" * 201, "This name has 201 characters; it may have 200."),
-            ("a\0b", "This message holds characters that are not text. Remove them."),
+            ("", "Enter a name first."),
+            (" \n ", "Enter a name first."),
+            ("x" * 201, "This name has 201 characters; at most 200 are allowed."),
+            (
+                "a\0b",
+                "This message contains characters that are not text. Remove them.",
+            ),
         ],
     )
     def test_says_why_not(self, ada, matter, title, said):

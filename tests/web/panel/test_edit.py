@@ -120,7 +120,7 @@ def test_what_is_wrong_with_the_whole_gets_the_focus(browser, waiting, group):
         for node in parse(response.content.decode()).elements()
         if node.attrs.get("role") == "alert"
     ]
-    assert told.text() == "Nothing to change: it is so already."
+    assert told.text() == "No change: it already has these values."
     assert "autofocus" in told.attrs
     assert field_of(response)[0]["value"] == "As it is"
 
@@ -237,12 +237,12 @@ class TestHangsWhileItIsDrawn:
         )
 
         assert response.status_code == (200 if script else 400)
-        assert "took longer than 0.5 s and was given up." in response.content.decode()
+        assert "timed out after 0.5 s." in response.content.decode()
 
     def test_wrong_values_are_given_up(self, browser, waiting, widget):
         response = post(browser("ada"), waiting, "too long", script=True)
 
-        assert "took longer than 0.5 s and was given up." in response.content.decode()
+        assert "timed out after 0.5 s." in response.content.decode()
         assert Interrupt.objects.get().status == "open"
 
     def test_in_time_it_is_drawn(self, browser, waiting, widget):

@@ -120,7 +120,7 @@ class TestRunEnd:
         assert one_with(html, class_="aia-error")["data-code"] == "budget"
 
     def test_says_that_it_is_over(self, drawn):
-        assert "This limit is over." in drawn(-1)
+        assert "This limit no longer applies." in drawn(-1)
 
     def test_one_click_sends_the_question_again(self, drawn):
         assert one_with(drawn(60), name="how")["value"] == "retry"

@@ -56,9 +56,11 @@ class TestListed:
 
         page = browser("ada").get(reverse("ai_assistant:conversations"))
 
-        assert '<small data-busy="wait">Waits for you</small>' in page.content.decode()
+        assert (
+            '<small data-busy="wait">Waiting for you</small>' in page.content.decode()
+        )
         other = browser("bob").get(reverse("ai_assistant:conversations"))
-        assert "Waits for you" not in other.content.decode()
+        assert "Waiting for you" not in other.content.decode()
 
     def test_pinned_ones_come_first(self, people):
         now = timezone.now()

@@ -136,9 +136,9 @@ class TestRefusal:
         ({"text": ""}, 400, "Write a message first."),
         ({"text": " \r\n\t "}, 400, "Write a message first."),
         ({"text": LONG}, 400, "This message has 1000000 characters; at most 100000"),
-        ({"text": "a\x00b"}, 400, "holds characters that are not text"),
-        ({"text": "\x1b[31mred"}, 400, "holds characters that are not text"),
-        ({"text": "a\x85b"}, 400, "holds characters that are not text"),
+        ({"text": "a\x00b"}, 400, "contains characters that are not text"),
+        ({"text": "\x1b[31mred"}, 400, "contains characters that are not text"),
+        ({"text": "a\x85b"}, 400, "contains characters that are not text"),
         ({"key": ""}, 400, "Reload the page and send the message again."),
         ({"key": "k" * 65}, 400, "Reload the page and send the message again."),
         ({"key": "a\x00b"}, 400, "This page is out of date."),
@@ -182,7 +182,7 @@ class TestRefusal:
 
         notice = send(browser("ada"), form(), script=True)
 
-        assert "1 answers are being written" in notice.content.decode()
+        assert "1 answers are already being written" in notice.content.decode()
         assert count() == (1, 1, 1)
 
     @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ class TestAnswer:
 
         interrupt.refresh_from_db()
         assert (first.status_code, second.status_code) == (204, 200)
-        assert "answered already" in second.content.decode()
+        assert "already answered" in second.content.decode()
         assert (interrupt.status, interrupt.answer) == ("denied", "Not now")
 
     @pytest.mark.row("Q03")
@@ -400,19 +400,19 @@ class TestNothingWorks:
         response = send(browser("ada"), form(), script=True)
 
         assert response.status_code == 200
-        assert "nothing on this site answers them" in response.text
+        assert "no process of this site answers them" in response.text
         assert count() == (0, 0, 0)
 
     def test_page_says_it_before(self, browser):
         page = browser("ada").get(reverse("ai_assistant:full"))
 
-        assert "nothing on this site answers them" in page.text
+        assert "no process of this site answers them" in page.text
 
     def test_panel_goes_on_saying_it(self, browser):
         address = reverse("ai_assistant:context")
         page = browser("ada").get(address, {"path": "/admin/"}, headers=SCRIPT)
 
-        assert "nothing on this site answers them" in page.text
+        assert "no process of this site answers them" in page.text
 
     def test_message_that_waits_stays_in_the_queue(self, people, browser):
         run = ask(people["ada"])
@@ -440,5 +440,5 @@ class TestNothingWorks:
 
         page = browser("ada").get(reverse("ai_assistant:full"))
 
-        assert "nothing on this site answers them" not in page.text
+        assert "no process of this site answers them" not in page.text
         assert send(browser("ada"), form(), script=True).status_code == 204

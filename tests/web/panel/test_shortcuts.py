@@ -34,8 +34,8 @@ class TestKeySigns:
     )
     def test_what_is_none_is_refused(self, shortcut):
         expected = (
-            f"{shortcut!r} is no shortcut. Write Ctrl or Alt, perhaps Shift, and a "
-            "letter, a digit or F1 to F12, joined by +: 'Ctrl+Shift+A'."
+            f"{shortcut!r} is not a shortcut. Write Ctrl or Alt, optionally Shift, "
+            "and a letter, a digit or F1 to F12, joined by +: 'Ctrl+Shift+A'."
         )
 
         with pytest.raises(ValueError, match=re.escape(expected)):

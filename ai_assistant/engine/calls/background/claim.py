@@ -197,12 +197,12 @@ class Holding:
         if not self.has_begun():
             return differs
         # It cannot be asked for again: a part of what was shown is done.
-        stays = _("That part was taken back. What was done before stays: %(done)s.")
+        stays = _("That part was undone. What was done before it stays: %(done)s.")
         return ToolResult(
             ok=False,
             error=f"{differs.because} {stays % {'done': self._done()}}",
             error_type="changed",
-            suggestion=_("Look at what is done by now, then decide again."),
+            suggestion=_("Check what has been done so far, then decide again."),
         )
 
     def told(self, result: ToolResult) -> ToolResult:
@@ -214,7 +214,7 @@ class Holding:
         if len(left) > NAMED:
             more = {"names": names, "count": len(left) - NAMED}
             names = _("%(names)s and %(count)d more") % more
-        said = _("Shown, but not done, or not wholly: %(names)s.") % {"names": names}
+        said = _("Shown, but not or only partly done: %(names)s.") % {"names": names}
         # The model reads the message, the card shows the error.
         return replace(result, message=f"{result.message} {said}".strip(), error=said)
 

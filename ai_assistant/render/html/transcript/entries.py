@@ -85,7 +85,7 @@ def _opening(run: Run) -> str:
     """Return when the limit that ended the run is over, or that it is."""
     if run.opens_at is None or run.opens_at > clock.now():
         return opens_again_text(run.opens_at)
-    return _("This limit is over.")
+    return _("This limit no longer applies.")
 
 
 def _wait_s(run: Run) -> int:

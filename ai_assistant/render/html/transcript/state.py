@@ -106,7 +106,7 @@ def _why(rows: list[QueuedMessage], run: Run | None) -> str:
 
 def _after(run: Run) -> str:
     if run.state == RunState.SUCCEEDED and not goes_on_after(run):
-        return _("Paused: a stop came as the answer ended.")
+        return _("Paused: the answer was stopped just as it ended.")
     sentences = {
         RunState.SUCCEEDED: _("Not sent yet."),
         RunState.CANCELLED: _("Paused: the answer was stopped."),

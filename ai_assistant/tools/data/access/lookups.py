@@ -102,8 +102,8 @@ def unknown_path(access: AdminAccess, text: str) -> ModelRetry:
 def hidden_rows(text: str) -> ModelRetry:
     """Return the error of a path beyond which the user does not see all rows."""
     return ModelRetry(
-        f"{text[:100]!r} leads to objects of which the user does not see all. Use it "
-        "as a filter only."
+        f"{text[:100]!r} leads to objects that the user may not all see. Use it only "
+        "as a filter."
     )
 
 
@@ -310,13 +310,13 @@ def _value(compared: Any, lookup: str, value: Any, key: str) -> Any:
 def _single_value(compared: Any, lookup: str, value: Any, key: str) -> Any:
     """Return one value as the field holds it."""
     if value is None or isinstance(value, list | dict):
-        raise ModelRetry(f"Filter {key!r} takes a text, a number, or true or false.")
+        raise ModelRetry(f"Filter {key!r} takes a string, a number, or true or false.")
     if isinstance(value, str) and (
         len(value) > VALUE_CHARS or join_surrogates(value) != value
     ):
         raise ModelRetry(
             f"The value of filter {key!r} is too long (at most {VALUE_CHARS} "
-            "characters), or holds NUL or half a character."
+            "characters), or contains NUL or half a character."
         )
     if lookup in TEXT:
         return str(value)

@@ -143,8 +143,8 @@ def find_access(context: RunContext, model: str, *, also: str = "") -> AdminAcce
         if access is not None:
             return access
     raise ModelRetry(
-        f"There is no model {join_surrogates(model[:LABEL_CHARS])!r} that the user may "
-        f"see.{_near(context, model[:LABEL_CHARS])} list_models tells all of them."
+        f"There is no model {join_surrogates(model[:LABEL_CHARS])!r} that the user "
+        f"may see.{_near(context, model[:LABEL_CHARS])} list_models lists all of them."
     )
 
 
@@ -303,4 +303,4 @@ def _near(context: RunContext, text: str) -> str:
         *get_close_matches(last, names, n=MOST_NEAR),
     ]
     near = list(dict.fromkeys(names[name] for name in close))[:MOST_NEAR]
-    return f" Near it: {', '.join(near)}." if near else ""
+    return f" Similar: {', '.join(near)}." if near else ""

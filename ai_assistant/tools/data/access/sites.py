@@ -18,7 +18,7 @@ from ai_assistant.types import RunContext
 logger = logging.getLogger("ai_assistant")
 
 NO_SITE = (
-    "No AdminSite has pages, so there are no tools on rows. Include the urls of one, "
+    "No AdminSite has pages, so there are no tools for rows. Include the URLs of one, "
     'or set AI_ASSISTANT["DATA_TOOLS"] = False.'
 )
 BARE = "a request of the assistant, which has no session and has passed no middleware"
@@ -54,8 +54,8 @@ def _why_closed(site: AdminSite, request: HttpRequest) -> str:
     except Exception as error:  # noqa: BLE001 - code of the site
         does = f"raises {type(error).__name__} for"
     return (
-        f"AdminSite {site.name!r} is closed to the assistant, and so are the tools on "
-        f"its rows: {type(site).__name__}.has_permission() {does} {BARE}."
+        f"AdminSite {site.name!r} is closed to the assistant, and so are the tools "
+        f"for its rows: {type(site).__name__}.has_permission() {does} {BARE}."
     )
 
 

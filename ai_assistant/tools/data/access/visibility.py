@@ -88,7 +88,7 @@ def _listed(access: AdminAccess) -> QuerySet[Any]:
     if rows is None:
         raise ToolFailed(
             _(
-                "The list of %(names)s is a page of this site's own; the assistant "
+                "The list of %(names)s is a custom page of this site; the assistant "
                 "cannot read its rows."
             )
             % {"names": access.options.verbose_name_plural},
@@ -122,10 +122,9 @@ def check_opening(access: AdminAccess, rows: QuerySet[Any], name: str) -> None:
     columns = [*map(str, access.model_admin.get_list_display(access.request))]
     if name not in columns and _lacks_page(access, rows):
         raise ModelRetry(
-            f"{name} of {access.label} stands on the page of each object "
-            f"only. Not every page opens for the user, or there are more than "
-            f"{MOST_ASKED}. Use columns of the list ({', '.join(columns)}), or narrow "
-            "it with filters."
+            f"{name} of {access.label} is shown only on the page of each object. The "
+            f"user may not open every page, or there are more than {MOST_ASKED}. Use "
+            f"columns of the list ({', '.join(columns)}), or narrow it with filters."
         )
 
 

@@ -30,9 +30,9 @@ TEXT_CHARS = 200
 COUNT = "count"
 # The methods of a ModelAdmin that may make a field read-only by the object.
 READONLY_METHODS = ("has_change_permission", "get_readonly_fields")
-Groups = Annotated[Names, Field(description="fields, as status or created_at__year")]
+Groups = Annotated[Names, Field(description="fields, e.g. status, created_at__year")]
 Measures = Annotated[
-    Names, Field(description="count, or sum, avg, min, max of a field: sum:total")
+    Names, Field(description="count, or sum, avg, min or max of a field: sum:total")
 ]
 ADDED = (
     models.IntegerField,
@@ -128,7 +128,7 @@ def _limit(path: lookups.Path) -> Any:
     if says_itself(admin) or is_overridden(admin, *READONLY_METHODS):
         raise ModelRetry(
             f"{field.name!r} cannot be a group: the form of each object of "
-            f"{access.label} says what it names of it. Use filters and count."
+            f"{access.label} decides what is shown of it. Use filters and count."
         )
     request = access.at_object("").request
     limits = form_limited_fields(admin, request, access.model(), [field])
@@ -155,7 +155,7 @@ def _measure(access: AdminAccess, text: str) -> Any:
         raise lookups.hidden_rows(name)
     aggregate, kinds = MEASURES[kind]
     if path.lookups or path.is_many or path.is_key or not isinstance(path.field, kinds):
-        raise ModelRetry(f"There is no {kind} of {name[:100]!r}: it is no number.")
+        raise ModelRetry(f"There is no {kind} of {name[:100]!r}: it is not a number.")
     return aggregate(path.name)
 
 

@@ -42,7 +42,7 @@ MOST_INLINE_ROWS = 50
 MOST_ENTRIES = 50
 MESSAGE_CHARS = 500
 ACTIONS = {ADDITION: "added", CHANGE: "changed", DELETION: "deleted"}
-Chosen = Annotated[Names, Field(description="only these, long texts whole")]
+Chosen = Annotated[Names, Field(description="only these; long texts are not cut")]
 
 
 @data_tool(effect="read", label=_("Read"), label_plural=_("Read"), icon="file")

@@ -42,7 +42,7 @@ TEXT_CHARS = 200  # of one field
 MAX_ORDERING = 4
 PageSize = Annotated[int, Field(ge=1, le=MOST_ROWS)]
 Ordering = Annotated[Names, Field(description="fields, with - for descending")]
-Fields = Annotated[Names, Field(description="to tell; those of the list if empty")]
+Fields = Annotated[Names, Field(description="to return; those of the list if empty")]
 
 
 @data_tool(effect="read", label=_("Search"), label_plural=_("Searches"), icon="search")
@@ -99,8 +99,8 @@ def search_rows(access: AdminAccess, rows: QuerySet[Any], text: str) -> QuerySet
         return rows
     if len(text) > SEARCH_CHARS or join_surrogates(text) != text:
         raise ModelRetry(
-            f"The search is too long (at most {SEARCH_CHARS} characters), or holds NUL "
-            "or half a character."
+            f"The search is too long (at most {SEARCH_CHARS} characters), or contains "
+            "NUL or half a character."
         )
     names = access.model_admin.get_search_fields(access.request)
     open_names = [name for name in names if _is_searchable(access, str(name))]

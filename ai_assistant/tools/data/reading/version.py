@@ -74,7 +74,7 @@ def _digests(token: str) -> list[bytes]:
         digests = b""
     if not digests or len(digests) % DIGEST_BYTES:
         raise ModelRetry(
-            f"version {token[:50]!r} is none that a tool has told. Read the object "
+            f"version {token[:50]!r} is not one that a tool returned. Read the object "
             "again."
         )
     starts = range(0, len(digests), DIGEST_BYTES)
@@ -123,10 +123,10 @@ class Freshness:
                 changed[name] = {"id": str(getattr(obj, field.attname)), "text": text}
         return ToolResult(
             ok=False,
-            error=_("“%(object)s” was changed since it was read: %(fields)s.")
+            error=_("“%(object)s” has been changed since it was read: %(fields)s.")
             % {"object": object_name(obj), "fields": ", ".join(names)},
             error_type="changed",
-            suggestion=_("Look at what it holds now, then decide again."),
+            suggestion=_("Check its current values, then decide again."),
             data={
                 "id": str(obj.pk),
                 "changed": changed,

@@ -45,7 +45,7 @@ def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Ch
         objects=listed_objects(access.label, "action", objects),
         total=len(objects),
         warnings=(
-            _("This action is code of the site: what it does is not known before."),
+            _("This action is code of the site: its effect is not known in advance."),
         ),
         versions=versions(objects),
         rows_argument="ids",

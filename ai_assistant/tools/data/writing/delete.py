@@ -160,14 +160,14 @@ def _check_deletion(access: AdminAccess, objects: Sequence[Model]) -> None:
     _to_delete, _counts, lacking, protected = deleted
     if lacking:
         raise ToolFailed(
-            _("Deleting this would delete what you may not delete: %(names)s.")
+            _("Deleting this would also delete what you may not delete: %(names)s.")
             % {"names": ", ".join(sorted(map(str, lacking)))}
         )
     if protected:
         names = [strip_tags(str(item)) for item in protected]
         more = ["…"] if len(names) > MOST_NAMED else []
         raise ToolFailed(
-            _("It cannot be deleted, because these objects need it: %(objects)s.")
+            _("It cannot be deleted, because these objects depend on it: %(objects)s.")
             % {"objects": ", ".join([*names[:MOST_NAMED], *more])},
             suggestion=_("Delete or change those first."),
         )

@@ -118,7 +118,7 @@ def form_errors(submitted: FormSubmission, text: str = "") -> ToolResult:
 
 def nothing_to_change() -> ToolResult:
     """Return the result of a call that would change nothing."""
-    return ToolResult(ok=True, message=_("Nothing to change: it is so already."))
+    return ToolResult(ok=True, message=_("No change: it already has these values."))
 
 
 def _errors(form: Any) -> dict[str, list[str]]:

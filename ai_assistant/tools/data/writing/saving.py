@@ -64,7 +64,7 @@ def _save_by_page(context: RunContext, submitted: FormSubmission) -> Model:
         return submitted.obj
     added = next((entry.object_id for entry in entries if entry.is_addition()), None)
     if added is None:
-        raise ToolFailed(_("The page has not told what it added."))
+        raise ToolFailed(_("The page did not report what it added."))
     return submitted.access.model._base_manager.get(pk=added)
 
 

@@ -136,7 +136,7 @@ class TestAsShown:
     def test_what_was_left_is_said(self, approved):
         one = worked(approved(change("a")))
 
-        said = "Shown, but not done, or not wholly: effect “b”, effect “c”, effect."
+        said = "Shown, but not or only partly done: effect “b”, effect “c”, effect."
         assert (one.status, one.error) == ("complete", said)
         assert one.result["message"] == said
         assert said in one.result_text
@@ -155,7 +155,7 @@ OTHERS = {
 
 def because(name):
     if name in ("another value", "another new row"):
-        return "It would not be what was shown: "
+        return "It would differ from what was shown: "
     return "It would change more than was shown: "
 
 
@@ -179,7 +179,7 @@ class TestOtherThanShown:
         assert (one.status, one.result["error_type"]) == ("failed", "changed")
         assert one.error.startswith(because(name))
         assert one.error.endswith(
-            " That part was taken back. What was done before stays: 1 object."
+            " That part was undone. What was done before it stays: 1 object."
         )
         assert resume(run).state == "succeeded"
 
@@ -273,7 +273,7 @@ class TestOthersMeanwhile:
         one = worked(approved(handler=pieces))
 
         assert (one.status, found()) == ("failed", "a=new b=old c=old d=old")
-        assert one.error.startswith("It was changed by somebody else since")
+        assert one.error.startswith("It has been changed by somebody else since")
 
     def test_change_a_row_between_its_pieces(self, approved):
         def pieces(context: RunContext) -> None:

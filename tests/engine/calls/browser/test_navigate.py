@@ -197,7 +197,7 @@ class TestViewsOfTheSite:
         run = going("admin:shop_order_approve")
 
         assert error(run) == "failed"
-        assert "a page of this site's own" in run.calls.get().result["error"]
+        assert "a custom page of this site" in run.calls.get().result["error"]
 
     def test_that_stands_in_the_place_of_another(self, going):
         assert error(going("admin:auth_group_changelist")) == "failed"
