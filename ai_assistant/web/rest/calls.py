@@ -1,147 +1,91 @@
-from collections.abc import Iterable
-from datetime import datetime
-from typing import Any
-from uuid import UUID
+from typing import Any, ClassVar
 
-from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
+from django.core.validators import RegexValidator
+from rest_framework import serializers
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 
-from ai_assistant.engine.queries import calls, get_or_404
+from ai_assistant.engine.queries import calls
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.web.rest.base import ApiView, answered, user_key
-from ai_assistant.web.rest.paging import PageQuery, page_of
-from ai_assistant.web.rest.reading import Query, read_query
-from ai_assistant.web.rest.shapes import JSON, Page, Shape, one_of, operation
+from ai_assistant.web.rest.base import ApiViewSet, user_key
+from ai_assistant.web.rest.filters import (
+    CharFilter,
+    ChoiceFilter,
+    FilterSet,
+    UUIDFilter,
+)
+from ai_assistant.web.rest.serializers import ReadModelSerializer
 
-
-class CallShape(Shape):
-    """One request of the model, without its result."""
-
-    id: UUID
-    run: UUID
-    conversation: UUID
-    parent: UUID | None = Field(description="The call that has made this one.")
-    step: int = Field(description="From 0, within the run.")
-    position: int = Field(description="From 0, within the step.")
-    tool: str
-    label: str
-    effect: str
-    status: str = one_of(CallStatus)
-    reason: str = Field(description="expired, skipped, person, ... or empty")
-    arguments: dict[str, JSON]
-    background: bool
-    asks: bool = Field(description="It has to be approved.")
-    approved: bool
-    progress: float | None = Field(description="0 to 1")
-    progress_text: str
-    error: str
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-
-
-class CallPage(Page[CallShape]):
-    """Tool calls, the newest first."""
-
-
-class CallDetailShape(CallShape):
-    """One request of the model, and its one answer."""
-
-    steps: list[JSON] = Field(description="What the tool has told of its work.")
-    result: JSON = Field(
-        description="What came of it, with `ok`, `data`, `message` and `error`; null "
-        "while it is open."
-    )
-
-
-def call_shapes(rows: Iterable[ToolCall]) -> Iterable[CallShape]:
-    """Return rows that were read with their step and run."""
-    return (CallShape(**_fields(row)) for row in rows)
-
-
-def call_detail(row: ToolCall) -> CallDetailShape:
-    """Return a call with its result."""
-    return CallDetailShape(**_fields(row), steps=row.steps, result=row.result)
-
-
-def _fields(row: ToolCall) -> dict[str, Any]:
-    return {
-        "id": row.pk,
-        "run": row.run_id,
-        "conversation": row.run.conversation_id,
-        "parent": row.parent_id,
-        "step": row.step.index,
-        "position": row.position,
-        "tool": row.name,
-        "label": row.label or row.name,
-        "effect": row.effect,
-        "status": row.status,
-        "reason": row.reason,
-        "arguments": row.arguments,
-        "background": row.background,
-        "asks": row.asks,
-        "approved": row.approved,
-        "progress": row.progress,
-        "progress_text": row.progress_text,
-        "error": row.error,
-        "created_at": row.created_at,
-        "started_at": row.started_at,
-        "finished_at": row.finished_at,
-    }
-
-
-TOOL_NAME = r"^[a-zA-Z0-9_-]+$"
+TOOL_NAME = r"^[a-zA-Z0-9_-]+\Z"
 # Large, and not in a list.
 LEFT_OUT = ("result", "result_text", "preview", "partial", "mark", "steps")
 
 
-class CallsQuery(PageQuery):
-    """Which calls."""
+class CallSerializer(ReadModelSerializer):
+    """One request of the model, without its result."""
 
-    run: UUID | None = None
-    conversation: UUID | None = None
-    status: CallStatus | None = one_of(CallStatus, default=None)
-    tool: str | None = Field(None, min_length=1, max_length=64, pattern=TOOL_NAME)
-
-
-class CallsView(ApiView):
-    """What tools were called in the own runs."""
-
-    @operation(
-        "calls_list",
-        "List the own tool calls",
-        query=CallsQuery,
-        answers={200: CallPage},
+    conversation = serializers.UUIDField(source="run.conversation_id")
+    step = serializers.IntegerField(
+        source="step.index", help_text="From 0, within the run."
     )
-    def get(self, request: Request) -> Response:
-        """Return a page of calls."""
-        query = read_query(request, CallsQuery)
-        rows = calls(user_key(request))
-        if query.run is not None:
-            rows = rows.filter(run_id=query.run)
-        if query.conversation is not None:
-            rows = rows.filter(run__conversation_id=query.conversation)
-        if query.status is not None:
-            rows = rows.filter(status=query.status)
-        if query.tool is not None:
-            rows = rows.filter(name=query.tool)
-        rows = rows.select_related("run", "step").defer(*LEFT_OUT)
-        return answered(page_of(request, rows, "-created_at", CallPage, call_shapes))
+    tool = serializers.CharField(source="name")
+    label = serializers.SerializerMethodField(method_name="get_title")
+    arguments = serializers.DictField()
+
+    class Meta:
+        model = ToolCall
+        fields: tuple[str, ...] = (
+            *("id", "run", "conversation", "parent", "step", "position", "tool"),
+            *("label", "effect", "status", "reason", "arguments", "background"),
+            *("asks", "approved", "progress", "progress_text", "error"),
+            *("created_at", "started_at", "finished_at"),
+        )
+        extra_kwargs: ClassVar = {
+            "parent": {"help_text": "The call that has made this one."},
+            "position": {"help_text": "From 0, within the step."},
+            "reason": {"help_text": "expired, skipped, person, ... or empty"},
+            "asks": {"help_text": "It has to be approved."},
+            "progress": {"help_text": "0 to 1"},
+        }
+
+    def get_title(self, row: ToolCall) -> str:
+        """Return what its card is called."""
+        return row.label or row.name
 
 
-class CallView(ApiView):
-    """One call."""
+class CallDetailSerializer(CallSerializer):
+    """One request of the model, and its one answer."""
 
-    @operation(
-        "calls_read",
-        "Read a tool call with its result",
-        query=Query,
-        answers={200: CallDetailShape},
-        problems=("not_found",),
+    steps = serializers.ListField(help_text="What the tool has told of its work.")
+
+    class Meta(CallSerializer.Meta):
+        fields = (*CallSerializer.Meta.fields, "steps", "result")
+        extra_kwargs: ClassVar = {
+            **CallSerializer.Meta.extra_kwargs,
+            "result": {
+                "help_text": "What came of it, with `ok`, `data`, `message` and "
+                "`error`; null while it is open."
+            },
+        }
+
+
+class CallFilter(FilterSet):
+    run = UUIDFilter()
+    conversation = UUIDFilter("run__conversation_id")
+    status = ChoiceFilter(choices=CallStatus.choices)
+    tool = CharFilter(
+        "name", strip=False, max_length=64, validators=[RegexValidator(TOOL_NAME)]
     )
-    def get(self, request: Request, id: UUID) -> Response:
-        """Return a call."""
-        read_query(request, Query)
-        rows = calls(user_key(request)).select_related("run", "step")
-        return answered(call_detail(get_or_404(rows, id)))
+
+
+class CallViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
+    """The own tool calls, the newest first."""
+
+    queryset = ToolCall.objects.none()
+    filterset_class = CallFilter
+
+    def get_serializer_class(self) -> Any:
+        return CallSerializer if self.action == "list" else CallDetailSerializer
+
+    def get_queryset(self) -> Any:
+        rows = calls(user_key(self.request)).select_related("run", "step")
+        return rows.defer(*LEFT_OUT) if self.action == "list" else rows

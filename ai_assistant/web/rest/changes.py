@@ -1,12 +1,9 @@
-from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
-from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework import serializers
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 
 from ai_assistant.engine.queries import changes, get_or_404, row_changes
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -15,162 +12,128 @@ from ai_assistant.render.html.diffs.changes import (
     gap_sentences,
     readable_rows,
 )
-from ai_assistant.types import UserKey
-from ai_assistant.web.rest.base import ApiView, answered, user_key
-from ai_assistant.web.rest.interrupts import ObjectShape, object_shape
-from ai_assistant.web.rest.paging import PageQuery, page_of
-from ai_assistant.web.rest.reading import Query, read_query
-from ai_assistant.web.rest.shapes import Page, Shape, operation
+from ai_assistant.web.rest.base import ApiViewSet, user_key
+from ai_assistant.web.rest.filters import FilterSet, UUIDFilter
+from ai_assistant.web.rest.interrupts import ObjectSerializer
+from ai_assistant.web.rest.serializers import ReadModelSerializer
 
 
-class ChangeShape(Shape):
-    """What one tool call has changed, without its rows."""
+class ReadableRows(serializers.ListSerializer[Any]):
+    """Changed rows as a person reads them: those of a page, or the first of a change."""
 
-    id: UUID
-    run: UUID | None = Field(description="None once the conversation is deleted.")
-    conversation: UUID | None
-    call: UUID | None
-    tool: str
-    row_count: int
-    is_partial: bool = Field(
-        description="Something happened that is not among the rows."
-    )
-    gaps: list[str] = Field(description="What that was, in sentences.")
-    created_at: datetime
-
-
-class ChangePage(Page[ChangeShape]):
-    """Changes, the newest first."""
+    def to_representation(self, data: Any) -> list[Any]:
+        """Return the rows, each with its number."""
+        is_page = isinstance(data, list)
+        rows = data if is_page else data.order_by("order")[:SHOWN_ROWS]
+        names = [str(name) for name in ObjectSerializer().fields]
+        return super().to_representation(
+            [
+                {"order": row.order} | {name: getattr(change, name) for name in names}
+                for row, change in zip(rows, readable_rows(rows), strict=True)
+            ]
+        )
 
 
-class RowShape(ObjectShape):
+class RowSerializer(ObjectSerializer):
     """One row as it was and as it became; sensitive values are hidden."""
 
-    order: int = Field(description="In which they happened, from 0.")
+    order = serializers.IntegerField(help_text="In which they happened, from 0.")
+
+    class Meta:
+        list_serializer_class = ReadableRows
 
 
-class RowPage(Page[RowShape]):
-    """The rows of a change, in the order in which they happened."""
+class ChangeSerializer(ReadModelSerializer):
+    """What one tool call has changed, without its rows."""
+
+    run = serializers.SerializerMethodField(
+        help_text="Null once the conversation is deleted."
+    )
+    conversation = serializers.SerializerMethodField()
+    call = serializers.SerializerMethodField()
+    row_count = serializers.IntegerField()
+    gaps = serializers.SerializerMethodField(help_text="What that was, in sentences.")
+
+    class Meta:
+        model = ChangeSet
+        fields: tuple[str, ...] = (
+            *("id", "run", "conversation", "call", "tool", "row_count"),
+            *("is_partial", "gaps", "created_at"),
+        )
+        extra_kwargs: ClassVar = {
+            "is_partial": {
+                "help_text": "Something happened that is not among the rows."
+            }
+        }
+
+    def get_run(self, row: ChangeSet) -> UUID | None:
+        return row.run_id if _is_kept(row) else None
+
+    def get_conversation(self, row: ChangeSet) -> UUID | None:
+        return row.run.conversation_id if row.run and _is_kept(row) else None
+
+    def get_call(self, row: ChangeSet) -> UUID | None:
+        return row.call_id if _is_kept(row) else None
+
+    def get_gaps(self, row: ChangeSet) -> list[str]:
+        return gap_sentences(row)
 
 
-class ChangeDetailShape(ChangeShape):
+class ChangeDetailSerializer(ChangeSerializer):
     """What one tool call has changed, with the first of its rows."""
 
-    rows: list[RowShape]
+    rows = RowSerializer(many=True)
+
+    class Meta(ChangeSerializer.Meta):
+        fields = (*ChangeSerializer.Meta.fields, "rows")
 
 
-def change_shapes(sets: Iterable[ChangeSet]) -> Iterable[ChangeShape]:
-    """Return rows that were read with conversation and `row_count`."""
-    return (ChangeShape(**_fields(one)) for one in sets)
+class ChangeFilter(FilterSet):
+    """A change whose conversation is deleted names no run and no call."""
+
+    run = UUIDFilter()
+    conversation = UUIDFilter("run__conversation_id")
+    call = UUIDFilter()
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        """Return the rows; by what a deleted conversation held, none is found."""
+        if any(self.form.cleaned_data.values()):
+            queryset = queryset.filter(run__conversation__deleted_at=None)
+        return super().filter_queryset(queryset)
 
 
-def change_detail(one: ChangeSet, rows: Sequence[RowChange]) -> ChangeDetailShape:
-    """Return a change with `rows`."""
-    return ChangeDetailShape(**_fields(one), rows=list(row_shapes(rows)))
+class ChangeViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
+    """
+    The changes of the own runs, the newest first.
+
+    Changes outlive their conversation: then they name no run and no call. One is read
+    with the first 50 of its rows; `row_count` tells how many there are.
+    """
+
+    queryset = ChangeSet.objects.none()
+    filterset_class = ChangeFilter
+
+    def get_serializer_class(self) -> Any:
+        return ChangeSerializer if self.action == "list" else ChangeDetailSerializer
+
+    def get_queryset(self) -> QuerySet[ChangeSet]:
+        sets = changes(user_key(self.request)).select_related("run__conversation")
+        return sets.annotate(row_count=Count("rows"))
 
 
-def row_shapes(rows: Sequence[RowChange]) -> Iterable[RowShape]:
-    """Return changed rows as a person reads them."""
-    for row, change in zip(rows, readable_rows(rows), strict=True):
-        shape = object_shape(change)
-        yield RowShape(order=row.order, **dict(shape))
+class RowViewSet(ListModelMixin, ApiViewSet):
+    """The rows of a change, in the order in which they happened."""
+
+    queryset = RowChange.objects.none()
+    serializer_class = RowSerializer
+    ordering = ("order", "pk")
+
+    def get_queryset(self) -> QuerySet[RowChange]:
+        user_id = user_key(self.request)
+        found = get_or_404(changes(user_id), self.kwargs["id"])
+        return row_changes(user_id).filter(change_set=found)
 
 
-def _fields(one: ChangeSet) -> dict[str, Any]:
-    run = one.run
-    if run is not None and run.conversation.deleted_at is not None:
-        run = None  # it is gone for its owner, and the row follows in seconds
-    return {
-        "id": one.pk,
-        "run": run.pk if run else None,
-        "conversation": run.conversation_id if run else None,
-        "call": one.call_id if run else None,
-        "tool": one.tool,
-        "row_count": getattr(one, "row_count", 0),
-        "is_partial": one.is_partial,
-        "gaps": gap_sentences(one),
-        "created_at": one.created_at,
-    }
-
-
-class ChangesQuery(PageQuery):
-    """Which changes."""
-
-    run: UUID | None = None
-    conversation: UUID | None = None
-    call: UUID | None = None
-
-
-class ChangesView(ApiView):
-    """What the own runs have changed."""
-
-    @operation(
-        "changes_list",
-        "List what the own runs have changed",
-        about="Changes outlive their conversation: then they name no run and no call.",
-        query=ChangesQuery,
-        answers={200: ChangePage},
-    )
-    def get(self, request: Request) -> Response:
-        """Return a page of changes, without their rows."""
-        query = read_query(request, ChangesQuery)
-        rows = _own_changes(user_key(request))
-        if query.run is not None:
-            rows = _of_kept(rows).filter(run_id=query.run)
-        if query.conversation is not None:
-            rows = _of_kept(rows).filter(run__conversation_id=query.conversation)
-        if query.call is not None:
-            rows = _of_kept(rows).filter(call_id=query.call)
-        page = page_of(request, rows, "-created_at", ChangePage, change_shapes)
-        return answered(page)
-
-
-class ChangeView(ApiView):
-    """What one call has changed."""
-
-    @operation(
-        "changes_read",
-        "Read a change with the first of its rows",
-        about=f"At most {SHOWN_ROWS} rows; `row_count` tells how many there are.",
-        query=Query,
-        answers={200: ChangeDetailShape},
-        problems=("not_found",),
-    )
-    def get(self, request: Request, id: UUID) -> Response:
-        """Return a change."""
-        read_query(request, Query)
-        found = _own_change(user_key(request), id)
-        rows = list(found.rows.order_by("order")[:SHOWN_ROWS])
-        return answered(change_detail(found, rows))
-
-
-class RowsView(ApiView):
-    """The rows of a change."""
-
-    @operation(
-        "changes_rows",
-        "List the rows of a change",
-        query=PageQuery,
-        answers={200: RowPage},
-        problems=("not_found",),
-    )
-    def get(self, request: Request, id: UUID) -> Response:
-        """Return a page of rows, in the order in which they happened."""
-        read_query(request, PageQuery)
-        found = _own_change(user_key(request), id)
-        rows = row_changes(user_key(request)).filter(change_set=found)
-        return answered(page_of(request, rows, "order", RowPage, row_shapes))
-
-
-def _own_changes(user_id: UserKey) -> QuerySet[ChangeSet, ChangeSet]:
-    sets = changes(user_id)
-    return sets.select_related("run__conversation").annotate(row_count=Count("rows"))
-
-
-def _of_kept(sets: QuerySet[ChangeSet]) -> QuerySet[ChangeSet]:
-    """Return those of conversations that are there."""
-    return sets.filter(run__conversation__deleted_at=None)
-
-
-def _own_change(user_id: UserKey, change_id: UUID) -> ChangeSet:
-    return get_or_404(_own_changes(user_id), change_id)
+def _is_kept(row: ChangeSet) -> bool:
+    """Tell whether the conversation is there; its row follows it in seconds."""
+    return row.run is not None and row.run.conversation.deleted_at is None

@@ -1,57 +1,47 @@
 """A page of rows, and the addresses of those before and after it."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 from django.core import signing
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
-from pydantic import Field
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.request import Request
+from rest_framework.serializers import IntegerField, ValidationError
 from rest_framework.utils.urls import replace_query_param
 
 from ai_assistant.exceptions import Refused
-from ai_assistant.web.rest.reading import Query
-from ai_assistant.web.rest.shapes import Page
-
-PAGE_ROWS, MOST_ROWS = 50, 200
-CURSOR_CHARS = 500
-
-P = TypeVar("P", bound=Page[Any])
 
 
-class PageQuery(Query):
-    """Which page of a list."""
+class SignedCursorPagination(CursorPagination):
+    """
+    Pages in the `ordering` of the view, whose last field tells equal rows apart.
 
-    cursor: str | None = Field(
-        None,
-        min_length=1,
-        max_length=CURSOR_CHARS,
-        description="From `next` or `previous` of another page.",
-    )
-    page_size: int = Field(
-        PAGE_ROWS, ge=1, le=MOST_ROWS, description="How many rows a page has."
-    )
+    Cursors are signed: what this server has not made never reaches a query.
+    """
 
-
-class SignedCursors(CursorPagination):
-    """Its cursors are signed: what this server has not made never reaches a query."""
-
+    page_size = 50
+    max_page_size = 200
+    page_size_query_param = "page_size"
     template = None
+    cursor_query_description = "From `next` or `previous` of another page."
+    page_size_query_description = "How many rows a page has."
 
-    def __init__(self, ordering: tuple[str, ...], page_size: int) -> None:
-        self.ordering = ordering
-        self.page_size = self.size = page_size
-        self.salt = f"ai_assistant.api.{'.'.join(ordering)}"
+    def get_ordering(self, request: Request, queryset: Any, view: Any) -> Any:
+        """Return the ordering of the view."""
+        return tuple(view.ordering)
 
     def get_page_size(self, request: Request) -> int:
-        """Return the size that was asked for."""
-        return self.size
+        """Return the size that was asked for. Raise ValidationError."""
+        said = request.query_params.get(self.page_size_query_param, self.page_size)
+        size = IntegerField(min_value=1, max_value=self.max_page_size)
+        try:
+            return int(size.run_validation(said))
+        except ValidationError as error:
+            raise ValidationError({self.page_size_query_param: error.detail}) from error
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         """Return where the page begins. Raise Refused bad_cursor."""
-        said = request.query_params.get("cursor")
+        said = request.query_params.get(self.cursor_query_param)
         if said is None:
             return None
         try:
@@ -63,28 +53,21 @@ class SignedCursors(CursorPagination):
     def encode_cursor(self, cursor: Cursor) -> str:
         """Return the address of the page that begins at `cursor`."""
         said = signing.dumps(tuple(cursor), salt=self.salt)
-        return replace_query_param(str(self.base_url), "cursor", said)
+        return replace_query_param(str(self.base_url), self.cursor_query_param, said)
 
+    @property
+    def salt(self) -> str:
+        """What keeps the cursors of two orderings apart."""
+        return f"ai_assistant.api.{'.'.join(self.ordering)}"
 
-def page_of(
-    request: Request,
-    rows: QuerySet[Any],
-    order: str,
-    page: type[P],
-    shapes: Callable[[list[Any]], Iterable[Any]],
-) -> P:
-    """
-    Return a page of `rows`, ordered by the field `order`, or by "-field".
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """Return both parameters, with the bounds of the size."""
+        cursor, size = super().get_schema_operation_parameters(view)
+        bounds = {"minimum": 1, "maximum": self.max_page_size}
+        size["schema"] |= {**bounds, "default": self.page_size}
+        return [cursor, size]
 
-    `page` is the model of the whole; `shapes` makes models of rows, in their order.
-    Rows of the same moment go by their key.
-    """
-    size = int(request.query_params.get("page_size", PAGE_ROWS))
-    key = "-pk" if order.startswith("-") else "pk"
-    cursors = SignedCursors((order, key), size)
-    found = cursors.paginate_queryset(rows, request)
-    return page(
-        next=cursors.get_next_link(),
-        previous=cursors.get_previous_link(),
-        results=list(shapes(list(found or []))),
-    )
+    def get_paginated_response_schema(self, schema: Any) -> dict[str, Any]:
+        """Return what a page is: all of it is there."""
+        page: dict[str, Any] = super().get_paginated_response_schema(schema)
+        return {**page, "required": ["next", "previous", "results"]}

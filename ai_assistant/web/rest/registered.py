@@ -1,15 +1,10 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.views.decorators.csrf import csrf_exempt
-from pydantic import Field
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.exceptions import Refused
 from ai_assistant.models.token import AccessToken
 from ai_assistant.modules.base import ContextModule, tool_name
 from ai_assistant.registry import registry
@@ -17,108 +12,104 @@ from ai_assistant.safety.identity.permissions import may_call, may_use
 from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.arguments import function_schema, schema_error
 from ai_assistant.types import ToolDefinition
-from ai_assistant.web.cors import allow
-from ai_assistant.web.problems import problem_response
-from ai_assistant.web.rest.base import ApiView, answered, caller_of
-from ai_assistant.web.rest.reading import Query, read_query
-from ai_assistant.web.rest.shapes import JSON, Shape, operation
+from ai_assistant.web.rest.base import ApiView, caller_of, operation
+from ai_assistant.web.rest.routes import api_reverse
+from ai_assistant.web.rest.serializers import ReadSerializer
 
 
-class ToolShape(Shape):
+class ToolSerializer(ReadSerializer):
     """A tool that the user may call."""
 
-    name: str
-    label: str
-    description: str
-    effect: str = Field(description="read, ui, write or destructive")
-    policy: str = Field(
-        description="allow or ask: whether each call waits for a person"
+    name = serializers.CharField()
+    label = serializers.CharField(source="display.label")
+    description = serializers.CharField()
+    effect = serializers.CharField(help_text="read, ui, write or destructive")
+    policy = serializers.SerializerMethodField(
+        help_text="allow or ask: whether each call waits for a person"
     )
-    background: bool
-    browser: bool = Field(description="A page carries it out.")
-    parameters: dict[str, JSON] = Field(description="A JSON Schema.")
+    background = serializers.BooleanField(source="execution.background")
+    browser = serializers.BooleanField(
+        source="execution.browser", help_text="A page carries it out."
+    )
+    parameters = serializers.SerializerMethodField(help_text="A JSON Schema.")
+
+    def get_policy(self, tool: ToolDefinition) -> str:
+        return tool_verdict(tool, user=self.context["user"]).decision
+
+    def get_parameters(self, tool: ToolDefinition) -> dict[str, Any]:
+        parameters: dict[str, Any] = function_schema(tool)["function"]["parameters"]
+        return parameters
 
 
-class ModuleShape(Shape):
+class ModuleSerializer(ReadSerializer):
     """What the assistant is on some pages."""
 
-    id: str
-    label: str
-    matches: list[str] = Field(description="Names of views; `*` stands for anything.")
-    tools: list[str] = Field(description="Those of its tools that the user may call.")
+    id = serializers.CharField(source="module.id")
+    label = serializers.CharField(source="module.label")
+    matches = serializers.ListField(
+        child=serializers.CharField(),
+        source="module.matches",
+        help_text="Names of views; `*` stands for anything.",
+    )
+    tools = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Those of its tools that the user may call.",
+    )
 
 
-class RegisteredShape(Shape):
+class RegisteredSerializer(ReadSerializer):
     """What the site's apps have registered, as far as the user may call it."""
 
-    context: list[str]
-    tools: list[ToolShape]
-    commands: list[str]
-    skills: list[str]
-    hooks: list[str]
-    modules: list[ModuleShape]
-    suggestions: list[str]
+    context = serializers.ListField(child=serializers.CharField())
+    tools = ToolSerializer(many=True)
+    commands = serializers.ListField(child=serializers.CharField())
+    skills = serializers.ListField(child=serializers.CharField())
+    hooks = serializers.ListField(child=serializers.CharField())
+    modules = ModuleSerializer(many=True)
+    suggestions = serializers.ListField(child=serializers.CharField())
 
 
-class RootShape(Shape):
+class RootSerializer(ReadSerializer):
     """Where everything is, and what the caller may do."""
 
-    user: str
-    scopes: list[str] = Field(description="What this caller may: read, run, approve.")
-    addresses: dict[str, str]
+    user = serializers.CharField()
+    scopes = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What this caller may: read, run, approve.",
+    )
+    addresses = serializers.DictField(child=serializers.CharField())
 
 
 class RegistryView(ApiView):
     """What is registered for the user."""
 
-    @operation(
-        "registry_read",
-        "Read what the user may call",
-        about="Tools by permission and policy; a page may offer fewer of them. Modules "
-        "of which the user may call no tool are left out, with their suggestions.",
-        query=Query,
-        answers={200: RegisteredShape},
-    )
+    @operation(id="registry_read", answers={200: RegisteredSerializer})
     def get(self, request: Request) -> Response:
-        """Return tools, modules and what else there is."""
-        read_query(request, Query)
+        """
+        Read what the user may call.
+
+        Tools by permission and policy; a page may offer fewer of them. Modules of which
+        the user may call no tool are left out, with their suggestions.
+        """
         tools = list(_tools(request.user))
         modules = list(_modules({tool.name for tool in tools}))
-        return answered(
-            RegisteredShape(
-                context=sorted(registry.contexts()),
-                tools=tools,
-                commands=[],
-                skills=[],
-                hooks=[],
-                modules=[_module(one, names) for one, names in modules],
-                suggestions=sorted(
-                    {str(text) for one, _names in modules for text in one.suggestions}
-                ),
-            )
-        )
+        suggestions = {str(text) for one, _may in modules for text in one.suggestions}
+        told = {
+            "context": sorted(registry.contexts()),
+            "tools": tools,
+            "modules": [{"module": one, "tools": may} for one, may in modules],
+            "suggestions": sorted(suggestions),
+        }
+        told |= {"commands": [], "skills": [], "hooks": []}
+        return Response(RegisteredSerializer(told, context={"user": request.user}).data)
 
 
-def _tools(user: Any) -> Iterable[ToolShape]:
-    for name, tool in sorted(registry.tools().items()):
+def _tools(user: Any) -> Iterable[ToolDefinition]:
+    for _name, tool in sorted(registry.tools().items()):
         if tool.display.renders_only or schema_error(tool) or not may_call(user, tool):
             continue
-        decision = tool_verdict(tool, user=user).decision
-        if decision != "deny":
-            yield _tool(name, tool, decision)
-
-
-def _tool(name: str, tool: ToolDefinition, decision: str) -> ToolShape:
-    return ToolShape(
-        name=name,
-        label=str(tool.display.label),
-        description=tool.description,
-        effect=tool.effect,
-        policy=decision,
-        background=tool.execution.background,
-        browser=tool.execution.browser,
-        parameters=function_schema(tool)["function"]["parameters"],
-    )
+        if tool_verdict(tool, user=user).decision != "deny":
+            yield tool
 
 
 def _modules(callable_: Collection[str]) -> Iterable[tuple[ContextModule, list[str]]]:
@@ -130,56 +121,29 @@ def _modules(callable_: Collection[str]) -> Iterable[tuple[ContextModule, list[s
             yield module, may
 
 
-def _module(module: ContextModule, names: list[str]) -> ModuleShape:
-    return ModuleShape(
-        id=module.id,
-        label=str(module.label),
-        matches=list(module.matches),
-        tools=names,
-    )
-
-
-LISTS = (
-    *("conversations", "runs", "interrupts", "calls", "changes", "usage"),
-    *("usage-sums", "registry", "schema"),
-)
+LISTS = {
+    **{name: f"{name}-list" for name in ("conversations", "runs", "interrupts")},
+    **{name: f"{name}-list" for name in ("calls", "changes", "usage")},
+    **{name: name for name in ("usage-sums", "registry", "schema")},
+}
 
 
 class RootView(ApiView):
     """Where everything is."""
 
-    @operation(
-        "root_read", "Read where everything is", query=Query, answers={200: RootShape}
-    )
+    @operation(id="root_read", answers={200: RootSerializer})
     def get(self, request: Request) -> Response:
-        """Return the addresses, and what the caller may do."""
-        read_query(request, Query)
+        """Read where everything is."""
         caller = caller_of(request)
-        every = AccessToken.Scope.values
         scopes = [
             one
-            for one in every
+            for one in AccessToken.Scope.values
             if caller.has_scope(one)
             and (one == AccessToken.Scope.READ or may_use(caller.user))
         ]
-        return answered(
-            RootShape(
-                user=caller.user.get_username(),
-                scopes=scopes,
-                addresses={
-                    name: request.build_absolute_uri(
-                        reverse(f"ai_assistant:api-{name}")
-                    )
-                    for name in LISTS
-                },
-            )
-        )
-
-
-@csrf_exempt
-def nothing_here(request: HttpRequest) -> HttpResponse:
-    """Answer for an address that is none, as the API answers everything."""
-    sentence = _("There is no such address. The document of the API lists all.")
-    response = problem_response(Refused("not_found", sentence))
-    allow(request, response)
-    return response
+        addresses = {
+            name: request.build_absolute_uri(api_reverse(view))
+            for name, view in LISTS.items()
+        }
+        told = {"user": caller.user.get_username(), "scopes": scopes}
+        return Response(RootSerializer({**told, "addresses": addresses}).data)

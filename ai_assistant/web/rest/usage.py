@@ -1,84 +1,16 @@
-from collections.abc import Iterable
-from datetime import datetime
-from decimal import Decimal
-from typing import Any
-from uuid import UUID
+from typing import Any, ClassVar
 
-from django.db.models import Count, QuerySet, Sum
-from pydantic import AwareDatetime, Field
+from django.db.models import Count, Sum
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ai_assistant.models.usage import UsageLedger
-from ai_assistant.types import UserKey
-from ai_assistant.web.rest.base import ApiView, answered, user_key
-from ai_assistant.web.rest.paging import PageQuery, page_of
-from ai_assistant.web.rest.reading import Query, read_query
-from ai_assistant.web.rest.shapes import Page, Shape, in_time, one_of, operation
-
-
-class TokensShape(Shape):
-    """Tokens and money."""
-
-    tokens: int = Field(description="What counts against budgets.")
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    reasoning_tokens: int
-    cost_usd: Decimal | None = Field(description="Null if no price is known.")
-
-
-class UsageShape(TokensShape):
-    """One model call."""
-
-    id: int
-    run: UUID | None = Field(description="Null if it was deleted.")
-    conversation: UUID | None
-    profile: str
-    model: str
-    state: str = one_of(UsageLedger.State)
-    created_at: datetime
-
-
-class UsagePage(Page[UsageShape]):
-    """Model calls, the newest first."""
-
-
-class ModelUsage(TokensShape):
-    """What one model has used."""
-
-    model: str
-    calls: int
-    unpriced_calls: int = Field(description="Of which no price is known.")
-
-
-class UsageSums(TokensShape):
-    """What all model calls together have used."""
-
-    calls: int
-    unpriced_calls: int
-    by_model: list[ModelUsage]
-
-
-def usage_shapes(rows: Iterable[UsageLedger]) -> Iterable[UsageShape]:
-    """Return rows that were read with their run."""
-    for row in rows:
-        yield UsageShape(
-            id=row.pk,
-            run=row.run_id,
-            conversation=row.run.conversation_id if row.run else None,
-            profile=row.profile,
-            model=row.model,
-            state=row.state,
-            tokens=row.tokens,
-            input_tokens=row.input_tokens,
-            output_tokens=row.output_tokens,
-            cached_tokens=row.cached_tokens,
-            reasoning_tokens=row.reasoning_tokens,
-            cost_usd=row.cost_usd,
-            created_at=row.created_at,
-        )
-
+from ai_assistant.web.rest.base import ApiViewSet, operation, user_key
+from ai_assistant.web.rest.filters import FilterSet, MomentFilter, UUIDFilter
+from ai_assistant.web.rest.serializers import Money, ReadModelSerializer, ReadSerializer
 
 TOKENS = (
     *("tokens", "input_tokens", "output_tokens", "cached_tokens"),
@@ -86,70 +18,79 @@ TOKENS = (
 )
 
 
-class WhichUsage(Query):
-    """Which model calls."""
+class UsageSerializer(ReadModelSerializer):
+    """One model call."""
 
-    run: UUID | None = None
-    conversation: UUID | None = None
-    since: AwareDatetime | None = in_time()
-    until: AwareDatetime | None = in_time()
+    conversation = serializers.UUIDField(source="run.conversation_id", allow_null=True)
 
-
-class UsageQuery(PageQuery, WhichUsage):
-    """Which model calls, and which page of them."""
-
-
-class UsageView(ApiView):
-    """What the user has used."""
-
-    @operation(
-        "usage_list",
-        "List the own model calls",
-        query=UsageQuery,
-        answers={200: UsagePage},
-    )
-    def get(self, request: Request) -> Response:
-        """Return a page of model calls."""
-        rows = _chosen(user_key(request), read_query(request, UsageQuery))
-        rows = rows.select_related("run")
-        return answered(page_of(request, rows, "-created_at", UsagePage, usage_shapes))
-
-
-class UsageSumsView(ApiView):
-    """How much that is together."""
-
-    @operation(
-        "usage_sums",
-        "Sum up the own model calls",
-        query=WhichUsage,
-        answers={200: UsageSums},
-    )
-    def get(self, request: Request) -> Response:
-        """Return the sums, of all calls and of each model."""
-        rows = _chosen(user_key(request), read_query(request, WhichUsage))
-        by_model = rows.order_by("model").values("model")
-        models = by_model.annotate(**_sums())
-        return answered(
-            UsageSums(
-                **_told(rows.aggregate(**_sums())),
-                by_model=[
-                    ModelUsage(model=one["model"], **_told(dict(one))) for one in models
-                ],
-            )
+    class Meta:
+        model = UsageLedger
+        fields = (
+            *("id", "run", "conversation", "profile", "model", "state"),
+            *(*TOKENS, "cost_usd", "created_at"),
         )
+        extra_kwargs: ClassVar = {
+            "run": {"help_text": "Null if it was deleted."},
+            "tokens": {"help_text": "What counts against budgets."},
+            "cost_usd": {"help_text": "Null if no price is known."},
+        }
 
 
-def _chosen(user_id: UserKey, query: WhichUsage) -> QuerySet[UsageLedger, Any]:
-    rows = UsageLedger.objects.filter(user_id=user_id)
-    if query.run is not None:
-        rows = rows.filter(run_id=query.run)
-    if query.conversation is not None:
-        rows = rows.filter(run__conversation_id=query.conversation)
-    if query.since is not None:
-        rows = rows.filter(created_at__gte=query.since)
-    if query.until is not None:
-        rows = rows.filter(created_at__lt=query.until)
-    return rows
+class SumsSerializer(ReadSerializer):
+    """Tokens, money and calls."""
+
+    tokens = serializers.IntegerField(help_text="What counts against budgets.")
+    input_tokens = serializers.IntegerField()
+    output_tokens = serializers.IntegerField()
+    cached_tokens = serializers.IntegerField()
+    reasoning_tokens = serializers.IntegerField()
+    cost_usd = Money(allow_null=True, help_text="Null if no price is known.")
+    calls = serializers.IntegerField()
+    unpriced_calls = serializers.IntegerField(help_text="Of which no price is known.")
+
+
+class ModelUsageSerializer(SumsSerializer):
+    """What one model has used."""
+
+    model = serializers.CharField()
+
+
+class UsageSumsSerializer(SumsSerializer):
+    """What all model calls together have used."""
+
+    by_model = ModelUsageSerializer(many=True)
+
+
+class UsageFilter(FilterSet):
+    run = UUIDFilter()
+    conversation = UUIDFilter("run__conversation_id")
+    since = MomentFilter("created_at", "gte")
+    until = MomentFilter("created_at", "lt")
+
+
+class UsageViewSet(ListModelMixin, ApiViewSet):
+    """The own model calls, the newest first."""
+
+    queryset = UsageLedger.objects.none()
+    serializer_class = UsageSerializer
+    filterset_class = UsageFilter
+
+    def get_queryset(self) -> Any:
+        return UsageLedger.objects.filter(user_id=user_key(self.request))
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        rows = super().filter_queryset(queryset)
+        return rows.select_related("run") if self.action == "list" else rows
+
+    @operation(is_list=True, answers={200: UsageSumsSerializer})
+    @action(detail=False)
+    def sums(self, request: Request) -> Response:
+        """Sum up the own model calls."""
+        rows = self.filter_queryset(self.get_queryset())
+        by_model = rows.order_by("model").values("model").annotate(**_sums())
+        told = _told(rows.aggregate(**_sums()))
+        models = [{"model": one["model"], **_told(one)} for one in by_model]
+        return Response(UsageSumsSerializer({**told, "by_model": models}).data)
 
 
 def _sums() -> dict[str, Any]:
