@@ -48,7 +48,6 @@ class CallSerializer(ReadModelSerializer):
         }
 
     def get_title(self, row: ToolCall) -> str:
-        """Return what its card is called."""
         return row.label or row.name
 
 

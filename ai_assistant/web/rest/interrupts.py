@@ -173,7 +173,6 @@ class InterruptSerializer(ReadModelSerializer):
         return row.nonce if is_told else None
 
     def get_title(self, row: Interrupt) -> str:
-        """Return what the card of the call is called."""
         return row.call.label or row.call.name
 
     def get_importance(self, row: Interrupt) -> str:

@@ -89,7 +89,7 @@ class EventSerializer(ReadSerializer):
     data = serializers.SerializerMethodField()
 
     def get_data(self, event: StoredEvent) -> dict[str, Any]:
-        """Return it; without what the model thinks, where that is hidden."""
+        # Without what the model thinks, where that is hidden.
         is_hidden = event.type == REASONING and not self.context["reasons"]
         return {**event.payload, **({"delta": ""} if is_hidden else {})}
 

@@ -288,6 +288,8 @@ def _as_3_1(told: Any) -> Any:
     }
     if isinstance(about := found.get("description"), str):
         found["description"] = re.sub(r"\n*^\* `.*", "", about, flags=re.M | re.S)
+        if not found["description"] and "enum" in found:
+            del found["description"]
     if told.get("nullable") and "type" in found:
         found["type"] = [found["type"], "null"]
     elif told.get("nullable") and "allOf" in found:
