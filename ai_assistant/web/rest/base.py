@@ -30,8 +30,7 @@ from ai_assistant.web.principal import Caller, authenticate
 from ai_assistant.web.problems import CHALLENGE
 from ai_assistant.web.requests import to_the_end
 from ai_assistant.web.rest.errors import problem_answer
-from ai_assistant.web.rest.filters import FilterBackend
-from ai_assistant.web.rest.paging import SignedCursorPagination
+from ai_assistant.web.rest.lists import FilterBackend, SignedCursorPagination
 from ai_assistant.web.rest.serializers import Body
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -7,7 +7,7 @@ from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from ai_assistant.engine.queries import calls
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.web.rest.base import ApiViewSet, user_key
-from ai_assistant.web.rest.filters import (
+from ai_assistant.web.rest.lists import (
     CharFilter,
     ChoiceFilter,
     FilterSet,

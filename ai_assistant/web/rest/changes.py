@@ -13,8 +13,8 @@ from ai_assistant.render.html.diffs.changes import (
     readable_rows,
 )
 from ai_assistant.web.rest.base import ApiViewSet, user_key
-from ai_assistant.web.rest.filters import FilterSet, UUIDFilter
 from ai_assistant.web.rest.interrupts import ObjectSerializer
+from ai_assistant.web.rest.lists import FilterSet, UUIDFilter
 from ai_assistant.web.rest.serializers import ReadModelSerializer
 
 

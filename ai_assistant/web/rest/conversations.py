@@ -25,7 +25,7 @@ from ai_assistant.web.rest.base import (
     operation,
     user_key,
 )
-from ai_assistant.web.rest.filters import (
+from ai_assistant.web.rest.lists import (
     FilterSet,
     FlagFilter,
     MomentFilter,

@@ -33,7 +33,7 @@ from ai_assistant.web.rest.base import (
     operation,
     user_key,
 )
-from ai_assistant.web.rest.filters import (
+from ai_assistant.web.rest.lists import (
     ChoiceFilter,
     FilterSet,
     FlagFilter,

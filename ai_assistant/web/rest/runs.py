@@ -22,7 +22,7 @@ from ai_assistant.web.rest.base import (
     user_key,
 )
 from ai_assistant.web.rest.conversations import QueuedSerializer
-from ai_assistant.web.rest.filters import (
+from ai_assistant.web.rest.lists import (
     ChoiceFilter,
     FilterSet,
     FlagFilter,

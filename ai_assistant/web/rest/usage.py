@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.web.rest.base import ApiViewSet, operation, user_key
-from ai_assistant.web.rest.filters import FilterSet, MomentFilter, UUIDFilter
+from ai_assistant.web.rest.lists import FilterSet, MomentFilter, UUIDFilter
 from ai_assistant.web.rest.serializers import Money, ReadModelSerializer, ReadSerializer
 
 TOKENS = (
