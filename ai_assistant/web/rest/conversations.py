@@ -18,19 +18,13 @@ from ai_assistant.engine.service import delete, drop_queued, rename
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Channel, Run
 from ai_assistant.render.html.transcript.entries import shows_reasoning
+from ai_assistant.web.rest import lists
 from ai_assistant.web.rest.base import (
     ApiViewSet,
     caller_of,
     carry_out,
     operation,
     user_key,
-)
-from ai_assistant.web.rest.lists import (
-    FilterSet,
-    FlagFilter,
-    MomentFilter,
-    NumberFilter,
-    UUIDFilter,
 )
 from ai_assistant.web.rest.serializers import Body, ReadModelSerializer, Text
 
@@ -115,9 +109,9 @@ class TitleBody(Body):
     title = Text(min_length=1, max_length=TITLE_CHARS)
 
 
-class ConversationFilter(FilterSet):
-    used_after = MomentFilter("updated_at", "gt")
-    active = FlagFilter(
+class ConversationFilter(lists.FilterSet):
+    used_after = lists.MomentFilter("updated_at", "gt")
+    active = lists.FlagFilter(
         "active_run", "isnull", exclude=True, help_text="With a run that has not ended."
     )
 
@@ -168,13 +162,13 @@ class ConversationViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         return Response(status=204)
 
 
-class MessageFilter(FilterSet):
-    run = UUIDFilter()
-    all = FlagFilter(
+class MessageFilter(lists.FilterSet):
+    run = lists.UUIDFilter()
+    all = lists.FlagFilter(
         method="keep",
         help_text="Of all branches, not only of the one that is shown.",
     )
-    after = NumberFilter(
+    after = lists.NumberFilter(
         "position",
         "gt",
         min_value=0,

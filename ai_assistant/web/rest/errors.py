@@ -15,7 +15,7 @@ from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework import exceptions
+from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
@@ -35,37 +35,62 @@ FAILED = 500
 MOST_ERRORS = 20  # that are told
 
 FieldError = dict[str, str]  # field and detail
-# What each exception of the frameworks is called here; "" leaves it its own words.
-CODES: tuple[tuple[tuple[type[Exception], ...], str, Any], ...] = (
+Errors = type[Exception] | tuple[type[Exception], ...]
+# What each exception of the frameworks is called here, and in which words; "": its own.
+CODES: tuple[tuple[Errors, str, Any], ...] = (
     (
         (Http404, exceptions.NotFound),
         "not_found",
         gettext_lazy("There is nothing here that is yours."),
     ),
-    ((RequestDataTooBig,), "too_large", gettext_lazy("This request is too large.")),
+    (RequestDataTooBig, "too_large", gettext_lazy("This request is too large.")),
     (
         (SuspiciousOperation, MultiPartParserError, exceptions.ParseError),
         "bad_request",
         gettext_lazy("This request cannot be read."),
     ),
     (
-        (exceptions.MethodNotAllowed,),
+        exceptions.MethodNotAllowed,
         "method",
         gettext_lazy("This address has no such method."),
     ),
     (
-        (exceptions.NotAcceptable,),
+        exceptions.NotAcceptable,
         "not_acceptable",
         gettext_lazy("Answers are JSON. Accept “application/json”."),
     ),
     (
-        (exceptions.UnsupportedMediaType,),
+        exceptions.UnsupportedMediaType,
         "media_type",
         gettext_lazy("Requests are JSON. Send “Content-Type: application/json”."),
     ),
     ((exceptions.NotAuthenticated, exceptions.AuthenticationFailed), "signed_out", ""),
     ((exceptions.PermissionDenied, PermissionDenied), "permission", ""),
 )
+
+
+class FieldProblemSerializer(serializers.Serializer[Any]):
+    """What is wrong with one field or parameter."""
+
+    field = serializers.CharField()
+    detail = serializers.CharField()
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """Why a request was refused: RFC 9457, with a code that stays."""
+
+    type = serializers.CharField()
+    title = serializers.CharField(help_text="The words of the status.")
+    status = serializers.IntegerField()
+    code = serializers.CharField(help_text="Stable, for programs.")
+    detail = serializers.CharField(
+        help_text="A sentence for a person, in their language."
+    )
+    errors = FieldProblemSerializer(
+        many=True,
+        required=False,
+        help_text="Of code `invalid`: which fields, and why.",
+    )
 
 
 class Invalid(Refused):

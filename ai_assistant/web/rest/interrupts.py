@@ -25,6 +25,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry
 from ai_assistant.text.hidden_characters import looks_like
 from ai_assistant.web.panel.fields import MOST_ROWS
+from ai_assistant.web.rest import lists
 from ai_assistant.web.rest.base import (
     ApiViewSet,
     Scope,
@@ -32,12 +33,6 @@ from ai_assistant.web.rest.base import (
     carry_out,
     operation,
     user_key,
-)
-from ai_assistant.web.rest.lists import (
-    ChoiceFilter,
-    FilterSet,
-    FlagFilter,
-    UUIDFilter,
 )
 from ai_assistant.web.rest.serializers import (
     Body,
@@ -241,13 +236,13 @@ class AnswerBody(Body):
         return attrs
 
 
-class InterruptFilter(FilterSet):
-    open = FlagFilter(
+class InterruptFilter(lists.FilterSet):
+    open = lists.FlagFilter(
         method="filter_open", help_text="Those that still wait, or the others."
     )
-    kind = ChoiceFilter(choices=Interrupt.Kind.choices)
-    run = UUIDFilter()
-    conversation = UUIDFilter("run__conversation_id")
+    kind = lists.ChoiceFilter(choices=Interrupt.Kind.choices)
+    run = lists.UUIDFilter()
+    conversation = lists.UUIDFilter("run__conversation_id")
 
     def filter_open(self, rows: Any, name: str, value: bool) -> Any:  # noqa: FBT001 - as django-filter calls it
         """Return the rows that are open, or the others."""

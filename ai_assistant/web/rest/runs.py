@@ -14,6 +14,7 @@ from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.models.run import FINAL, Channel, Run, RunState
 from ai_assistant.render.html.transcript.entries import shows_reasoning
 from ai_assistant.web.panel.fields import MAX_PATH_CHARS, page_path
+from ai_assistant.web.rest import lists
 from ai_assistant.web.rest.base import (
     ApiViewSet,
     caller_of,
@@ -22,13 +23,6 @@ from ai_assistant.web.rest.base import (
     user_key,
 )
 from ai_assistant.web.rest.conversations import QueuedSerializer
-from ai_assistant.web.rest.lists import (
-    ChoiceFilter,
-    FilterSet,
-    FlagFilter,
-    MomentFilter,
-    UUIDFilter,
-)
 from ai_assistant.web.rest.routes import api_reverse
 from ai_assistant.web.rest.serializers import (
     Body,
@@ -142,11 +136,11 @@ class StartBody(Body):
         return path
 
 
-class RunFilter(FilterSet):
-    conversation = UUIDFilter()
-    state = ChoiceFilter(choices=RunState.choices)
-    final = FlagFilter(method="filter_final", help_text="Ended, or not ended.")
-    created_after = MomentFilter("created_at", "gt")
+class RunFilter(lists.FilterSet):
+    conversation = lists.UUIDFilter()
+    state = lists.ChoiceFilter(choices=RunState.choices)
+    final = lists.FlagFilter(method="filter_final", help_text="Ended, or not ended.")
+    created_after = lists.MomentFilter("created_at", "gt")
 
     def filter_final(self, rows: Any, name: str, value: bool) -> Any:  # noqa: FBT001 - as django-filter calls it
         """Return the rows that have ended, or the others."""

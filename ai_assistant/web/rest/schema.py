@@ -32,8 +32,9 @@ from ai_assistant.web.rest.base import (
     Operation,
     operation,
 )
+from ai_assistant.web.rest.errors import ProblemSerializer
 from ai_assistant.web.rest.routes import resolver
-from ai_assistant.web.rest.serializers import Body, ProblemSerializer
+from ai_assistant.web.rest.serializers import Body
 from ai_assistant.web.rest.starting import KEY_CHARS, KEY_HEADER
 
 ABOUT = """\

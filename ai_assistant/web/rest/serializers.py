@@ -114,27 +114,3 @@ class ReadModelSerializer(ReadSerializer, serializers.ModelSerializer[Any]):
     def get_uniqueness_extra_kwargs(self, *args: Any) -> Any:
         """Return the options as they are: nothing is compared with other rows."""
         return args[-1], {}
-
-
-class FieldProblemSerializer(serializers.Serializer[Any]):
-    """What is wrong with one field or parameter."""
-
-    field = serializers.CharField()
-    detail = serializers.CharField()
-
-
-class ProblemSerializer(serializers.Serializer[Any]):
-    """Why a request was refused: RFC 9457, with a code that stays."""
-
-    type = serializers.CharField()
-    title = serializers.CharField(help_text="The words of the status.")
-    status = serializers.IntegerField()
-    code = serializers.CharField(help_text="Stable, for programs.")
-    detail = serializers.CharField(
-        help_text="A sentence for a person, in their language."
-    )
-    errors = FieldProblemSerializer(
-        many=True,
-        required=False,
-        help_text="Of code `invalid`: which fields, and why.",
-    )

@@ -11,17 +11,15 @@ from django.utils.module_loading import import_string
 from rest_framework.routers import SimpleRouter
 
 from ai_assistant.web.rest.base import NoSchemaView
-from ai_assistant.web.rest.calls import CallViewSet
-from ai_assistant.web.rest.changes import ChangeViewSet, RowViewSet
+from ai_assistant.web.rest.caller import RegistryView, RootView, UsageViewSet
+from ai_assistant.web.rest.calls import CallViewSet, ChangeViewSet, RowViewSet
 from ai_assistant.web.rest.conversations import (
     ConversationViewSet,
     MessageViewSet,
     QueueViewSet,
 )
 from ai_assistant.web.rest.interrupts import InterruptViewSet
-from ai_assistant.web.rest.registered import RegistryView, RootView
 from ai_assistant.web.rest.runs import RunViewSet
-from ai_assistant.web.rest.usage import UsageViewSet
 
 OF_CONVERSATION = "conversations/<uuid:id>"
 
