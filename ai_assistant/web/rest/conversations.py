@@ -165,7 +165,7 @@ class ConversationViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
 class MessageFilter(lists.FilterSet):
     run = lists.UUIDFilter()
     all = lists.FlagFilter(
-        method="keep",
+        method=lambda rows, name, value: rows,
         help_text="Of all branches, not only of the one that is shown.",
     )
     after = lists.NumberFilter(
@@ -175,9 +175,6 @@ class MessageFilter(lists.FilterSet):
         max_value=2**31 - 1,
         help_text="Only of a higher position.",
     )
-
-    def keep(self, rows: Any, name: str, value: bool) -> Any:  # noqa: FBT001 - as django-filter calls it
-        return rows
 
     def filter_queryset(self, queryset: Any) -> Any:
         """Return the rows: of the branch that is shown, if nothing else is asked for."""

@@ -72,13 +72,7 @@ class NumberFilter(filters.NumberFilter):  # type: ignore[misc]
 
 UUIDFilter = filters.UUIDFilter
 CharFilter = filters.CharFilter
-
-
-class ChoiceFilter(filters.ChoiceFilter):  # type: ignore[misc]
-    """One of `choices`."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{"empty_label": None, **kwargs})
+ChoiceFilter = filters.ChoiceFilter
 
 
 class SignedCursorPagination(CursorPagination):

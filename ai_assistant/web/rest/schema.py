@@ -64,13 +64,6 @@ KEY = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="The same key and request a second time change nothing.",
 )
-# Options of a filter and what they are called in a JSON Schema.
-BOUNDS = {
-    "min_value": "minimum",
-    "max_value": "maximum",
-    "min_length": "minLength",
-    "max_length": "maxLength",
-}
 
 
 class _CallerScheme(OpenApiAuthenticationExtension):
@@ -147,19 +140,6 @@ class ApiSchema(AutoSchema):
     def get_filter_backends(self) -> list[Any]:
         """Return what chooses the rows, where that is done."""
         return list(self.view.filter_backends) if self.operation.is_list else []
-
-    def _get_filter_parameters(self) -> list[dict[str, Any]]:
-        """Return the filters, with their bounds."""
-        found: list[dict[str, Any]] = super()._get_filter_parameters()
-        filters = getattr(
-            getattr(self.view, "filterset_class", None), "base_filters", {}
-        )
-        for one in found:
-            options = filters[one["name"]].extra if one["name"] in filters else {}
-            one["schema"] |= {
-                BOUNDS[name]: bound for name, bound in options.items() if name in BOUNDS
-            }
-        return found
 
     def _get_request_body(self, direction: Any = "request") -> dict[str, Any] | None:
         """Return the body: it is read whole, also by a PATCH."""
