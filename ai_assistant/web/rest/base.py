@@ -180,10 +180,12 @@ class ApiView(APIView):
         return str(Scope.READ if method in SAFE_METHODS else cls.write_scope)
 
     def operation_of(self, method: str) -> Operation:
-        """Return what the action for `method` takes and answers."""
+        """Return what the action for `method` takes and answers, also if overridden."""
         name = getattr(self, "action", None) or method.lower()
-        told = getattr(getattr(self, name, None), "operation", None)
-        return told or Operation(is_list=name == "list")
+        for kind in type(self).__mro__:
+            if told := getattr(vars(kind).get(name), "operation", None):
+                return cast("Operation", told)
+        return Operation(is_list=name == "list")
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse a method that is not there before anything is asked."""

@@ -11,6 +11,23 @@ from tests.web.conftest import ask, asked_to_approve
 from tests.web.rest.program import code
 
 CHANGES = {one.file: one.code for one in blocks(page("docs/rest.md")) if one.file}
+CHANGES["shop/assistant_start.py"] = """
+from rest_framework.routers import SimpleRouter
+
+from ai_assistant.web.rest import runs, urls
+
+
+class RunViewSet(runs.RunViewSet):
+    def create(self, request, *args, **kwargs):
+        response = super().create(request, *args, **kwargs)
+        response["X-Shop"] = "1"
+        return response
+
+
+router = SimpleRouter(use_regex_path=False)
+router.register("runs", RunViewSet, "runs")
+urlpatterns = [*router.urls, *urls.urlpatterns]
+"""
 
 
 @pytest.fixture
@@ -81,6 +98,17 @@ class TestChanged:
         assert refused.json()["detail"] == "Only approvers may answer."
         assert ada.get(path).json()["status"] == "open"
         assert ada.post(f"{path}answer/", body).json()["status"] == "denied"
+
+    def test_action_that_calls_that_of_its_base(self, changed, program):
+        changed("assistant_start")
+        ada = program()
+
+        response = ada.start()
+
+        assert (response.status_code, response.headers["X-Shop"]) == (201, "1")
+        assert code(ada.start("")) == "invalid"
+        told = schemas(ada)["paths"]["/runs/"]["post"]
+        assert told["operationId"] == "runs_start"
 
     def test_the_rest_of_it_is_there(self, changed, program):
         changed("assistant_field")
