@@ -171,7 +171,7 @@ class ApiView(APIView):
     versioning_class = None
     metadata_class = None
     schema = None
-    http_method_names = ["get", "head", "post", "patch", "delete"]  # noqa: RUF012 - as Django has it
+    http_method_names = ("get", "head", "post", "patch", "delete")
     write_scope: ClassVar[str] = Scope.RUN
 
     @classmethod

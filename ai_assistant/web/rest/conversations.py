@@ -1,6 +1,6 @@
 from typing import Any, ClassVar
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from rest_framework import serializers
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
@@ -111,8 +111,8 @@ class TitleBody(Body):
 
 class ConversationFilter(lists.FilterSet):
     used_after = lists.MomentFilter("updated_at", "gt")
-    active = lists.FlagFilter(
-        "active_run", "isnull", exclude=True, help_text="With a run that has not ended."
+    active = lists.ConditionFilter(
+        Q(active_run__isnull=False), help_text="With a run that has not ended."
     )
 
 

@@ -2,6 +2,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.validators import RegexValidator
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -237,17 +238,13 @@ class AnswerBody(Body):
 
 
 class InterruptFilter(lists.FilterSet):
-    open = lists.FlagFilter(
-        method="filter_open", help_text="Those that still wait, or the others."
+    open = lists.ConditionFilter(
+        Q(status=Interrupt.Status.OPEN),
+        help_text="Those that still wait, or the others.",
     )
     kind = lists.ChoiceFilter(choices=Interrupt.Kind.choices)
     run = lists.UUIDFilter()
     conversation = lists.UUIDFilter("run__conversation_id")
-
-    def filter_open(self, rows: Any, name: str, value: bool) -> Any:  # noqa: FBT001 - as django-filter calls it
-        """Return the rows that are open, or the others."""
-        choose = rows.filter if value else rows.exclude
-        return choose(status=Interrupt.Status.OPEN)
 
 
 class InterruptViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):

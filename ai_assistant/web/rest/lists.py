@@ -9,6 +9,7 @@ from typing import Any
 
 from django import forms
 from django.core import signing
+from django.db.models import Q
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django_filters import filters
@@ -62,6 +63,20 @@ class FlagFilter(filters.BooleanFilter):  # type: ignore[misc]
     """True or false, and nothing else."""
 
     field_class = _FlagField
+
+
+class ConditionFilter(FlagFilter):
+    """True: the rows that meet a condition; false: all others."""
+
+    def __init__(self, condition: Q, **options: Any) -> None:
+        super().__init__(**options)
+        self.condition = condition
+
+    def filter(self, qs: Any, value: Any) -> Any:
+        """Return the rows."""
+        if value is None:
+            return qs
+        return qs.filter(self.condition if value else ~self.condition)
 
 
 class NumberFilter(filters.NumberFilter):  # type: ignore[misc]

@@ -1,6 +1,7 @@
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -139,13 +140,8 @@ class StartBody(Body):
 class RunFilter(lists.FilterSet):
     conversation = lists.UUIDFilter()
     state = lists.ChoiceFilter(choices=RunState.choices)
-    final = lists.FlagFilter(method="filter_final", help_text="Ended, or not ended.")
+    final = lists.ConditionFilter(Q(state__in=FINAL), help_text="Ended, or not ended.")
     created_after = lists.MomentFilter("created_at", "gt")
-
-    def filter_final(self, rows: Any, name: str, value: bool) -> Any:  # noqa: FBT001 - as django-filter calls it
-        """Return the rows that have ended, or the others."""
-        choose = rows.filter if value else rows.exclude
-        return choose(state__in=FINAL)
 
 
 class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):

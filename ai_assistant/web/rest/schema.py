@@ -68,7 +68,7 @@ KEY = OpenApiParameter(
 
 class _CallerScheme(OpenApiAuthenticationExtension):
     target_class = CallerAuthentication
-    name = ["token", "session"]  # noqa: RUF012 - as the library has it
+    name = ("token", "session")
 
     def get_security_requirement(self, auto_schema: Any) -> list[dict[str, Any]]:
         """Return that one of them is enough."""
@@ -222,7 +222,7 @@ class ApiSchemaGenerator(SchemaGenerator):
         view.schema.view = view
         return view
 
-    def parse(self, input_request: Any, public: bool) -> dict[str, Any]:  # noqa: FBT001 - as the library has it
+    def parse(self, input_request: Any, public: Any) -> dict[str, Any]:
         """Return the operations by path and method."""
         self._initialise_endpoints()
         paths: dict[str, dict[str, Any]] = defaultdict(dict)
@@ -231,7 +231,7 @@ class ApiSchemaGenerator(SchemaGenerator):
             paths[path][method.lower()] = told
         return paths
 
-    def get_schema(self, request: Any = None, public: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - as the library has it
+    def get_schema(self, request: Any = None, public: Any = None) -> dict[str, Any]:
         """Return the document, with the address under which it is served here."""
         servers = [{"url": reverse("ai_assistant:api").rstrip("/")}]
         return {**_document(conf.get("REST_URLCONF")), "servers": servers}
