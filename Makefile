@@ -154,9 +154,11 @@ rows: venv ## rows of docs/features.md without a test
 
 # --- upkeep ---
 
-.PHONY: messages drawings lock clean
+.PHONY: messages client drawings lock clean
 messages: venv ## take the texts into the catalogues of all languages (needs gettext)
 	@$(PY) tools/messages.py
+client: venv ## write the values of the Python client from the document of the REST API
+	@$(PY) -m tools.client
 drawings: browser-program ## draw the Mermaid blocks of docs/ that have changed (needs npm)
 	@$(PY) -m tools.drawings
 LOCK = uv pip compile --quiet --universal --generate-hashes --no-emit-index-url \

@@ -128,6 +128,7 @@ SETTINGS: Mapping[str, Any] = {
     },
     # --- programs ---
     "CORS_ORIGINS": [],  # of pages elsewhere that may call with an access token
+    "REST_URLCONF": "ai_assistant.web.rest.urls",  # of the REST API
     "TOKENS": {
         "DAYS": 90,  # for how long a new token is good, if nobody says otherwise
         "MAX_DAYS": Setting(365, (float, type(None)), wanted="a number or None"),

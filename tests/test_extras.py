@@ -54,7 +54,8 @@ async def ask():
     return [agui.status_code, agui.json()["code"], agui.json()["detail"]]
 print(asyncio.run(ask()))
 schema = client.get("/assistant/api/schema/")
-print(schema.status_code)
+print([schema.status_code, schema.json()["code"], schema.json()["detail"]])
+print(client.get("/assistant/api/runs/").status_code)
 """
 
 
@@ -76,13 +77,17 @@ def test_neither_is_imported(tmp_path):
 @pytest.mark.servers
 @pytest.mark.broad
 def test_neither_is_needed(tmp_path):
-    *_, agui, schema = site(tmp_path, before=MISSING, then=ASKED)
+    *_, agui, schema, runs = site(tmp_path, before=MISSING, then=ASKED)
 
     assert agui == (
         "[501, 'needs_agui', 'AG-UI is not available: ag-ui-protocol is not "
         "installed.']"
     )
-    assert schema == "200"
+    assert schema == (
+        "[501, 'needs_schema', 'This site has no document of its API: "
+        "drf-spectacular is not installed.']"
+    )
+    assert runs == "200"
 
 
 class TestMissing:

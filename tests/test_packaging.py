@@ -167,9 +167,6 @@ class TestWheel:
             *("agui", "celery", "client", "litellm", "postgres", "redis", "schema")
         ]
 
-    def test_holds_the_document_of_the_api(self, wheel):
-        assert "ai_assistant/web/rest/openapi.json" in wheel.namelist()
-
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):

@@ -4,9 +4,13 @@ A client of a site's assistant, for programs: `pip install 'ai-assistant[client]
 It needs no settings of Django, and knows nothing of the rest of this package.
 """
 
-from ai_assistant.client.client import Assistant
-from ai_assistant.client.values import (
+from ai_assistant.client.client import (
+    Assistant,
     AssistantProblem,
+    NotInTime,
+    Run,
+)
+from ai_assistant.client.values import (
     Call,
     Change,
     Conversation,
@@ -14,12 +18,10 @@ from ai_assistant.client.values import (
     Events,
     Interrupt,
     Message,
-    NotInTime,
     Option,
     Proposal,
     Question,
     Queued,
-    Run,
 )
 
 __all__ = [

@@ -9,9 +9,8 @@ from uuid import UUID, uuid4
 
 import httpx
 
+from ai_assistant.client import values
 from ai_assistant.client.values import (
-    WAITING_FOR_PERSON,
-    AssistantProblem,
     Call,
     Change,
     Conversation,
@@ -19,16 +18,47 @@ from ai_assistant.client.values import (
     Events,
     Interrupt,
     Message,
-    NotInTime,
     Queued,
-    Run,
     Value,
 )
 
 V = TypeVar("V", bound=Value)
 
+WAITING_FOR_PERSON = ("waiting_approval", "waiting_answer")
 TIMEOUT_S = 30.0
 ACCEPT = "application/json, application/problem+json"
+
+
+class AssistantProblem(Exception):
+    """
+    The site has refused a request.
+
+    `code` is stable and for programs, `detail` a sentence for people, `errors` what
+    is wrong with single fields; `retry_after_s` is None if waiting does not help.
+    """
+
+    def __init__(
+        self, status: int, body: Mapping[str, Any], retry_after_s: int | None = None
+    ) -> None:
+        self.status = status
+        self.code = str(body.get("code", "unknown"))
+        self.detail = str(body.get("detail", ""))
+        self.errors: list[dict[str, str]] = list(body.get("errors", []))
+        self.retry_after_s = retry_after_s
+        super().__init__(f"{status} {self.code}: {self.detail}")
+
+
+class NotInTime(Exception):
+    """The run goes on, but longer than the caller waits."""
+
+
+class Run(values.Run):
+    """From one message of the user to the final answer."""
+
+    @property
+    def waits_for_person(self) -> bool:
+        """Whether it goes on only when somebody answers."""
+        return self.state in WAITING_FOR_PERSON
 
 
 class Transport:

@@ -1,36 +1,14 @@
-"""What a site answers. Fields that are not told here are kept, and can be read."""
+"""
+What a site answers: `make client` writes this from the document of the API.
 
-from collections.abc import Mapping
+Fields that are not told here are kept, and can be read.
+"""
+
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
-
-WAITING_FOR_PERSON = ("waiting_approval", "waiting_answer")
-
-
-class AssistantProblem(Exception):
-    """
-    The site has refused a request.
-
-    `code` is stable and for programs, `detail` a sentence for people, `errors` what
-    is wrong with single fields; `retry_after_s` is None if waiting does not help.
-    """
-
-    def __init__(
-        self, status: int, body: Mapping[str, Any], retry_after_s: int | None = None
-    ) -> None:
-        self.status = status
-        self.code = str(body.get("code", "unknown"))
-        self.detail = str(body.get("detail", ""))
-        self.errors: list[dict[str, str]] = list(body.get("errors", []))
-        self.retry_after_s = retry_after_s
-        super().__init__(f"{status} {self.code}: {self.detail}")
-
-
-class NotInTime(Exception):
-    """The run goes on, but longer than the caller waits."""
 
 
 class Value(BaseModel):
@@ -45,12 +23,16 @@ class Conversation(Value):
     id: UUID
     title: str
     active_run: UUID | None
+    shown_run: UUID | None
+    pinned_at: datetime | None
+    archived_at: datetime | None
+    unread: bool
     created_at: datetime
     updated_at: datetime
 
 
 class Message(Value):
-    """One entry of a conversation; `role` is user or assistant."""
+    """One entry of a conversation."""
 
     id: UUID
     conversation: UUID
@@ -69,34 +51,43 @@ class Run(Value):
     id: UUID
     conversation: UUID
     continues: UUID | None
+    after: UUID | None
+    wish: str
     state: str
     is_final: bool
     stop_requested: bool
     error_code: str
     error_text: str
+    opens_at: datetime | None
     last_event: int
+    page_path: str
+    page_title: str
+    module: str
+    profile: str
+    look_only: bool
+    door: str
     created_at: datetime
     finished_at: datetime | None
 
-    @property
-    def waits_for_person(self) -> bool:
-        """Whether it goes on only when somebody answers."""
-        return self.state in WAITING_FOR_PERSON
-
 
 class Queued(Value):
-    """A message that waits until the run before it has ended; it has no run yet."""
+    """A message that waits for the end of a run."""
 
     id: UUID
     conversation: UUID
     position: int
     text: str
-    held: str  # why it is not started before a person says so
+    page_path: str
+    page_title: str
+    profile: str
+    look_only: bool
+    door: str
+    held: str
     created_at: datetime
 
 
 class Event(Value):
-    """A fact of a run; its type is an AG-UI 1.0 name, or CUSTOM."""
+    """A fact of a run; its type is an AG-UI 1.0 name, or `CUSTOM`."""
 
     number: int
     type: str
@@ -104,7 +95,7 @@ class Event(Value):
 
 
 class Events(Value):
-    """Events of a run, and its state when they were read."""
+    """The events of a run after a number, and the run's state when they were read."""
 
     run: UUID
     state: str
@@ -122,7 +113,7 @@ class Option(Value):
 
 
 class Question(Value):
-    """What a tool asks; `kind` is text, confirm, select or multi_select."""
+    """What a tool asks."""
 
     text: str
     kind: str
@@ -132,7 +123,7 @@ class Question(Value):
 
 
 class Proposal(Value):
-    """The difference that a call would make."""
+    """The true difference that a call would make, computed by the server."""
 
     title: str
     verb: str
@@ -146,7 +137,7 @@ class Proposal(Value):
 
 
 class Interrupt(Value):
-    """Why a call waits; `nonce` is there while it can be answered."""
+    """Why a call waits."""
 
     id: UUID
     run: UUID
@@ -159,33 +150,46 @@ class Interrupt(Value):
     label: str
     effect: str
     arguments: dict[str, Any]
+    because: str
+    importance: str
     proposal: Proposal | None
     question: Question | None
     answer: Any
+    created_at: datetime
+    decided_at: datetime | None
     expires_at: datetime | None
 
 
 class Call(Value):
-    """One request of the model; `result` is there if the call was read alone."""
+    """One request of the model, without its result."""
 
     id: UUID
     run: UUID
     conversation: UUID
+    parent: UUID | None
+    step: int
+    position: int
     tool: str
     label: str
     effect: str
     status: str
+    reason: str
     arguments: dict[str, Any]
+    background: bool
+    asks: bool
+    approved: bool
+    progress: float | None
+    progress_text: str
     error: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    steps: list[Any] = []
     result: Any = None
 
 
 class Change(Value):
-    """
-    What a tool call has changed; `rows` are there if it was read alone.
-
-    Of a conversation that is deleted it names no run and no call.
-    """
+    """What one tool call has changed, without its rows."""
 
     id: UUID
     run: UUID | None
@@ -195,4 +199,5 @@ class Change(Value):
     row_count: int
     is_partial: bool
     gaps: list[str]
+    created_at: datetime
     rows: list[dict[str, Any]] = []

@@ -44,6 +44,16 @@ class Caller:
         """Whether the caller may answer what a run waits for."""
         return self.has_scope(Scope.APPROVE)
 
+    def authorize(self, scope: str) -> None:
+        """Raise Refused permission or scope if the caller may not do this."""
+        allowed = may_view if scope == Scope.READ else may_use
+        if not allowed(self.user):
+            raise Refused(
+                "permission",
+                _("You have no permission for this. Ask whoever runs this site."),
+            )
+        self.check_scope(scope)
+
     def check_scope(self, scope: str) -> None:
         """Raise Refused scope if the token is not for this."""
         if not self.has_scope(scope):
@@ -68,15 +78,14 @@ def identify(request: HttpRequest, scope: str) -> Caller:
     scope; Limited after many unknown tokens. Views that ask this are exempt from the middleware's own CSRF check: a
     token needs none, a session has it here.
     """
-    caller = _by_token(request) or _by_session(request)
-    allowed = may_view if scope == Scope.READ else may_use
-    if not allowed(caller.user):
-        raise Refused(
-            "permission",
-            _("You have no permission for this. Ask whoever runs this site."),
-        )
-    caller.check_scope(scope)
+    caller = authenticate(request)
+    caller.authorize(scope)
     return caller
+
+
+def authenticate(request: HttpRequest) -> Caller:
+    """Return who calls, whatever they may. Raise Refused signed_out or csrf; Limited."""
+    return _by_token(request) or _by_session(request)
 
 
 @sensitive_variables("secret")

@@ -43,6 +43,7 @@ STATUS = {
     "too_many_runs": 429,
     "needs_agui": 501,
     "needs_asgi": 501,
+    "needs_schema": 501,
     "no_executor": 503,
     "disk_full": 507,
 }

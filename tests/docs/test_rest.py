@@ -16,7 +16,9 @@ BLOCKS = blocks(page("docs/rest.md"))
 
 
 def code_of(language: str) -> list[str]:
-    return [block.code for block in BLOCKS if block.language == language]
+    return [
+        block.code for block in BLOCKS if block.language == language and not block.file
+    ]
 
 
 @pytest.fixture

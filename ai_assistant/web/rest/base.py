@@ -1,34 +1,64 @@
 """What all views have in common: who, what is read and written, how often."""
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import IO, Any, ClassVar, cast
+from typing import IO, Any, ClassVar, TypeVar, cast
 
-from django.db import transaction
-from django.http import HttpRequest
+from asgiref.sync import async_to_sync
+from django.forms import Field
 from django.utils.translation import gettext as _
-from pydantic import BaseModel
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import MethodNotAllowed
+from rest_framework.exceptions import MethodNotAllowed, ValidationError
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
-from rest_framework.permissions import SAFE_METHODS
-from rest_framework.renderers import BaseRenderer
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.utils import json
 from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
 
 from ai_assistant import conf
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.token import AccessToken
+from ai_assistant.request_context import to_the_end
 from ai_assistant.types import UserKey
-from ai_assistant.web.cors import allow, preflight
-from ai_assistant.web.principal import Caller, identify
+from ai_assistant.web.principal import Caller, authenticate
 from ai_assistant.web.problems import CHALLENGE
 from ai_assistant.web.rest.errors import problem_answer
-from ai_assistant.web.rest.reading import Query, read_query
+from ai_assistant.web.rest.lists import FilterBackend, SignedCursorPagination
+from ai_assistant.web.rest.serializers import Body
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+Scope = AccessToken.Scope
+
+
+class CallerAuthentication(BaseAuthentication):
+    """A session with CSRF, or an access token; `request.auth` is the Caller."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Caller]:
+        """Return the user and the caller. Raise Refused signed_out or csrf."""
+        caller = authenticate(request._request)  # noqa: SLF001
+        return caller.user, caller
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return what is asked of a program without a token."""
+        return CHALLENGE
+
+
+class CallerPermission(BasePermission):
+    """Whether the user may use the assistant, and the token is for this."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Return True. Raise Refused permission or scope."""
+        caller_of(request).authorize(view.scope_of(str(request.method)))
+        return True
 
 
 class CallerThrottle(SimpleRateThrottle):
@@ -59,24 +89,6 @@ class WriteThrottle(CallerThrottle):
         return super().get_cache_key(request, view)
 
 
-class CallerAuthentication(BaseAuthentication):
-    """
-    A session with CSRF, or an access token; `request.auth` is the Caller.
-
-    Raise Refused: signed_out, csrf, permission, scope.
-    """
-
-    def authenticate(self, request: Request) -> tuple[Any, Caller]:
-        """Return the user and the caller."""
-        view = request.parser_context["view"]
-        caller = identify(request._request, view.scope_of(str(request.method)))  # noqa: SLF001
-        return caller.user, caller
-
-    def authenticate_header(self, request: Request) -> str:
-        """Return what is asked of a program without a token."""
-        return CHALLENGE
-
-
 BYTES_A_CHARACTER = 12  # as two \u escapes
 BYTES_BESIDE = 64 * 1024  # of a body, for all but its text
 
@@ -84,21 +96,21 @@ BYTES_BESIDE = 64 * 1024  # of a body, for all but its text
 class Negotiation(DefaultContentNegotiation):
     """Goes by the header `Accept`; a parameter for it is a mistake like any other."""
 
-    settings = SimpleNamespace(URL_FORMAT_OVERRIDE=None)  # type: ignore[assignment]
+    settings = SimpleNamespace(URL_FORMAT_OVERRIDE=None)
 
 
-class JSONBody(BaseParser):
-    """Returns the bytes of a JSON body: a model reads them, and says what is wrong."""
+class BodyParser(BaseParser):
+    """Reads JSON in UTF-8, as much of it as a message can need."""
 
     media_type = "application/json"
 
-    def parse(  # type: ignore[override]  # what it returns is `request.data`
+    def parse(
         self,
         stream: IO[Any],
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
-    ) -> bytes:
-        """Return the bytes. Raise Refused too_large."""
+    ) -> Any:
+        """Return the values. Raise Refused too_large or bad_request."""
         most = (
             BYTES_A_CHARACTER * int(conf.get("LIMITS", "MESSAGE_CHARS")) + BYTES_BESIDE
         )
@@ -106,86 +118,164 @@ class JSONBody(BaseParser):
         if len(body) > most:
             sentence = _("A request may have at most %(most)d bytes.") % {"most": most}
             raise Refused("too_large", sentence)
-        return body
+        try:
+            values = json.loads(body.decode() or "{}")
+            json.dumps(values, ensure_ascii=False).encode()  # half a character is none
+        except (ValueError, RecursionError) as error:
+            sentence = _("The body is not JSON: %(why)s.") % {"why": error}
+            raise Refused("bad_request", sentence) from error
+        return values
 
 
-class JSONAnswer(BaseRenderer):
-    """Writes a model, or a dict of plain values."""
+class AnswerRenderer(JSONRenderer):
+    """Writes JSON, whatever the site has for its own API."""
 
-    media_type = "application/json"
-    format = "json"
-    charset = None
-
-    def render(
-        self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: Mapping[str, Any] | None = None,
-    ) -> bytes:
-        """Return UTF-8; nothing for None."""
-        if data is None:
-            return b""
-        if isinstance(data, BaseModel):
-            return data.model_dump_json().encode()
-        return json.dumps(data, ensure_ascii=False).encode()
+    ensure_ascii = False
+    compact = True
+    strict = True
 
 
-Scope = AccessToken.Scope
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Operation:
+    """What an action takes and answers, beside what its view says of all of them."""
+
+    id: str = ""  # of the document; without it the names of view and action
+    query: type[BaseSerializer[Any]] | None = None
+    body: type[Body] | None = None
+    takes_key: bool = False  # the header Idempotency-Key
+    is_list: bool = False  # its rows are chosen by the filters of the view
+    answers: Mapping[int, Any] = field(default_factory=dict)  # by status
+    problems: tuple[str, ...] = ()  # codes that only this action answers
+    example: Mapping[str, Any] | None = None  # of the body
+
+
+def operation(**told: Any) -> Callable[[F], F]:
+    """Say what an action takes and answers: fields of Operation."""
+
+    def describe(action: F) -> F:
+        action.operation = Operation(**told)  # type: ignore[attr-defined]
+        return action
+
+    return describe
 
 
 class ApiView(APIView):
     """Depends on no setting of the site's own API, and is not in its document."""
 
     authentication_classes = (CallerAuthentication,)
-    permission_classes = ()  # who calls is asked for what it needs
+    permission_classes = (CallerPermission,)
     throttle_classes = (CallerThrottle, WriteThrottle)
-    parser_classes = (JSONBody,)
-    renderer_classes = (JSONAnswer,)
+    parser_classes = (BodyParser,)
+    renderer_classes = (AnswerRenderer,)
     content_negotiation_class = Negotiation
     versioning_class = None
     metadata_class = None
     schema = None
+    http_method_names = ("get", "head", "post", "patch", "delete")
     write_scope: ClassVar[str] = Scope.RUN
-
-    @classmethod
-    def as_view(cls, **initkwargs: Any) -> Any:
-        """Return the view; the engine's units must not lie in one of the site's."""
-        return transaction.non_atomic_requests(super().as_view(**initkwargs))
 
     @classmethod
     def scope_of(cls, method: str) -> str:
         """Return the scope that a token needs for `method`."""
         return str(Scope.READ if method in SAFE_METHODS else cls.write_scope)
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Answer, and tell a browser whether the page of another site may read it."""
-        asked = preflight(request)
-        if asked is not None:
-            return asked
-        response = super().dispatch(request, *args, **kwargs)
-        allow(request, response)
-        return response
+    def operation_of(self, method: str) -> Operation:
+        """Return what the action for `method` takes and answers, also if overridden."""
+        name = getattr(self, "action", None) or method.lower()
+        for kind in type(self).__mro__:
+            if told := getattr(vars(kind).get(name), "operation", None):
+                return cast("Operation", told)
+        return Operation(is_list=name == "list")
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse a method that is not there before anything is asked."""
         if str(request.method) not in self.allowed_methods:
             raise MethodNotAllowed(str(request.method))
         super().initial(request, *args, **kwargs)
-        if request.method not in SAFE_METHODS:
-            read_query(request, Query)
+        self.check_parameters(request)
 
-    def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
-        """Refuse it: the document tells what there is."""
-        raise MethodNotAllowed("OPTIONS")
+    def check_parameters(self, request: Request) -> None:
+        """Refuse parameters that are unknown, empty or there twice."""
+        given, known = request.query_params, self.known_parameters()
+        for name in given:
+            if name not in known:
+                raise _unknown(name, known)
+            if len(given.getlist(name)) > 1:
+                raise ValidationError({name: [_("it is given twice")]})
+            if not given[name]:
+                raise ValidationError(
+                    {name: [Field.default_error_messages["required"]]}
+                )
 
-    @property
-    def allowed_methods(self) -> list[str]:
-        """The methods of this address."""
-        return [one for one in super().allowed_methods if one != "OPTIONS"]
+    def known_parameters(self) -> set[str]:
+        """Return the names of the parameters of this action."""
+        query = self.operation_of(str(self.request.method)).query
+        return set(query().fields) if query else set()  # type: ignore[attr-defined]
+
+    def read_query(self) -> dict[str, Any]:
+        """Return the parameters that are no filters. Raise ValidationError."""
+        query = self.operation_of("get").query
+        return _validated(query, self.request.query_params.dict())
+
+    def read_body(self) -> dict[str, Any]:
+        """Return the fields of the body. Raise ValidationError."""
+        body = self.operation_of(str(self.request.method)).body
+        return _validated(body, self.request.data)
 
     def get_exception_handler(self) -> Callable[[Exception, Any], Response]:
         """Return ours, whatever the site has for its own API."""
         return problem_answer
+
+
+class NoSchemaView(ApiView):
+    """Stands where the document would be, on a site without drf-spectacular."""
+
+    def get(self, request: Request) -> Response:
+        """Raise Refused needs_schema."""
+        sentence = _(
+            "This site has no document of its API: drf-spectacular is not installed."
+        )
+        raise Refused("needs_schema", sentence)
+
+
+class ApiViewSet(ApiView, GenericViewSet[Any]):
+    """Rows of the user who calls, which are read by their id."""
+
+    filter_backends = (FilterBackend,)
+    pagination_class = SignedCursorPagination
+    lookup_field = "pk"
+    lookup_url_kwarg = "id"
+    lookup_value_converter = "uuid"
+    ordering: ClassVar[tuple[str, ...]] = ("-created_at", "-pk")
+
+    def known_parameters(self) -> set[str]:
+        """Return the names of filters and pages too, if the action answers a list."""
+        names = super().known_parameters()
+        if not self.operation_of(str(self.request.method)).is_list:
+            return names
+        parts = [backend() for backend in self.filter_backends]
+        if self.action == "list":
+            parts.append(self.paginator)
+        for part in parts:
+            tell = getattr(part, "get_schema_operation_parameters", None)
+            names |= {one["name"] for one in tell(self)} if tell else set()
+        filters = getattr(self, "filterset_class", None)
+        return names | set(filters.base_filters if filters else ())
+
+
+def _validated(kind: Any, given: Any) -> dict[str, Any]:
+    serializer = kind(data=given)
+    serializer.is_valid(raise_exception=True)
+    found: dict[str, Any] = serializer.validated_data
+    return found
+
+
+def _unknown(name: str, known: set[str]) -> Refused:
+    names = ", ".join(f"“{one}”" for one in sorted(known))
+    sentence = _("There is no parameter “%(name)s”.") % {"name": name[:80]}
+    if names:
+        sentence += " " + _("Use one of: %(known)s.") % {"known": names}
+    return Refused("unknown_parameter", sentence)
 
 
 def caller_of(request: Request) -> Caller:
@@ -198,8 +288,11 @@ def user_key(request: Request) -> UserKey:
     return caller_of(request).user.pk
 
 
-def answered(
-    shape: BaseModel, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
-    """Return `shape` as the answer."""
-    return Response(shape, status=status, headers=dict(headers or {}))
+def carry_out(work: Coroutine[Any, Any, T]) -> T:
+    """
+    Do `work` on the loop of the server, and return what it returns.
+
+    What has begun is done to its end, also when the client has gone. Without a loop
+    that stays, as under WSGI, it has one of its own.
+    """
+    return async_to_sync(to_the_end)(work)

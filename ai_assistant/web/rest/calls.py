@@ -1,147 +1,219 @@
-from collections.abc import Iterable
-from datetime import datetime
-from typing import Any
+"""Tool calls, and what they have changed."""
+
+from typing import Any, ClassVar
 from uuid import UUID
 
-from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
+from django.core.validators import RegexValidator
+from django.db.models import Count, QuerySet
+from rest_framework import serializers
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 
-from ai_assistant.engine.queries import calls, get_or_404
+from ai_assistant.engine.queries import calls, changes, get_or_404, row_changes
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.web.rest.base import ApiView, answered, user_key
-from ai_assistant.web.rest.paging import PageQuery, page_of
-from ai_assistant.web.rest.reading import Query, read_query
-from ai_assistant.web.rest.shapes import JSON, Page, Shape, one_of, operation
+from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.render.html.diffs.changes import (
+    SHOWN_ROWS,
+    gap_sentences,
+    readable_rows,
+)
+from ai_assistant.web.rest import lists
+from ai_assistant.web.rest.base import ApiViewSet, user_key
+from ai_assistant.web.rest.interrupts import ObjectSerializer
+from ai_assistant.web.rest.serializers import ReadModelSerializer
 
-
-class CallShape(Shape):
-    """One request of the model, without its result."""
-
-    id: UUID
-    run: UUID
-    conversation: UUID
-    parent: UUID | None = Field(description="The call that made this one.")
-    step: int = Field(description="From 0, within the run.")
-    position: int = Field(description="From 0, within the step.")
-    tool: str
-    label: str
-    effect: str
-    status: str = one_of(CallStatus)
-    reason: str = Field(description="expired, skipped, person, ... or empty")
-    arguments: dict[str, JSON]
-    background: bool
-    asks: bool = Field(description="It has to be approved.")
-    approved: bool
-    progress: float | None = Field(description="0 to 1")
-    progress_text: str
-    error: str
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-
-
-class CallPage(Page[CallShape]):
-    """Tool calls, the newest first."""
-
-
-class CallDetailShape(CallShape):
-    """One request of the model, and its one answer."""
-
-    steps: list[JSON] = Field(description="The progress that the tool has reported.")
-    result: JSON = Field(
-        description="Its result, with `ok`, `data`, `message` and `error`; null while it "
-        "is open."
-    )
-
-
-def call_shapes(rows: Iterable[ToolCall]) -> Iterable[CallShape]:
-    """Return rows that were read with their step and run."""
-    return (CallShape(**_fields(row)) for row in rows)
-
-
-def call_detail(row: ToolCall) -> CallDetailShape:
-    """Return a call with its result."""
-    return CallDetailShape(**_fields(row), steps=row.steps, result=row.result)
-
-
-def _fields(row: ToolCall) -> dict[str, Any]:
-    return {
-        "id": row.pk,
-        "run": row.run_id,
-        "conversation": row.run.conversation_id,
-        "parent": row.parent_id,
-        "step": row.step.index,
-        "position": row.position,
-        "tool": row.name,
-        "label": row.label or row.name,
-        "effect": row.effect,
-        "status": row.status,
-        "reason": row.reason,
-        "arguments": row.arguments,
-        "background": row.background,
-        "asks": row.asks,
-        "approved": row.approved,
-        "progress": row.progress,
-        "progress_text": row.progress_text,
-        "error": row.error,
-        "created_at": row.created_at,
-        "started_at": row.started_at,
-        "finished_at": row.finished_at,
-    }
-
-
-TOOL_NAME = r"^[a-zA-Z0-9_-]+$"
+TOOL_NAME = r"^[a-zA-Z0-9_-]+\Z"
 # Large, and not in a list.
 LEFT_OUT = ("result", "result_text", "preview", "partial", "steps")
 
 
-class CallsQuery(PageQuery):
-    """Which calls."""
+class CallSerializer(ReadModelSerializer):
+    """One request of the model, without its result."""
 
-    run: UUID | None = None
-    conversation: UUID | None = None
-    status: CallStatus | None = one_of(CallStatus, default=None)
-    tool: str | None = Field(None, min_length=1, max_length=64, pattern=TOOL_NAME)
-
-
-class CallsView(ApiView):
-    """What tools were called in the own runs."""
-
-    @operation(
-        "calls_list",
-        "List your tool calls",
-        query=CallsQuery,
-        answers={200: CallPage},
+    conversation = serializers.UUIDField(source="run.conversation_id")
+    step = serializers.IntegerField(
+        source="step.index", help_text="From 0, within the run."
     )
-    def get(self, request: Request) -> Response:
-        """Return a page of calls."""
-        query = read_query(request, CallsQuery)
-        rows = calls(user_key(request))
-        if query.run is not None:
-            rows = rows.filter(run_id=query.run)
-        if query.conversation is not None:
-            rows = rows.filter(run__conversation_id=query.conversation)
-        if query.status is not None:
-            rows = rows.filter(status=query.status)
-        if query.tool is not None:
-            rows = rows.filter(name=query.tool)
-        rows = rows.select_related("run", "step").defer(*LEFT_OUT)
-        return answered(page_of(request, rows, "-created_at", CallPage, call_shapes))
+    tool = serializers.CharField(source="name")
+    label = serializers.SerializerMethodField(method_name="get_title")
+    arguments = serializers.DictField()
+
+    class Meta:
+        model = ToolCall
+        fields: tuple[str, ...] = (
+            *("id", "run", "conversation", "parent", "step", "position", "tool"),
+            *("label", "effect", "status", "reason", "arguments", "background"),
+            *("asks", "approved", "progress", "progress_text", "error"),
+            *("created_at", "started_at", "finished_at"),
+        )
+        extra_kwargs: ClassVar = {
+            "parent": {"help_text": "The call that made this one."},
+            "position": {"help_text": "From 0, within the step."},
+            "reason": {"help_text": "expired, skipped, person, ... or empty"},
+            "asks": {"help_text": "It has to be approved."},
+            "progress": {"help_text": "0 to 1"},
+        }
+
+    def get_title(self, row: ToolCall) -> str:
+        return row.label or row.name
 
 
-class CallView(ApiView):
-    """One call."""
+class CallDetailSerializer(CallSerializer):
+    """One request of the model, and its one answer."""
 
-    @operation(
-        "calls_read",
-        "Read a tool call with its result",
-        query=Query,
-        answers={200: CallDetailShape},
-        problems=("not_found",),
+    steps = serializers.ListField(help_text="The progress that the tool has reported.")
+
+    class Meta(CallSerializer.Meta):
+        fields = (*CallSerializer.Meta.fields, "steps", "result")
+        extra_kwargs: ClassVar = {
+            **CallSerializer.Meta.extra_kwargs,
+            "result": {
+                "help_text": "Its result, with `ok`, `data`, `message` and `error`; null while "
+                "it is open."
+            },
+        }
+
+
+class CallFilter(lists.FilterSet):
+    run = lists.UUIDFilter()
+    conversation = lists.UUIDFilter("run__conversation_id")
+    status = lists.ChoiceFilter(choices=CallStatus.choices)
+    tool = lists.CharFilter(
+        "name", strip=False, max_length=64, validators=[RegexValidator(TOOL_NAME)]
     )
-    def get(self, request: Request, id: UUID) -> Response:
-        """Return a call."""
-        read_query(request, Query)
-        rows = calls(user_key(request)).select_related("run", "step")
-        return answered(call_detail(get_or_404(rows, id)))
+
+
+class CallViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
+    """The own tool calls, the newest first."""
+
+    queryset = ToolCall.objects.none()
+    filterset_class = CallFilter
+
+    def get_serializer_class(self) -> Any:
+        return CallSerializer if self.action == "list" else CallDetailSerializer
+
+    def get_queryset(self) -> Any:
+        rows = calls(user_key(self.request)).select_related("run", "step")
+        return rows.defer(*LEFT_OUT) if self.action == "list" else rows
+
+
+class ReadableRows(serializers.ListSerializer[Any]):
+    """Changed rows as a person reads them: those of a page, or the first of a change."""
+
+    def to_representation(self, data: Any) -> list[Any]:
+        """Return the rows, each with its number."""
+        is_page = isinstance(data, list)
+        rows = data if is_page else data.order_by("order")[:SHOWN_ROWS]
+        names = [str(name) for name in ObjectSerializer().fields]
+        return super().to_representation(
+            [
+                {"order": row.order} | {name: getattr(change, name) for name in names}
+                for row, change in zip(rows, readable_rows(rows), strict=True)
+            ]
+        )
+
+
+class RowSerializer(ObjectSerializer):
+    """One row as it was and as it became; sensitive values are hidden."""
+
+    order = serializers.IntegerField(
+        help_text="The order in which they happened, from 0."
+    )
+
+    class Meta:
+        list_serializer_class = ReadableRows
+
+
+class ChangeSerializer(ReadModelSerializer):
+    """What one tool call has changed, without its rows."""
+
+    run = serializers.SerializerMethodField(
+        help_text="Null once the conversation is deleted."
+    )
+    conversation = serializers.SerializerMethodField()
+    call = serializers.SerializerMethodField()
+    row_count = serializers.IntegerField()
+    gaps = serializers.SerializerMethodField(help_text="What that was, in sentences.")
+
+    class Meta:
+        model = ChangeSet
+        fields: tuple[str, ...] = (
+            *("id", "run", "conversation", "call", "tool", "row_count"),
+            *("is_partial", "gaps", "created_at"),
+        )
+        extra_kwargs: ClassVar = {
+            "is_partial": {
+                "help_text": "Something was changed that is not among the rows."
+            }
+        }
+
+    def get_run(self, row: ChangeSet) -> UUID | None:
+        return row.run_id if _is_kept(row) else None
+
+    def get_conversation(self, row: ChangeSet) -> UUID | None:
+        return row.run.conversation_id if row.run and _is_kept(row) else None
+
+    def get_call(self, row: ChangeSet) -> UUID | None:
+        return row.call_id if _is_kept(row) else None
+
+    def get_gaps(self, row: ChangeSet) -> list[str]:
+        return gap_sentences([row])
+
+
+class ChangeDetailSerializer(ChangeSerializer):
+    """What one tool call has changed, with the first of its rows."""
+
+    rows = RowSerializer(many=True)
+
+    class Meta(ChangeSerializer.Meta):
+        fields = (*ChangeSerializer.Meta.fields, "rows")
+
+
+class ChangeFilter(lists.FilterSet):
+    """A change whose conversation is deleted names no run and no call."""
+
+    run = lists.UUIDFilter()
+    conversation = lists.UUIDFilter("run__conversation_id")
+    call = lists.UUIDFilter()
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        """Return the rows; by what a deleted conversation held, none is found."""
+        if any(self.form.cleaned_data.values()):
+            queryset = queryset.filter(run__conversation__deleted_at=None)
+        return super().filter_queryset(queryset)
+
+
+class ChangeViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
+    """
+    The changes of the own runs, the newest first.
+
+    Changes outlive their conversation: then they name no run and no call. One is read
+    with the first 50 of its rows; `row_count` tells how many there are.
+    """
+
+    queryset = ChangeSet.objects.none()
+    filterset_class = ChangeFilter
+
+    def get_serializer_class(self) -> Any:
+        return ChangeSerializer if self.action == "list" else ChangeDetailSerializer
+
+    def get_queryset(self) -> QuerySet[ChangeSet]:
+        sets = changes(user_key(self.request)).select_related("run__conversation")
+        return sets.annotate(row_count=Count("rows"))
+
+
+class RowViewSet(ListModelMixin, ApiViewSet):
+    """The rows of a change, in the order in which they happened."""
+
+    queryset = RowChange.objects.none()
+    serializer_class = RowSerializer
+    ordering = ("order", "pk")
+
+    def get_queryset(self) -> QuerySet[RowChange]:
+        user_id = user_key(self.request)
+        found = get_or_404(changes(user_id), self.kwargs["id"])
+        return row_changes(user_id).filter(change_set=found)
+
+
+def _is_kept(row: ChangeSet) -> bool:
+    """Tell whether the conversation is there; its row follows it in seconds."""
+    return row.run is not None and row.run.conversation.deleted_at is None

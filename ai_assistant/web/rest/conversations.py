@@ -1,325 +1,229 @@
-from collections.abc import Iterable
-from datetime import datetime
-from typing import Any
-from uuid import UUID
+from typing import Any, ClassVar
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
-from pydantic import AwareDatetime, Field
+from rest_framework import serializers
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ai_assistant.engine.queries import (
     conversations,
+    get_or_404,
     has_news,
     hidden_runs,
     messages,
     queued_messages,
 )
 from ai_assistant.engine.service import delete, drop_queued, rename
-from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Channel, Run
 from ai_assistant.render.html.transcript.entries import shows_reasoning
-from ai_assistant.types import UserKey
-from ai_assistant.web.rest.base import ApiView, answered, caller_of, user_key
-from ai_assistant.web.rest.paging import PageQuery, page_of
-from ai_assistant.web.rest.reading import Body, Query, carry_out, read_body, read_query
-from ai_assistant.web.rest.shapes import JSON, Page, Shape, in_time, one_of, operation
-
-
-class ConversationShape(Shape):
-    """All messages about one matter."""
-
-    id: UUID
-    title: str
-    active_run: UUID | None = Field(description="Its run that has not ended, if any.")
-    shown_run: UUID | None = Field(
-        description="The last run of the branch that is shown; null: the newest run."
-    )
-    pinned_at: datetime | None
-    archived_at: datetime | None
-    unread: bool = Field(
-        description="Whether an answer in the panel ended since its owner last saw it."
-    )
-    created_at: datetime
-    updated_at: datetime
-
-
-class ConversationPage(Page[ConversationShape]):
-    """Conversations, the last used first."""
-
-
-class MessageShape(Shape):
-    """One entry of a conversation."""
-
-    id: UUID
-    conversation: UUID
-    run: UUID
-    position: int = Field(description="From 0, within the conversation.")
-    role: str = one_of(Message.Role)
-    state: str = one_of(Message.State)
-    text: str = Field(description="All text of it, without reasoning and calls.")
-    parts: list[dict[str, JSON]] = Field(
-        description="In order: `text` and `reasoning` with their `text`, `call` with "
-        "the `call_id` of a tool call. The field `type` says which."
-    )
-    created_at: datetime
-
-
-class MessagePage(Page[MessageShape]):
-    """Messages of a conversation, the oldest first."""
-
-
-def conversation_shapes(rows: Iterable[Conversation]) -> Iterable[ConversationShape]:
-    """Return rows that were read with `active_run` and `unread` beside them."""
-    for row in rows:
-        yield ConversationShape(
-            id=row.pk,
-            title=row.title,
-            active_run=getattr(row, "active_run", None),
-            shown_run=row.shown_run_id,
-            pinned_at=row.pinned_at,
-            archived_at=row.archived_at,
-            unread=getattr(row, "unread", False),
-            created_at=row.created_at,
-            updated_at=row.updated_at,
-        )
-
-
-def message_shapes(rows: Iterable[Message]) -> Iterable[MessageShape]:
-    """Return rows that were read with their run."""
-    for row in rows:
-        reasons = shows_reasoning(row.run)
-        yield MessageShape(
-            id=row.pk,
-            conversation=row.conversation_id,
-            run=row.run_id,
-            position=row.position,
-            role=row.role,
-            state=row.state,
-            text=row.text,
-            parts=[
-                part for part in row.parts if reasons or part["type"] != "reasoning"
-            ],
-            created_at=row.created_at,
-        )
-
+from ai_assistant.web.rest import lists
+from ai_assistant.web.rest.base import (
+    ApiViewSet,
+    caller_of,
+    carry_out,
+    operation,
+    user_key,
+)
+from ai_assistant.web.rest.serializers import Body, ReadModelSerializer, Text
 
 TITLE_CHARS = 200
 
 
-class ConversationsQuery(PageQuery):
-    """Which conversations."""
+class ConversationSerializer(ReadModelSerializer):
+    """All messages about one matter."""
 
-    used_after: AwareDatetime | None = in_time()
-    active: bool | None = Field(None, description="Those with an unfinished run.")
-
-
-class MessagesQuery(PageQuery):
-    """Which messages."""
-
-    run: UUID | None = None
-    all: bool = Field(
-        default=False, description="All branches, not only the one that is shown."
+    active_run = serializers.UUIDField(
+        allow_null=True, help_text="Its run that has not ended, if any."
     )
-    after: int | None = Field(
-        None, ge=0, lt=2**31, description="Only messages with a higher position."
+    unread = serializers.BooleanField(
+        help_text="Whether an answer in the panel ended since its owner last saw it."
     )
+
+    class Meta:
+        model = Conversation
+        fields = (
+            *("id", "title", "active_run", "shown_run", "pinned_at", "archived_at"),
+            *("unread", "created_at", "updated_at"),
+        )
+        extra_kwargs: ClassVar = {
+            "shown_run": {
+                "help_text": "The last run of the branch that is shown; null: the "
+                "newest run."
+            }
+        }
+
+
+class MessageSerializer(ReadModelSerializer):
+    """One entry of a conversation."""
+
+    text = serializers.CharField(
+        help_text="All text of it, without reasoning and calls."
+    )
+    parts = serializers.SerializerMethodField(
+        help_text="In order: `text` and `reasoning` with their `text`, `call` with the "
+        "`call_id` of a tool call. The field `type` says which."
+    )
+
+    class Meta:
+        model = Message
+        fields = (
+            *("id", "conversation", "run", "position", "role", "state", "text"),
+            *("parts", "created_at"),
+        )
+        extra_kwargs: ClassVar = {
+            "position": {"help_text": "From 0, within the conversation."}
+        }
+
+    def get_parts(self, row: Message) -> list[dict[str, Any]]:
+        reasons = shows_reasoning(row.run)
+        return [part for part in row.parts if reasons or part["type"] != "reasoning"]
+
+
+class QueuedSerializer(ReadModelSerializer):
+    """A message that waits for the end of a run."""
+
+    door = serializers.ChoiceField(
+        Channel.choices,
+        source="channel",
+        help_text="The interface through which it was sent.",
+    )
+
+    class Meta:
+        model = QueuedMessage
+        fields = (
+            *("id", "conversation", "position", "text", "page_path", "page_title"),
+            *("profile", "look_only", "door", "held", "created_at"),
+        )
+        extra_kwargs: ClassVar = {
+            "position": {"help_text": "Those of a lower one are started before it."},
+            "held": {
+                "help_text": "Why it waits for a person to start it in the panel, or empty."
+            },
+        }
 
 
 class TitleBody(Body):
     """What a conversation is called."""
 
-    title: str = Field(min_length=1, max_length=TITLE_CHARS)
+    title = Text(min_length=1, max_length=TITLE_CHARS)
 
 
-class ConversationsView(ApiView):
-    """The own conversations."""
-
-    @operation(
-        "conversations_list",
-        "List your conversations",
-        query=ConversationsQuery,
-        answers={200: ConversationPage},
+class ConversationFilter(lists.FilterSet):
+    used_after = lists.MomentFilter("updated_at", "gt")
+    active = lists.ConditionFilter(
+        Q(active_run__isnull=False), help_text="Those with a run that has not ended."
     )
-    def get(self, request: Request) -> Response:
-        """Return a page of conversations."""
-        query = read_query(request, ConversationsQuery)
-        rows = own_conversations(user_key(request))
-        if query.used_after is not None:
-            rows = rows.filter(updated_at__gt=query.used_after)
-        if query.active is not None:
-            active = Q(active_run__isnull=False)
-            rows = rows.filter(active if query.active else ~active)
-        page = page_of(
-            request, rows, "-updated_at", ConversationPage, conversation_shapes
+
+
+class ConversationViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
+    """The own conversations, the last used first."""
+
+    queryset = Conversation.objects.none()
+    serializer_class = ConversationSerializer
+    filterset_class = ConversationFilter
+    ordering = ("-updated_at", "-pk")
+
+    def get_queryset(self) -> QuerySet[Conversation]:
+        """Return the conversations of the user, each with `active_run` and `unread`."""
+        unfinished = Run.objects.filter(
+            conversation=OuterRef("pk"), state__in=UNFINISHED
         )
-        return answered(page)
-
-
-class ConversationView(ApiView):
-    """One conversation."""
+        return conversations(user_key(self.request)).annotate(
+            active_run=Subquery(unfinished.values("pk")[:1]), unread=has_news()
+        )
 
     @operation(
-        "conversations_read",
-        "Read a conversation",
-        answers={200: ConversationShape},
-        query=Query,
-        problems=("not_found",),
-    )
-    def get(self, request: Request, id: UUID) -> Response:
-        """Return a conversation."""
-        read_query(request, Query)
-        return answered(conversation_of(user_key(request), id))
-
-    @operation(
-        "conversations_rename",
-        "Rename a conversation",
+        id="conversations_rename",
         body=TitleBody,
-        answers={200: ConversationShape},
         problems=("not_found", "empty", "too_long", "binary"),
         example={"title": "Orders of March"},
     )
-    def patch(self, request: Request, id: UUID) -> Response:
-        """Store the title and return the conversation."""
-        title = read_body(request, TitleBody).title
+    def partial_update(self, request: Request, id: Any) -> Response:
+        """Rename a conversation."""
+        title = self.read_body()["title"]
         carry_out(rename(user_key(request), id, title))
-        return answered(conversation_of(user_key(request), id))
+        return self.retrieve(request)
 
     @operation(
-        "conversations_delete",
-        "Delete a conversation",
-        about="Its messages, runs, calls and images of changes go with it, so that what "
-        "it changed cannot be undone any more. Its usage and the audit log are kept.",
+        id="conversations_delete",
         answers={204: None},
         problems=("not_found", "busy"),
     )
-    def delete(self, request: Request, id: UUID) -> Response:
-        """Delete a conversation that has no unfinished run."""
+    def destroy(self, request: Request, id: Any) -> Response:
+        """
+        Delete a conversation.
+
+        Its messages, runs, calls and images of changes go with it, so that what it
+        changed cannot be undone any more. Its usage and the audit log are kept.
+        """
         ip = caller_of(request).stamp.ip
         carry_out(delete(user_key(request), id, ip, for_good=True))
         return Response(status=204)
 
 
-class MessagesView(ApiView):
-    """What was said in a conversation."""
-
-    @operation(
-        "conversations_messages",
-        "List the messages of a conversation",
-        about="Those of the branch that is shown, if the conversation has several. A "
-        "text that is still being written is among the events of its run.",
-        query=MessagesQuery,
-        answers={200: MessagePage},
-        problems=("not_found",),
+class MessageFilter(lists.FilterSet):
+    run = lists.UUIDFilter()
+    all = lists.FlagFilter(
+        method=lambda rows, name, value: rows,
+        help_text="All branches, not only the one that is shown.",
     )
-    def get(self, request: Request, id: UUID) -> Response:
-        """Return a page of messages, the oldest first."""
-        query = read_query(request, MessagesQuery)
-        conversation_of(user_key(request), id)
-        rows = messages(user_key(request)).filter(conversation_id=id)
-        rows = rows.select_related("run")
-        if query.run is not None:
-            rows = rows.filter(run_id=query.run)
-        elif not query.all:
-            rows = rows.exclude(run_id__in=hidden_runs(id))
-        if query.after is not None:
-            rows = rows.filter(position__gt=query.after)
-        page = page_of(request, rows, "position", MessagePage, message_shapes)
-        return answered(page)
-
-
-def own_conversations(user_id: UserKey) -> QuerySet[Conversation, Any]:
-    """Return the conversations of a user, each with `active_run` and `unread`."""
-    unfinished = Run.objects.filter(conversation=OuterRef("pk"), state__in=UNFINISHED)
-    return conversations(user_id).annotate(
-        active_run=Subquery(unfinished.values("pk")[:1]), unread=has_news()
+    after = lists.NumberFilter(
+        "position",
+        "gt",
+        min_value=0,
+        max_value=2**31 - 1,
+        help_text="Only messages with a higher position.",
     )
 
-
-def conversation_of(user_id: UserKey, conversation_id: UUID) -> ConversationShape:
-    """Return a conversation of the user. Raise Refused not_found."""
-    found = own_conversations(user_id).filter(pk=conversation_id)
-    for shape in conversation_shapes(found):
-        return shape
-    raise Refused("not_found", "")
-
-
-class QueuedShape(Shape):
-    """A message that waits for the end of a run."""
-
-    id: UUID
-    conversation: UUID
-    position: int = Field(description="Those of a lower one are started before it.")
-    text: str
-    page_path: str
-    page_title: str
-    profile: str
-    look_only: bool
-    door: str = one_of(Channel, "The interface through which it was sent.")
-    held: str = Field(
-        description="Why it waits for a person to start it in the panel, or empty."
-    )
-    created_at: datetime
+    def filter_queryset(self, queryset: Any) -> Any:
+        """Return the rows: of the branch that is shown, if nothing else is asked for."""
+        asked = self.form.cleaned_data
+        if not (asked["run"] or asked["all"]):
+            conversation = self.request.parser_context["kwargs"]["id"]
+            queryset = queryset.exclude(run_id__in=hidden_runs(conversation))
+        return super().filter_queryset(queryset)
 
 
-class QueuedPage(Page[QueuedShape]):
-    """The messages that wait in a conversation, the next one first."""
+class MessageViewSet(ListModelMixin, ApiViewSet):
+    """
+    The messages of a conversation, the oldest first.
+
+    Those of the branch that is shown, if the conversation has several. A text that is still
+    being written is among the events of its run.
+    """
+
+    queryset = Message.objects.none()
+    serializer_class = MessageSerializer
+    filterset_class = MessageFilter
+    ordering = ("position", "pk")
+
+    def get_queryset(self) -> QuerySet[Message]:
+        user_id = user_key(self.request)
+        found = get_or_404(conversations(user_id), self.kwargs["id"])
+        return messages(user_id).filter(conversation=found).select_related("run")
 
 
-def queued_shape(row: QueuedMessage) -> QueuedShape:
-    """Return a message that waits."""
-    return QueuedShape(
-        id=row.pk,
-        conversation=row.conversation_id,
-        position=row.position,
-        text=row.text,
-        page_path=row.page_path,
-        page_title=row.page_title,
-        profile=row.profile,
-        look_only=row.look_only,
-        door=row.channel,
-        held=row.held,
-        created_at=row.created_at,
-    )
+class QueueViewSet(ListModelMixin, ApiViewSet):
+    """
+    The messages that wait in a conversation, the next one first.
 
+    Each is started when the run before it has succeeded. After one that ended otherwise
+    they wait for a person.
+    """
 
-class QueueView(ApiView):
-    """What waits for the end of a run."""
+    queryset = QueuedMessage.objects.none()
+    serializer_class = QueuedSerializer
+    ordering = ("position", "pk")
+    lookup_url_kwarg = "message"
 
-    @operation(
-        "queue_list",
-        "List the waiting messages of a conversation",
-        about="Each is started when the run before it has succeeded. If that run ends "
-        "in any other way, they wait for a person.",
-        query=PageQuery,
-        answers={200: QueuedPage},
-        problems=("not_found",),
-    )
-    def get(self, request: Request, id: UUID) -> Response:
-        """Return a page of messages, the next one first."""
-        read_query(request, PageQuery)
-        conversation_of(user_key(request), id)
-        page = page_of(
-            request,
-            queued_messages(id),
-            "position",
-            QueuedPage,
-            lambda found: map(queued_shape, found),
-        )
-        return answered(page)
+    def get_queryset(self) -> QuerySet[QueuedMessage]:
+        own = conversations(user_key(self.request))
+        return queued_messages(get_or_404(own, self.kwargs["id"]).pk)
 
-
-class QueuedView(ApiView):
-    """One of them."""
-
-    @operation(
-        "queue_drop",
-        "Drop a waiting message",
-        answers={204: None},
-        problems=("not_found", "sent"),
-    )
-    def delete(self, request: Request, id: UUID, message: UUID) -> Response:
-        """Drop it, unless it was started."""
+    @operation(id="queue_drop", answers={204: None}, problems=("not_found", "sent"))
+    def destroy(self, request: Request, id: Any, message: Any) -> Response:
+        """Drop a waiting message."""
         carry_out(drop_queued(user_key(request), id, message))
         return Response(status=204)

@@ -1,22 +1,29 @@
 """What goes wrong, as a problem: of ours, of the framework's, and of nobody's."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.core.signals import got_request_exception
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
-from rest_framework import exceptions
+from django.utils.translation import gettext_lazy
+from rest_framework import exceptions, serializers
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 
 from ai_assistant.engine.storage.units import refusal_of
 from ai_assistant.exceptions import Refused
 from ai_assistant.web.problems import (
     CONTENT_TYPE,
+    STATUS,
     problem,
     problem_headers,
     status_of,
@@ -25,8 +32,65 @@ from ai_assistant.web.problems import (
 logger = logging.getLogger("ai_assistant")
 
 FAILED = 500
+MOST_ERRORS = 20  # that are told
 
 FieldError = dict[str, str]  # field and detail
+Errors = type[Exception] | tuple[type[Exception], ...]
+# What each exception of the frameworks is called here, and in which words; "": its own.
+CODES: tuple[tuple[Errors, str, Any], ...] = (
+    (
+        (Http404, exceptions.NotFound),
+        "not_found",
+        gettext_lazy("Nothing of yours was found at this URL."),
+    ),
+    (RequestDataTooBig, "too_large", gettext_lazy("This request is too large.")),
+    (
+        (SuspiciousOperation, MultiPartParserError, exceptions.ParseError),
+        "bad_request",
+        gettext_lazy("This request cannot be read."),
+    ),
+    (
+        exceptions.MethodNotAllowed,
+        "method",
+        gettext_lazy("This method is not allowed here."),
+    ),
+    (
+        exceptions.NotAcceptable,
+        "not_acceptable",
+        gettext_lazy("Answers are JSON. Accept “application/json”."),
+    ),
+    (
+        exceptions.UnsupportedMediaType,
+        "media_type",
+        gettext_lazy("Requests are JSON. Send “Content-Type: application/json”."),
+    ),
+    ((exceptions.NotAuthenticated, exceptions.AuthenticationFailed), "signed_out", ""),
+    ((exceptions.PermissionDenied, PermissionDenied), "permission", ""),
+)
+
+
+class FieldProblemSerializer(serializers.Serializer[Any]):
+    """What is wrong with one field or parameter."""
+
+    field = serializers.CharField()
+    detail = serializers.CharField()
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """Why a request was refused: RFC 9457, with a code that stays."""
+
+    type = serializers.CharField()
+    title = serializers.CharField(help_text="The text of the status.")
+    status = serializers.IntegerField()
+    code = serializers.CharField(help_text="Stable, for programs.")
+    detail = serializers.CharField(
+        help_text="A sentence for a person, in their language."
+    )
+    errors = FieldProblemSerializer(
+        many=True,
+        required=False,
+        help_text="For the code `invalid`: which fields, and why.",
+    )
 
 
 class Invalid(Refused):
@@ -54,59 +118,52 @@ def problem_answer(error: Exception, context: dict[str, Any]) -> Response:
     refused = as_refused(error)
     if refused is None:
         return _failure(error, context)
-    body = problem(status_of(refused), refused.code, str(refused))
+    status = status_of(refused)
+    if isinstance(error, exceptions.APIException) and refused.code not in STATUS:
+        status = error.status_code
+    body = problem(status, refused.code, str(refused))
     if isinstance(refused, Invalid):
         body["errors"] = refused.errors
     headers = problem_headers(refused)
     if isinstance(refused, Throttled):
         headers["Retry-After"] = str(refused.wait_s)
-    return Response(
-        body, status=body["status"], headers=headers, content_type=CONTENT_TYPE
-    )
+    return Response(body, status=status, headers=headers, content_type=CONTENT_TYPE)
 
 
 def as_refused(error: Exception) -> Refused | None:
     """Return what an exception says to the caller; None for a fault of ours."""
     if isinstance(error, Refused):
-        if error.code == "not_found" and not str(error):
-            return _not_found()
-        return error
-    if isinstance(error, Http404 | exceptions.NotFound):
-        return _not_found()
+        is_bare = error.code == "not_found" and not str(error)
+        return as_refused(Http404()) if is_bare else error
     if refused := refusal_of(error):
         return refused
-    if isinstance(error, exceptions.Throttled):
-        return Throttled(max(1, ceil(getattr(error, "wait", None) or 1)))
-    return _unreadable(error) or _of_framework(error)
-
-
-def _unreadable(error: Exception) -> Refused | None:
-    if isinstance(error, RequestDataTooBig):
-        return Refused("too_large", _("This request is too large."))
-    broken = (SuspiciousOperation, MultiPartParserError, exceptions.ParseError)
-    if isinstance(error, broken):
-        return Refused("bad_request", _("This request cannot be read."))
-    return None
+    return _of_framework(error)
 
 
 def _of_framework(error: Exception) -> Refused | None:
-    sentences: dict[type[Exception], tuple[str, str]] = {
-        exceptions.MethodNotAllowed: ("method", _("This method is not allowed here.")),
-        exceptions.NotAcceptable: (
-            "not_acceptable",
-            _("Answers are JSON. Accept “application/json”."),
-        ),
-        exceptions.UnsupportedMediaType: (
-            "media_type",
-            _("Requests are JSON. Send “Content-Type: application/json”."),
-        ),
-    }
-    found = sentences.get(type(error))
-    return Refused(*found) if found else None
+    if isinstance(error, exceptions.Throttled):
+        return Throttled(max(1, ceil(getattr(error, "wait", None) or 1)))
+    if isinstance(error, exceptions.ValidationError):
+        return Invalid(list(field_errors(error.detail))[:MOST_ERRORS])
+    for kinds, code, sentence in CODES:
+        if isinstance(error, kinds):
+            return Refused(code, str(sentence or error))
+    if isinstance(error, exceptions.APIException):
+        return Refused(error.default_code, str(error))
+    return None
 
 
-def _not_found() -> Refused:
-    return Refused("not_found", _("Nothing of yours was found at this URL."))
+def field_errors(detail: Any, path: str = "") -> Iterator[FieldError]:
+    """Yield each error of a serializer or of a set of filters, with its field."""
+    if isinstance(detail, dict):
+        for name, inside in detail.items():
+            own = "" if name == api_settings.NON_FIELD_ERRORS_KEY else str(name)
+            yield from field_errors(inside, ".".join(filter(None, (path, own))))
+    elif isinstance(detail, list):
+        for inside in detail:
+            yield from field_errors(inside, path)
+    else:
+        yield {"field": path or "body", "detail": str(detail)}
 
 
 def _failure(error: Exception, context: dict[str, Any]) -> Response:

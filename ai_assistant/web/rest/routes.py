@@ -1,75 +1,65 @@
 """
 The addresses of the API, below its own prefix.
 
-A view is imported by the first request to it: a site that nobody calls by the API has
-none of Django REST framework in its memory.
+The URLconf is imported by the first request to it: a site that nobody calls by the API
+has none of Django REST framework in its memory.
 """
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from django.contrib.auth.decorators import login_not_required
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
-from django.urls import path, re_path
-from django.utils.module_loading import import_string
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import Resolver404, URLResolver, path, re_path, reverse
+from django.urls.resolvers import RoutePattern
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
-VIEWS: tuple[tuple[str, str, str], ...] = (
-    ("", "registered.RootView", "api"),
-    ("schema/", "document.SchemaView", "api-schema"),
-    ("conversations/", "conversations.ConversationsView", "api-conversations"),
-    ("conversations/<uuid:id>/", "conversations.ConversationView", "api-conversation"),
-    ("conversations/<uuid:id>/messages/", "conversations.MessagesView", "api-messages"),
-    ("conversations/<uuid:id>/queue/", "conversations.QueueView", "api-queue"),
-    (
-        "conversations/<uuid:id>/queue/<uuid:message>/",
-        "conversations.QueuedView",
-        "api-queued",
-    ),
-    ("runs/", "runs.RunsView", "api-runs"),
-    ("runs/<uuid:id>/", "runs.RunView", "api-run"),
-    ("runs/<uuid:id>/stop/", "runs.StopView", "api-stop"),
-    ("runs/<uuid:id>/retry/", "runs.RetryView", "api-retry"),
-    ("runs/<uuid:id>/events/", "runs.EventsView", "api-events"),
-    ("interrupts/", "interrupts.InterruptsView", "api-interrupts"),
-    ("interrupts/<uuid:id>/", "interrupts.InterruptView", "api-interrupt"),
-    ("interrupts/<uuid:id>/answer/", "interrupts.AnswerView", "api-answer"),
-    ("calls/", "calls.CallsView", "api-calls"),
-    ("calls/<uuid:id>/", "calls.CallView", "api-call"),
-    ("changes/", "changes.ChangesView", "api-changes"),
-    ("changes/<uuid:id>/", "changes.ChangeView", "api-change"),
-    ("changes/<uuid:id>/rows/", "changes.RowsView", "api-rows"),
-    ("usage/", "usage.UsageView", "api-usage"),
-    ("usage/sums/", "usage.UsageSumsView", "api-usage-sums"),
-    ("registry/", "registered.RegistryView", "api-registry"),
-)
+from ai_assistant import conf
+from ai_assistant.exceptions import Refused
+from ai_assistant.web.cors import allow, preflight
+from ai_assistant.web.problems import problem_response
 
 
-def _later(name: str) -> Callable[..., HttpResponse]:
-    """Return a view that answers as the class of that name, or the function."""
+# Its views ask who calls themselves; the engine's units must not lie in one of the site's.
+@csrf_exempt
+@login_not_required
+@transaction.non_atomic_requests
+def api_view(request: HttpRequest, below: str = "") -> HttpResponseBase:
+    """Answer by the URLconf of the API; an address that is none is a problem too."""
+    asked = preflight(request)
+    if asked is not None:
+        return asked
+    try:
+        found = resolver().resolve(below)
+    except Resolver404:
+        sentence = _("Unknown URL. The schema of the API lists all of them.")
+        response: HttpResponseBase = problem_response(Refused("not_found", sentence))
+    else:
+        response = found.func(request, *found.args, **found.kwargs)
+    allow(request, response)
+    return response
 
-    def view(request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        return _view(name)(request, **kwargs)
 
-    # It asks who calls itself; the engine's units must not lie in one of the site's.
-    view.login_required = False  # type: ignore[attr-defined]
-    return transaction.non_atomic_requests(csrf_exempt(view))
-
-
-def load(name: str) -> Any:
-    """Return what answers an address, by its name in `VIEWS`."""
-    return import_string(f"ai_assistant.web.rest.{name}")
+def resolver() -> URLResolver:
+    """Return the resolver of the URLconf that `REST_URLCONF` names."""
+    return _resolver(conf.get("REST_URLCONF"))
 
 
 @cache
-def _view(name: str) -> Callable[..., HttpResponse]:
-    found = load(name)
-    return found.as_view() if isinstance(found, type) else found  # type: ignore[attr-defined, no-any-return]
+def _resolver(urlconf: str) -> URLResolver:
+    return URLResolver(RoutePattern("", is_endpoint=False), urlconf)
+
+
+def api_reverse(name: str, *args: Any) -> str:
+    """Return the address of a view of the API, as `reverse` does."""
+    return f"{reverse('ai_assistant:api')}{resolver().reverse(name, *args)}"
 
 
 urlpatterns = [
-    *(path(route, _later(view), name=name) for route, view, name in VIEWS),
-    # Anything else, with line breaks too: a problem, and not the site's own page.
-    re_path(r"^[\s\S]*$", _later("registered.nothing_here")),
+    path("", api_view, name="api"),
+    # Anything, with line breaks too: what is no address is not the site's own page.
+    re_path(r"^(?P<below>[\s\S]+)$", api_view, name="api-below"),
 ]

@@ -1,11 +1,13 @@
 """A program starts a run, or tries one again; a repeat of the same starts nothing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from uuid import UUID
+from typing import Any
+from uuid import UUID, uuid4
 
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
-from pydantic import Field
+from rest_framework.request import Request
 
 from ai_assistant.engine.queries import (
     conversations,
@@ -25,28 +27,14 @@ from ai_assistant.models.conversation import QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Channel, Run
 from ai_assistant.text.redaction.redact import redact, redact_values
 from ai_assistant.types import UserKey
-from ai_assistant.web.panel.fields import MAX_PATH_CHARS, page_path
 from ai_assistant.web.principal import Caller
-from ai_assistant.web.rest.errors import Invalid
-from ai_assistant.web.rest.reading import Body, carry_out
+from ai_assistant.web.rest.base import carry_out
 
 SALT = "ai_assistant.api.conversation"
+KEY_HEADER = "Idempotency-Key"
+KEY_CHARS = 50
 
-
-class StartBody(Body):
-    """A message of the user."""
-
-    text: str = Field(min_length=1, description="The message of the user.")
-    conversation: UUID | None = Field(
-        None, description="One of your conversations; without it a new one is created."
-    )
-    page_path: str = Field(
-        "",
-        max_length=MAX_PATH_CHARS,
-        description="The page of this site that the user is on.",
-        examples=["/admin/shop/order/"],
-    )
-    look_only: bool = Field(default=False, description="This run may only read.")
+Said = Mapping[str, Any]  # the fields of a StartBody
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,42 +46,54 @@ class Started:
     queued: QueuedMessage | None = None
 
 
-def start(caller: Caller, body: StartBody, key: str) -> Started:
+def read_key(request: Request) -> str:
+    """Return the key that makes a repeat harmless; a new one if none is given."""
+    said = request.headers.get(KEY_HEADER)
+    if said is None:
+        return str(uuid4())
+    if 0 < len(said) <= KEY_CHARS and said.isascii() and said.isprintable():
+        return said
+    sentence = _("%(header)s must be 1 to %(most)d printable ASCII characters.")
+    named = {"header": KEY_HEADER, "most": KEY_CHARS}
+    raise Refused("bad_key", sentence % named)
+
+
+def start(caller: Caller, said: Said, key: str) -> Started:
     """
     Start a run; the same key and message a second time change nothing.
 
     While another one works the message waits for its end. Raise Refused: not_found,
-    key_reused, interrupts_open, invalid, and what the engine says: queue_full, empty, too_long, binary, too_many_runs, limited.
+    key_reused, interrupts_open, and what the engine says: queue_full, empty, too_long,
+    binary, too_many_runs, limited.
     """
-    _check_path(body.page_path)
     user_id = caller.user.pk
     run = _run_of_key(user_id, key)
     if run is not None:
-        _check_same(run, body, key)
+        _check_same(run, said, key)
         return Started(run_id=run.pk, is_new=False)
-    conversation_id = body.conversation or _new_conversation(user_id, key)
-    if body.conversation is not None:
-        _check_conversation(user_id, body.conversation)
+    conversation_id = said["conversation"] or _new_conversation(user_id, key)
+    if said["conversation"] is not None:
+        _check_conversation(user_id, said["conversation"])
     submission = Submission(
         user_id=user_id,
         conversation_id=conversation_id,
         key=key,
-        text=body.text,
-        page_path=body.page_path,
-        look_only=body.look_only,
+        text=said["text"],
+        page_path=said["page_path"],
+        look_only=said["look_only"],
         stamp=caller.stamp,
         channel=Channel.API,
     )
     accepted = carry_out(send(submission))
     queued = queued_message(user_id, key) if accepted.queued is not None else None
     if queued is not None:
-        if not _is_same(queued, queued.text, body):  # or it was dropped
+        if not _is_same(queued, queued.text, said):  # or it was dropped
             raise _reused()
         return Started(run_id=accepted.run_id, is_new=False, queued=queued)
     if accepted.queued is not None:
-        return _started_meanwhile(user_id, body, key)
+        return _started_meanwhile(user_id, said, key)
     if not accepted.is_new and not accepted.woken:  # another request was quicker
-        _check_same(Run.objects.get(pk=accepted.run_id), body, key)
+        _check_same(Run.objects.get(pk=accepted.run_id), said, key)
     return Started(run_id=accepted.run_id, is_new=accepted.is_new)
 
 
@@ -111,39 +111,33 @@ def start_again(caller: Caller, run_id: UUID, key: str) -> Started:
     return Started(run_id=run.pk, is_new=accepted.is_new)
 
 
-def _check_path(path: str) -> None:
-    if path and (page_path(path) != path or " " in path):
-        detail = _("it is not the path of a page of this site; begin it with “/”")
-        raise Invalid([{"field": "page_path", "detail": detail}])
-
-
 def _run_of_key(user_id: UserKey, key: str) -> Run | None:
     message = messages(user_id).filter(key=key).select_related("run").first()
     return message.run if message else None
 
 
-def _check_same(run: Run, body: StartBody, key: str) -> None:
+def _check_same(run: Run, said: Said, key: str) -> None:
     """Raise Refused key_reused if `run` was started by something else."""
     message = run.messages.filter(key=key).first()
-    if message is None or not _is_same(run, message.text, body):
+    if message is None or not _is_same(run, message.text, said):
         raise _reused()
 
 
-def _started_meanwhile(user_id: UserKey, body: StartBody, key: str) -> Started:
+def _started_meanwhile(user_id: UserKey, said: Said, key: str) -> Started:
     """Return the run of a message that waited for a moment only."""
     run = _run_of_key(user_id, key)
     if run is None:
         raise Refused("not_found", _("This conversation does not exist."))
-    _check_same(run, body, key)
+    _check_same(run, said, key)
     return Started(run_id=run.pk, is_new=False)
 
 
-def _is_same(row: Run | QueuedMessage, text: str, body: StartBody) -> bool:
+def _is_same(row: Run | QueuedMessage, text: str, said: Said) -> bool:
     return (
-        text == redact_values(clean_text(body.text))
-        and body.conversation in (None, row.conversation_id)
-        and row.page_path == redact(body.page_path)
-        and row.look_only == body.look_only
+        text == redact_values(clean_text(said["text"]))
+        and said["conversation"] in (None, row.conversation_id)
+        and row.page_path == redact(said["page_path"])
+        and row.look_only == said["look_only"]
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.core.signals import got_request_exception
 
 from ai_assistant.models import Run
-from ai_assistant.web.rest.runs import RunsView
+from ai_assistant.web.rest.runs import RunViewSet
 from tests.web.rest.program import API, code
 
 BODIES = [
@@ -139,7 +139,7 @@ class TestFailure:
             raise RuntimeError("secret words")
 
         told = []
-        monkeypatch.setattr(RunsView, "get", fail)
+        monkeypatch.setattr(RunViewSet, "list", fail)
         tell = lambda **said: told.append(said)  # noqa: E731
         got_request_exception.connect(tell)
         with caplog.at_level(logging.ERROR, "ai_assistant"):

@@ -16,7 +16,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
-from ai_assistant.web.rest.document import FILE
+from ai_assistant.web.rest.schema import ApiSchemaGenerator
 from tests.thorough import IS_THOROUGH
 from tests.web.rest.live import Owned, fill, live_server, token
 
@@ -48,7 +48,8 @@ def server(demo_server, model_server):
 
 @pytest.fixture
 def schema(server):
-    document = json.loads(FILE.read_text(encoding="utf-8"))
+    document = ApiSchemaGenerator().get_schema()
+    del document["servers"]
     return schemathesis.openapi.from_dict(document)
 
 

@@ -5,8 +5,13 @@ from ai_assistant.web.rest.routes import urlpatterns
 
 
 def test_no_view_lies_in_a_transaction_of_the_site():
-    for pattern in urlpatterns[:-1]:
+    for pattern in urlpatterns:
         assert "default" in pattern.callback._non_atomic_requests, pattern
+
+
+def test_no_view_is_behind_the_login_of_the_site():
+    for pattern in urlpatterns:
+        assert pattern.callback.login_required is False, pattern
 
 
 @pytest.mark.parametrize(
