@@ -263,7 +263,7 @@ def get(*path: str) -> Any:
 
 
 def enabled() -> bool:
-    """Tell whether the site has switched the assistant on."""
+    """Return whether the site has switched the assistant on."""
     return bool(get("ENABLED"))
 
 

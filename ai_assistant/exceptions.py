@@ -124,7 +124,7 @@ class Ask(AssistantError):
         return answers[self.key]
 
     def has_lost(self, answer: Any) -> bool:
-        """Tell whether `answer`, taken earlier, is no option of this question now."""
+        """Return whether `answer`, taken earlier, is no option of this question now."""
         if not self.strict or self.kind == "confirm":
             return False
         ids = {choice["id"] for choice in self.choices}

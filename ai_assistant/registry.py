@@ -94,7 +94,7 @@ class Registry:
     # --- modules ---
 
     def add_module(self, module: Any) -> None:
-        """Add a ContextModule. Raise AlreadyRegistered if its id is there."""
+        """Register a ContextModule. Raise AlreadyRegistered if its id is taken."""
         self._add("module", module.id, module)
 
     def modules(self) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def _warm_up() -> None:
 
 
 def _outlives_its_browser(scope: Scope) -> bool:
-    """Tell whether a request is one of our POSTs, which a left page must not end."""
+    """Return whether a request is one of our POSTs, which a left page must not end."""
     if scope["method"] != "POST" or not conf.enabled():
         return False
     at_ours = any(_is_at(scope, name) for name in ACTIONS)
@@ -95,7 +95,7 @@ def _outlives_its_browser(scope: Scope) -> bool:
 
 
 def _is_of_a_program(scope: Scope) -> bool:
-    """Tell whether a request starts a run for an AG-UI client."""
+    """Return whether a request starts a run for an AG-UI client."""
     is_post = scope["method"] == "POST" and conf.enabled()
     return is_post and _is_at(scope, "agui")
 
@@ -206,7 +206,7 @@ async def _refuse(receive: Receive, send: Send, code: int) -> None:
 
 
 def _is_at(scope: Scope, name: str, *, below: bool = False) -> bool:
-    """Tell whether `scope` asks for the address of the route `name`, or `below` it."""
+    """Return whether `scope` asks for the URL of the route `name`, or `below` it."""
     prefix = (settings.FORCE_SCRIPT_NAME or scope.get("root_path", "")).rstrip("/")
     path = scope["path"]
     # Some servers leave the prefix of the site in the path, some take it off.

@@ -73,7 +73,7 @@ class ReadOnlyAdmin(AssistantAdmin):
 
 def _goes_along(request: HttpRequest, own: Any) -> bool:
     """
-    Tell whether a page of another model is about to delete these rows too.
+    Return whether a page of another model is about to delete these rows too.
 
     Django asks the admin of each table that a cascade reaches. Else nobody could
     delete a user who has ever used the assistant.

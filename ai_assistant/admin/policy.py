@@ -39,7 +39,7 @@ class PolicyRuleForm(forms.ModelForm):  # type: ignore[type-arg] # a type of its
 
 @admin.register(PolicyRule)
 class PolicyRuleAdmin(ManagedAdmin):
-    """What the site says of some tools: deny, ask or allow."""
+    """The site's policy rules: deny, ask or allow, by tool pattern."""
 
     form = PolicyRuleForm
     list_display = ("tools", "decision", "module", "group", "reason", "fitting")

@@ -100,7 +100,7 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
 
 
 def may_act_as(person: Any, user: Any) -> bool:
-    """Tell whether `user` has no right that `person` has not."""
+    """Return whether `user` has no right that `person` has not."""
     if person.is_superuser or person == user:
         return True
     own = person.get_all_permissions()
@@ -321,6 +321,6 @@ class AccessTokenAdmin(ReadOnlyAdmin):
 
 
 def may_manage(request: HttpRequest) -> bool:
-    """Tell whether the person sees, makes and revokes tokens of others too."""
+    """Return whether the person sees, makes and revokes tokens of others too."""
     user: Any = request.user
     return bool(user.has_perm("ai_assistant.manage_accesstoken"))

@@ -69,7 +69,7 @@ def object_changed_since(
     user_id: UserKey,
 ) -> bool:
     """
-    Tell whether a run for the user has changed an object after `moment`; one query.
+    Return whether a run for the user has changed an object after `moment`; one query.
 
     `parts` are the tables whose rows belong to it, with the column that names it.
     """

@@ -171,7 +171,7 @@ def parent_links(model: Any) -> list[tuple[Any, Any]]:
 
 
 def has_one_key(model: Any) -> bool:
-    """Tell whether the primary key is one column; a composite one has none."""
+    """Return whether the primary key is one column; a composite one has none."""
     return bool(getattr(meta(model).pk, "column", None))
 
 

@@ -56,7 +56,7 @@ def check_asgi() -> Iterator[CheckMessage]:
 
 def is_wrapped(application: object) -> bool:
     """
-    Tell whether what `assistant_application` returned is in `application`.
+    Return whether what `assistant_application` returned is in `application`.
 
     It may stand inside others: a static files handler, a router, a middleware.
     """

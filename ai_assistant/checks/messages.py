@@ -27,7 +27,7 @@ def nearest(name: str, known: Sequence[str], cutoff: float = 0.6) -> str:
 
 
 def has_model(label: str) -> bool:
-    """Tell whether there is a model of this label, as "shop.order"."""
+    """Return whether a model has this label, such as "shop.order"."""
     try:
         apps.get_model(label)
     except (LookupError, ValueError):

@@ -72,7 +72,7 @@ def _model(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
 
 def key_is_missing(profile: Mapping[str, Any]) -> bool:
     """
-    Tell whether the variable that holds the profile's key is empty.
+    Return whether the variable that holds the profile's key is empty.
 
     The provider's own variable, OPENAI_API_KEY for example, will do as well.
     """
@@ -114,5 +114,5 @@ def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
 
 
 def is_provider(provider: object) -> bool:
-    """Tell whether it is a class that can answer."""
+    """Return whether it is a provider class that can answer."""
     return isinstance(provider, type) and issubclass(provider, Provider)

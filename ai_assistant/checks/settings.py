@@ -65,7 +65,7 @@ def _key() -> Iterator[CheckMessage]:
 
 
 def _is_slow(parsed: Any, *, first: bool = True) -> bool:
-    """Tell whether there is an unlimited repeat at the start, or inside of another."""
+    """Return whether an unlimited repeat is at the start, or inside another one."""
     for operation, arguments in parsed:
         for inner, repeats in _inside(str(operation), arguments):
             if repeats and (first or _repeats(inner)):
@@ -77,7 +77,7 @@ def _is_slow(parsed: Any, *, first: bool = True) -> bool:
 
 
 def _repeats(parsed: Any) -> bool:
-    """Tell whether a parsed pattern contains an unbounded repetition."""
+    """Return whether a parsed pattern contains an unbounded repetition."""
     return any(
         repeats or _repeats(inner)
         for operation, arguments in parsed

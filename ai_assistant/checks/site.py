@@ -151,7 +151,7 @@ def _addresses() -> Iterator[CheckMessage]:
 
 
 def has_address(name: str) -> bool:
-    """Tell whether the site has an address of that name, which takes no arguments."""
+    """Return whether the site has an address of that name, which takes no arguments."""
     try:
         reverse(name)
     except NoReverseMatch:

@@ -49,7 +49,7 @@ class AssistantProblem(Exception):
 
 
 class NotInTime(Exception):
-    """The run goes on, but longer than the caller waits."""
+    """The run did not finish within the timeout; it is still active."""
 
 
 class Run(values.Run):

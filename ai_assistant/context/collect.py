@@ -117,7 +117,7 @@ def _object_items(seen: PageItems, page: SitePage, user: Any) -> list[ContextIte
 
 
 def _is_open(seen: PageItems, page: SitePage, user: Any) -> bool:
-    """Tell whether the user may open the page: else no provider is asked."""
+    """Return whether the user may open the page: else no provider is asked."""
     return value_or(
         False,
         lambda: may_open(page, user, seen.opened),

@@ -70,7 +70,7 @@ def opened_object(page: SitePage, user: Any) -> Model | None:
 
 
 def _page_opens(page: SitePage, request: HttpRequest) -> bool:
-    """Tell whether code of the site lets the user see the object of the page."""
+    """Return whether code of the site lets the user see the object of the page."""
     admin, object_id = page.model_admin, page.info.object_id
     if (
         is_overridden(admin, "get_object")
@@ -84,7 +84,7 @@ def _page_opens(page: SitePage, request: HttpRequest) -> bool:
 
 
 def _form_opens(page: SitePage, user: Any) -> bool:
-    """Tell whether the form of the page's object opens, of which another page is."""
+    """Return whether the form of the page's object opens, of which another page is."""
     if page.info.action == "change":
         return True  # it was asked with the object
     path = page.info.path.partition("?")[0]
@@ -96,7 +96,7 @@ def _form_opens(page: SitePage, user: Any) -> bool:
 
 def may_open(page: SitePage, user: Any, opened: Model | None) -> bool:
     """
-    Tell whether the page is there for `user`.
+    Return whether the page is there for `user`.
 
     Known of pages of an admin and of class-based views with an access mixin; a
     function view keeps that to itself, and its providers must look themselves.
@@ -114,7 +114,7 @@ def may_open(page: SitePage, user: Any, opened: Model | None) -> bool:
 
 
 def may_open_page(page: SitePage, user: Any) -> bool:
-    """Tell whether `user` may open the page; not if its own code fails."""
+    """Return whether `user` may open the page; not if its own code fails."""
     return value_or(
         False,
         lambda: may_open(page, user, opened_object(page, user)),
@@ -124,7 +124,7 @@ def may_open_page(page: SitePage, user: Any) -> bool:
 
 
 def _site_admits(page: SitePage, request: HttpRequest) -> bool:
-    """Tell whether the AdminSite of the page, if it is of one, lets the user in."""
+    """Return whether the AdminSite of the page, if it is of one, lets the user in."""
     site = getattr(page.model_admin or page.view, "admin_site", None)
     if site is None and page.is_of_admin:
         names = page.match.namespaces
@@ -156,7 +156,7 @@ def _mixins_admit(view: Any, user: Any) -> Iterator[bool]:
 
 
 def _checks_itself(view_class: type) -> bool:
-    """Tell whether the view looks in its own code who may open it."""
+    """Return whether the view looks in its own code who may open it."""
     known = (LoginRequiredMixin, PermissionRequiredMixin, UserPassesTestMixin)
     return not issubclass(view_class, known) or any(
         "dispatch" in vars(one) and not one.__module__.startswith("django.")

@@ -18,13 +18,13 @@ TEXTS = frozenset({"browser.page-fields", "browser.page-selection"})
 
 
 def is_withheld(page: SitePage) -> bool:
-    """Tell whether objects of the page are sensitive, or kept from the assistant."""
+    """Return whether objects of the page are sensitive, or kept from the assistant."""
     admin = page.model_admin
     return admin is not None and _is_kept(admin.model, admin)
 
 
 def is_withheld_model(page: SitePage, model: Any) -> bool:
-    """Tell the same of objects that a page leads to, by the AdminSite of the page."""
+    """Return the same for objects that a page leads to, by its AdminSite."""
     site = page.model_admin.admin_site
     return _is_kept(model, site._registry.get(model))
 

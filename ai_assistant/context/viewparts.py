@@ -29,9 +29,9 @@ def assistant_view(
     suggestions: Sequence[str] = (),
 ) -> Callable[[View], View]:
     """
-    Let a view tell the assistant what it shows and lend it tools.
+    Add context and tools to the pages of a view.
 
-    Both hold on pages of this view only. Tools are functions decorated with
+    Both apply to pages of this view only. Tools are functions decorated with
     `ai_assistant.tool`, or their names.
     """
     if unnamed:  # also a view, if the decorator has no parentheses

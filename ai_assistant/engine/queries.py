@@ -105,7 +105,7 @@ def find_conversation(user_id: UserKey, name: str) -> Conversation | None:
 
 
 def is_unused(name: str) -> bool:
-    """Tell whether `name` is an id as we write it that no conversation has."""
+    """Return whether `name` is an id as we write it that no conversation has."""
     key = _uuid(name)
     if key is None or name != str(key):
         return False
@@ -114,7 +114,7 @@ def is_unused(name: str) -> bool:
 
 def is_anothers(user_id: UserKey, conversation_id: UUID) -> bool:
     """
-    Tell whether the conversation is another user's, or deleted.
+    Return whether the conversation is another user's, or deleted.
 
     One without a row is not.
     """
@@ -123,7 +123,7 @@ def is_anothers(user_id: UserKey, conversation_id: UUID) -> bool:
 
 
 def can_be_restored(user_id: UserKey, conversation_id: UUID) -> bool:
-    """Tell whether the user has deleted the conversation, and its row is there."""
+    """Return whether the user has deleted the conversation, and its row is there."""
     rows = Conversation.objects.filter(pk=conversation_id, owner_id=user_id)
     return rows.exclude(deleted_at=None).exists()
 
@@ -153,7 +153,7 @@ def hidden_runs(conversation_id: UUID) -> list[UUID]:
 
 
 def has_changes(conversation_id: UUID | str) -> bool:
-    """Tell whether a run of the conversation has changed something."""
+    """Return whether a run of the conversation has changed something."""
     return ChangeSet.objects.filter(run__conversation_id=conversation_id).exists()
 
 
@@ -196,7 +196,7 @@ def count_unread(user_id: UserKey) -> int:
 
 
 def is_news(conversation: Conversation, run: Run) -> bool:
-    """Tell whether `run` has ended since its conversation was read. No query."""
+    """Return whether `run` has ended since its conversation was read. No query."""
     read_at, ended_at = conversation.read_at, run.finished_at
     is_later = read_at is not None and ended_at is not None and ended_at > read_at
     return is_later and run.channel == Channel.PANEL

@@ -169,7 +169,7 @@ async def go_on(client: ClientNames, run_id: UUID, given: Given) -> int:
 
 
 async def claim_for_page(said: FromPage) -> bool:
-    """Tell whether the page that asks is the one that carries a call out."""
+    """Return whether the page that asks is the one that executes a call."""
     return await _of_person(claim_call, said)
 
 
@@ -277,7 +277,7 @@ def wake() -> None:
 
 
 def cannot_execute() -> bool:
-    """Tell whether a message that is sent to this process would never be answered."""
+    """Return whether a message that is sent to this process would never be answered."""
     return not executor().is_alive and is_left_alone()
 
 

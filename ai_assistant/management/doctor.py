@@ -116,7 +116,7 @@ def _from_checks() -> list[DoctorProblem]:
 
 
 def _is_blocking(message_id: str) -> bool:
-    """Tell whether a warning is more than that: no model, or no key for it."""
+    """Return whether a warning is more than that: no model, or no key for it."""
     if message_id == NO_KEY:
         # A server of one's own may ask for no key.
         return not conf.profile().get("API_BASE")

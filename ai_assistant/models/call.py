@@ -121,7 +121,7 @@ class ToolCall(models.Model):
 
     @property
     def needs_proposal(self) -> bool:
-        """Whether a person has to see what the call would change, before it does."""
+        """Whether this pending call must be shown for approval first."""
         return self.status == CallStatus.PENDING and self.asks and not self.approved
 
     @property

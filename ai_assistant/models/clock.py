@@ -109,9 +109,9 @@ Q = TypeVar("Q", bound=QuerySet[Any])
 
 def free(rows: Q) -> Q:
     """
-    Return those of `rows` that no other transaction holds; reading them locks them.
+    Return the rows that no other transaction has locked; reading them locks them.
 
-    Use it in a transaction. SQLite locks no rows: there they are all of them.
+    Use it in a transaction. SQLite has no row locks: there it returns all rows.
     """
     if not connection.features.has_select_for_update_skip_locked:
         return rows

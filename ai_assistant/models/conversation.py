@@ -21,7 +21,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
     def lock_row(self) -> bool:
         """
-        Lock the rows until the transaction ends; tell whether there are any.
+        Lock the rows until the transaction ends; return whether there are any.
 
         By a write that changes nothing: SQLite has no lock of a row, and a transaction
         that begins with a read may lose what it has read to another one.

@@ -47,7 +47,7 @@ def pattern_error(pattern: str) -> str:
 
 @lru_cache(maxsize=4096)
 def fits(pattern: str, name: str) -> bool:
-    """Tell whether the whole of `name` fits a pattern that has no error."""
+    """Return whether the whole of `name` fits a pattern that has no error."""
     return re.fullmatch(pattern, name, re.ASCII) is not None
 
 
@@ -116,7 +116,7 @@ class PolicyRule(models.Model):
         super().save(*args, **options)
 
     def clean(self) -> None:
-        """Refuse a pattern that no tool can be compared with."""
+        """Reject a pattern that is not valid, or slow to match."""
         if error := pattern_error(self.tools):
             sentence = gettext("Pattern “%(tools)s” %(error)s. Write a simpler one.")
             shown = {"tools": self.tools, "error": error}

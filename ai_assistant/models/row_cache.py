@@ -46,7 +46,7 @@ class RowCache(Generic[T]):
         transaction.on_commit(self.forget, using=router.db_for_write(self._model))
 
     def _is_changing(self) -> bool:
-        """Tell whether this thread's transaction has changed rows."""
+        """Return whether this thread's transaction has changed rows."""
         using = router.db_for_read(self._model)
         waiting = transaction.get_connection(using).run_on_commit
         return any(entry[1] == self.forget for entry in waiting)

@@ -54,7 +54,7 @@ class ContextModule:
         return self.prompt
 
     def is_read_only(self, context: RunContext) -> bool:
-        """Tell whether nothing may be changed on this page."""
+        """Return whether nothing may be changed on this page."""
         return self.read_only
 
     def get_label(self, context: RunContext) -> str:
@@ -69,7 +69,7 @@ class ContextModule:
         """Do what has to be done when a run of this module has ended, however."""
 
     def has(self, feature: str) -> bool:
-        """Tell whether a feature is on. Raise KeyError for one that is none."""
+        """Return whether a feature is on. Raise KeyError if its name is unknown."""
         return {**FEATURES, **self.features}[feature]
 
 

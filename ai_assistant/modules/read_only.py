@@ -68,7 +68,7 @@ def _denied(page: SitePage) -> ReadOnly:
 
 
 def _may_change(page: SitePage, context: RunContext) -> bool:
-    """Tell whether the page's ModelAdmin, if it has one, lets the user do anything."""
+    """Return whether the page's ModelAdmin, if any, lets the user change anything."""
     admin = page.model_admin
     if admin is None:
         return True

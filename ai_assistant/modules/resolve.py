@@ -73,7 +73,7 @@ BUILT_IN: tuple[ContextModule, ...] = (
 
 def is_page_open(page: SitePage | None, module: ContextModule, user: Any) -> bool:
     """
-    Tell whether `user` gets what `module` and the view keep for the page.
+    Return whether `user` gets what `module` and the view keep for the page.
 
     The database is asked only if the site keeps something for it.
     """

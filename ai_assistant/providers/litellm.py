@@ -147,7 +147,7 @@ async def _all_of(answer: Any, reader: ChunkReader) -> AsyncGenerator[Any, None]
 
 def _received(answer: Any) -> bool:
     """
-    Tell whether the provider itself has given a finish reason.
+    Return whether the provider itself has given a finish reason.
 
     litellm makes one up when a stream is cut; what it received stands on the
     answer, for some providers only as long as the chunk that brought it.

@@ -59,7 +59,7 @@ def model_error(
 
 
 def came_from_provider(error: BaseException) -> bool:
-    """Tell whether `error` is an answer; else it arose before anything was sent."""
+    """Return whether `error` is an answer; else it arose before anything was sent."""
     return _answered(list(_causes(error)))
 
 

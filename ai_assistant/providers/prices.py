@@ -13,7 +13,7 @@ SMALLEST_USD = Decimal("1e-8")  # as the ledger has it
 
 
 def has_prices(profile: Mapping[str, Any]) -> bool:
-    """Tell whether the profile says what its model costs."""
+    """Return whether the profile says what its model costs."""
     return profile.get(INPUT) is not None and profile.get(OUTPUT) is not None
 
 

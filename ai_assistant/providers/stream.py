@@ -235,7 +235,7 @@ class _Call:
 
     def is_another(self, delta: ToolCallDelta) -> bool:
         """
-        Tell whether `delta` begins a new call under the index of this one.
+        Return whether `delta` begins a new call under the index of this one.
 
         Some providers give every call the index 0 and tell them apart by id.
         """

@@ -44,7 +44,7 @@ class Bulkhead:
         self._calls: dict[str, dict[Future[Any], bool]] = defaultdict(dict)
 
     def hangs(self, key: str) -> bool:
-        """Tell whether a call of that key was given up and has not returned."""
+        """Return whether a call of that key was given up and has not returned yet."""
         with self._lock:
             return any(self._calls.get(key, {}).values())
 

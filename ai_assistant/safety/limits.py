@@ -161,7 +161,7 @@ class TokenBucket:
         self.left = self.size
 
     def take(self, tokens: int, now: float) -> bool:
-        """Take tokens out at `now`, a monotonic time; False if there are too few."""
+        """Consume tokens at `now` (monotonic); return False if there are too few."""
         self.left = min(self.size, self.left + (now - self.at) * self.per_s)
         self.at = now
         if self.left < tokens:

@@ -59,7 +59,7 @@ def check_path(path: str) -> None:
 
 
 def _is_page(page: SitePage) -> bool:
-    """Tell whether it is more than the admin's answer to all other addresses."""
+    """Return whether it is more than the admin's answer to all other addresses."""
     if not page.is_of_admin:
         return True
     is_rest = getattr(page.view, "__name__", "") == "catch_all_view"
@@ -68,7 +68,7 @@ def _is_page(page: SitePage) -> bool:
 
 
 def _has_object(page: SitePage) -> bool:
-    """Tell whether the object of the page exists, for whomever."""
+    """Return whether the object of the page exists, for whomever."""
     if page.model_admin is None or not page.info.object_id:
         return True
     try:

@@ -114,7 +114,7 @@ class CallersThread(Executor):
     def submit(  # type: ignore[override] # a pool's has the same, spelled out
         self, work: Callable[..., Any], *args: object, **kwargs: object
     ) -> Future[Any]:
-        """Carry out `work` in the caller's thread."""
+        """Run `work` in the caller's thread."""
         future: Future[Any] = Future()
 
         def job() -> None:

@@ -126,7 +126,7 @@ def mark_hidden_characters(
 
 
 def looks_like(first: str, second: str) -> bool:
-    """Tell whether two different texts cannot be told apart by looking at them."""
+    """Return whether two different texts cannot be told apart by looking at them."""
     if first == second:
         return False
     head, old, new, tail = split_common_ends(first, second)
@@ -137,7 +137,7 @@ def looks_like(first: str, second: str) -> bool:
 
 
 def _begin_alike(first: str, second: str) -> bool:
-    """Tell whether long texts may look alike; of most the beginning does not."""
+    """Return whether long texts may look alike; of most the beginning does not."""
     seen = [_skeleton(one[:BEGIN_CHARS]) for one in (first, second)]
     least = min(map(len, seen))
     short = max(0, least - NEAR_CHARS)
@@ -148,7 +148,7 @@ def _begin_alike(first: str, second: str) -> bool:
 
 
 def _is_plain(text: str, *, strict: bool) -> bool:
-    """Tell whether there is nothing to mark; most texts are such."""
+    """Return whether there is nothing to mark; most texts are such."""
     letters = {*PLAIN.sub("", text)}
     if not letters:
         return True

@@ -220,12 +220,12 @@ def _arguments_model(tool: ToolDefinition) -> type[BaseModel]:
 
 
 def takes_context(tool: ToolDefinition) -> bool:
-    """Tell whether the function has an argument named `context`."""
+    """Return whether the function has an argument named `context`."""
     return "context" in inspect.signature(tool.handler).parameters
 
 
 def is_paged(tool: ToolDefinition) -> bool:
-    """Tell whether the engine pages the results: the tool has no `page` itself."""
+    """Return whether the engine pages the results: the tool has no `page` itself."""
     if tool.display.page_size <= 0:
         return False
     return PAGE not in inspect.signature(tool.handler).parameters

@@ -20,7 +20,7 @@ IMPORTANCES: tuple[Importance, ...] = ("low", "medium", "high", "critical")
 
 
 def is_deep(value: JSON) -> bool:
-    """Tell whether lists and objects are nested deeper than MAX_DEPTH."""
+    """Return whether lists and objects are nested deeper than MAX_DEPTH."""
     level = [value]
     for _depth in range(MAX_DEPTH):
         level = [

@@ -76,11 +76,11 @@ def _named_origin(request: HttpRequest) -> str:
 
 
 def _has_token(request: HttpRequest) -> bool:
-    """Tell whether the request goes by its token, whatever cookies came along."""
+    """Return whether the request goes by its token, whatever cookies came along."""
     scheme, _space, _secret = request.headers.get("Authorization", "").partition(" ")
     return scheme.lower() == "bearer"
 
 
 def _tells_nothing(response: HttpResponseBase) -> bool:
-    """Tell whether it only says that somebody has to sign in."""
+    """Return whether it only says that somebody has to sign in."""
     return response.status_code == STATUS["signed_out"]

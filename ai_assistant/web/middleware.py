@@ -104,7 +104,7 @@ class AssistantMiddleware:
 
 
 def is_own(request: HttpRequest) -> bool:
-    """Tell whether the request is for an address of the assistant: no form saves there."""
+    """Return whether the request is for a URL of the assistant: no form saves there."""
     match = request.resolver_match
     return match is not None and APP_NAME in match.app_names
 
@@ -118,7 +118,7 @@ def keep_private(request: HttpRequest, response: HttpResponseBase) -> None:
 def is_admin_page(
     response: HttpResponseBase, request: HttpRequest
 ) -> TypeIs[HttpResponse]:
-    """Tell whether this is a page of an admin, whole and unpacked."""
+    """Return whether this is a page of an admin, whole and unpacked."""
     match = request.resolver_match
     return (
         conf.enabled()
@@ -144,7 +144,7 @@ def dress(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 
 
 def wants_panel(request: HttpRequest) -> bool:
-    """Tell whether a page with this address may have the panel. Asks no database."""
+    """Return whether a page with this address may have the panel. Asks no database."""
     match = request.resolver_match
     return (
         conf.enabled()
@@ -205,7 +205,7 @@ def _replace(response: HttpResponse, content: bytes) -> None:
 
 
 def has_addresses() -> bool:
-    """Tell whether the site has our addresses: if not, a check says so, not a page."""
+    """Return whether the site includes our URLs; if not, a check reports it."""
     try:
         return bool(reverse("ai_assistant:full"))
     except NoReverseMatch:

@@ -36,7 +36,7 @@ class Caller:
     scopes: Collection[str] | None = None
 
     def has_scope(self, scope: str) -> bool:
-        """Tell whether the token is for this; a person has no need of one."""
+        """Return whether the token is for this; a person has no need of one."""
         return self.scopes is None or scope in self.scopes
 
     @property

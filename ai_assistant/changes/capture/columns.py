@@ -44,7 +44,7 @@ def unseal(value: Any) -> Any:
 
 
 def is_sealed(value: Any) -> bool:
-    """Tell whether a JSON value is a sealed one."""
+    """Return whether a JSON value is a sealed one."""
     return isinstance(value, dict) and SEALED in value
 
 
@@ -71,14 +71,14 @@ def raw(field: Any, value: Any) -> Any:
 
 
 def holds_secret(field: Any, value: Any) -> bool:
-    """Tell whether the JSON of a column has secret keys: it is sealed as a whole."""
+    """Return whether the JSON of a column has secret keys: it is sealed as a whole."""
     if not isinstance(field, models.JSONField) or not isinstance(value, dict | list):
         return False
     return bool(secrets_in(value)) and not is_opened_field(field)
 
 
 def is_sealed_column(field: Any) -> bool:
-    """Tell whether the values of this column are kept sealed."""
+    """Return whether the values of this column are kept sealed."""
     if is_sensitive_field(field):
         return True
     readable_key = field.primary_key and isinstance(

@@ -121,7 +121,7 @@ def image_digest(image: Image) -> str:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Tell whether two values of a column are equal, sealed or not."""
+    """Return whether two values of a column are equal, sealed or not."""
     if is_sealed(one) and is_sealed(other):
         return bool(one["mac"] == other["mac"])
     return type(one) is type(other) and bool(one == other)
@@ -135,12 +135,12 @@ def object_id(model: Any, pk: Any) -> str:
 
 
 def has_sealed_key(model: Any) -> bool:
-    """Tell whether the key itself is a secret, as of a token."""
+    """Return whether the key itself is a secret, as of a token."""
     return has_one_key(model) and is_sealed_column(meta(concrete(model)).pk)
 
 
 def can_be_found(model: Any) -> bool:
-    """Tell whether a row is found again by the text of its key."""
+    """Return whether a row is found again by the text of its key."""
     return has_one_key(model) and not has_sealed_key(model)
 
 

@@ -60,6 +60,6 @@ def in_savepoint(alias: str) -> Iterator[None]:
 
 
 def _is_broken(alias: str) -> bool:
-    """Tell whether the server refuses everything until a rollback."""
+    """Return whether the server refuses everything until a rollback."""
     status = getattr(connections[alias].connection, "info", None)
     return getattr(getattr(status, "transaction_status", None), "name", "") == "INERROR"

@@ -221,7 +221,7 @@ class Recorder:
         return made
 
     def knows(self, model: Any, alias: str, pk: Any) -> bool:
-        """Tell whether there is an image of this row."""
+        """Return whether the recording has an image of this row."""
         return (alias, model, pk) in self._known
 
     def row(self, model: Any, alias: str, pk: Any) -> RowImage | None:

@@ -172,7 +172,7 @@ def top_level(sql: str) -> str:
 
 
 def _is_clear(sql: str, params: Any) -> bool:
-    """Tell whether this is one statement with positional parameters, all counted."""
+    """Return whether this is one statement with positional parameters, all counted."""
     if params is not None and not isinstance(params, Sequence):
         return False
     bare = outside_quotes(sql)

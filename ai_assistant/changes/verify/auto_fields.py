@@ -23,7 +23,7 @@ HISTORY_APPS = frozenset({"reversion"})
 
 def is_volatile(field: Any) -> bool:
     """
-    Tell whether nobody has to be asked before the column changes.
+    Return whether nobody has to be asked before the column changes.
 
     It is filled in by the field or the database, or the site has named it in
     SIDE_FIELDS.
@@ -46,7 +46,7 @@ def _fills_itself(field: Any) -> bool:
 
 @cache
 def is_drawn(field: Any) -> bool:
-    """Tell whether each new row gets another default: a moment, a uuid, a code."""
+    """Return whether each new row gets another default: a moment, a uuid, a code."""
     if not field.has_default() or not callable(field.default):
         return False
     if isinstance(field, models.DateTimeField | models.TimeField):
@@ -56,7 +56,7 @@ def is_drawn(field: Any) -> bool:
 
 def is_side(model: Any) -> bool:
     """
-    Tell whether rows of this table are written along with others.
+    Return whether rows of this table are written along with others.
 
     Tables of django-reversion and django-simple-history are, and SIDE_MODELS.
     """
@@ -67,7 +67,7 @@ def is_side(model: Any) -> bool:
 
 
 def _is_measured(field: Any) -> bool:
-    """Tell whether an image field writes its width or height here."""
+    """Return whether an image field writes its width or height here."""
     return any(
         field.name in (getattr(other, side, None) for side in SIDES)
         for other in meta(field.model).fields

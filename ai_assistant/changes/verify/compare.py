@@ -73,7 +73,7 @@ class Happened:
         self._made = Counter(row.label for one in new for row in one.rows)
 
     def has(self, shown: ObjectChange) -> bool:
-        """Tell whether anything happened to an object, or one of its kind is new."""
+        """Return whether anything happened to an object, or one of its kind is new."""
         keys = keys_of(shown.model, shown.object_id)
         if shown.kind != "create":
             return any(key in self._known or key in self._linked for key in keys)
@@ -84,7 +84,7 @@ class Happened:
         return False
 
     def has_all(self, shown: ObjectChange) -> bool:
-        """Tell whether all that was shown of an object has happened to it."""
+        """Return whether all that was shown of an object has happened to it."""
         keys = keys_of(shown.model, shown.object_id)
         found = [self._known[key] for key in keys if key in self._known]
         if shown.kind == "delete":

@@ -215,7 +215,7 @@ def link_ends(row: RowImage) -> list[Key]:
 
 
 def _is_field_of(row: RowImage, one: ObjectChange, change: FieldChange) -> bool:
-    """Tell whether a shown field of `one` is the one with this table of links."""
+    """Return whether a shown field of `one` is the one with this table of links."""
     model = model_of_label(one.model)
     if model is None:
         return False
@@ -226,7 +226,7 @@ def _is_field_of(row: RowImage, one: ObjectChange, change: FieldChange) -> bool:
 
 
 def _is_chosen(row: RowImage, other: str, change: FieldChange) -> bool:
-    """Tell whether a link is, or is no more, as the shown field says."""
+    """Return whether a link is, or is no more, as the shown field says."""
     if not isinstance(change.raw, list):
         return True
     return (other in map(str, change.raw)) == (row.after is not None)

@@ -68,7 +68,7 @@ def check_fields(
 
 
 def is_by_itself(one: RecordedObject) -> bool:
-    """Tell whether nothing has changed in an object but what fills itself in."""
+    """Return whether nothing has changed in an object but what fills itself in."""
     return all(
         is_volatile(field) for field in _fields(one) if field.attname in one.fields
     )
@@ -83,7 +83,7 @@ def _agrees(value: Any, change: FieldChange) -> bool:
 
 
 def _is_known(field: Any, change: FieldChange) -> bool:
-    """Tell whether the value was shown: a storage names new files as it likes."""
+    """Return whether the value was shown: a storage names new files as it likes."""
     return bool(change.attname) and not isinstance(field, models.FileField)
 
 

@@ -59,7 +59,7 @@ class Pieces:
         ]
 
     def has_moved(self, recorder: Recorder) -> bool:
-        """Tell whether a row of the piece was changed by others before it."""
+        """Return whether a row of the piece was changed by others before it."""
         there = [one for one in objects_of(recorder.rows) if one.before is not None]
         return any(self._was_moved(one) for one in there if not is_side(one.row.model))
 
@@ -76,7 +76,7 @@ class Pieces:
         return image is not None and image_digest(image) != version
 
     def _is_another(self, row: RowImage) -> bool:
-        """Tell whether what is changed of a row is not as an earlier piece left it."""
+        """Return whether a changed row is not as an earlier piece left it."""
         left = self._left.get(_place(row), row.before) or {}
         before = row.before or {}
         return any(

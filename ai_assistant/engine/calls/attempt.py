@@ -243,7 +243,7 @@ async def run_tool(attempt: Attempt) -> Outcome:
 
 
 def is_async(handler: Callable[..., Any]) -> bool:
-    """Tell whether a tool runs on the event loop."""
+    """Return whether a tool runs on the event loop."""
     kinds = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
     return any(is_kind(handler) for is_kind in kinds)
 

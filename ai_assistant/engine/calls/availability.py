@@ -64,7 +64,7 @@ def tools_of(scope: RunScope) -> list[ToolDefinition]:
 
 
 def is_here(tool: ToolDefinition, scope: RunScope) -> bool:
-    """Tell whether `tool` belongs to the page of the run, and is open there now."""
+    """Return whether `tool` belongs to the page of the run, and is open there now."""
     return _belonging(scope, _own_names(scope))(tool) and is_open(tool, scope)
 
 
@@ -76,9 +76,9 @@ def not_here(
     names: Collection[str] = (),
 ) -> ToolResult:
     """
-    Return the result of a call to a tool that is not to be had on this page.
+    Return the result of calling a tool that is unavailable on this page.
 
-    `names` are the tools that are.
+    `names` are the tools that are available.
     """
     if writes and read_only is not None:
         error = read_only.refusal
@@ -114,7 +114,7 @@ def _belonging(
 
 
 def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
-    """Tell whether the run may call `tool` at all, now."""
+    """Return whether the run may call `tool` at all, now."""
     if tool.display.renders_only or schema_error(tool) or _wants_page(tool, scope.run):
         return False
     if not may_call(scope.user, tool) or _is_denied(tool, scope):
@@ -127,7 +127,7 @@ def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
 
 
 def _wants_page(tool: ToolDefinition, run: Run) -> bool:
-    """Tell whether a page has to carry the tool out, and the run has none."""
+    """Return whether a page has to execute the tool, and the run has none."""
     return (
         tool.execution.browser
         and tool.origin != ORIGIN
@@ -180,12 +180,12 @@ def told_tools(
 
 
 def _is_built_in(tool: ToolDefinition) -> bool:
-    """Tell whether it is ours; one that the site has put in its place is not."""
+    """Return whether the tool is built in; one that replaces a built-in tool is not."""
     return tool.origin.startswith(OWN_PACKAGE)
 
 
 def _is_of_site(tool: ToolDefinition) -> bool:
-    """Tell whether the site, or the page itself, wants it told of everywhere."""
+    """Return whether the site, or the page itself, wants it listed everywhere."""
     return tool.offer.shared and not _is_built_in(tool)
 
 

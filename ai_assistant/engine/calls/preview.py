@@ -104,14 +104,14 @@ def propose(attempt: Attempt, found: Proposed) -> Sequence[Event]:
 
 
 def _removes(found: Changes) -> bool:
-    """Tell whether rows would go: that is shown each time, as of an inline."""
+    """Return whether rows would go: that is shown each time, as of an inline."""
     kinds = {one.kind for one in found.objects} | {one.kind for one in found.related}
     return "delete" in kinds
 
 
 def _was_other_than_shown(call: ToolCall) -> bool:
     """
-    Tell whether a piece of a call was taken back: now a person has to look.
+    Return whether a piece of a call was taken back: now a person has to look.
 
     What a background tool does is not known before. A grant would let it try for ever.
     """

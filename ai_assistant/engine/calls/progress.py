@@ -222,7 +222,7 @@ def check_shown(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 def shown_call(
     parent: ToolCall, call_id: UUID, name: str, arguments: dict[str, Any]
 ) -> list[Event]:
-    """Store the card as a finished call below `parent`; return the facts."""
+    """Store a card as a completed child call of `parent`; return its events."""
     tool = registry.tool(name)
     now = clock.now()
     call = ToolCall(

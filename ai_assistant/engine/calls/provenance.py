@@ -60,14 +60,14 @@ def asks_because_of_data(run: Run, call: ToolCall, tool: ToolDefinition) -> str:
 
 
 def _is_named(tool: ToolDefinition, words: TypedWords) -> bool:
-    """Tell whether the person has said what the tool does, by its label or name."""
+    """Return whether the person has said what the tool does, by its label or name."""
     return any(
         map(words.has_text, (str(tool.display.label), tool.name.replace("_", " ")))
     )
 
 
 def has_data(run: Run, step_id: int) -> bool:
-    """Tell whether the model has seen data in this conversation before that step."""
+    """Return whether the model has seen data in this conversation before that step."""
     results = ToolCall.objects.filter(
         run__conversation_id=run.conversation_id,
         status__in=(CallStatus.COMPLETE, CallStatus.FAILED, CallStatus.UNKNOWN),
@@ -113,7 +113,7 @@ def _answers(question: Interrupt) -> list[str]:
 
 
 def _shows_data(path: str, title: str, context: JSON) -> bool:
-    """Tell whether what the model was told of a run's page may hold data."""
+    """Return whether what the model was given of a run's page may hold data."""
     if context.get("browser") or context.get("tools"):
         return True  # what the page tells, and how it describes its own tools
     if not path:
@@ -167,7 +167,7 @@ def consent(call: ToolCall, tool: ToolDefinition, verdict: Verdict) -> Verdict:
 
 
 def is_granted(run: Run, tool: ToolDefinition, model: str = "") -> bool:
-    """Tell whether the person has allowed the tool on `model` for this run."""
+    """Return whether the person has allowed the tool on `model` for this run."""
     if tool.effect == "destructive" or tool.execution.external:
         return False
     return Grant.objects.filter(run=run, tool=tool.name, model=model).exists()

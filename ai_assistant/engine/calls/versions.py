@@ -70,7 +70,7 @@ def _row(digest: str, tool: ToolDefinition) -> ToolVersion:
 
 
 def is_other_version(call: ToolCall, tool: ToolDefinition) -> bool:
-    """Tell whether the tool is another than the one that was called."""
+    """Return whether the tool is another than the one that was called."""
     return bool(call.version) and call.version != compute_tool_version(tool)
 
 
@@ -97,10 +97,10 @@ def upgrade(
     arguments: dict[str, Any] | ToolResult | None = None,
 ) -> list[Event]:
     """
-    Let a call be one of the tool as it is now; return the facts.
+    Move a call to the current version of its tool; return the events.
 
-    `arguments` is what `arguments_now` has returned. An approval was for the tool
-    as it was: it lapses, and the person is asked again. Call it behind the fence.
+    `arguments` is what `arguments_now` has returned. An approval of the old version
+    expires and is requested again. Requires the lease (see `storage.lease`).
     """
     row = ToolCall.objects.get(pk=call.pk)
     if not row.is_open or row.version != call.version:

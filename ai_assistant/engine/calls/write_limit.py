@@ -27,7 +27,7 @@ def every_other() -> list[str]:
 
 
 def written_ones() -> list[str]:
-    """Return the aliases of those to which the site's routers send a model's rows."""
+    """Return the aliases of the other databases that routers write any model to."""
     if len(list(connections)) == 1:
         return []
     return _apart(router.db_for_write(model) for model in apps.get_models())
@@ -140,7 +140,7 @@ def too_slow(took_s: float, limit_s: float) -> ToolFailed:
 
 
 def _was_ended() -> bool:
-    """Tell whether the connection is lost, with all that the phase has written."""
+    """Return whether the connection is lost, with all that the phase has written."""
     own = connection.connection
     if connection.vendor != "postgresql" or own is None or connection.is_usable():
         return False

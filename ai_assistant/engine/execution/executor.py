@@ -78,7 +78,7 @@ class Executor:
 
     @property
     def unswept_s(self) -> float:
-        """For how long no sweep of this process has come to its end."""
+        """Seconds since this process last completed a sweep."""
         return time.monotonic() - self._swept_at
 
     def launch(self, hold: Hold) -> None:

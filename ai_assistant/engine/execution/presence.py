@@ -45,7 +45,7 @@ def present() -> list[ExecutorProcess]:
 
 def is_left_alone() -> bool:
     """
-    Tell whether nothing will work on a message that is sent now.
+    Return whether no process will work on a message that is sent now.
 
     Where `runworker` executes, messages wait for it: it may just be restarting.
     """

@@ -52,10 +52,10 @@ logger = logging.getLogger("ai_assistant")
 
 async def execute(hold: Hold, flusher: Flusher) -> bool:
     """
-    Execute a run until it ends or waits; tell whether it was answered.
+    Execute a run until it ends or waits; return whether it succeeded.
 
-    Returns quietly when the run was taken over. Cancelling it leaves the run as
-    it is; if a stop was asked for, the run is ended.
+    Return without an error if another process has taken the run over. Cancelling
+    leaves the run as it is; if a stop was requested, the run is ended.
     """
     try:
         plan, model = await in_db(_load, hold.run_id)

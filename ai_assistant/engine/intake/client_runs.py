@@ -71,7 +71,7 @@ def _store_said(run: Run, client: ClientNames, given: Given) -> None:
 
 def names_newest(run: Run, client: ClientNames) -> bool:
     """
-    Tell whether `client` names the stretch of `run` that was told last.
+    Return whether `client` names the part of `run` that was streamed last.
 
     CopilotKit answers an interrupt under the id of the run that has asked.
     """

@@ -64,7 +64,7 @@ def flag(user_id: UserKey, conversation_id: UUID, name: str) -> None:
 
 @unit
 def mark_read(user_id: UserKey, conversation_id: UUID) -> bool:
-    """Note that its owner sees it now. Writes only if it was unread; tell whether."""
+    """Mark the conversation as read by its owner; return whether it was unread."""
     seen = unread(user_id).filter(pk=conversation_id)
     return bool(seen.update(read_at=Now()))
 

@@ -56,7 +56,7 @@ class Version:
 
 
 def is_asked_again(run: Run) -> bool:
-    """Tell whether another try at `run` is its question, and not to go on."""
+    """Return whether a retry of `run` asks its question again instead of continuing."""
     if run.state == RunState.LIMITED and run.error_code == BUDGET:
         return not run.steps.exists()  # it never came to the model
     return run.state == RunState.FAILED

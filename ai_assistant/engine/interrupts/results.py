@@ -56,7 +56,7 @@ def call_moved(call: ToolCall, status: str) -> Event:
 
 
 def has_runnable(run_id: UUID) -> bool:
-    """Tell whether a call of the run can be carried out now, by its executor."""
+    """Return whether a call of the run can be executed now, by its executor."""
     return ToolCall.objects.filter(
         run_id=run_id, status=CallStatus.PENDING, background=False
     ).exists()

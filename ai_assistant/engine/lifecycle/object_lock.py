@@ -35,12 +35,12 @@ class LockTarget:
 
 
 def wants_lock(run: Run) -> bool:
-    """Tell whether the run's module has its page's object locked. Asks no database."""
+    """Return whether the run's module locks its page's object. Asks no database."""
     return not run.look_only and module_by_id(run.module).has(LOCK)
 
 
 def any_locks() -> bool:
-    """Tell whether there can be locks at all on this site. Asks no database."""
+    """Return whether there can be locks at all on this site. Asks no database."""
     return any(module.has(LOCK) for module in every_module())
 
 

@@ -73,7 +73,7 @@ def last_ended_run(conversation_id: UUID) -> Run | None:
 
 def goes_on_after(run: Run) -> bool:
     """
-    Tell whether the next message may be started after a run.
+    Return whether the next message may be started after a run.
 
     Not if a person pressed Stop, even if the run succeeded at the same moment.
     """

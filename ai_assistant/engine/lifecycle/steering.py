@@ -36,7 +36,7 @@ def take_as_answer(run: Run, message: Message, session: SessionStamp) -> bool:
 
 def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
     """
-    Tell whether the next step of an unfinished run reads a user's message.
+    Return whether the next step of an unfinished run reads a user's message.
 
     It is stored, unless the model writes: then call `queue.told`.
     False if it reads none: it was asked to stop, it may do more than the person
@@ -76,7 +76,7 @@ def told_along(run: Run, waiting: list[QueuedMessage]) -> list[Event]:
 
 
 def _model_writes(run: Run) -> bool:
-    """Tell whether the model is asked already, so that this reply cannot know of it."""
+    """Return whether the model has been asked already: this reply cannot know of it."""
     is_open = run.calls.filter(parent=None, status__in=OPEN_CALL)
     return run.state == RunState.RUNNING and not is_open.exists()
 

@@ -36,7 +36,11 @@ from ai_assistant.models.run import (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stopped:
-    """`ended` is False while the process that holds the run has to end it."""
+    """
+    The result of a request to stop a run.
+
+    `ended` is False while the process that holds the run still has to end it.
+    """
 
     run_id: UUID
     ended: bool

@@ -26,7 +26,7 @@ class CallOutcome:
 
 
 class Model(Protocol):
-    """The way to the model, with everything that it has to be told."""
+    """The port to the model: builds the request and streams the reply."""
 
     def stream(self, step_index: int) -> AsyncGenerator[ModelChunk, None]:
         """Yield the chunks of one reply. Raise ModelError if there is none."""
@@ -34,11 +34,11 @@ class Model(Protocol):
 
 
 class Calls(Protocol):
-    """The way to the tools."""
+    """The port to the tools."""
 
     async def run(self, step_index: int) -> list[CallOutcome] | None:
         """
-        Carry out the open calls of a stored step; None if one has to wait.
+        Execute the open calls of a stored step; None if one has to wait.
 
         When it returns a list, every call of the step has its one result.
         """

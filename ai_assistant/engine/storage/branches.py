@@ -139,7 +139,7 @@ def before_next(
 
 
 def has_changed_rows(run_ids: Iterable[UUID]) -> bool:
-    """Tell whether one of the runs has changed something, as far as is known."""
+    """Return whether one of the runs has changed something, as far as is known."""
     named = list(run_ids)
     if not named:
         return False

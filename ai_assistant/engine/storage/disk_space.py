@@ -28,7 +28,7 @@ _tried = _Tried()
 
 
 def is_full() -> bool:
-    """Tell whether the disk is full, by a small write now and then."""
+    """Return whether the disk is full, by a small write now and then."""
     if time.monotonic() - _tried.at >= EVERY_S:
         _tried.is_full = _try()
         _tried.at = time.monotonic()

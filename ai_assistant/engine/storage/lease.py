@@ -51,7 +51,7 @@ def _describe(pid: int) -> str:
 
 def is_gone(owner: str) -> bool:
     """
-    Tell whether the process named `owner` surely runs no more.
+    Return whether the process named `owner` has certainly ended.
 
     False where that cannot be known: another host, another pid namespace, another
     boot, which may be that of a machine with the same name. There the lease ends.

@@ -82,7 +82,7 @@ async def in_db(work: Callable[..., T], *args: object) -> T:
 
 
 async def in_tool_thread(work: Callable[..., T], *args: object) -> T:
-    """Run a sync tool where a slow one cannot hold up the engine."""
+    """Run a sync tool in the tool pool: a slow one does not block the engine."""
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(_tools, with_connections, as_here(work), *args)
 
@@ -166,7 +166,7 @@ class _Patience:
         self._waiters: threading.BoundedSemaphore | None = None  # this thread is one
 
     def goes_on(self, attempt: int, error: Exception) -> bool:
-        """Tell whether the unit is tried again after `error`, and get ready for it."""
+        """Return whether the unit is retried after `error`, and get ready for it."""
         if attempt == ATTEMPTS or not is_transient(error):
             return False
         if is_lock_timeout(error):
@@ -318,7 +318,7 @@ def read_again(work: Callable[[], T]) -> T:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Tell whether the same transaction may well succeed the next time."""
+    """Return whether the same transaction may well succeed the next time."""
     if _is_ended(error):
         return True
     if not isinstance(error, OperationalError | InterfaceError):
@@ -330,7 +330,7 @@ def is_transient(error: BaseException) -> bool:
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """Tell whether a write failed since there is no room for it."""
+    """Return whether a write failed because the disk is full."""
     name = getattr(error.__cause__, "sqlite_errorname", None)
     return name == "SQLITE_FULL" or _sqlstate(error) == DISK_FULL
 
@@ -360,9 +360,9 @@ def _disk_full() -> Refused:
 
 def _is_away(error: BaseException) -> bool:
     """
-    Tell whether the connection is lost; such an error has no state, or these.
+    Return whether the connection is lost; the error has no state, or one of these.
 
-    Also if the server has ended it, because the transaction did nothing for too long.
+    Also if the server has ended it, because the transaction was idle for too long.
     """
     if _is_ended(error):
         return True
@@ -375,12 +375,12 @@ def _is_away(error: BaseException) -> bool:
 
 
 def _is_ended(error: BaseException) -> bool:
-    """Tell whether the server has ended a transaction that did nothing for too long."""
+    """Return whether the server ended a transaction that was idle for too long."""
     return isinstance(error, InternalError) and _sqlstate(error) == IDLE_TIMEOUT
 
 
 def is_lock_timeout(error: BaseException) -> bool:
-    """Tell whether a row was waited for that another transaction holds."""
+    """Return whether a row stayed locked by another transaction."""
     return isinstance(error, OperationalError) and _sqlstate(error) == LOCK_TIMEOUT
 
 

@@ -36,7 +36,7 @@ class ExecutingWorker(Worker):
 
 
 class Command(ChannelsCommand):
-    """Execute runs, and listen on channels: by default on the assistant's own."""
+    """Execute runs and serve channels, by default only the assistant's."""
 
     worker_class = ExecutingWorker
 

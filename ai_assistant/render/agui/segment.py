@@ -77,7 +77,7 @@ class Segment:
         self._first_step = -1
 
     def stand_at(self, position: str, events: Iterable[StoredEvent]) -> None:
-        """Go on where a client stands. Raise ValueError. Asks the database."""
+        """Restore the position of a client. Raise ValueError. Asks the database."""
         told = list(events)
         self._begin()
         self.translator.calls |= _of_the_model(told)
@@ -200,7 +200,7 @@ class Segment:
             yield from news.last
 
     def failed(self, code: str, message: str) -> Iterator[BaseEvent]:
-        """Return how the stream ends if it cannot go on."""
+        """Yield the events that end the stream after an error."""
         self.is_over = True
         yield from self.translator.close()
         yield RunErrorEvent(message=message, code=code)

@@ -93,11 +93,11 @@ class Steps:
 
     @property
     def place(self) -> str:
-        """How far the steps were told, for `stand_at`."""
+        """How far the steps were sent, for `stand_at`."""
         return f"{self.newest + 1}-{int(self.is_open)}"
 
     def stand_at(self, place: str) -> None:
-        """Take what was told in an earlier stream as told. Raise ValueError."""
+        """Restore the position of an earlier stream. Raise ValueError if malformed."""
         count, is_open = map(int, place.split("-"))
         self.newest, self.is_open = count - 1, bool(is_open)
 
@@ -145,11 +145,11 @@ class Text(GrowingText):
 
     @property
     def place(self) -> str:
-        """How far it was told, for `stand_at`."""
+        """How far it was sent, for `stand_at`."""
         return f"{self.sent}-{int(self.is_open)}-{int(self.is_over)}"
 
     def stand_at(self, place: str) -> None:
-        """Take what was told in an earlier stream as told. Raise ValueError."""
+        """Restore the position of an earlier stream. Raise ValueError if malformed."""
         sent, is_open, is_over = map(int, place.split("-"))
         self.sent, self.is_open, self.is_over = sent, bool(is_open), bool(is_over)
 
@@ -194,11 +194,11 @@ class Reasoning(GrowingText):
 
     @property
     def place(self) -> str:
-        """How far it was told, for `stand_at`."""
+        """How far it was sent, for `stand_at`."""
         return f"{self.sent}-{self._depth}-{self._spans}"
 
     def stand_at(self, place: str) -> None:
-        """Take what was told in an earlier stream as told. Raise ValueError."""
+        """Restore the position of an earlier stream. Raise ValueError if malformed."""
         self.sent, self._depth, self._spans = map(int, place.split("-"))
 
     def end(self) -> Iterator[BaseEvent]:

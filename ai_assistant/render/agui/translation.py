@@ -72,7 +72,7 @@ class Translator:
         self._place = ""  # what was told beyond event `seq`
 
     def skip_steps(self, count: int) -> None:
-        """Take the first `count` steps as told, in another stream."""
+        """Treat the first `count` steps as already sent by an earlier stream."""
         self._steps.newest = max(self._steps.newest, count - 1)
 
     @property
@@ -82,9 +82,9 @@ class Translator:
 
     def stand_at(self, position: str, events: Iterable[StoredEvent]) -> None:
         """
-        Go on where a client stands; `events` are those up to there, and perhaps more.
+        Restore the position of a client; `events` are those up to it, perhaps more.
 
-        Raise ValueError if that is no position of this run.
+        Raise ValueError if it is not a position of this run.
         """
         seq, _dot, place = position.partition(".")
         told, last = list(events), int(seq)
@@ -139,7 +139,7 @@ class Translator:
 
     @property
     def is_blank(self) -> bool:
-        """Tell whether nothing that the model said has been told."""
+        """Return whether nothing that the model said has been sent."""
         return not self._newest and not self._open_calls and self.seq <= FIRST_SEQ
 
     # --- stored ---
@@ -239,7 +239,7 @@ class Translator:
     # --- live ---
 
     def knows(self, frame: Mapping[str, Any]) -> bool:
-        """Tell whether a live frame can be translated, or the rows must come first."""
+        """Return whether a live frame can be translated; if not, rows come first."""
         if frame["epoch"] > self.epoch:
             return False
         if frame["reasoning"]:

@@ -57,7 +57,7 @@ def _marked(line: str, pattern: re.Pattern[str]) -> list[Piece]:
 
 
 def period(moment: datetime, today: date) -> str:
-    """Return under which heading something of that moment stands."""
+    """Return the list heading for `moment`: a day, this week, or the month."""
     there = localtime(moment) if is_aware(moment) else moment
     day = there.date()
     if day >= today:
@@ -70,7 +70,7 @@ def period(moment: datetime, today: date) -> str:
 
 
 def here_today() -> date:
-    """Return the date of now in the time zone of the page."""
+    """Return today's date in the current time zone."""
     return localdate() if is_aware(now()) else date.today()  # noqa: DTZ011
 
 

@@ -117,7 +117,7 @@ def _groups(tokens: list[Token], lines: list[str]) -> list[tuple[int, Token]]:
 
 
 def _is_complete(token: Token, complete: str) -> bool:
-    """Tell whether the last block, which ends with `token`, can grow no more."""
+    """Return whether the last block, which ends with `token`, can grow no more."""
     if token.type in {"heading_open", "hr"}:
         return True
     if token.type == "fence":

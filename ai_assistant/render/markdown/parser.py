@@ -86,7 +86,7 @@ def without_undecided_line(text: str) -> str:
 
 
 def may_be_table_header(text: str) -> bool:
-    """Tell whether `with_table_rule` is worth its parse: not within a table."""
+    """Return whether `with_table_rule` is worth its parse: not within a table."""
     *before, last = text.rstrip("\n").rsplit("\n", 3)[-3:]
     return "|" in last and not (len(before) == 2 and all("|" in one for one in before))
 

@@ -181,7 +181,7 @@ class PanelRenderer(RendererHTML):
 
 
 def fence_is_closed(token: Token) -> bool:
-    """Tell whether a fence has its closing line; the text must end in a line end."""
+    """Return whether a fence has its closing line; the text must end in a line end."""
     first, after = token.map or (0, 0)
     return token.content.count("\n") == after - first - 2
 

@@ -203,7 +203,7 @@ class BlockStream:
         return changes
 
     def _is_large(self) -> bool:
-        """Tell whether the open block is too long to be parsed again just now."""
+        """Return whether the open block is too long to be parsed again just now."""
         chars = len(self._open)
         return chars > OPEN_CHARS and chars < self._drawn_chars * GROWN
 

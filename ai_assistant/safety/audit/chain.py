@@ -57,7 +57,7 @@ def _looked_at(head: AuditHead) -> tuple[AuditHead, str]:
 
 
 def store_head(head: AuditHead) -> None:
-    """Store the head with its proof. Its lock must be held."""
+    """Store the head of the chain with its MAC. The caller must hold its lock."""
     head.mac = head_mac(head)
     head.save(update_fields=["n", "hash", "first", "first_previous", "mac"])
 
@@ -89,7 +89,7 @@ def entry_hash(entry: AuditEntry, *, n: int | None = None, key: str = "") -> str
 
 
 def is_own_hash(entry: AuditEntry, *, n: int | None = None) -> bool:
-    """Tell whether the stored hash is that of the entry, under any of the keys."""
+    """Return whether the stored hash is that of the entry, under any of the keys."""
     return any(
         constant_time_compare(entry.hash, entry_hash(entry, n=n, key=key))
         for key in keys()
@@ -108,7 +108,7 @@ def head_mac(head: AuditHead, *, key: str = "") -> str:
 
 
 def is_own_head(head: AuditHead) -> bool:
-    """Tell whether nobody else has changed the head."""
+    """Return whether the head is as the assistant has stored it."""
     return any(
         constant_time_compare(head.mac, head_mac(head, key=key)) for key in keys()
     )

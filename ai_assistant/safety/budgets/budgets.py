@@ -53,7 +53,7 @@ budget_rows = RowCache(Budget, Budget.objects.exists)  # whether there are any
 
 
 def has_budgets() -> bool:
-    """Tell whether there are budgets at all, in the settings or as rows."""
+    """Return whether there are budgets at all, in the settings or as rows."""
     return bool(conf.get("BUDGETS")) or budget_rows.get()
 
 

@@ -15,17 +15,17 @@ User = AbstractBaseUser | AnonymousUser
 
 
 def may_view(user: Any) -> bool:
-    """Tell whether `user` may see the launcher and the own history."""
+    """Return whether `user` may see the launcher and their own history."""
     return _is_admitted(user) and user.has_perm(VIEW)
 
 
 def may_use(user: Any) -> bool:
-    """Tell whether `user` may start runs and answer them."""
+    """Return whether `user` may start runs and answer them."""
     return may_view(user) and user.has_perm(USE)
 
 
 def may_call(user: Any, tool: ToolDefinition) -> bool:
-    """Tell whether `user` may call `tool` at all."""
+    """Return whether `user` may call `tool` at all."""
     return not tool.permission or user.has_perm(tool.permission)
 
 

@@ -76,7 +76,7 @@ def site_key(secret: str | bytes, purpose: str) -> bytes:
 
 def is_revoked(token_id: UUID) -> bool:
     """
-    Tell whether the token was revoked, or is there no more.
+    Return whether the token was revoked, or is there no more.
 
     One that has only expired is not: as a session that expires, it stops nothing but
     writes; the run knows its end (`Run.session_expires_at`).
@@ -107,7 +107,7 @@ def kept_key(session: Any) -> str:
 
 def is_removed(kept: str) -> bool:
     """
-    Tell whether the session of a kept key is in the store no more.
+    Return whether the session of a kept key is in the store no more.
 
     False if no key is kept. Raise SessionsAway if the store cannot be reached.
     """
@@ -126,7 +126,7 @@ def is_removed(kept: str) -> bool:
 
 
 def _can_tell(session: Any) -> bool:
-    """Tell whether every process of the site can ask the store for `session`."""
+    """Return whether every process of the site can ask the store for `session`."""
     if isinstance(session, signed_cookies.SessionStore):
         return False  # all of it is with the browser
     if isinstance(session, cache.SessionStore):

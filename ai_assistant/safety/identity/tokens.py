@@ -184,7 +184,7 @@ def token_audit_facts(token: AccessToken) -> dict[str, Any]:
 
 
 def _has_same_password(token: AccessToken) -> bool:
-    """Tell whether the password is that of the token's first day."""
+    """Return whether the password is that of the token's first day."""
     own = password_digest(token.user)
     if constant_time_compare(token.password_digest, own):
         return True

@@ -31,7 +31,7 @@ OF_DJANGO = "django.contrib.admin."
 
 
 def is_overridden(model_admin: Any, *names: str) -> bool:
-    """Tell whether the site overrides one of these methods of the ModelAdmin."""
+    """Return whether the site overrides one of these methods of the ModelAdmin."""
     own = type(model_admin)
     return any(
         name in vars(model_admin)
@@ -41,7 +41,7 @@ def is_overridden(model_admin: Any, *names: str) -> bool:
 
 
 def is_own_page(model_admin: Any, request: HttpRequest, page: Page) -> bool:
-    """Tell whether the page of the request, which has a match, is code of the site."""
+    """Return whether the page of the request, which has a match, is the site's code."""
     match: Any = request.resolver_match
     own = getattr(match.func, "model_admin", None)
     return own is not model_admin or is_overridden(model_admin, *VIEWS[page])
@@ -139,7 +139,7 @@ def _rows(changelist: Any, request: HttpRequest) -> QuerySet[Any]:
 
 
 def _is_usual(changelist: Any, request: HttpRequest) -> bool:
-    """Tell whether the rows on the page are what `get_queryset` of the ChangeList says."""
+    """Return whether the page shows the rows of the ChangeList's `get_queryset`."""
     said = _sql(changelist.get_queryset(request))
     shown = [_sql(rows) for rows in (changelist.result_list, changelist.queryset)]
     if all(one == said for one in shown):
@@ -149,7 +149,7 @@ def _is_usual(changelist: Any, request: HttpRequest) -> bool:
 
 
 def _differs_by_clock(shown: Sql, said: Sql, again: Sql) -> bool:
-    """Tell whether moments that go with the clock are all in which the queries differ."""
+    """Return whether the queries differ only in moments that come from the clock."""
     if not shown[0] == said[0] == again[0]:
         return False
     return all(

@@ -29,14 +29,14 @@ ROW_FORM = ("get_formset", "formfield_for_dbfield")
 
 
 def may_limit(model_admin: Any, field: Any) -> bool:
-    """Tell whether the form of a ModelAdmin, or of an inline, may name less."""
+    """Return whether the form of a ModelAdmin, or of an inline, may name less."""
     if not (field.is_relation or field.flatchoices):
         return False
     return says_itself(model_admin) or _is_limited(model_admin, field)
 
 
 def says_itself(model_admin: Any) -> bool:
-    """Tell whether the form is code of the site, and may decide by the object."""
+    """Return whether the form is code of the site, and may decide by the object."""
     asked = FORM if hasattr(model_admin, "get_form") else ROW_FORM
     return model_admin.form is not forms.ModelForm or is_overridden(model_admin, *asked)
 
@@ -89,7 +89,7 @@ def named_among(limit: Any, values: Iterable[Any], name: str = "pk") -> set[Any]
 
 
 def names_value(limit: Any, field: Any, value: Any) -> bool:
-    """Tell whether a form with this limit names the value of a field, if it has one."""
+    """Return whether a form with this limit names the value of a field, if any."""
     target = field.target_field.name if field.is_relation else ""
     return value is None or bool(named_among(limit, [value], target))
 
@@ -111,7 +111,7 @@ def _is_limited(model_admin: Any, field: Any) -> bool:
 
 
 def _hides(model: Any) -> bool:
-    """Tell whether the default manager of a model may leave rows out."""
+    """Return whether the default manager of a model may leave rows out."""
     manager = type(model._default_manager)
     return not manager.get_queryset.__module__.startswith("django.db.")
 

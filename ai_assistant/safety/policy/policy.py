@@ -40,7 +40,7 @@ class Rule:
 
     def is_of(self, name: str, module: str) -> bool:
         """
-        Tell whether the rule is for the tool `name` on pages of `module`.
+        Return whether the rule is for the tool `name` on pages of `module`.
 
         One with a broken pattern is for every tool, unless it allows.
         """
@@ -125,7 +125,7 @@ def tool_verdict(
 
 
 def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bool:
-    """Tell whether `judge` would deny it, without the words: for every tool."""
+    """Return whether `judge` would deny it, without the words: for every tool."""
     if tool.approval.policy != "deny" and not any(
         rule.decision == "deny" for rule in site_rules()
     ):

@@ -29,7 +29,7 @@ class OpenedObject:
     object_id: str
 
     def is_named_by(self, name: str) -> bool:
-        """Tell whether an argument of this name may hold its id."""
+        """Return whether an argument of this name may hold its id."""
         own = self.model.rpartition(".")[2]
         return name in IDENTITY or name in {own + ending for ending in ENDINGS}
 
@@ -90,7 +90,7 @@ def _leaves(value: JSON, path: Path) -> Iterator[tuple[Path, JSON, bool]]:
 def _is_site(
     path: Path, value: JSON, *, is_key: bool, known: set[str], defaults: JSON
 ) -> bool:
-    """Tell whether the site's own code says this key, or this value by default."""
+    """Return whether the site's own code says this key, or this value by default."""
     if is_key:
         return value in known
     # A part of a default counts as well: all of it stands in the site's code.
@@ -115,7 +115,7 @@ def _is_typed(value: JSON, words: TypedWords) -> bool:
 def _is_identity(
     path: Path, value: JSON, arguments: Mapping[str, JSON], origins: Origins
 ) -> bool:
-    """Tell whether the value names the opened object, or a table that was named."""
+    """Return whether the value names the opened object, or a table that was named."""
     name, deeper = str(path[0]), path[1:]
     if isinstance(value, bool) or any(not isinstance(one, int) for one in deeper):
         return False  # a value of the object, not the object

@@ -47,7 +47,7 @@ RIGHTS = frozenset({"is_superuser", "is_staff", "groups", "user_permissions"})
 
 
 def is_sensitive_model(model: Any) -> bool:
-    """Tell whether nothing of this table may be shown."""
+    """Return whether nothing of this table may be shown."""
     for meta in _metas(model):
         if meta.label_lower in _opened():
             return False
@@ -58,7 +58,7 @@ def is_sensitive_model(model: Any) -> bool:
 
 
 def is_sensitive_field(field: Any) -> bool:
-    """Tell whether this field may not be shown."""
+    """Return whether this field may not be shown."""
     metas = _metas(field.model)
     names = {f"{meta.label_lower}.{field.name}".lower() for meta in metas}
     if names & _opened():
@@ -71,13 +71,13 @@ def is_sensitive_field(field: Any) -> bool:
 
 
 def is_secret_name(name: str) -> bool:
-    """Tell whether a field, or a key of JSON, is a secret by its name."""
+    """Return whether a field, or a key of JSON, is a secret by its name."""
     words = NO_WORD.sub("_", WORD_BREAKS.sub("_", name))
     return bool(SECRET_WORDS.search(words))
 
 
 def is_opened_field(field: Any) -> bool:
-    """Tell whether NOT_SENSITIVE lists this field, and so all of its contents."""
+    """Return whether NOT_SENSITIVE lists this field, and so all of its contents."""
     names = {f"{meta.label_lower}.{field.name}".lower() for meta in _metas(field.model)}
     return bool(names & _opened())
 
@@ -125,7 +125,7 @@ def _metas(model: Any) -> list[Any]:
 
 
 def _is_user(model: Any) -> bool:
-    """Tell whether this is the site's table of users, ours or its own."""
+    """Return whether this is the site's table of users, ours or its own."""
     label = model._meta.label_lower
     return label == settings.AUTH_USER_MODEL.lower() or hasattr(model, "has_perm")
 
@@ -139,7 +139,7 @@ def _opened() -> frozenset[str]:
 
 
 def is_opted_out(model: type[Model], model_admin: Any = None) -> bool:
-    """Tell whether the site keeps the model, or this admin of it, from the assistant."""
+    """Return whether the site hides the model or this admin from the assistant."""
     excluded = {str(label).lower() for label in conf.get("DATA_MODELS_EXCLUDED")}
     return (
         model._meta.label_lower in excluded

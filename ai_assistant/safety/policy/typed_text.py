@@ -41,11 +41,11 @@ class TypedWords:
         put(self, "_numbers", frozenset(_numbers_of(self.texts)))
 
     def has_number(self, value: float | Decimal) -> bool:
-        """Tell whether the number stands there as a word of its own."""
+        """Return whether the number stands there as a word of its own."""
         return -MOST < value < MOST and Decimal(str(value)) in self._numbers
 
     def has_text(self, value: str) -> bool:
-        """Tell whether the text stands there, between words, and hides nothing."""
+        """Return whether the text stands there, between words, and hides nothing."""
         text = value.strip(" \n\r\t")
         if not text or is_deceptive(text):
             return False
@@ -59,7 +59,7 @@ class TypedWords:
 
 
 def is_deceptive(text: str) -> bool:
-    """Tell whether `text` holds what a reader does not see, or takes for another."""
+    """Return whether `text` holds what a reader does not see, or takes for another."""
     if any(is_hidden(char) for char in {*text} - {*"\n\r\t"}):
         return True
     return any(
@@ -77,7 +77,7 @@ def _stands_in(wanted: str, said: str) -> bool:
 
 
 def _begins(said: str, at: int) -> bool:
-    """Tell whether a word may begin at `at`."""
+    """Return whether a word may begin at `at`."""
     if at == 0 or said[at - 1].isspace():
         return True
     if said[at - 1] == "'":
@@ -86,7 +86,7 @@ def _begins(said: str, at: int) -> bool:
 
 
 def _ends(said: str, at: int) -> bool:
-    """Tell whether a word may end before `at`, perhaps with a full stop."""
+    """Return whether a word may end before `at`, perhaps with a full stop."""
     while at < len(said) and said[at] in STOPS:
         at += 1
     if at == len(said) or said[at].isspace():

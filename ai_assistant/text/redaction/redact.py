@@ -36,7 +36,7 @@ class Pattern:
     probe: re.Pattern[str] | None = None  # faster than `regex`, where hints are common
 
     def may_match(self, text: str) -> bool:
-        """Tell whether looking for it in `text` is worth the time."""
+        """Return whether looking for the secret in `text` is worth the time."""
         if not any(hint in text for hint in self.hints):
             return False
         return self.probe is None or self.probe.search(text) is not None

@@ -126,7 +126,7 @@ def perform_action(
 
 
 def _leads_to(request: HttpRequest, model_admin: Any) -> bool:
-    """Tell whether the request leads to a page, and not to another ModelAdmin's."""
+    """Return whether the request leads to a page, and not to another ModelAdmin's."""
     match = request.resolver_match
     if match is None:
         return False

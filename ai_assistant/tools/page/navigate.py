@@ -141,7 +141,7 @@ def _path(view_name: str, arguments: dict[str, str | int]) -> str:
 
 
 def _is_never_opened(page: SitePage) -> bool:
-    """Tell whether the view logs the user out, changes a password, or shows no page."""
+    """Return whether the view signs out, changes a password, or shows no page."""
     if page.info.action in SAFE:
         return False
     view_name = page.info.view_name
@@ -153,7 +153,7 @@ def _is_never_opened(page: SitePage) -> bool:
 
 def _is_harmless(page: SitePage) -> bool:
     """
-    Tell whether opening the page changes nothing, as far as is known.
+    Return whether opening the page changes nothing, as far as is known.
 
     A view that the site has added to an admin may do anything by GET: the site has
     to name it, or to have declared it to the assistant.
@@ -169,5 +169,5 @@ def _is_harmless(page: SitePage) -> bool:
 
 
 def _is_named(view_name: str) -> bool:
-    """Tell whether the site allows this very view, not only its namespace."""
+    """Return whether the site allows this very view, not only its namespace."""
     return ":" in view_name and view_name in conf.get("NAVIGATE_TO")

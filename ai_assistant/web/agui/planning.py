@@ -270,7 +270,7 @@ def _busy(active: "Run") -> Refused:
 
 
 def _waits_for_client(run: "Run") -> bool:
-    """Tell whether only calls that the client carries out hold the run up."""
+    """Return whether the run waits only for calls that the client executes."""
     is_its = run.state == RunState.WAITING_BROWSER
     return is_its and not waiting_for_person(run=run).exists()
 
@@ -320,7 +320,7 @@ def _nothing_new() -> Refused:
 
 
 def keeps(said: RunAgentInput) -> bool:
-    """Tell whether the run is to go on when its client leaves."""
+    """Return whether the run continues when its client leaves."""
     return _own_props(said).get("keep") is True
 
 

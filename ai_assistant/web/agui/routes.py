@@ -35,7 +35,7 @@ VIEWS = (
 
 
 def is_installed() -> bool:
-    """Tell whether the vocabulary of AG-UI is there."""
+    """Return whether the vocabulary of AG-UI is there."""
     return find_spec("ag_ui") is not None
 
 

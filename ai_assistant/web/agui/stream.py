@@ -142,7 +142,7 @@ class Stream:
                     yield event
 
     def _begins_with(self, frames: list[dict[str, Any]]) -> bool:
-        """Tell whether `frames` begin a run of which the rows could tell nothing yet."""
+        """Return whether `frames` begin a run whose rows have nothing to send yet."""
         is_first = self.segment.is_fresh and self.segment.translator.is_blank
         # Where reasoning ends, and text begins, only the rows tell.
         is_one = len({one["reasoning"] for one in frames}) == 1

@@ -55,7 +55,7 @@ def leave(user_id: UserKey, run_id: UUID, group: str) -> None:
 
 
 def is_being_left(user: Any, thread: str) -> bool:
-    """Tell whether the run of a thread is about to end. Asks the database."""
+    """Return whether the run of a thread is about to end. Asks the database."""
     conversation = find_thread(user, thread)
     if conversation is None:
         return False

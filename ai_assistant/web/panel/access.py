@@ -123,7 +123,7 @@ def sentence(
 
 
 def back(request: HttpRequest) -> str:
-    """Return where a person without JavaScript goes on: the page that was left."""
+    """Return the URL to go back to without JavaScript: the page of the form."""
     wanted = request.POST.get("next") or request.headers.get("Referer", "")
     if url_has_allowed_host_and_scheme(
         wanted, {request.get_host()}, require_https=request.is_secure()

@@ -34,7 +34,7 @@ PROFILE = "profile:"  # how a wish begins that names who is to answer
 @require_http_methods(["GET", "POST"])
 @panel_view(use=True)
 async def regenerate_view(request: HttpRequest) -> HttpResponse:
-    """Show how a question may be answered anew; or have it answered."""
+    """Show the options for regenerating an answer (GET), or regenerate it (POST)."""
     if request.method == "GET":
         return await in_db(_form, request, "regenerate_menu")
     return await _send(request, partial(_regenerated, request))
@@ -43,7 +43,7 @@ async def regenerate_view(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @panel_view(use=True)
 async def edit_message_view(request: HttpRequest) -> HttpResponse:
-    """Show the form in which a question is edited; or have that answered."""
+    """Show the form for editing a question (GET), or send the edited one (POST)."""
     if request.method == "GET":
         return await in_db(_form, request, "message_edit")
     return await _send(request, partial(_edited, request))

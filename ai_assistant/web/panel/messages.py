@@ -53,7 +53,7 @@ async def earlier_view(request: HttpRequest) -> HttpResponse:
 
 
 def reach(panel: Panel, conversation: "Conversation", said: str) -> None:
-    """Draw the conversation in `panel` from the run that is `said` on, if it has it."""
+    """Extend the thread in `panel` back to the run with the id `said`, if it exists."""
     to = _uuid(said)
     if not panel.earlier or to is None:
         return

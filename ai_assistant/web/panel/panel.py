@@ -64,7 +64,7 @@ def mark_of(user: Any) -> str:
 
 
 def is_dismissed(request: HttpRequest) -> bool:
-    """Tell whether the user of `request` has read the line in this browser."""
+    """Return whether the user of `request` has read the line in this browser."""
     return request.COOKIES.get(COOKIE) == mark_of(request.user)
 
 

@@ -65,7 +65,7 @@ class Follower:
         return frames
 
     async def wait(self, poll_s: float) -> None:
-        """Wait for news; after `poll_s` seconds without any it is time to look."""
+        """Wait for news; after `poll_s` seconds without any, the rows must be read."""
         try:
             async with asyncio.timeout(poll_s):
                 await self._news.wait()

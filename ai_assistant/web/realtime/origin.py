@@ -40,7 +40,7 @@ class Handshake(HttpRequest):
 
 def is_own_origin(headers: list[tuple[bytes, bytes]], *, scheme: str = "ws") -> bool:
     """
-    Tell whether the Origin header names this site. A missing one does not.
+    Return whether the Origin header names this site. A missing one does not.
 
     The rule is that of Django's CSRF protection: scheme, host and port are those
     of the request, or the site has named the origin. The host that was asked for
@@ -61,7 +61,7 @@ def is_own_origin(headers: list[tuple[bytes, bytes]], *, scheme: str = "ws") -> 
 
 
 def is_named(origin: str, name: str) -> bool:
-    """Tell whether the site's setting `name` means `origin`; it may be a pattern."""
+    """Return whether the site's setting `name` means `origin`; it may be a pattern."""
     if "*" not in name:
         return origin == name
     # As Django reads CSRF_TRUSTED_ORIGINS: "https://*.example.com".
@@ -85,7 +85,7 @@ def _parts(origin: str) -> tuple[str, str, str] | None:
 
 
 def _is_https(request: HttpRequest) -> bool:
-    """Tell whether the site is served over https: a plain page is not its own."""
+    """Return whether the site is served over https: a plain page is not its own."""
     return (
         request.is_secure()
         or settings.SESSION_COOKIE_SECURE

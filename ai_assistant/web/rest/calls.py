@@ -215,5 +215,5 @@ class RowViewSet(ListModelMixin, ApiViewSet):
 
 
 def _is_kept(row: ChangeSet) -> bool:
-    """Tell whether the conversation is there; its row follows it in seconds."""
+    """Return whether the conversation is there; its row follows it in seconds."""
     return row.run is not None and row.run.conversation.deleted_at is None

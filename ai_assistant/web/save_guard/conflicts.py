@@ -159,7 +159,7 @@ def _keys(row: Any) -> set[tuple[str, str]]:
 
 
 def _holds(form: Any, name: str, field: Any, image: Any) -> bool:
-    """Tell whether the row still has what an image says, or what a form makes of it."""
+    """Return whether the row still has an image's value, or what a form makes of it."""
     now = raw(field, getattr(form.instance, field.attname))
     if same_value(now, (image or {}).get(field.attname)):
         return True
@@ -188,7 +188,7 @@ def _conflict(
 
 
 def _would_change(form: Any, name: str) -> bool:
-    """Tell whether the post would write something else than there is."""
+    """Return whether the post would write something else than there is."""
     bound, own = form[name], model_field(form, name)
     if not bound.field.has_changed(bound.initial, bound.data):
         return False

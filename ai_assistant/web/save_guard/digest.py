@@ -70,7 +70,7 @@ class Opened:
     secret: bytes
 
     def had(self, form: Any, name: str, shown: Any) -> bool:
-        """Tell whether the field was opened with a value that is shown so."""
+        """Return whether the field was opened with a value that is shown so."""
         return _digest(self.secret, form, name, shown) in self.digests
 
 

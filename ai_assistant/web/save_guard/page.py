@@ -43,7 +43,7 @@ SLACK = timedelta(seconds=10)
 
 
 def saves_rows(request: HttpRequest) -> bool:
-    """Tell whether this may be the Save of a form. Reads nothing of what is posted."""
+    """Return whether this may be the Save of a form. Reads no posted data."""
     view = getattr(request.resolver_match, "func", None)
     is_known = hasattr(view, "model_admin") and hasattr(request, "user")
     return is_known and request.method == "POST" and conf.enabled()

@@ -85,10 +85,10 @@ def claim_task(call_id: UUID) -> CallHold | None:
 
 def pass_call_fence(hold: CallHold, *, events: int = 0) -> int:
     """
-    Take the run's lock and prove that the call is still ours.
+    Take the run's lock and verify that this process still holds the call.
 
-    Call it first in a transaction; return the first event number. Raise
-    LostLease if the run has ended, was stopped, or another works on the call.
+    Call it first in a transaction; return the first event number. Raise LostLease
+    if the run has ended or was stopped, or if another process holds the call.
     """
     first = pass_by_state(hold.run_id, events=events)
     if not _renew(hold, "call_id = %s"):
@@ -118,7 +118,7 @@ def renew_claim(hold: CallHold) -> None:
 
 
 def renew_behind_piece(hold: CallHold) -> None:
-    """Renew what could not be renewed during a piece. Call it at its end."""
+    """Renew the leases that could not be renewed during a piece. Call it at its end."""
     _renew(hold, "call_id = %s")
     renew_behind_lock(hold.run_id)
 
@@ -145,7 +145,7 @@ NAMED = 5  # of the objects that were left
 
 
 class Holding:
-    """Compares an attempt at a background call with what the person approved."""
+    """Verifies the pieces of a background call against what the person approved."""
 
     def __init__(self, call: ToolCall) -> None:
         self.call = call
@@ -158,14 +158,14 @@ class Holding:
         return shown_before(self.call)
 
     def check_begin(self) -> None:
-        """Raise Differs if a shown row is another, or a former piece was not as shown."""
+        """Raise Differs if an approved row changed, or an earlier piece differed."""
         if self.differs is not None:
             raise self.differs
         if self.shown is not None and not self.has_begun():
             check_unmoved(self.shown)
 
     def check(self, recorder: Recorder) -> None:
-        """Raise Differs if a piece is not among what was shown and not done yet."""
+        """Raise Differs unless the piece is approved and still to be done."""
         if self.shown is None:
             return
         if self._pieces is None:
@@ -185,15 +185,15 @@ class Holding:
             self._pieces.keep()
 
     def forget(self) -> None:
-        """Read again what was kept: a piece was taken back."""
+        """Drop cached pieces after a rollback, so that they are read again."""
         self._pieces = None
 
     def has_begun(self) -> bool:
-        """Tell whether a piece has changed anything, in this attempt or before."""
+        """Return whether a piece has changed anything, in this attempt or before."""
         return ChangeSet.objects.filter(call=self.call).exists()
 
     def ended_by(self, differs: Differs) -> Differs | ToolResult:
-        """Return what comes of a call of which a piece was not as shown."""
+        """Return the outcome of a call of which a piece was not as shown."""
         if not self.has_begun():
             return differs
         # It cannot be asked for again: a part of what was shown is done.

@@ -132,7 +132,7 @@ class _Work:
 
     @contextmanager
     def piece(self, attempt: Attempt, mark: JSON) -> Iterator[None]:
-        """One transaction of the tool: fence, permission, its writes, its mark."""
+        """Run one transaction of the tool: lease, permission, writes, resume mark."""
 
         def begin(ready: RunContext) -> None:
             if self.lost.is_set():

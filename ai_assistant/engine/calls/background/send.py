@@ -23,7 +23,7 @@ _queued: set[UUID] = set()  # for a thread of this process, and not begun
 
 
 def uses_celery() -> bool:
-    """Tell whether background calls go to Celery: if asked to, or a broker is set."""
+    """Return whether background calls go to Celery: if asked to, or a broker is set."""
     wanted = conf.get("BACKGROUND")
     if wanted == "auto":
         broker = getattr(settings, "CELERY_BROKER_URL", "")
@@ -61,7 +61,7 @@ def resend_after_s() -> float:
 
 @unit
 def is_due(call_id: UUID) -> bool:
-    """Tell whether the call is to be given out now; it is not due for others then."""
+    """Return whether the call is to be given out now; it is not due for others then."""
     now = database_now()
     due = BackgroundCall.objects.filter(pk=call_id, sent_at__lt=now - resend_after_s())
     return bool(free(due).update(sent_at=now))

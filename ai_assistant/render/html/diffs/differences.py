@@ -102,7 +102,7 @@ def field_entry(field: FieldChange, kind: str, among: int) -> Entry:
 
 
 def more_sentence(count: int) -> str:
-    """Return how many characters are not there; empty for none."""
+    """Return the sentence with the number of omitted characters; empty for none."""
     if not count:
         return ""
     sentence = ngettext(
@@ -130,7 +130,7 @@ def _note(field: FieldChange, kind: str, *, alike: bool) -> str:
 
 
 def _names(title: str, change: ObjectChange) -> bool:
-    """Tell whether a title has the name of the object between quotation marks."""
+    """Return whether a title has the name of the object between quotation marks."""
     name = re.escape(change.text)
     return bool(name and re.search(f"[{QUOTES}]\\s?{name}\\s?[{QUOTES}]", title))
 

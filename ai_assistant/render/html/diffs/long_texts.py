@@ -105,7 +105,7 @@ def _entry(found: "Found", part: int, query: Mapping[str, str | int]) -> Entry:
 
 
 def argument_text(value: object) -> str:
-    """Return an argument of a call as a person reads it."""
+    """Return an argument as text: strings as they are, other values as JSON."""
     if isinstance(value, str):
         return value
     return json.dumps(value, indent=2, ensure_ascii=False)

@@ -187,7 +187,7 @@ class Projection:
 
     @staticmethod
     def _is_last(conversation: Conversation, run: Run, seq: int) -> bool:
-        """Tell whether the page that shows event `seq` of `run` lacks nothing."""
+        """Return whether the page that shows event `seq` of `run` lacks nothing."""
         if not run.is_final or run.next_seq - 1 != seq:
             return False
         last = conversation.runs.shown().first()
@@ -355,9 +355,9 @@ class Projection:
 
     def knows(self, frame: dict[str, Any]) -> bool:
         """
-        Tell whether the place of a piece of live text is on the page.
+        Return whether the page has the element that this live text belongs to.
 
-        If not, `catch_up` comes first: what was stored before it stands above it.
+        If not, call `catch_up` first: what was stored before the text stands above it.
         """
         if str(self.run_id) != frame["run"]:
             return False
@@ -399,14 +399,14 @@ class Projection:
 
 
 def _is_working(run: Run, growing: bool) -> bool:  # noqa: FBT001 - one of two
-    """Tell whether a call of the run is under way; asks only where it matters."""
+    """Return whether a call of the run is under way; asks only where it matters."""
     if run.state != RunState.RUNNING or growing:
         return False
     return run.calls.filter(status__in=WORKING).exists()
 
 
 def _writes(part: Entry) -> bool:
-    """Tell whether a call of this part of a run may have changed something."""
+    """Return whether a call of this part of a run may have changed something."""
     calls = part["calls"] if part["kind"] == "group" else [part["call"]]
     return any(call["effect"] in WRITING for call in calls)
 

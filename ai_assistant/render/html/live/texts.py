@@ -33,7 +33,7 @@ class LiveTexts:
         return bool(self._news)
 
     def knows(self, frame: dict[str, Any]) -> bool:
-        """Tell whether the card stands on the page already."""
+        """Return whether the card stands on the page already."""
         return _key(frame) in self._known
 
     def take(self, frame: dict[str, Any]) -> bool:
@@ -47,7 +47,7 @@ class LiveTexts:
         return True
 
     def ops(self, parent: str, panel: Any) -> list[Op]:
-        """Return what to draw below `parent`. Runs templates: not on the loop."""
+        """Return the operations that draw news below `parent`. Renders templates."""
         newest = max((frame["epoch"] for frame in self._known.values()), default=0)
         old = self.drop(before=newest)
         news, self._news = self._news, {}
@@ -122,11 +122,11 @@ class Texts:
             growing.epoch = epoch
 
     def knows(self, message_id: str) -> bool:
-        """Tell whether the message was begun here; its place is then settled."""
+        """Return whether the message was begun here; its place is then settled."""
         return message_id in self.growing or message_id in self._done
 
     def has_done(self, message_id: str) -> bool:
-        """Tell whether the message grows no more: it is stored, or dropped."""
+        """Return whether the message grows no more: it is stored, or dropped."""
         return message_id in self._done
 
     # --- live ---

@@ -96,7 +96,7 @@ def _wait_s(run: Run) -> int:
 
 
 def shows_reasoning(run: Run) -> bool:
-    """Tell whether the run's module has what the model thinks drawn."""
+    """Return whether the run's module has what the model thinks drawn."""
     return module_by_id(run.module).has("reasoning")
 
 

@@ -48,7 +48,7 @@ def page_instead(run: Run, path: str) -> str:
 
 
 def page_of(url: str) -> str:
-    """Return the path alone: other filters of a list are the same page."""
+    """Return the path without the query string: a filtered list is the same page."""
     try:
         return urlsplit(url).path
     except ValueError:
@@ -56,7 +56,7 @@ def page_of(url: str) -> str:
 
 
 def _is_own(url: str) -> bool:
-    """Tell whether the question was asked on the assistant's own page."""
+    """Return whether the question was asked on the assistant's own page."""
     return page_info(url).view_name.partition(":")[0] == OWN
 
 

@@ -35,7 +35,7 @@ def bar_of(path: str) -> StaleBar | None:
 
 def is_stale(path: str, opened: str, user_id: UserKey) -> bool:
     """
-    Tell whether an assistant of the user has changed the object since `opened`.
+    Return whether an assistant of the user has changed the object since `opened`.
 
     That is a moment in milliseconds; nothing is known of a page without one.
     """

@@ -179,7 +179,7 @@ def read_earlier(conversation: Conversation, before: UUID, to: UUID | None) -> D
 
 
 def _draw_runs(drawn: Drawn, shown: list[Run], tree: Tree) -> bool:
-    """Add the entries of these runs; tell whether a call of the last is under way."""
+    """Add the entries of these runs; return whether the last has an active call."""
     working = False
     changes = changes_of_runs(run.pk for run in shown)
     rows = _with_rows(shown)

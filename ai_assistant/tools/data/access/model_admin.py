@@ -78,12 +78,12 @@ class AdminAccess:
         return self.memo[model]  # type: ignore[no-any-return]
 
     def may_see(self, obj: Model | None = None) -> bool:
-        """Tell whether the user may view or change `obj`, or such objects at all."""
+        """Return whether the user may view or change `obj`, or such objects at all."""
         return bool(self.model_admin.has_view_or_change_permission(self.request, obj))
 
     def is_custom_page(self) -> bool:
         """
-        Tell whether the page is code of the site.
+        Return whether the page is code of the site.
 
         Raise ToolFailed if there is no such page at all.
         """
@@ -105,7 +105,7 @@ class AdminAccess:
         return response
 
     def opens_page(self) -> bool:
-        """Tell whether the page opens for the user; one of Django's always does."""
+        """Return whether the page opens for the user; one of Django's always does."""
         try:
             self.check_page()
         except ToolFailed:
@@ -179,7 +179,7 @@ def find_object(access: AdminAccess, object_id: Any, page: Page = "change") -> A
 
 def is_closed(model: type[Any]) -> bool:
     """
-    Tell whether no tool shows rows of the model, to whichever user.
+    Return whether no tool shows rows of the model, to whichever user.
 
     These are sensitive models, those whose primary key is sensitive, tables that
     hold the links of a sensitive many-to-many field, with their proxies and children,
@@ -197,15 +197,15 @@ def is_closed(model: type[Any]) -> bool:
 
 
 def is_closed_on(site: AdminSite, model: type[Model]) -> bool:
-    """Tell whether the model is closed, or its admin on this site is opted out."""
+    """Return whether the model is closed, or its admin on this site is opted out."""
     return is_closed(model) or sensitive.is_opted_out(model, site._registry.get(model))
 
 
 def closed_keys(model: type[Model]) -> Iterator[Any]:
     """
-    Yield the required relations of the model that no tool shows.
+    Yield the required foreign keys that no tool may read.
 
-    Without them nobody knows what a row means: whose session, which permission.
+    Rows are ambiguous without them: whose session, which permission.
     """
     for field in model._meta.concrete_fields:
         if not isinstance(field, ForeignKey) or field.null:
@@ -269,7 +269,7 @@ def _open(
 
 
 def _may(access: AdminAccess, action: str) -> bool:
-    """Tell whether the user may add or delete objects, or perhaps some of them."""
+    """Return whether the user may add or delete objects, or perhaps some of them."""
     codename = get_permission_codename(action, access.options)
     permission = f"{access.options.app_label}.{codename}"
     has = getattr(access.model_admin, f"has_{action}_permission")

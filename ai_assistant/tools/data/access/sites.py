@@ -25,7 +25,7 @@ BARE = "a request of the assistant, which has no session and has passed no middl
 
 
 def are_enabled(context: RunContext) -> bool:
-    """Tell whether the site has enabled the tools, and some admin lets the user in."""
+    """Return whether the site has enabled the tools, and an admin lets the user in."""
     user = context.user
     for reason in why_missing(user):
         warn_once(reason)
@@ -85,5 +85,5 @@ def mounted_sites() -> list[AdminSite]:
 
 
 def lets_in(site: AdminSite, request: HttpRequest) -> bool:
-    """Tell whether the site lets the user in; not if its own code fails."""
+    """Return whether the site lets the user in; not if its own code fails."""
     return bool(value_or(False, lambda: site.has_permission(request)))

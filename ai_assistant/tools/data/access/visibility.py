@@ -55,12 +55,12 @@ def changelist_rows(access: AdminAccess) -> QuerySet[Any]:
 
 
 def limits_list(access: AdminAccess) -> bool:
-    """Tell whether the list may show fewer rows than `get_queryset` returns."""
+    """Return whether the list may show fewer rows than `get_queryset` returns."""
     return is_overridden(access.model_admin, *OF_LIST, "get_search_results")
 
 
 def is_listed(access: AdminAccess, obj: Model) -> bool:
-    """Tell whether the list shows `obj`, whose page opens, to the user."""
+    """Return whether the list shows `obj`, whose page opens, to the user."""
     if not (limits_list(access) or is_overridden(access.model_admin, "get_object")):
         return True
     try:
@@ -70,7 +70,7 @@ def is_listed(access: AdminAccess, obj: Model) -> bool:
 
 
 def opens_list(access: AdminAccess) -> bool:
-    """Tell whether the list of the admin opens for the user."""
+    """Return whether the list of the admin opens for the user."""
     if not is_overridden(access.model_admin, "changelist_view"):
         return True
     try:
@@ -129,7 +129,7 @@ def check_opening(access: AdminAccess, rows: QuerySet[Any], name: str) -> None:
 
 
 def decides_by_object(access: AdminAccess) -> bool:
-    """Tell whether the site decides for each object whether its page opens."""
+    """Return whether the site decides for each object whether its page opens."""
     if BY_OBJECT not in access.memo:
         admin = access.model_admin
         names = ("get_object", "has_view_permission", "has_view_or_change_permission")
@@ -145,7 +145,7 @@ def decides_by_object(access: AdminAccess) -> bool:
 
 
 def opens_form(access: AdminAccess) -> bool:
-    """Tell whether the form that changes an object opens for some object."""
+    """Return whether the form that changes an object opens for some object."""
     if not _is_custom_form(access):
         return True
     rows = changelist_rows(access) if opens_list(access) else page_rows(access)
@@ -160,7 +160,7 @@ def _is_custom_form(access: AdminAccess) -> bool:
 
 
 def _opens(access: AdminAccess, row: Model) -> bool:
-    """Tell whether the page of `row` opens for the user."""
+    """Return whether the page of `row` opens for the user."""
     its_page = access.at_object(row.pk)
     obj: Model | None = row
     if is_overridden(access.model_admin, "get_object", "get_queryset"):
@@ -177,7 +177,7 @@ def page_rows(access: AdminAccess, page: Page = "change") -> QuerySet[Any]:
 
 
 def _lacks_page(access: AdminAccess, rows: QuerySet[Any]) -> bool:
-    """Tell whether the page of one of `rows` does not open, or there are too many."""
+    """Return whether the page of one of `rows` does not open, or there are too many."""
     if decides_by_object(access):
         some = list(rows[: MOST_ASKED + 1])
         return len(some) > MOST_ASKED or len(openable_keys(access, some)) < len(some)
@@ -262,7 +262,7 @@ def list_names(access: AdminAccess) -> list[str]:
 
 
 def is_open_field(field: Any) -> bool:
-    """Tell whether a tool may show the field, if the page of the admin does."""
+    """Return whether a tool may show the field, if the page of the admin does."""
     if is_sensitive_field(field):
         return False
     if not field.is_relation:
@@ -276,7 +276,7 @@ def is_open_field(field: Any) -> bool:
 
 def is_forward_field(field: Any) -> bool:
     """
-    Tell whether the field is one of the model itself, and no reverse relation.
+    Return whether the field is one of the model itself, and no reverse relation.
 
     A many-to-many field is not concrete from Django 6.1 on.
     """

@@ -113,7 +113,7 @@ def search_rows(access: AdminAccess, rows: QuerySet[Any], text: str) -> QuerySet
 
 
 def _is_searchable(access: AdminAccess, name: str) -> bool:
-    """Tell whether nothing on the way of a search field is sensitive."""
+    """Return whether nothing on the way of a search field is sensitive."""
     options = access.options
     for part in name.lstrip("^=@").split(LOOKUP_SEP):
         fields = {field.name: field for field in options.get_fields()}

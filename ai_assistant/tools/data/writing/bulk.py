@@ -249,7 +249,7 @@ class RowForms:
 
 
 class SharedFields(dict[str, forms.Field]):
-    """Fields that a form takes as they are, instead of a copy of its own."""
+    """Form fields that all forms of a class share, instead of copying them."""
 
     def __deepcopy__(self, _memo: dict[int, Any]) -> "SharedFields":
         return self
@@ -270,7 +270,7 @@ def _share_fields(form_class: Any) -> None:
 
 
 def _is_plain(form_class: type) -> bool:
-    """Tell whether the form has no code of the site, which may change its fields."""
+    """Return whether the form has no code of the site, which may change its fields."""
     return not any(
         callable(value) or isinstance(value, property | classmethod | staticmethod)
         for base in form_class.__mro__

@@ -179,7 +179,7 @@ def _editable_change(context: RunContext, arguments: dict[str, Any]) -> FormSubm
 
 
 def removes_inline_rows(arguments: dict[str, Any]) -> bool:
-    """Tell whether these arguments delete rows of inlines."""
+    """Return whether these arguments delete rows of inlines."""
     inlines = arguments.get("inlines")
     listed = inlines.values() if isinstance(inlines, dict) else ()
     rows = [row for rows in listed if isinstance(rows, list) for row in rows]

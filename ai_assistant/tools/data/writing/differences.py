@@ -48,7 +48,7 @@ def object_changes(submitted: FormSubmission) -> list[ObjectChange]:
 
 
 def form_changes_object(submitted: FormSubmission) -> bool:
-    """Tell whether a valid page of an object, without inlines, changes anything."""
+    """Return whether a valid page of an object, without inlines, changes anything."""
     form, before = submitted.form, submitted.obj
     after, options = form.instance, form._meta.model._meta
     names = (field.attname for field in options.concrete_fields)

@@ -69,7 +69,7 @@ def check_names(form: Any, names: Iterable[str], fixed: Collection[str] = ()) ->
 
 
 def is_secret(form: Any, name: str) -> bool:
-    """Tell whether the field of a form is one that no tool may write."""
+    """Return whether the field of a form is one that no tool may write."""
     field = _model_field(form, name)
     if field is not None and is_forward_field(field):
         return not is_open_field(field)
@@ -82,7 +82,7 @@ def is_secret(form: Any, name: str) -> bool:
 
 
 def _links_rights(model: Any, other: Any) -> bool:
-    """Tell whether a sensitive many-to-many field links rows of the two models."""
+    """Return whether a sensitive many-to-many field links rows of the two models."""
     return any(
         sensitive.is_sensitive_field(relation)
         and issubclass(

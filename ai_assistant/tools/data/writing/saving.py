@@ -94,7 +94,7 @@ def delete_as_admin(
 
 
 def _are_listed(access: AdminAccess, pks: Sequence[Any]) -> bool:
-    """Tell whether a list of Django's own has all of them."""
+    """Return whether a list of Django's own has all of them."""
     if access.is_custom_page():
         return False
     if not limits_list(access):

@@ -59,11 +59,11 @@ class FormSubmission:
         return self.obj is None
 
     def has_changed(self) -> bool:
-        """Tell whether the page changes anything."""
+        """Return whether the page changes anything."""
         return any(form.has_changed() for form in (self.form, *self.formsets))
 
     def is_valid(self) -> bool:
-        """Tell whether the page would be saved. Nothing is written."""
+        """Return whether the page would be saved. Nothing is written."""
         form_is_valid = self.form.is_valid()
         if not (all_valid(self.formsets) and form_is_valid):
             return False
@@ -154,7 +154,7 @@ def _restore(form: Any, named: Collection[str], before: Model | None = None) -> 
 
 
 def _restore_field(form: Any, name: str, before: Model | None) -> bool:
-    """Tell whether the column holds, perhaps again, its old value."""
+    """Return whether the column holds, perhaps again, its old value."""
     try:
         column = form._meta.model._meta.get_field(name)
     except FieldDoesNotExist:
