@@ -108,7 +108,7 @@ SETTINGS: Mapping[str, Any] = {
     "CLIENT_TOOLS": True,  # pages may register browser tools
     "NAVIGATE_TO": ["admin"],  # namespaces to which the page may be moved
     "SENSITIVE": [],  # more fields and models: "shop.order.note", "shop.note"
-    "NOT_SENSITIVE": [],  # those of ours that may be seen after all
+    "NOT_SENSITIVE": [],  # built-in sensitive ones that may be seen after all
     # --- images of changes ---
     "STASH_STORAGE": "",  # of old files: alias or dotted class; "": beside MEDIA_ROOT
     "SIDE_FIELDS": [],  # set by the site's code at a save: "shop.order.changed_by"
@@ -130,7 +130,7 @@ SETTINGS: Mapping[str, Any] = {
     "CORS_ORIGINS": [],  # of pages elsewhere that may call with an access token
     "REST_URLCONF": "ai_assistant.web.rest.urls",  # of the REST API
     "TOKENS": {
-        "DAYS": 90,  # for how long a new token is good, if nobody says otherwise
+        "DAYS": 90,  # for how long a new token is valid by default
         "MAX_DAYS": Setting(365, (float, type(None)), wanted="a number or None"),
     },
     # --- the site ---
@@ -220,7 +220,7 @@ def typed(*path: str) -> str:
 
 
 def flat(own: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield each setting by its path; a group that is none stands for itself."""
+    """Yield each setting by its path; a group that is not a mapping is one setting."""
     for name, value in own.items():
         if name in GROUPS and isinstance(value, Mapping):
             yield from (((name, key), one) for key, one in value.items())

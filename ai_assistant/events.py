@@ -115,7 +115,7 @@ class CallResult(Event, type="TOOL_CALL_RESULT"):
 @dataclass(frozen=True, kw_only=True)
 class Custom(Event, type="CUSTOM"):
     """
-    A fact of our own.
+    An event of the assistant's own.
 
     aia.message {message_id}: the user has said something more
     aia.call {call_id, status}: a call has moved

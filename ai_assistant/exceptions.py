@@ -66,7 +66,7 @@ class ToolFailed(AssistantError):
 
 class Ask(AssistantError):
     """
-    Ask the person before the tool goes on.
+    Ask the person before the tool continues.
 
     Raise it in a tool; the tool is called again from its start, with the answer
     under `key` in `context.answers`: a text, True or False for `confirm`, the id of
@@ -210,7 +210,7 @@ class ModelError(AssistantError):
 
 class Refused(AssistantError):
     """
-    A request of the person cannot be carried out now.
+    A request of the person cannot be executed now.
 
     `code` is stable and for programs; the text is a sentence for the person.
     """
@@ -249,8 +249,8 @@ class Differs(AssistantError):
     """
     What an approved call does is not what the person was shown.
 
-    It was taken back, and has to be asked again. `changes` are what it would do, as
-    changes.values.Changes; None if they have to be computed anew.
+    It was rolled back, and needs a new approval. `changes` are what it would do, as
+    changes.values.Changes; None if they have to be computed again.
     """
 
     def __init__(self, because: str, changes: Any = None) -> None:

@@ -46,7 +46,7 @@ def outliving(work: Awaitable[T]) -> asyncio.Future[T]:
 
 
 async def to_the_end(work: Awaitable[T]) -> T:
-    """Do what was accepted, also when its client has left; return what came of it."""
+    """Do what was accepted, even if its client has left; return the result."""
     return await asyncio.shield(outliving(work))
 
 
@@ -108,7 +108,7 @@ def match_of(path: str) -> ResolverMatch | None:
 
 
 def request_meta(request: HttpRequest) -> dict[str, str]:
-    """Return the META that a request of ours needs for what the admin asks of it."""
+    """Return the META that an internal request needs for what the admin asks of it."""
     host, _, port = _host().partition(":")
     return {
         "REQUEST_METHOD": request.method or "GET",

@@ -48,7 +48,7 @@ def assistant_application(
 
     `websocket` is the site's own application for sockets, if it has one. On the
     first scope of any type this process begins to execute runs, to look for
-    those that others left behind, and to load the model library.
+    stalled ones of other processes, and to load the model library.
     """
     at_one_go = _AtOneGo(http)
 

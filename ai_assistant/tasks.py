@@ -21,5 +21,5 @@ def perform_call(call_id: str) -> None:
 
 @shared_task(name="ai_assistant.sweep", ignore_result=True)
 def sweep() -> None:
-    """Bring what was left behind back into the queue; for Celery beat."""
+    """Bring stalled runs and calls back into the queue; for Celery beat."""
     sweep_once()

@@ -145,7 +145,7 @@ VISIBILITY_S = {"redis": 3600, "rediss": 3600, "sentinel": 3600, "sqs": 1800}
 
 
 def check_background() -> Iterator[CheckMessage]:
-    """Yield what keeps long tools from being carried out."""
+    """Yield what keeps long tools from being executed."""
     wanted = conf.get("BACKGROUND")
     has_broker = bool(getattr(settings, "CELERY_BROKER_URL", None))
     if wanted == "threads" or (wanted == "auto" and not has_broker):

@@ -135,7 +135,7 @@ def _takes_context_first(handler: Callable[..., Any]) -> bool:
     return places == [0] and parameters[0].kind is not parameters[0].KEYWORD_ONLY
 
 
-# --- how it is carried out ---
+# --- how it is executed ---
 
 
 def _execution(tool: ToolDefinition) -> Iterator[Fault]:

@@ -57,7 +57,7 @@ class Run(values.Run):
 
     @property
     def waits_for_person(self) -> bool:
-        """Whether it goes on only when somebody answers."""
+        """Whether the run continues only when somebody answers."""
         return self.state in WAITING_FOR_PERSON
 
 
@@ -218,7 +218,7 @@ class Assistant:
         return Run.model_validate(self._to.ask("POST", f"runs/{run_id}/stop/"))
 
     def retry(self, run_id: Id, *, key: str = "") -> Run:
-        """Start a run that tries an ended one again, or goes on from it."""
+        """Start a run that retries an ended one, or continues it."""
         path = f"runs/{run_id}/retry/"
         return Run.model_validate(self._to.ask("POST", path, key=key or str(uuid4())))
 

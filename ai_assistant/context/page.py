@@ -40,7 +40,7 @@ def find_page(path: str, title: str = "") -> SitePage | None:
         parts = urlsplit(path)
     except ValueError:
         return None
-    # A path of another site, such as //other.example/admin/, is none of ours.
+    # A path of another site, such as //other.example/admin/, is not a page of this one.
     match = None if parts.scheme or parts.netloc else match_of(parts.path)
     if match is None:
         return None

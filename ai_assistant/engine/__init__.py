@@ -1,1 +1,1 @@
-"""A run: how it starts, goes on, waits, is resumed, stopped and finished."""
+"""A run: how it starts, continues, waits, is resumed, stopped and finished."""

@@ -110,7 +110,7 @@ async def send(submission: Submission) -> Accepted:
 
 async def send_now(wanted: SendNowRequest) -> Accepted:
     """
-    Send a message that waits, or let the queue go on.
+    Send a message that waits, or let the queue continue.
 
     Raise Refused no_executor if nothing would work on it.
     """
@@ -135,7 +135,7 @@ async def move_queued(
 
 async def answer(given: Answer, form: Mapping[str, Any] | None = None) -> None:
     """
-    Record an answer and let the run go on.
+    Record an answer and let the run continue.
 
     `form` is what the person wrote into the form of a proposal, if it was edited.
     Raise WrongValues if that is not valid.
@@ -155,7 +155,7 @@ async def answer(given: Answer, form: Mapping[str, Any] | None = None) -> None:
 
 async def go_on(client: ClientNames, run_id: UUID, given: Given) -> int:
     """
-    Record all that a client says to a waiting run, and let the run go on.
+    Record all that a client says to a waiting run, and let the run continue.
 
     Return the number of the event after which its stream begins.
     """
@@ -174,7 +174,7 @@ async def claim_for_page(said: FromPage) -> bool:
 
 
 async def result_of_page(said: FromPage) -> None:
-    """Record what a page says came of its call, and let the run go on."""
+    """Record the result that a page reports of its call, and let the run continue."""
     # Code of the site describes the page: it may be slow, the engine must not be.
     whole = await in_tool_thread(with_page, said)
     decided = await _of_person(finish_call, whole)
@@ -304,7 +304,7 @@ def _new_owner() -> str:
 
 
 def _go_on(user_id: UserKey, accepted: Accepted) -> None:
-    """Have what was accepted executed, and tell whoever looks on."""
+    """Have what was accepted executed, and notify the followers."""
     if accepted.hold is not None:
         executor().launch(accepted.hold)
     elif accepted.is_new or accepted.woken or accepted.queued:

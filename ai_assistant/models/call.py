@@ -131,7 +131,7 @@ class ToolCall(models.Model):
 
     @property
     def mark(self) -> Any:
-        """Where a resumable background call goes on; None if it is none."""
+        """The resume mark of a background call; None if there is none."""
         work = getattr(self, "background_call", None) if self.background else None
         return None if work is None else work.mark
 
@@ -153,7 +153,7 @@ class BackgroundCall(models.Model):
     epoch = models.PositiveIntegerField(default=0)  # grows at each claim
     lease_until = models.FloatField(default=0)  # seconds of the database's clock
     sent_at = models.FloatField(default=0)  # when last given to a worker, ditto
-    mark = models.JSONField(null=True, blank=True)  # where a resumable call goes on
+    mark = models.JSONField(null=True, blank=True)  # where a resumable call continues
 
     class Meta:
         verbose_name = _("background call")

@@ -68,9 +68,9 @@ class Interrupt(models.Model):
     key = models.CharField(max_length=100, blank=True)
     asked_by = models.CharField(max_length=64, blank=True)  # empty: the call itself
     answer = models.JSONField(null=True, blank=True)
-    # A client of another protocol carries it out, and no page.
+    # A client of another protocol executes it, not a page.
     is_of_client = models.BooleanField(default=False)
-    tab = models.CharField(max_length=64, blank=True)  # that carries it out
+    tab = models.CharField(max_length=64, blank=True)  # that executes it
     lease_until = models.FloatField(default=0)  # of that tab; the database's clock
     request = models.JSONField(default=dict, blank=True)  # what the page is to do
     decided_by = models.ForeignKey(

@@ -117,8 +117,8 @@ class Run(SentFields):
     """
     From one message of the user to the final answer.
 
-    Only a `running` run has an owner and a lease. Every write of the run starts
-    with the fence, one UPDATE of this row; see `ai_assistant.engine.storage.lease`.
+    Only a `running` run has an owner and a lease. Every write of the run starts by
+    checking the lease, one UPDATE of this row; see `ai_assistant.engine.storage.lease`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -203,7 +203,7 @@ class ClientRun(models.Model):
     """
     A run as a client of another protocol counts it: one request, one stream.
 
-    A run of ours that waits for a person goes on in a new one of the client's.
+    A run here that waits for a person continues in a new run of the client's.
     `after` and `until` are event numbers of `run`: the stream tells those between,
     `until` included; None while it is not known.
     """

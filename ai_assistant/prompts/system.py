@@ -1,4 +1,4 @@
-"""How a person wants this one answer, and what other branches have left behind."""
+"""The system prompt, and notes on the style of an answer and on other branches."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,7 +22,7 @@ CHANGED_ELSEWHERE = (
 
 
 def wish_text(wish: str, *, changed_elsewhere: bool) -> str:
-    """Return what the model is told of both; nothing for most runs."""
+    """Return the notes on style and on other branches; empty for most runs."""
     told = (WISHES.get(wish, ""), CHANGED_ELSEWHERE if changed_elsewhere else "")
     return "\n".join(text for text in told if text)
 

@@ -149,7 +149,7 @@ class OnceIterated:
     """
     An async iterable that gives the same iterator each time.
 
-    litellm begins to iterate anew for each chunk. Where that makes a generator each
+    litellm calls `aiter` again for each chunk. Where that makes a generator each
     time (openai's `AsyncStream`), the event loop has to be woken to close each of
     them, which costs a third of a chunk. All else is passed to the stream.
     """

@@ -36,7 +36,7 @@ async def with_retries(
     max_delay_s: float,
 ) -> AsyncGenerator[ModelChunk, None]:
     """
-    Yield the chunks of a stream, opened anew if it fails before its first chunk.
+    Yield the chunks of a stream, reopened if it fails before its first chunk.
 
     At most `retries` times, and only for errors that are marked `retryable`. The
     wait doubles each time, is spread at random, and is what the provider asked

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class CodeTimedOut(Exception):
-    """The code has not returned in time. It may go on in its thread."""
+    """The code has not returned in time. It may continue in its thread."""
 
 
 class BulkheadFull(Exception):

@@ -1,8 +1,8 @@
 """
-What code that is not ours returns: of the site, of a storage, of a library.
+Results of foreign code: of the site, of a storage, of a library.
 
-It may raise anything. Where one value serves as well as the other, a fault in it must
-not be a fault of ours.
+It may raise anything. Where a default serves as well, an error in it must not become
+an error of the assistant.
 """
 
 import logging

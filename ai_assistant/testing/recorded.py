@@ -1,4 +1,4 @@
-"""What a test sees: what the model was asked, and what came of a run."""
+"""What a test sees: the requests to the model, and the outcome of a run."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -48,7 +48,7 @@ class RecordedProvider(Provider):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlayedCall:
     """
-    One tool call of a run: what the model asked for and what became of it.
+    One tool call of a run: what the model asked for, and the outcome.
 
     `status` is as on a card: complete, failed, denied, waiting, ... `data` is what
     the tool returned, `error` the sentence if it failed, `read_by_model` the text

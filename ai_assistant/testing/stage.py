@@ -105,7 +105,7 @@ POOLS = {
 
 
 class CallersThread(Executor):
-    """Carries out in the thread that made it; at once, if it is asked there."""
+    """Runs work in the thread that made it; at once, if it is submitted there."""
 
     def __init__(self) -> None:
         self._thread = threading.get_ident()

@@ -41,12 +41,12 @@ class ToolDisplay:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolExecution:
-    """How, where and how long a call is carried out."""
+    """How, where and how long a call is executed."""
 
     background: bool = False
     external: bool = False
     resumable: bool = False
-    browser: bool = False  # carried out by the page
+    browser: bool = False  # executed by the page
     prepare: Callable[..., Any] | None = None
     timeout_s: float | None = None
     write_timeout_s: float | None = None  # of its transaction; else TIMEOUTS

@@ -110,7 +110,7 @@ def is_own(request: HttpRequest) -> bool:
 
 
 def keep_private(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Let nobody keep an answer of ours, a refusal or an error either, by default."""
+    """Keep responses of the assistant out of caches by default, also errors."""
     if is_own(request):
         response.headers.setdefault("Cache-Control", "private, no-store")
 

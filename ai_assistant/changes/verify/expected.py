@@ -64,7 +64,7 @@ class Expected:
             self._add_alike(shown)
 
     def branch(self) -> "Expected":
-        """Return another that goes on from here; this one stays as it is."""
+        """Return a copy that continues from here; this one stays as it is."""
         made = copy(self)
         made.__dict__.update(
             _new=list(self._new),

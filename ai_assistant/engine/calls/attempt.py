@@ -55,7 +55,7 @@ TIMEOUT = "timeout"  # error_type of a call that was given up
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """A call, its tool and its run, ready to be carried out."""
+    """A call, its tool and its run, ready to be executed."""
 
     run: Run
     call: ToolCall
@@ -65,7 +65,7 @@ class Attempt:
     family: Family = field(default_factory=list)  # what it has called, with results
     numbers: Iterator[int] = field(default_factory=count)  # of what it calls
     is_proposal: bool = False  # it is only looked at what it would change
-    is_trial: bool = False  # for that it is carried out, and taken back
+    is_trial: bool = False  # for that it is executed, and rolled back
     asked_by: str = ""  # of what it asks; empty: nothing stands above it
     # To what it has asked, and the calls below it, by who has asked.
     answers: dict[str, dict[str, JSON]] = field(default_factory=dict)
@@ -90,7 +90,7 @@ def context_for(attempt: Attempt) -> RunContext:
         check_policy(run, call, attempt.tool, user)
         check_version(call, attempt.tool)
     scope = RunScope(run, user)
-    # What a tool of the page calls itself need not be told to the model.
+    # A tool that a tool of the page calls need not be offered to the model.
     is_offered = is_here if attempt.above is None else is_open
     if not is_offered(attempt.tool, scope):
         raise Refused("not_here", _not_here(attempt.tool, scope))
@@ -161,7 +161,7 @@ def invoke(attempt: Attempt, handler: Callable[..., Any], context: RunContext) -
     tool = attempt.tool
     arguments, page = split_page(tool, validate_arguments(tool, attempt.call.arguments))
     attempt.family.clear()
-    counted = replace(attempt, numbers=count(1))  # anew: it is called from its start
+    counted = replace(attempt, numbers=count(1))  # called again from its start
     call_tool = partial(call_child, counted, context, _as_child)
     context.actions = replace(context.actions, call_tool=call_tool)
     value = (
@@ -171,7 +171,7 @@ def invoke(attempt: Attempt, handler: Callable[..., Any], context: RunContext) -
 
 
 def _as_child(child: Attempt, above: RunContext, key: str) -> Outcome:
-    """Carry out the call of a tool by another one, of which `above` is the context."""
+    """Execute the call of a tool by another one, of which `above` is the context."""
 
     def work() -> object:
         context = context_for(child)
@@ -239,7 +239,7 @@ async def run_tool(attempt: Attempt) -> Outcome:
     except TimeoutError:
         return timed_out(attempt)
     finally:
-        attempt.report.is_over = True  # a thread that goes on ends at its next word
+        attempt.report.is_over = True  # a thread still at work ends at its next report
 
 
 def is_async(handler: Callable[..., Any]) -> bool:

@@ -190,7 +190,7 @@ def _is_of_site(tool: ToolDefinition) -> bool:
 
 
 def _in_turn(tool: ToolDefinition) -> tuple[bool, int]:
-    """Sort the site's before ours; of ours the short ones, so that more have room."""
+    """Sort the site's tools before built-in ones, of which short ones come first."""
     is_ours = _is_built_in(tool)
     return is_ours, schema_chars(tool) if is_ours else 0
 

@@ -57,7 +57,7 @@ def call_child(
     arguments: dict[str, Any],
 ) -> ToolResult:
     """
-    Carry out a call of the tool `parent` and return its result, also a failed one.
+    Execute a call of the tool `parent` and return its result, also a failed one.
 
     Raise ToolFailed if the tool may not be called from this one, and Ask if it
     asks: then the parent is called again, with the answer.
@@ -113,7 +113,7 @@ def _named(asked: Ask, asked_by: str) -> Ask:
     return copy
 
 
-# --- how it is carried out ---
+# --- how it is executed ---
 
 
 def _off_the_loop() -> None:

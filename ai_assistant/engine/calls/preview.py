@@ -54,10 +54,10 @@ _bulkheads: dict[str, Bulkhead] = {}  # one for each tool and model: none waits
 
 async def proposed(attempt: Attempt) -> Proposed:
     """
-    Return what the call would change; its result if it cannot be carried out.
+    Return what the call would change; its result if it cannot be executed.
 
-    Within the tool's time. Nothing is written: what is tried out is rolled back. One
-    that hangs since an earlier time is not asked.
+    Within the tool's timeout. Nothing is written: a trial is rolled back. A preview
+    that still hangs from an earlier call is not called.
     """
     tries_out = attempt.tool.approval.preview == "transaction"
     looking = replace(attempt, is_proposal=True, is_trial=tries_out)
@@ -93,7 +93,7 @@ def _hangs(attempt: Attempt) -> ToolResult:
 
 
 def propose(attempt: Attempt, found: Proposed) -> Sequence[Event]:
-    """Ask the person to approve `found`, or go on if that was allowed before."""
+    """Ask the person to approve `found`, or continue if that was allowed before."""
     call = attempt.call
     if isinstance(found, ToolResult):
         return record_result(call, found)
@@ -136,7 +136,7 @@ def ask_again(call: ToolCall, differs: Differs) -> Sequence[Event]:
     approved_of(call).update(status=Interrupt.Status.CANCELLED)
     call.approved, call.asks = False, True
     if differs.changes is None:
-        # It is looked at anew in the next round.
+        # The next round computes its preview again.
         ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.PENDING)
         return [call_moved(call, CallStatus.PENDING)]
     return [APPROVAL.open(call, proposal=values.to_json(differs.changes))]

@@ -1,4 +1,4 @@
-"""What a call tells about its work: progress, steps, cards, results so far."""
+"""The reports of a call about its work: progress, steps, cards, results so far."""
 
 import asyncio
 import json
@@ -46,9 +46,9 @@ class Shown:
 
 class Report:
     """
-    The newest of all that one attempt at a call has told.
+    The newest of all that one attempt at a call has reported.
 
-    Told from the thread of the tool, stored from another: only the newest counts,
+    Reported from the thread of the tool, stored from another: only the newest counts,
     and storing it twice is harmless.
     """
 
@@ -63,14 +63,14 @@ class Report:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody waits for the call any more, or for one above it."""
+        """Whether the engine no longer waits for the call, or for one above it."""
         return self._is_over or (self._above is not None and self._above.is_over)
 
     @is_over.setter
     def is_over(self, is_over: bool) -> None:
         self._is_over = is_over
 
-    # --- told by the tool ---
+    # --- reported by the tool ---
 
     def reporting(self, actions: CallActions) -> CallActions:
         """Return what a tool may do, with this report as the one that it tells."""
@@ -111,14 +111,14 @@ class Report:
     # --- stored by the engine ---
 
     def branch(self) -> "Report":
-        """Return a report that goes on from here, and can be begun anew."""
+        """Return a report that continues from here, and can be started again."""
         other = Report(above=self._above)
         other._progress, other._steps = self._progress, self._steps
         other._partial, other._shown = self._partial, self._shown
         return other
 
     def store(self, call: ToolCall) -> list[Event]:
-        """Store it all, if the call has no result yet. Call it behind the fence."""
+        """Store it all, if the call has no result yet. Requires the lease."""
         fields: dict[str, Any] = {"steps": self._steps, "partial": self._partial}
         if self._progress is not None:
             fields["progress"], fields["progress_text"] = self._progress
@@ -130,7 +130,7 @@ class Report:
 
     @property
     def has_news(self) -> bool:
-        """Whether anything was told at all."""
+        """Whether the tool has reported anything."""
         told = (self._progress, self._partial)
         return bool(self._steps or self._shown) or told != (None, None)
 
@@ -150,7 +150,7 @@ def _short(text: object) -> str:
 
 
 def heard(report: Report) -> asyncio.Event:
-    """Return what is set on this event loop whenever something is told."""
+    """Return the event that is set on this event loop at each report."""
     loop, news = asyncio.get_running_loop(), asyncio.Event()
 
     def tell() -> None:
@@ -195,7 +195,7 @@ def in_turn(values: AsyncGenerator[Any, Any]) -> Generator[Any, None, None]:
 
 
 def take_partial(result: ToolResult, report: Report) -> bool:
-    """Show a result so far; False if it is none, and the tool has to end."""
+    """Show a result so far; False if it is not valid, and the tool has to end."""
     if result.error_type == "bad_result":
         return False
     report.partial(result.data if result.ok else asdict(result))

@@ -1,4 +1,4 @@
-"""Carry out the calls of one step, and park the run when they wait."""
+"""Execute the calls of one step, and suspend the run when they wait."""
 
 import asyncio
 import logging
@@ -74,7 +74,7 @@ async def park(writer: RunWriter) -> bool:
 def _park(writer: RunWriter) -> list[Event]:
     run_id = writer.hold.run_id
     state = wait_state(run_id)
-    # An answer may have come while the other calls were carried out.
+    # An answer may have come while the other calls were executed.
     if state is None or has_runnable(run_id):
         return []
     run = Run.objects.select_related("stop_request").get(pk=run_id)
@@ -102,7 +102,7 @@ class DurableCalls:
         self._side_by_side = asyncio.Semaphore(PARALLEL_READS)
 
     async def run(self, step_index: int) -> list[CallOutcome] | None:
-        """Carry out what is open; None if the run was parked to wait."""
+        """Execute the open calls; None if the run was suspended to wait."""
         while True:
             stop_if_asked()
             calls = await in_db(_calls_of, self.run_row, step_index)
@@ -146,7 +146,7 @@ class DurableCalls:
                 lambda: record_result(call, from_exception(call.name, gone))
             )
         if is_other_version(call, tool):
-            # It goes on in the next round, if it does not wait by then.
+            # It continues in the next round, if it does not wait by then.
             return await self._upgrade(call, tool)
         attempt = Attempt(run=self.run_row, call=call, tool=tool)
         if call.needs_proposal:
@@ -166,7 +166,7 @@ class DurableCalls:
 
     @asynccontextmanager
     async def _shown(self, attempt: Attempt) -> AsyncGenerator[None, None]:
-        """Show meanwhile that the call is worked on, and what it tells of that."""
+        """Show meanwhile that the call is being executed, and its reports."""
         shown = asyncio.create_task(self._show_working(attempt))
         try:
             yield
@@ -269,7 +269,7 @@ def _calls_of(run: Run, step_index: int) -> list[ToolCall]:
 
 def _outcome(call: ToolCall) -> CallOutcome:
     failed = call.status not in (CallStatus.COMPLETE, CallStatus.CANCELLED)
-    # Broken arguments are told apart by their text.
+    # Broken arguments are distinguished by their text.
     fingerprint = call.arguments_digest + call.arguments_text
     return CallOutcome(fingerprint=fingerprint, failed=failed)
 
@@ -293,7 +293,7 @@ def _record(attempt: Attempt, outcome: Outcome | Differs) -> Sequence[Event]:
 def _record_external(attempt: Attempt, outcome: Outcome) -> Sequence[Event]:
     call = attempt.call
     if isinstance(outcome, ToolResult) and outcome.error_type == TIMEOUT:
-        # It was given up, but nobody knows what it had done by then.
+        # It was given up, but what it had done by then is unknown.
         return record_result(call, outcome_unknown(call), status=CallStatus.UNKNOWN)
     return _record(attempt, outcome)
 

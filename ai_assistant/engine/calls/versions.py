@@ -79,7 +79,7 @@ def arguments_now(call: ToolCall, tool: ToolDefinition) -> dict[str, Any] | Tool
     Return the arguments of the call for the tool as it is now.
 
     They go through the tool's `upgrade_args`, code of the site that may take long:
-    call it before the fence. Return the call's result if they do not fit.
+    call it before a transaction. Return the call's result if they do not fit.
     """
     try:
         arguments = _upgraded(call, tool)
@@ -154,7 +154,7 @@ def _update(call: ToolCall, tool: ToolDefinition, arguments: dict[str, Any]) -> 
 
 
 def outdated(call: ToolCall, error: Exception) -> ToolResult:
-    """Return the result of a call that its tool cannot carry out any more."""
+    """Return the result of a call that its tool can no longer execute."""
     return ToolResult(
         ok=False,
         error=_("“%(name)s” has changed since it was called, and was not carried out.")

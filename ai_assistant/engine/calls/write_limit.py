@@ -95,7 +95,8 @@ class WriteEnded(LostLease):
     """
     The server has ended a write phase that did nothing for too long.
 
-    Nothing of it was stored. The run may be ours still: the fence knows.
+    Nothing of it was stored. The run may still be held: the next check of the lease
+    shows it.
     """
 
     def __init__(self, took_s: float, limit_s: float) -> None:

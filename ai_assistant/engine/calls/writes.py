@@ -1,4 +1,4 @@
-"""The write of a tool: prepared outside its transaction, checked and carried out inside."""
+"""The write of a tool: prepared outside its transaction, checked and made inside."""
 
 import asyncio
 from collections.abc import Sequence
@@ -55,8 +55,8 @@ async def made_ready(attempt: Attempt) -> Outcome | RunContext:
     """
     Do all that may take long, within the tool's time; return the call's context.
 
-    That is code of the site, which says whether the tool is to be had here, and
-    the tool's `prepare`. Return what came of the call if it ends with that.
+    That is code of the site, which decides whether the tool is available here, and
+    the tool's `prepare`. Return the outcome of the call if it ends with that.
     """
     try:
         async with asyncio.timeout(attempt.timeout_s):
@@ -69,7 +69,7 @@ async def made_ready(attempt: Attempt) -> Outcome | RunContext:
 def _prepared(attempt: Attempt) -> Outcome | RunContext:
     ready, prepare = _asked(attempt), attempt.tool.execution.prepare
     if attempt.tool.execution.external or attempt.report.is_over:
-        prepare = None  # it has no write phase, or nobody waits for it any more
+        prepare = None  # it has no write phase, or the engine no longer waits for it
     if prepare is None or not isinstance(ready, RunContext):
         return ready
     prepared: list[object] = []
@@ -86,7 +86,7 @@ def _prepared(attempt: Attempt) -> Outcome | RunContext:
 
 
 def _asked(attempt: Attempt) -> Outcome | RunContext:
-    """Return the context of the call, or what came of it if it is refused."""
+    """Return the context of the call, or its outcome if it is refused."""
     try:
         return read_again(lambda: context_for(attempt))
     except Exception as error:
@@ -131,7 +131,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
     """
 
     def write() -> ToolResult:
-        # Behind the fence: what the person has stopped by now does not happen.
+        # With the lease checked: what the person has stopped by now does not happen.
         if Run.objects.filter(STOPPING, pk=attempt.run.pk).exists():
             raise AccessRevoked("stopped", "")
         context = rechecked(attempt, ready)

@@ -106,7 +106,7 @@ def send_now(wanted: SendNowRequest, *, owner: str = "") -> Accepted:
     active = conversation.runs.filter(state__in=UNFINISHED).first()
     if active is None:
         return _begin(conversation, queued, owner)
-    if wanted.queued_id is None:  # the queue goes on by itself
+    if wanted.queued_id is None:  # the queue continues by itself
         return _with(active, queued)
     message = message_of(active, queued.key, queued.text)
     if take_as_answer(active, message, wanted.stamp):
@@ -193,7 +193,7 @@ def _begin(conversation: Conversation, queued: QueuedMessage, owner: str) -> Acc
 
 
 def _sent(queued: QueuedMessage) -> Accepted | None:
-    """Return what became of a send that two conversations have got at one moment."""
+    """Return the outcome of a send that two conversations received at once."""
     own = Message.objects.filter(conversation__owner_id=queued.user_id, key=queued.key)
     message = own.select_related("run").first()
     if message is None:

@@ -110,7 +110,7 @@ class Executor:
                 self.launch(hold)
         self._stopping.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            # The lease runs out, and the next sweep goes on from the rows.
+            # The lease expires, and the next sweep continues from the rows.
             logger.error("run %s was dropped", hold.run_id, exc_info=error)
         elif not task.cancelled() and task.result() and conf.get("TITLES"):
             self._give_title(hold.run_id)

@@ -95,7 +95,7 @@ class ProfileModel:
         """
         Yield the chunks of one reply.
 
-        Raise ModelError if there is none, Limited if no budget has room for it.
+        Raise ModelError if the model gives none, Limited if no budget has room for it.
         """
         provider = provider_for(self.profile)
         # Loading a library is not the model's silence: it has no time limit.
@@ -197,11 +197,11 @@ def store_reply(
     offer: Offer | None = None,
 ) -> list[Event]:
     """
-    Store the reply as step `index`; return the facts. Call it behind the fence.
+    Store the reply as step `index`; return the events. Requires the lease.
 
-    A call that cannot be carried out gets its result here, one that needs a
-    person its interrupt; the others are `pending`. `offer` is what the model was
-    told of; the versions of tools that were told first stay the run's.
+    A call that cannot be executed gets its result here, one that needs a person
+    its interrupt; the others are `pending`. `offer` is what the model was offered;
+    the versions of tools that were offered first stay the run's.
     """
     run = Run.objects.get(pk=run_id)
     pinned = {**(offer.versions if offer else {}), **run.tool_versions}
@@ -250,7 +250,7 @@ def _new_call(run: Run, requested: RequestedCall) -> ToolCall:
 
 
 def _tool(run: Run, name: str) -> ToolDefinition | None:
-    """Return the tool of that name, unless no model can have been told of it."""
+    """Return the tool of that name, unless no model can have been offered it."""
     tool = tool_of(run, name)
     return None if tool is None or schema_error(tool) else tool
 
@@ -338,7 +338,7 @@ def _problem(
     offer: Offer | None,
     verdict: Verdict,
 ) -> ToolResult | None:
-    """Return why the call is not carried out, if so."""
+    """Return the result of a call that must not be executed; None if it may."""
     try:
         validate_arguments(tool, call.arguments)
     except ModelRetry as error:

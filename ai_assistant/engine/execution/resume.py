@@ -1,4 +1,4 @@
-"""From where a run goes on: its last durable point."""
+"""The point from which a run continues: its last durable one."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +41,7 @@ def limits() -> Limits:
 
 
 def load_plan(run_id: UUID) -> Plan:
-    """Return how a run goes on. Reads, but for calls whose outcome is unknown."""
+    """Return how a run continues. Reads, but for calls whose outcome is unknown."""
     run = Run.objects.select_related("conversation", "stop_request").get(pk=run_id)
     user = fresh_user(run.user_id)
     state = _loop_state(run)
@@ -93,7 +93,7 @@ def judge_interrupted(run: Run) -> list[Event]:
     """
     Give every external call that was cut off its result: unknown.
 
-    Call it behind the fence, at a takeover.
+    Requires the lease. Call it at a takeover.
     """
     facts: list[Event] = []
     cut = run.calls.filter(status=CallStatus.EXECUTING, background=False)

@@ -79,7 +79,7 @@ async def execute(hold: Hold, flusher: Flusher) -> bool:
 
 
 def _load(run_id: UUID) -> tuple[Plan, ProfileModel | None]:
-    """Return how the run goes on; for a new one with its first request ready."""
+    """Return how the run continues; for a new one with its first request ready."""
     load_views()
     plan = load_plan(run_id)
     if plan.ending is not None or plan.run.epoch > 1:
@@ -118,7 +118,7 @@ async def _to_its_end(
 
 
 async def _prelude(plan: Plan, writer: RunWriter) -> Ending | None:
-    """Settle what an earlier attempt left behind."""
+    """Settle what an earlier attempt left unfinished."""
     if plan.run.epoch > 1:
         facts = [*plan.facts]
 
@@ -198,7 +198,7 @@ def _first(raised: Exception) -> Exception:
 
 def _ending_of(plan: Plan, error: Exception) -> Ending:
     if isinstance(error, LostLease | OperationalError | InterfaceError):
-        # A database that is away ends no run: the lease runs out, and it goes on.
+        # A lost database ends no run: the lease expires, and the run is taken over.
         raise error
     if isinstance(error, ModelError):
         return Ending(

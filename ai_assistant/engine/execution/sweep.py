@@ -1,4 +1,4 @@
-"""Find what was left behind, and bring it back into the queue."""
+"""Find stalled runs and calls, and bring them back into the queue."""
 
 import logging
 from collections.abc import Callable
@@ -120,7 +120,7 @@ def _expire_waits(swept: Swept) -> None:
 
 
 def _end_stopped(swept: Swept) -> None:
-    """End what nobody else ends, and let the others take note of the wish."""
+    """End stopped runs that no process holds, and pass the request on to the others."""
     noted = Q(stop_requested=True, state__in=(RunState.QUEUED, *WAITING))
     asked = Q(pk__in=StopRequest.objects.values("run_id"))
     for run_id in Run.objects.filter(noted | asked).values_list("pk", flat=True)[
@@ -148,9 +148,9 @@ def _at_work() -> QuerySet[BackgroundCall]:
 @unit
 def _take_back(work: BackgroundCall) -> bool:
     """
-    Give up the claim of a call; False if it is none that was left behind.
+    Release the claim of a call; False if the call has not stalled.
 
-    Who holds the run's row is alive, or its connection is: such a run is passed by.
+    A locked row means a live process, or at least its connection: skip such a run.
     """
     call = work.call
     try:

@@ -83,7 +83,7 @@ class Submission:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Accepted:
-    """What became of it. `hold` is there if this process has to execute the run."""
+    """The outcome of a submission. `hold` is set if this process executes the run."""
 
     run_id: UUID
     conversation_id: UUID
@@ -207,7 +207,7 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
     named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
     own = Conversation.objects.own(submission.user_id).filter(**named)
     # A write first: it takes the lock, and two messages at once stand in line.
-    if own.update(updated_at=Now(), read_at=Now()):  # whoever goes on has read it
+    if own.update(updated_at=Now(), read_at=Now()):  # who continues has read it
         return own.get(), False
     # Of another, or deleted: an own one that began just now fails at the create.
     names = Q(pk=submission.conversation_id)

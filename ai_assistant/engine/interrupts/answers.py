@@ -59,7 +59,7 @@ answer = unit(answer_now)
 
 def take_over_by(run: Run, session: SessionStamp) -> None:
     """
-    Let the run go on for the session in which its person answers.
+    Let the run continue for the session in which its person answers.
 
     That in which it began may have ended long ago, and the password with it. Raise
     Refused scope for a token that may not answer.
@@ -79,7 +79,7 @@ def answer_by_message(run: Run, text: str, session: SessionStamp) -> list[Event]
     Take a user's message as the answer to the most pressing of what `run` waits for.
 
     Open approvals are denied with the text as the reason; an open question takes
-    it as its answer, or ends as declined if it is none. None if the run waits for
+    it as its answer, or ends as declined if it is not valid. None if the run waits for
     no person. Call it in a transaction, and then `store_facts`.
     """
     waits = list(waiting_for_person(run=run).select_related("call"))

@@ -70,7 +70,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decided:
-    """`queued` means that the run can go on now."""
+    """`queued` means that the run can continue now."""
 
     run_id: UUID
     conversation_id: UUID
@@ -144,7 +144,7 @@ class PersonKind(InterruptKind):
         raise NotImplementedError
 
     def answer(self, interrupt: Interrupt, given: Answer) -> list[Event]:
-        """Close the row as the person decided, and let the call go on or end it."""
+        """Close the row as the person decided, and let the call continue or end it."""
         if given.decision == "skip":
             return self.leave(interrupt, Interrupt.Status.DECLINED, given.user_id)
         value = self.validate(interrupt, [*given.chosen, given.text])
@@ -266,7 +266,7 @@ def close(
 
 
 def let_go_on(call: ToolCall) -> list[Event]:
-    """Let a call that has waited for a person be carried out."""
+    """Let a call that has waited for a person be executed."""
     # Its time counts from now: until now the person was thinking.
     ToolCall.objects.filter(pk=call.pk).update(
         status=CallStatus.PENDING, started_at=Now()
@@ -311,11 +311,11 @@ def wait_state(run_id: UUID) -> RunState | None:
 
 def settle_wait(run_id: UUID) -> bool:
     """
-    Bring a waiting run's state up to date; True if it is queued to go on.
+    Bring a waiting run's state up to date; True if it is queued to continue.
 
-    While only a page is waited for, what a person has approved is carried out
-    already; while a person is, it keeps its place in the model's order. Call it behind
-    the fence, after an interrupt was closed.
+    While the run waits only for a page, approved calls are executed already; while it
+    waits for a person, they keep their place in the model's order. Requires the lease.
+    Call it after an interrupt was closed.
     """
     state = wait_state(run_id) or RunState.QUEUED
     if state == RunState.WAITING_BROWSER and has_runnable(run_id):
@@ -335,7 +335,7 @@ def lock_run(run: Run, *, waits: bool = True) -> None:
 
 
 def store_facts(run: Run, facts: list[Event]) -> Decided:
-    """Append what was decided to the log, and let the run go on if it can."""
+    """Append the decision to the log, and let the run continue if it can."""
     queued = settle_wait(run.pk)
     append_by_state(run.pk, facts, epoch=run.epoch)
     return Decided(run_id=run.pk, conversation_id=run.conversation_id, queued=queued)

@@ -1,7 +1,7 @@
 """
-The calls that a page carries out: one tab claims one, and says what came of it.
+Calls that a page executes: one tab claims the call, and reports its result.
 
-The request is a row that every open tab of the conversation is told of. The first
+The request is a row that every open tab of the conversation is notified of. The first
 claim wins and holds a lease; the first result of its holder is the call's result.
 """
 

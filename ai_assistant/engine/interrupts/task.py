@@ -1,4 +1,4 @@
-"""Calls that are carried out in the background: the run waits until they end."""
+"""Calls that are executed in the background: the run waits until they end."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class Task(InterruptKind):
     run_state = RunState.WAITING_TASK
 
     def open(self, call: ToolCall, **columns: Any) -> Event:
-        """Let the run wait, and queue the call: it can be carried out."""
+        """Let the run wait, and queue the call: it can be executed."""
         # One that was queued before is due again.
         BackgroundCall.objects.update_or_create(call=call, defaults={"sent_at": 0})
         return self.store(call, **columns)

@@ -67,7 +67,7 @@ def take(run: Run, target: LockTarget) -> bool:
     """
     Lock the object for the run; False if another run works on it.
 
-    Call it behind the fence.
+    Requires the lease.
     """
     content_type = content_type_of(target.model)
     held = ObjectLock.objects.filter(content_type=content_type, object_id=target.key)

@@ -1,10 +1,10 @@
 """
-What a person tells a run that works: the model reads it in its next step.
+Messages to a run that is active: the model reads them in its next step.
 
-While calls are carried out the message stands behind them at once. While the model
-writes it waits in the queue until the reply is stored, and takes its place behind its
-calls. A reply without calls is the answer: then nobody has read it, and it is the next
-message of the queue (see `engine.lifecycle.queue`).
+While calls are executed, a message is stored after them at once. While the model
+writes, it waits in the queue until the reply is stored, and takes its place after the
+reply's calls. A reply without calls is the answer: then the message was not read, and
+it is the next one of the queue (see `engine.lifecycle.queue`).
 """
 
 from ai_assistant.engine.interrupts.answers import answer_by_message
@@ -66,9 +66,9 @@ def take_along(run: Run, message: Message, *, look_only: bool) -> bool:
 
 def told_along(run: Run, waiting: list[QueuedMessage]) -> list[Event]:
     """
-    Store what waits for the next step; return the facts.
+    Store the messages that wait for the next step; return the events.
 
-    Call it behind the fence, after a reply with calls was stored.
+    Requires the lease. Call it after a reply with calls was stored.
     """
     for queued in waiting:
         queued.delete()

@@ -102,7 +102,7 @@ class Flusher:
                 writer.in_flight = None
 
     async def _land(self, writers: list["RunWriter"]) -> None:
-        # Nobody is rung for: the live frames have told it, and panels look anyway.
+        # No notification: the live frames have shown it, and panels poll anyway.
         batches = [(writer.hold, writer.take()) for writer in writers]
         try:
             found = await in_db(_store, batches)
@@ -235,10 +235,10 @@ class RunWriter:
 
     async def commit(self, work: Work | None = None, *, runner: Runner = in_db) -> None:
         """
-        Commit what waits and what `work` does, behind the fence, in one go.
+        Commit what waits and what `work` does, with the lease, in one transaction.
 
-        `work` returns the facts that it made. Raise LostLease if the run is not
-        ours any more; then nothing was written.
+        `work` returns the events that it made. Raise LostLease if this process does
+        not hold the run any more; then nothing was written.
         """
         async with self._lock:
             if self.in_flight is not None:
@@ -255,7 +255,7 @@ class RunWriter:
     async def _landed(
         self, runner: Runner, batch: list[Event], works: list[Work]
     ) -> None:
-        """Commit, as soon as nobody else writes for the run any more."""
+        """Commit, as soon as no other transaction holds the run's row."""
         while True:
             try:
                 return await runner(_write, self.hold, batch, works)
@@ -283,7 +283,7 @@ class RunWriter:
                 self.give_back(batch)
 
     def ring(self) -> None:
-        """Tell whoever looks on that rows have changed."""
+        """Notify the followers of the conversation that rows have changed."""
         notifications.ring(self.group, self.hold.run_id)
 
     def _show(self, fact: TextContent | ReasoningContent) -> None:

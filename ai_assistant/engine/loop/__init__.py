@@ -1,5 +1,5 @@
 """
-The agent's loop: ask the model, carry out its calls, ask again.
+The agent's loop: ask the model, execute its calls, ask again.
 
 Plain Python: it knows no Django, no database and no socket. What it needs it
 gets through the ports; what happens it yields.

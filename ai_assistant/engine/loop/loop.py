@@ -189,7 +189,7 @@ async def run_loop(
     Yield what happens from `state` on, until Waiting or Finished.
 
     The consumer stores each item before it asks for the next: a ModelReply is
-    durable before any of its calls is carried out, and the calls' results are
+    durable before any of its calls is executed, and the calls' results are
     durable before the model is asked again. Raise ModelError if the model fails.
     """
     started = clock() - state.running_s
@@ -221,7 +221,7 @@ def _take_note(state: LoopState, item: LoopItem) -> None:
 
 
 async def _carry_out(calls: Calls, state: LoopState) -> bool:
-    """Carry out the calls of the last step; False if the run has to wait."""
+    """Execute the calls of the last step; False if the run has to wait."""
     outcomes = await calls.run(state.step_index - 1)
     if outcomes is None:
         return False
@@ -242,7 +242,7 @@ def _count_failures(state: LoopState, outcomes: list[CallOutcome]) -> None:
 def _limit_reached(
     state: LoopState, limits: Limits, running_s: float
 ) -> Finished | None:
-    if state.calls_open:  # and not carried out, since there are too many
+    if state.calls_open:  # and not executed, since there are too many
         return Finished(outcome="limited", limit="calls")
     if state.step_index >= limits.steps:
         return Finished(outcome="limited", limit="steps")

@@ -57,7 +57,7 @@ class Limits:
 
 @dataclass(kw_only=True, slots=True)
 class LoopState:
-    """The durable point from which a run goes on."""
+    """The durable point from which a run continues."""
 
     step_index: int = 0  # of the next model call
     calls_open: bool = False  # the step before it has calls without a result

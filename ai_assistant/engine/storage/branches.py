@@ -126,8 +126,8 @@ def before_next(
     """
     Return the run behind which the next one is to stand; None at the beginning.
 
-    `beside` names a run of which it is another version, `behind` one that it goes on
-    from; with neither it stands at the end of what is shown. Raise Refused not_found.
+    `beside` names a run of which it is another version, `behind` one that it continues;
+    with neither it is at the end of the shown branch. Raise Refused not_found.
     """
     named = behind if beside is None else beside
     if named is None:

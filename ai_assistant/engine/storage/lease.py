@@ -120,8 +120,8 @@ def pass_fence(hold: Hold, *, events: int = 0, waits: bool = True) -> int:
     """
     Take the run's lock and `events` numbers; return the first of them.
 
-    Call it first in a transaction. Raise LostLease if the run is not ours, RunLocked
-    if somebody writes for it for long, or just now unless it `waits`.
+    Call it first in a transaction. Raise LostLease if this process does not hold the
+    run, RunLocked if its row stays locked, or is locked now and `waits` is False.
     """
     which = "id = %s" if waits else unlocked(TABLE, "%s")
     statement = (
@@ -221,7 +221,7 @@ def renew_behind_lock(run_id: UUID) -> None:
 
 def unlocked(table: str, marks: str, *, key: str = "id") -> str:
     """
-    Return the condition for those of the rows that nobody writes to just now.
+    Return the condition for the rows that no other transaction has locked now.
 
     A tool may hold a row for seconds, and renews its lease at the end of that.
     """

@@ -1,5 +1,5 @@
 """
-The doorbell, and the text between two durable events.
+Notifications, and the live text between two durable events.
 
 Both travel over the channel layer, which may lose, repeat and reorder them, or
 be away altogether: nothing here is needed for a run to be right. So sending
@@ -96,12 +96,12 @@ def _forget_closed() -> None:
 
 
 def ring(group: str, run_id: UUID) -> None:
-    """Tell whoever looks at the conversation that rows have changed."""
+    """Notify the followers of the conversation that rows have changed."""
     outbox().put(group, {"type": "aia.wake", "run": str(run_id)})
 
 
 def ring_executors() -> None:
-    """Tell `runworker` processes that a run is queued."""
+    """Notify `runworker` processes that a run is queued."""
     if conf.get("EXECUTOR") == "worker":
         outbox().put(EXECUTOR_CHANNEL, {"type": "aia.queued"}, group=False)
 
@@ -127,9 +127,9 @@ home = Home()
 
 def ring_from_thread(group: str, run_id: UUID) -> None:
     """
-    Ring from a thread without an event loop, a Celery worker's for example.
+    Notify from a thread without an event loop, a Celery worker's for example.
 
-    The in-memory layer is not for two threads: in a server the loop rings.
+    The in-memory layer is not thread-safe: in a server, the event loop sends.
     """
     if home.loop is not None and home.is_there:
         home.loop.call_soon_threadsafe(home.ring, group, run_id)

@@ -1,4 +1,4 @@
-"""For cron: bring back what was left behind, where no process looks for it."""
+"""For cron: bring back stalled work, where no process looks for it."""
 
 from typing import Any
 

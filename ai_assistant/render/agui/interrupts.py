@@ -1,4 +1,4 @@
-"""What a run waits for, as AG-UI tells a client: interrupts and pending calls."""
+"""What a run waits for, as AG-UI reports it: interrupts and pending calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -108,7 +108,7 @@ def _object(properties: dict[str, Any], required: str) -> dict[str, Any]:
 
 
 def open_interrupts(run: Run, *, may_answer: bool) -> list[ClientInterrupt]:
-    """Return what a person has to decide before the run goes on."""
+    """Return what a person has to decide before the run continues."""
     waits = waiting_for_person(run=run).select_related("call")
     return [client_interrupt(one, may_answer=may_answer) for one in waits]
 
@@ -122,9 +122,9 @@ def pending_calls(run: Run) -> list[str]:
 
 def interrupt_id(interrupt: Interrupt, *, may_answer: bool) -> str:
     """
-    Return the id by which a client answers: only who was told of it has it.
+    Return the id by which a client answers: only who was given it has it.
 
-    A program whose token is not for answers is told an id that is good for none.
+    A program whose token may not answer is given an id that is not valid for answers.
     """
     own = str(interrupt.pk)
     return f"{own}.{interrupt.nonce}" if may_answer else own

@@ -1,4 +1,4 @@
-"""One stretch of a run, as one stream tells it: from an event on, to its end."""
+"""The part of a run that one stream sends: from an event on, to its end."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -45,13 +45,13 @@ class ClientIds:
 
 @dataclass(kw_only=True, slots=True)
 class News:
-    """What the rows have told: events to translate, and the end, if it is there."""
+    """What was read from the rows: events to translate, and the end, if it is there."""
 
     events: list[StoredEvent] = field(default_factory=list)
     calls: set[str] = field(default_factory=set)  # of the model, among the events
-    # What is told along with an event: progress, the conversation anew.
+    # What is sent along with an event: progress, the conversation again.
     beside: dict[int, list[BaseEvent]] = field(default_factory=dict)
-    dropped: set[str] = field(default_factory=set)  # told live, and never stored
+    dropped: set[str] = field(default_factory=set)  # sent live, and never stored
     anew: list[BaseEvent] = field(default_factory=list)  # the conversation, behind that
     last: list[BaseEvent] = field(default_factory=list)
     epoch: int = 0
@@ -60,7 +60,7 @@ class News:
 
 class Segment:
     """
-    Tells one client of `run_id`, from the event after `after` on.
+    Streams the run `run_id` to one client, from the event after `after` on.
 
     `read` runs in a thread, all else on the loop, one after another.
     """
@@ -85,7 +85,7 @@ class Segment:
         self._is_begun = True
 
     def start(self) -> Iterator[BaseEvent]:
-        """Return how the stream begins; one that goes on has begun."""
+        """Yield the start of the stream; a continued one has begun already."""
         if self._is_begun:
             return
         yield RunStartedEvent(
@@ -97,7 +97,7 @@ class Segment:
     # --- in a thread ---
 
     def read(self) -> News:
-        """Return what the client has not been told of."""
+        """Return what the client has not received yet."""
         # First the row: the events are not behind it then.
         run = Run.objects.select_related("conversation").get(pk=self.run_id)
         self._begin()
@@ -121,13 +121,13 @@ class Segment:
         return next((one for one in events if one.type in LAST), None)
 
     def _take_back(self, run: Run, events: list[StoredEvent], news: News) -> None:
-        """Tell the conversation anew, if a message of it does not count any more."""
+        """Send the conversation again, if one of its messages no longer counts."""
         taken = [
             index
             for index, one in enumerate(events)
             if one.type == "CUSTOM" and one.payload["name"] == "aia.replaced"
         ]
-        # What only live frames told is lost with the process that sent them.
+        # What only live frames had is lost with the process that sent them.
         news.dropped = self.translator.orphans(events, run.epoch)
         if news.dropped:
             news.anew.append(_snapshot(run, self.translator.seq))
@@ -207,7 +207,7 @@ class Segment:
 
 
 def _snapshot(run: Run, seq: int) -> BaseEvent:
-    """Return the conversation without what the events after `seq` are going to tell."""
+    """Return the conversation without what the events after `seq` will send."""
     return MessagesSnapshotEvent(
         messages=messages_of(
             run.conversation,
@@ -218,7 +218,7 @@ def _snapshot(run: Run, seq: int) -> BaseEvent:
 
 
 def _told_of(event: StoredEvent) -> str:
-    """Return the id of the message of which an event tells; of a result, its call's."""
+    """Return the id of the message that an event is about; of a result, its call's."""
     name = "call_id" if event.type == "TOOL_CALL_RESULT" else "message_id"
     return str(event.payload.get(name, ""))
 
@@ -267,7 +267,7 @@ def _is_id(name: str) -> bool:
 
 
 def _progress(events: Iterable[StoredEvent]) -> Iterator[tuple[int, BaseEvent]]:
-    """Return how far calls have come, each beside the last event that tells of it."""
+    """Return how far calls have come, each beside the last event about it."""
     named = {
         one.payload["value"]["call_id"]: one.seq
         for one in events

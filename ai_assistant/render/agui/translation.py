@@ -66,10 +66,10 @@ class Translator:
         self._texts: dict[str, Text] = {}
         self._reasoning: dict[str, Reasoning] = {}
         self._open_calls: set[str] = set()
-        self._stored: set[str] = set()  # messages of which the log tells
-        self._live_epochs: dict[str, int] = {}  # of messages that were told live
-        self._newest = ""  # the message that was told of last
-        self._place = ""  # what was told beyond event `seq`
+        self._stored: set[str] = set()  # messages that the log has
+        self._live_epochs: dict[str, int] = {}  # of messages that were sent live
+        self._newest = ""  # the message that was sent last
+        self._place = ""  # what was sent beyond event `seq`
 
     def skip_steps(self, count: int) -> None:
         """Treat the first `count` steps as already sent by an earlier stream."""
@@ -92,7 +92,7 @@ class Translator:
         if not self.seq <= last <= newest:
             raise ValueError(position)
         for _told in self.stored(one for one in told if one.seq <= last):
-            pass  # it has been told
+            pass  # it has been sent
         if place:
             self._stand(place)
 
@@ -105,7 +105,7 @@ class Translator:
             self._newest = message_id
             self._live_epochs[message_id] = int(epoch)
             if int(epoch) < self.epoch:
-                # It was taken back already, before what the newer process has told.
+                # It was taken back already, before what the newer process has sent.
                 self._stored.add(message_id)
         self._place = self._here()
 
@@ -122,8 +122,8 @@ class Translator:
         """
         Yield events with their positions; the last one completes stored event `seq`.
 
-        Whoever stands before that is told event `seq` again: what of it was told
-        then yields nothing.
+        A client before that position gets event `seq` again: what was sent of it then
+        yields nothing.
         """
         event = next(events, None)
         while event is not None:
@@ -160,9 +160,9 @@ class Translator:
 
     def orphans(self, events: Sequence[StoredEvent], epoch: int) -> set[str]:
         """
-        Return the messages that only live frames told, of a process that is gone.
+        Return the messages that only live frames had, of a process that is gone.
 
-        `events` are those to be told next, `epoch` is that of the run by now.
+        `events` are to be sent next, `epoch` is the run's by now.
         """
         told = {name for name, own in self._live_epochs.items() if own < epoch}
         return told - self._stored - {one.payload.get("message_id") for one in events}
@@ -170,7 +170,7 @@ class Translator:
     def drop(
         self, messages: Collection[str], anew: Iterable[BaseEvent] = ()
     ) -> Iterator[BaseEvent]:
-        """Close messages that do not count any more; then tell what does, `anew`."""
+        """Close messages that no longer count; then send what does, `anew`."""
         self._stored.update(messages)
         closed = chain.from_iterable(
             chain(self._reason(name).end(), self._text(name).end()) for name in messages

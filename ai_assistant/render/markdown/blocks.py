@@ -53,7 +53,7 @@ class Cut:
 
 def split_blocks(text: str) -> list[Block]:
     """
-    Return the blocks of a text that may go on.
+    Return the blocks of a text that may continue.
 
     All but the last are closed. Links whose definition comes later are not
     resolved; `render` does that for the whole text.

@@ -50,7 +50,7 @@ def parts_of(text: str) -> list[str]:
     """
     Return the parts of a finished text, each to be drawn by itself.
 
-    A table or a block of code that is cut goes on in the next one as what it is.
+    A table or a block of code that is cut continues in the next one as what it is.
     """
     parts: list[str] = []
     beginning = ""
@@ -96,7 +96,7 @@ GROWN = 4 / 3  # by so much it has grown when all of it is drawn again
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockChange:
-    """A block that is new or differs from what was told before."""
+    """A block that is new or differs from what was returned before."""
 
     index: int
     html: str
@@ -107,7 +107,7 @@ class BlockStream:
     """
     Renders one message while it grows.
 
-    `feed` takes the text in any pieces, `changes` says what is to be drawn anew;
+    `feed` takes the text in any pieces, `changes` says what is to be redrawn;
     its work grows with the open block, not with the message, and has a bound: what
     goes beyond the first part of the text is not drawn at all, and of a large open
     block mostly the beginning. After `finish` the list of blocks equals
@@ -156,7 +156,7 @@ class BlockStream:
         Return the blocks to draw since the last call, in order.
 
         Closed ones come once; the last may be open and comes as often as it
-        changes. An index is at most one above those told before.
+        changes. An index is at most one above those returned before.
         """
         if not self._fed:
             return []

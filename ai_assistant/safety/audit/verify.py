@@ -116,7 +116,7 @@ def _is_of_another(entry: AuditEntry) -> bool:
 
 
 def _altered(entry: AuditEntry) -> str:
-    """Say what became of an entry whose hash is not its own."""
+    """Return the finding about an entry whose hash is not its own."""
     before = AuditEntry.objects.filter(hash=entry.previous).first()
     # Of a moved one the hash is right for the place where it was.
     places = [before.place + 1, before.place] if before is not None else []
@@ -152,7 +152,7 @@ def _end(
 
 
 def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
-    """Find that the log was emptied: what it had to tell of is still there."""
+    """Find that the log was emptied: what it had entries about still exists."""
     first = AuditEntry.objects.order_by("id").first()
     change = ChangeSet.objects.order_by("created_at").first()
     if change is None or head.first > 1:  # what is older was purged

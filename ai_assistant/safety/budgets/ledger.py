@@ -70,7 +70,7 @@ def settle_open(run: Run, *, said_chars: int = 0) -> None:
     """
     Settle calls of the run that were cut off, by their estimate.
 
-    `said_chars` is how much of a reply was there. Call it behind the fence.
+    `said_chars` is how much of a reply had come. Requires the lease.
     """
     for row in _open().filter(run_id=run.pk):
         _settle_by_length(row, said_chars)

@@ -1,4 +1,4 @@
-"""Whether the person who started a run may still go on with it; what only this site reads."""
+"""Whether the person who started a run may still continue it; what only this site reads."""
 
 import base64
 from contextlib import suppress
@@ -210,7 +210,7 @@ def password_digest(user: Any) -> str:
 
 def check_user(run: Run | QueuedMessage, user: Any) -> None:
     """
-    Raise Revoked if `user`, loaded now, may not go on with `run`.
+    Raise Revoked if `user`, loaded now, may not continue `run`.
 
     A sign-out stops the runs of its session at once; here is seen that the session
     was removed without one. Whether it is there cannot always be asked.

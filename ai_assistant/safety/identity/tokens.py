@@ -149,7 +149,8 @@ def mark_revoked(token: AccessToken, *, by: Any = None, ip: str = "") -> bool:
     """
     Let the token be good for nothing from now on. False if it was revoked before.
 
-    What it has started goes on until its next check: see `engine.lifecycle.revocation`.
+    What it has started continues until its next check: see
+    `engine.lifecycle.revocation`.
     """
     with transaction.atomic():
         standing = AccessToken.objects.filter(pk=token.pk, revoked_at=None)

@@ -195,6 +195,6 @@ def _groups_of(user: Any) -> frozenset[Any]:
     kept: frozenset[Any] | None = getattr(user, "_assistant_groups", None)
     if kept is None:
         kept = frozenset(groups.values_list("pk", flat=True))
-        # As Django keeps permissions: an instance is loaded anew for each call.
+        # As Django keeps permissions: an instance is loaded again for each call.
         user._assistant_groups = kept  # noqa: SLF001
     return kept

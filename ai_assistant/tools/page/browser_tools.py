@@ -1,4 +1,4 @@
-"""Tools that the page carries out: one that is built in, and those it declares."""
+"""Tools that the page executes: one that is built in, and those it declares."""
 
 import re
 from collections.abc import Mapping

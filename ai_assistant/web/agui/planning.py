@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
     """
-    What a person says anew.
+    The new messages of a person.
 
     `is_repeat` means that the last message is of the user and known already.
     """
@@ -123,7 +123,7 @@ def read_answers(
 def read_results(
     caller: Caller, run: "Run", results: dict[str, ToolMessage]
 ) -> list[FromPage]:
-    """Return the results of calls that the client carries out, and still owes."""
+    """Return the results of calls that the client executes, and still owes."""
     return [
         _result(caller, one, results[str(one.call_id)])
         for one in open_requests(run, of_client=True)
@@ -177,7 +177,7 @@ TITLE_CHARS = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShowHistory:
-    """Tell the conversation, and go on with the run that is under way, if one is."""
+    """Send the conversation, and continue the active run, if there is one."""
 
     conversation: "Conversation"
     run: "Run | None"
@@ -197,7 +197,7 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoOn:
-    """Let a waiting run go on."""
+    """Let a waiting run continue."""
 
     run_id: UUID
     conversation_id: UUID

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def own_id(thread: str) -> UUID | None:
-    """Return the id of ours that a thread is named by, if it is named by one."""
+    """Return the conversation id that a thread is named by, if it is named by one."""
     try:
         found = UUID(thread)
     except ValueError:

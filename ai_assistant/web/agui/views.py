@@ -172,7 +172,7 @@ def _attached_segment(conversation: "Conversation", names: ClientIds) -> Segment
 
 
 def _stand_at(segment: Segment, position: str) -> None:
-    """Let the segment go on where its client stands."""
+    """Let the segment continue at the position of its client."""
     told = events_after(segment.run_id, segment.after)
     try:
         segment.stand_at(position[:POSITION_CHARS], told)
@@ -284,7 +284,7 @@ async def _segment(planned: Start | GoOn, names: ClientIds) -> Segment:
 
 
 async def _noted(attendance: Attendance, segment: Segment) -> AsyncIterator[bytes]:
-    """Write down up to where the client was told, once it was told all."""
+    """Note up to which event the client has received the run, once it has all."""
     async for piece in attendance.frames():
         yield piece
     if segment.is_over:

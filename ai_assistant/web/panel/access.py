@@ -133,7 +133,7 @@ def back(request: HttpRequest) -> str:
 
 
 def done(request: HttpRequest) -> HttpResponse:
-    """Return the answer to an action that was carried out."""
+    """Return the response to an action that was executed."""
     if request.headers.get(FETCHED):
         return HttpResponse(status=204)
     response = HttpResponse(status=303)

@@ -87,7 +87,7 @@ def _regenerated(request: HttpRequest) -> Submission:
         title = request.POST.get("title", "")
         return regenerate_submission(
             _version(request),
-            wish="" if path else how,  # which is none that is offered
+            wish="" if path else how,  # PAGE is not an offered wish: refused
             page_path=path,
             page_title=title,
         )

@@ -26,7 +26,7 @@ UNREADABLE = (ValueError, RecursionError)
 @require_POST
 @panel_view(use=True)
 async def claim_view(request: HttpRequest) -> HttpResponse:
-    """Tell a page whether a request is its to carry out, and for how long."""
+    """Answer whether a request is the page's to execute, and for how long."""
     try:
         is_its_own = await claim_for_page(_said(request))
     except Refused:
@@ -37,7 +37,7 @@ async def claim_view(request: HttpRequest) -> HttpResponse:
 @require_POST
 @panel_view(use=True)
 async def result_view(request: HttpRequest) -> HttpResponse:
-    """Take what came of a request. A second result, or another tab's, is ignored."""
+    """Take the result of a request. A second result, or another tab's, is ignored."""
     try:
         await result_of_page(_said(request))
     except Refused as refused:

@@ -48,7 +48,7 @@ async def conversations_view(request: HttpRequest) -> HttpResponse:
 @require_POST
 @panel_view(use=False)
 async def change_view(request: HttpRequest) -> HttpResponse:
-    """Pin, archive or delete a conversation, or take that back; draw the list anew."""
+    """Pin, archive or delete a conversation, or undo that; redraw the list."""
     wanted, does = read_uuid(request, "conversation"), request.POST.get("do", "")
     owner: Any = request.user.pk  # signed in
     if does == "delete":
@@ -70,7 +70,7 @@ async def change_view(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @panel_view(use=False)
 async def rename_view(request: HttpRequest) -> HttpResponse:
-    """Show the form for another name; or take the name and draw the entry anew."""
+    """Show the form for another name (GET), or store it and redraw the entry (POST)."""
     wanted = read_uuid(request, "conversation")
     if request.method == "GET":
         return await in_db(_rename_form, request, wanted)
@@ -88,7 +88,7 @@ async def rename_view(request: HttpRequest) -> HttpResponse:
 @require_POST
 @panel_view(use=False)
 async def seen_view(request: HttpRequest) -> HttpResponse:
-    """Note that a conversation is seen, if it is; tell how many are not."""
+    """Mark a conversation as seen, if it is; answer how many are not."""
     if request.POST.get("seen") == "1":
         # What is locked is said to be seen again at the next look.
         await mark_read(request.user.pk, read_uuid(request, "conversation"))

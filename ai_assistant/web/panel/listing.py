@@ -65,7 +65,7 @@ def read_wish(request: HttpRequest) -> Wish:
 
 
 def list_conversations(user: Any, wish: Wish | None = None) -> Listed:
-    """Return a part of the own conversations, pinned ones first, then the newest."""
+    """Return a part of the user's conversations, pinned ones first, then the newest."""
     wish = wish or Wish()
     rows = queries.conversation_list(user.pk, wish.words, archived=wish.archived)
     # One more on each side: whether there is more, and the heading that stands there.

@@ -19,13 +19,13 @@ from ai_assistant.web.panel.access import done, panel_view
 from ai_assistant.web.panel.fields import read_uuid
 
 STEPS = {"up": -1, "down": 1}
-DROPS = ("drop", "edit")  # what is edited goes back to the composer, and is sent anew
+DROPS = ("drop", "edit")  # an edited one goes back to the composer, and is sent again
 
 
 @require_POST
 @panel_view(use=True)
 async def queue_view(request: HttpRequest) -> HttpResponse:
-    """Send, move or drop a message that waits, or let the queue go on."""
+    """Send, move or drop a message that waits, or let the queue continue."""
     await to_the_end(_change(request, request.POST.get("do", "")))
     return done(request)
 

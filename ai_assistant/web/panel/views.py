@@ -75,7 +75,7 @@ async def stop_view(request: HttpRequest) -> HttpResponse:
 @require_POST
 @panel_view(use=True)
 async def retry_view(request: HttpRequest) -> HttpResponse:
-    """Start a new run that goes on where an ended one stands."""
+    """Start a new run that continues from an ended one."""
     run_id, key = read_uuid(request, "run"), idempotency_key(request)
     session = session_stamp(request)
     await to_the_end(again(request.user.pk, run_id, key, session))

@@ -172,7 +172,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
             await self._bad_frame()
 
     async def _bad_frame(self) -> None:
-        """Pass over what is no frame of ours; too many of them end the socket."""
+        """Ignore what is not a valid frame; too many of them end the socket."""
         self.bad_frames += 1
         if self.bad_frames >= MAX_BAD_FRAMES:
             await self.close(BAD_FRAME)

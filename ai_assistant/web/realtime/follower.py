@@ -136,7 +136,7 @@ class Pump:
             try:
                 ops = await self._collect()
             except DatabaseFailure:
-                # Nobody knows what the page lacks now: the run is drawn anew.
+                # What the page lacks now is unknown: redraw the run.
                 await self._attach(self.projection.run_id, 0)
                 continue
             if has_text:
@@ -178,7 +178,7 @@ class Pump:
             self.follower.look = False
             ops += await in_db(self.projection.catch_up)
             if self.projection.is_gone:
-                self._on_failure()  # who connects anew is told why there is nothing
+                self._on_failure()  # a new connection is told why there is nothing
         for frame in frames:
             self.projection.live(frame)
         if self.projection.texts.waiting_chars > POOL_CHARS:

@@ -120,7 +120,7 @@ class BodyParser(BaseParser):
             raise Refused("too_large", sentence)
         try:
             values = json.loads(body.decode() or "{}")
-            json.dumps(values, ensure_ascii=False).encode()  # half a character is none
+            json.dumps(values, ensure_ascii=False).encode()  # refuses a lone surrogate
         except (ValueError, RecursionError) as error:
             sentence = _("The body is not JSON: %(why)s.") % {"why": error}
             raise Refused("bad_request", sentence) from error

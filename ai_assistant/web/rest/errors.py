@@ -1,4 +1,4 @@
-"""What goes wrong, as a problem: of ours, of the framework's, and of nobody's."""
+"""Errors as problem responses: the assistant's, the framework's, and unknown ones."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -131,7 +131,7 @@ def problem_answer(error: Exception, context: dict[str, Any]) -> Response:
 
 
 def as_refused(error: Exception) -> Refused | None:
-    """Return what an exception says to the caller; None for a fault of ours."""
+    """Return what an exception says to the caller; None for an internal error."""
     if isinstance(error, Refused):
         is_bare = error.code == "not_found" and not str(error)
         return as_refused(Http404()) if is_bare else error

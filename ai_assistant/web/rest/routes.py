@@ -1,8 +1,8 @@
 """
 The addresses of the API, below its own prefix.
 
-The URLconf is imported by the first request to it: a site that nobody calls by the API
-has none of Django REST framework in its memory.
+The URLconf is imported by the first request to it: a site that never serves the API
+does not load Django REST framework.
 """
 
 from functools import cache
@@ -28,7 +28,7 @@ from ai_assistant.web.problems import problem_response
 @login_not_required
 @transaction.non_atomic_requests
 def api_view(request: HttpRequest, below: str = "") -> HttpResponseBase:
-    """Answer by the URLconf of the API; an address that is none is a problem too."""
+    """Answer by the URLconf of the API; an unknown URL is a problem too."""
     asked = preflight(request)
     if asked is not None:
         return asked

@@ -1,4 +1,4 @@
-"""Fields of a form that a recorded change of ours has written since it was opened."""
+"""Fields of a form that a recorded change has written since it was opened."""
 
 from collections.abc import Iterable, Iterator
 from copy import copy

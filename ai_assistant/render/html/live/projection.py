@@ -41,7 +41,7 @@ from ai_assistant.types import WRITING, UserKey
 
 
 def anew(drawn: Drawn, panel: Any, conversation_id: UUID) -> list[Op]:
-    """Return how all that is shown takes the place of what was; that is no news."""
+    """Return the operations that redraw all that is shown; that is no news."""
     html = "".join(entry_html(entry, panel) for entry in drawn.entries)
     if drawn.earlier:
         named = {"conversation": conversation_id, "earlier": drawn.earlier}
@@ -58,7 +58,7 @@ def titled(conversation: Conversation) -> Op:
 
 
 def unseen(conversation: Conversation, run: Run) -> list[Op]:
-    """Return how a page is told that what it shows was seen on no other."""
+    """Return the event for the page that the conversation is unread, if it is."""
     return [["event", "unread", {}]] if is_news(conversation, run) else []
 
 
@@ -103,7 +103,7 @@ class Projection:
         self.texts = Texts()
         self.drafts = LiveTexts()
         self._groups: set[str] = set()  # of cards, that the page has
-        self._changed = ""  # what was told of the changes of the run
+        self._changed = ""  # what was shown of the changes of the run
         self._title = ""
         self._queue: Entry | None = None  # as it was drawn, if that is known
         self._why = ""  # what was said of it

@@ -113,7 +113,7 @@ class Texts:
         self._unsettled: dict[str, Growing] = {}  # done, and not yet seen stored
 
     def restart(self, parent: str, drawn: Drawn, epoch: int) -> None:
-        """Go on from a conversation that was drawn whole."""
+        """Continue from a conversation that was drawn whole."""
         self.parent, self.epoch, self.growing = parent, epoch, drawn.growing
         self.shows_reasoning = drawn.shows_reasoning
         self._done.update(drawn.stored)
@@ -139,7 +139,7 @@ class Texts:
         growing = self.growing.get(message_id)
         if growing is None:
             if frame["offset"] > 0:
-                self.is_behind = True  # the rows will tell
+                self.is_behind = True  # the rows will show it
                 return False
             growing = self._begin(message_id, frame["epoch"])
         reasoning = frame["reasoning"]
@@ -199,7 +199,7 @@ class Texts:
         return growing.finish(self.parent)
 
     def drop(self, message_id: str) -> list[Op]:
-        """Take a message off the page: it is told anew."""
+        """Take a message off the page: it is sent again."""
         self._done.add(message_id)
         self._unsettled.pop(message_id, None)
         growing = self.growing.pop(message_id, Growing(message_id=message_id))

@@ -145,7 +145,7 @@ def ends_of(runs: Mapping[UUID, Run], messages: Iterable[Message]) -> dict[UUID,
     """
     Return what `run_end.html` draws of each run beside how it ended, by its id.
 
-    `messages` are all of these runs; of a run that goes on nothing is told.
+    `messages` are all of these runs; a run that has not ended gets nothing.
     """
     texts: dict[UUID, str] = {}
     for message in messages:
@@ -169,7 +169,7 @@ def ends_of(runs: Mapping[UUID, Run], messages: Iterable[Message]) -> dict[UUID,
 
 
 def run_footer(run: Run) -> Entry:
-    """Return the same of one run, its messages read anew, with those it goes on with."""
+    """Return the same for one run and those that it continues, from the rows."""
     rows = Message.objects.filter(run_id__in=whole_answer(run)).order_by("position")
     messages = list(rows)
     end = ends_of({run.pk: run}, messages).get(run.pk, {})

@@ -166,7 +166,7 @@ class Growing:
         return [["append", parent, self._reasoning_html()]]
 
     def _below(self) -> list[Op]:
-        """Return how text that came first gets below its reasoning: drawn anew."""
+        """Return how text that came first gets below its reasoning: it is redrawn."""
         if not self._text_drawn:
             return []
         self._text_drawn, self._stream, self._fed = False, BlockStream(), 0

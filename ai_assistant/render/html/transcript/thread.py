@@ -82,8 +82,8 @@ def add_run(entries: list[Entry], new: list[Entry], run: Run) -> None:
     """
     Add what is drawn of `run` to what stands above it.
 
-    What goes on with the answer above becomes a part of its message: of the question
-    that nobody typed a seam stays, and what stood under that answer goes.
+    What continues the answer above becomes a part of its message: the question that
+    nobody typed leaves a seam, and the footer of that answer goes.
     """
     message = entries[-1] if entries else None
     goes_on = run.kind == RunKind.CONTINUE
@@ -135,7 +135,7 @@ def read_thread(
     """
     Return what is shown of the conversation, or of that what came from `since` on.
 
-    The last DRAWN_RUNS runs at most, and those that their first one goes on with.
+    The last DRAWN_RUNS runs at most, and those that their first one continues.
     """
     if conversation is None:
         return Drawn()

@@ -220,7 +220,7 @@ def _put_parts(data: QueryDict, name: str, widget: Any, value: Any) -> None:
     try:
         parts = value if isinstance(value, list | tuple) else widget.decompress(value)
     except (AttributeError, TypeError, ValueError):
-        parts = [value]  # not a value of the field, as "9.50" is none of money
+        parts = [value]  # not a value of the field, as "9.50" is not an amount of money
     else:
         parts = [*(parts or ()), *[None] * len(widget.widgets)]
     for suffix, part, inner in zip(
