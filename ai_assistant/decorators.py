@@ -25,7 +25,7 @@ Made = TypeVar("Made")
 
 
 class ToolOptions(TypedDict, total=False):
-    """What else may be said of a tool; the defaults are those of ToolDefinition."""
+    """Further options of a tool; the defaults are those of ToolDefinition."""
 
     label_plural: Any  # a text, perhaps lazily translated
     background: bool
@@ -56,7 +56,7 @@ class ToolOptions(TypedDict, total=False):
 
 
 def _says_what_to_write(decorator: Callable[Given, Made]) -> Callable[Given, Made]:
-    """Tell of missing parentheses, of a missing effect and of misspelt arguments."""
+    """Report missing parentheses, a missing effect and misspelt arguments."""
     own = inspect.signature(decorator).parameters
     known = [*own, *ToolOptions.__annotations__]
 

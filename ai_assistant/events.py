@@ -119,11 +119,11 @@ class Custom(Event, type="CUSTOM"):
 
     aia.message {message_id}: the user has said something more
     aia.call {call_id, status}: a call has moved
-    aia.progress {call_id}: a call has told of its work
+    aia.progress {call_id}: a call has reported progress
     aia.interrupt {interrupt_id, call_id}: a call waits, or waits no more
     aia.waiting {state}: the run waits; no process holds it
     aia.resumed {attempt}: another process has taken the run over
-    aia.replaced {message_id}: this message was cut off and is told anew
+    aia.replaced {message_id}: this message was cut off and is sent again
     aia.stopping {}: the person has pressed Stop
     """
 

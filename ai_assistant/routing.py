@@ -101,7 +101,7 @@ def _is_of_a_program(scope: Scope) -> bool:
 
 
 class _AtOneGo:
-    """Django's handler in the form that is quick for us; any other as it is."""
+    """Django's handler in its quicker form for the assistant; any other as it is."""
 
     def __init__(self, http: Application) -> None:
         self._http = http

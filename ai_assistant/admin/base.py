@@ -1,4 +1,4 @@
-"""What the pages of the assistant's own tables have in common."""
+"""Base classes for the admin pages of the assistant's own tables."""
 
 from typing import Any
 
@@ -75,8 +75,8 @@ def _goes_along(request: HttpRequest, own: Any) -> bool:
     """
     Return whether a page of another model is about to delete these rows too.
 
-    Django asks the admin of each table that a cascade reaches. Else nobody could
-    delete a user who has ever used the assistant.
+    Django asks the admin of each table that a cascade reaches. Otherwise no user
+    who has ever used the assistant could be deleted.
     """
     match = request.resolver_match
     name = (match.url_name or "") if match else ""

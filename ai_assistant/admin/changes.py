@@ -136,7 +136,7 @@ class RowChangeInline(admin.StackedInline):  # type: ignore[type-arg] # its chec
 
 @admin.register(ChangeSet)
 class ChangeSetAdmin(ReadOnlyAdmin):
-    """What calls have changed, row by row, also of conversations that are deleted."""
+    """Changes that calls have made, row by row, also of deleted conversations."""
 
     list_display = ("named", "row_count", "user", "created_at", "is_partial", "run")
     list_filter = ("is_partial", "created_at", "tool")

@@ -41,7 +41,7 @@ class ReasonFilter(admin.SimpleListFilter):
 
 @admin.register(Feedback)
 class FeedbackAdmin(ReadOnlyAdmin):
-    """What people think of answers, and why. What was said is not shown."""
+    """Ratings of answers, with reasons. The conversation itself is not shown."""
 
     list_display = ("__str__", "value", "why", "text", "user", "created_at")
     list_filter = ("value", ReasonFilter, "created_at")

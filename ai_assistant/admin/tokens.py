@@ -205,7 +205,7 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         change: bool = False,  # noqa: FBT001, FBT002 - Django's own signature
         **options: Any,
     ) -> Any:
-        """Tell the form who fills it in."""
+        """Pass the form the user who fills it in."""
         form: Any = super().get_form(request, obj, change, **options)
         form.by = request.user
         if obj is None and "user" in form.base_fields:
@@ -238,7 +238,7 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         form: Any,
         change: bool,  # noqa: FBT001 - Django's own signature
     ) -> None:
-        """Store the token; its secret stays with the object until it is told."""
+        """Store the token; its secret stays with the object until it is shown."""
         data = form.cleaned_data
         obj.pk, obj.scopes = data["key"], data["scopes"]
         obj.user = data.get("user") or request.user

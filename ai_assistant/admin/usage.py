@@ -1,4 +1,4 @@
-"""What model calls took, and the budgets for it."""
+"""The usage of model calls, and the budgets for it."""
 
 from typing import Any
 

@@ -159,7 +159,7 @@ def _has_right_type(setting: Setting, value: object) -> bool:
 
 
 def _right_values(setting: Setting, value: object) -> str:
-    """Return which values are right, if `value` is none of them."""
+    """Return the allowed values, if `value` is not one of them."""
     if setting.choices:
         right = f"one of {', '.join(map(repr, setting.choices))}"
         return "" if value in setting.choices else right

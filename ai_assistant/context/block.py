@@ -49,7 +49,7 @@ def context_block(items: Iterable[ContextItem]) -> str:
 
 
 def line_of(item: ContextItem) -> str:
-    """Return the line that tells the model of `item`."""
+    """Return the line of the prompt that describes `item`."""
     return _safe({"is": item.description, "source": item.source, "value": item.value})
 
 

@@ -1,4 +1,4 @@
-"""All that is known of a page, in the order in which the model is told."""
+"""All that is known of a page, in the order of the prompt."""
 
 import logging
 import time
@@ -100,7 +100,7 @@ def sent_items(items: Iterable[ContextItem], kept: KeptChips) -> list[ContextIte
 def _described(
     item_id: str, title: str, path: str, items: Callable[[], list[ContextItem]]
 ) -> list[ContextItem]:
-    """Return the items, or one that tells its owner, and nobody else, what failed."""
+    """Return the items, or one that reports to its owner alone what failed."""
     try:
         return items()
     except Exception as error:  # a ModelAdmin's own code may raise anything
@@ -169,7 +169,7 @@ def _asked(
 
 
 def _key(provider: ContextProvider) -> str:
-    """Return what tells providers apart; two views may name theirs alike."""
+    """Return the key of a provider; two views may give theirs the same name."""
     module = getattr(provider.function, "__module__", "")
     name = getattr(provider.function, "__qualname__", "")
     return f"{provider.name} {module}.{name}"
@@ -190,7 +190,7 @@ def _told(
 
 
 def from_browser(said: Mapping[str, Any]) -> ContextItem:
-    """Return an item that the page has told. Nothing in it gives a permission."""
+    """Return an item that the browser has sent. Nothing in it gives a permission."""
     return ContextItem(
         id=f"browser.{str(said['id'])[:100]}",
         description=str(said.get("description", ""))[:500],

@@ -54,7 +54,7 @@ def opened_object(page: SitePage, user: Any) -> Model | None:
     request = page_request(page, user)
     if not _site_admits(page, request):
         return None
-    # Which of them are shown, only the form tells, and to make that takes long.
+    # Which of them are shown, only the form knows, and building it takes long.
     keys = [field.name for field in admin.opts.concrete_fields if _is_key(field)]
     related = keys[:MAX_KEYS]
     queryset = admin.get_queryset(request)

@@ -1,4 +1,4 @@
-"""Objects of which a page tells that they are opened, and nothing that is in them."""
+"""Sensitive objects of a page: it reports that they are open, but not their content."""
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ def is_withheld_model(page: SitePage, model: Any) -> bool:
 
 
 def without_texts(items: Iterable[ContextItem]) -> Iterator[ContextItem]:
-    """Yield what a browser tells of such a page: which rows are ticked, not theirs."""
+    """Yield the browser's items of such a page: the ticked rows, without their text."""
     for item in items:
         if item.id == ROWS:
             yield replace(item, value=_ids_only(item.value))
@@ -88,7 +88,7 @@ def ask_provider(
 
 
 def failed_item(provider: ContextProvider, error: str) -> ContextItem:
-    """Return the item that tells its owner why the value is missing."""
+    """Return the item that reports to its owner why the value is missing."""
     return ContextItem(
         id=provider.name,
         description=provider.description or provider.name,

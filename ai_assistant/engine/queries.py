@@ -1,4 +1,4 @@
-"""What a user has: conversations, runs, calls, interrupts; and the lists of them."""
+"""The rows of a user: conversations, runs, calls, interrupts; and the lists of them."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -105,7 +105,7 @@ def find_conversation(user_id: UserKey, name: str) -> Conversation | None:
 
 
 def is_unused(name: str) -> bool:
-    """Return whether `name` is an id as we write it that no conversation has."""
+    """Return whether `name` is an id in canonical form that no conversation has."""
     key = _uuid(name)
     if key is None or name != str(key):
         return False

@@ -40,7 +40,7 @@ class Conversation(models.Model):
         verbose_name=_("owner"),
     )
     title = models.CharField(_("title"), max_length=200, blank=True)
-    # A client's own name for it, where that is not our id.
+    # A client's own name for it, where that is not the id.
     thread_id = models.CharField(max_length=200, blank=True, editable=False)
     is_renamed = models.BooleanField(default=False)  # by a person: no other title then
     # The last run of the branch that is shown; without one the newest of all.
@@ -68,7 +68,7 @@ class Conversation(models.Model):
         ordering = ("-updated_at",)
         indexes = (
             models.Index(fields=["owner", "-updated_at"]),
-            # For the look for what nobody can take back any more: rows are few.
+            # For the search for rows that can no longer be restored: they are few.
             models.Index(
                 fields=["deleted_at"],
                 condition=models.Q(deleted_at__isnull=False),
@@ -143,7 +143,7 @@ class Message(models.Model):
     state = models.CharField(max_length=16, choices=State, default=State.COMPLETE)
     parts = models.JSONField(default=list)
     key = models.CharField(max_length=64, blank=True)  # of a send; makes it idempotent
-    # A client's own id of the message, where that is not ours.
+    # A client's own id of the message, where that is not the primary key.
     client_id = models.CharField(max_length=200, blank=True)
     created_at = DatabaseTimeField(auto_now_add=True)
 

@@ -43,5 +43,5 @@ MASKS = Filters(growing=Mask, words=redact_values, fields=redact_values_json)
 def with_masked_secrets(
     stream: AsyncGenerator[ModelChunk, None],
 ) -> AsyncGenerator[ModelChunk, None]:
-    """Yield the chunks of `stream`; a server that tells our key back is not heard."""
+    """Yield the chunks of `stream`, with API keys masked if a server echoes them."""
     return filter_stream(stream, MASKS)

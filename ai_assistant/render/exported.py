@@ -54,7 +54,7 @@ def answer_as_markdown(run: Run) -> str:
     """
     Return what the assistant said in a run, as it wrote it, without its calls.
 
-    Of one that goes on with a cut answer the parts above are taken along.
+    If the run continues a cut answer, the earlier parts are included.
     """
     messages = Message.objects.filter(run_id__in=whole_answer(run))
     messages = messages.filter(role=Message.Role.ASSISTANT).order_by("position")

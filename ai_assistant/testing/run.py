@@ -129,7 +129,7 @@ def answer_interrupt(
     value: JSON = None,
 ) -> Played:
     """
-    Answer the first open interrupt of a run; return the run as it goes on.
+    Answer the first open interrupt of a run; return the run as it then is.
 
     An approval takes "approve" or "deny", with `text` as the reason of a denial;
     a question takes `text` as its answer, or `chosen` where it takes several, or

@@ -38,7 +38,7 @@ OWN_SKIP = re.compile(
 )
 HEAD_END = re.compile(rb"</head\s*>", re.IGNORECASE)
 MARK = b'id="aia"'
-APP_NAME = "ai_assistant"  # of our addresses
+APP_NAME = "ai_assistant"  # of the assistant's addresses
 NO_PANEL = (
     *("logout", "login", "password_change_done"),
     "ai_assistant_accesstoken_add",  # it shows a secret: the assistant reads pages
@@ -201,7 +201,7 @@ def _replace(response: HttpResponse, content: bytes) -> None:
     response.content = content
     if response.has_header("Content-Length"):
         response["Content-Length"] = str(len(response.content))
-    del response["ETag"]  # it was the page's without ours
+    del response["ETag"]  # it was the page's without the panel
 
 
 def has_addresses() -> bool:

@@ -1,5 +1,5 @@
 """
-The database's own count of changed rows, against which ours is held.
+The database's own count of changed rows, to compare the recorder's with.
 
 Triggers, database cascades and statements that bypass Django's cursors change rows
 that no statement named. SQLite counts them for the connection, PostgreSQL for the
@@ -35,7 +35,7 @@ class RowCounter:
         """
         Return how many rows more were changed, by table ("" if not known).
 
-        To be asked once: the recording around this one need not tell it again.
+        To be asked once: the recording around this one need not report them again.
         """
         found: Counter[str] = Counter()
         for alias, start in self._start.items():

@@ -135,7 +135,7 @@ class StatementWatcher:
         return result
 
     def _guarded(self, watched: WatchedStatement, work: Callable[[], None]) -> None:
-        """Do our own work so that a fault of it is not one of the site's."""
+        """Run the recorder's work so that its errors do not reach the site's code."""
         try:
             work()
         except Exception:

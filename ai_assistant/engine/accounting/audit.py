@@ -1,4 +1,4 @@
-"""What a run leaves in the audit log. Each is called in the transaction it tells of."""
+"""Audit entries of a run. Each is recorded in the transaction that it describes."""
 
 import hashlib
 import json
@@ -15,8 +15,8 @@ from ai_assistant.safety.audit import record
 from ai_assistant.safety.policy.sensitive import mask_secrets
 from ai_assistant.types import ToolResult
 
-OBJECTS = 20  # named; of more only the count is told
-# What a person or a clock decided is told by the entry of its approval.
+OBJECTS = 20  # named; of more only the count is given
+# What a person or a clock decided is in the entry of its approval.
 OF_APPROVAL = ("person", "expired")
 
 
@@ -107,7 +107,7 @@ def _objects(call: ToolCall) -> dict[str, Any]:
     if not call.effect or call.effect == "read":
         return {}
     rows = RowChange.objects.filter(change_set__call_id=call.pk).order_by("order")
-    # One more than is named tells whether they are all.
+    # One more than is named shows whether they are all.
     found = list(rows.values_list("kind", "model", "object_id")[: OBJECTS + 1])
     if not found:
         return {}

@@ -1,4 +1,4 @@
-"""What a model is told that is to give a conversation a title."""
+"""The prompt with which a model gives a conversation its title."""
 
 import asyncio
 import logging

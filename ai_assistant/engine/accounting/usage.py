@@ -1,4 +1,4 @@
-"""What a run's model calls may take and take: asked before, told after."""
+"""Limits and usage of a run's model calls: checked before, recorded after."""
 
 from collections.abc import Mapping
 from dataclasses import replace

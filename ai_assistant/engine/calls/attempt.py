@@ -60,7 +60,7 @@ class Attempt:
     run: Run
     call: ToolCall
     tool: ToolDefinition
-    report: Report = field(default_factory=Report)  # what it tells meanwhile
+    report: Report = field(default_factory=Report)  # what it reports meanwhile
     above: "Attempt | None" = None  # that of the tool that calls this one
     family: Family = field(default_factory=list)  # what it has called, with results
     numbers: Iterator[int] = field(default_factory=count)  # of what it calls

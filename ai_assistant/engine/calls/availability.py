@@ -1,4 +1,4 @@
-"""Which tools a run may call, and which of them the model is told of."""
+"""The tools that a run may call, and those of them that the model is offered."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ ALWAYS_TOLD = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offer:
-    """What stood behind one request: names that may be called, versions told."""
+    """The tools offered with one request: names that may be called, versions."""
 
     names: frozenset[str] = frozenset()
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -157,7 +157,7 @@ def told_tools(
     scope: RunScope, tools: list[ToolDefinition] | None = None
 ) -> list[ToolDefinition]:
     """
-    Return those of `tools_of` the run that the model is told of in the next step.
+    Return those of `tools_of` the run that the model is offered in the next step.
 
     All of them if their schemas are small, without FIND_TOOLS; else the page's own, the site's shared
     ones, what `find_tools` has loaded, and ALWAYS_TOLD. Then as many of the site's
@@ -166,7 +166,7 @@ def told_tools(
     tools = tools_of(scope) if tools is None else tools
     most = int(conf.get("LIMITS", "TOOL_SCHEMA_CHARS"))
     if _size(tools) <= most:
-        # It tells why the tools on rows are missing, if they are.
+        # It explains why the tools on rows are missing, if they are.
         needs_it = bool(why_missing(scope.user))
         return [tool for tool in tools if needs_it or tool.name != FIND_TOOLS]
     near = {*_own_names(scope), *_loaded(scope.run), *ALWAYS_TOLD}
@@ -202,7 +202,7 @@ def _loaded(run: Run) -> list[str]:
 
 
 def tool_schemas(tools: list[ToolDefinition]) -> list[dict[str, Any]]:
-    """Return `tools` in the form in which a model is told of them."""
+    """Return the schemas of `tools` for the model."""
     return [function_schema(tool) for tool in tools]
 
 
@@ -235,7 +235,7 @@ def _size(tools: list[ToolDefinition]) -> int:
     return sum(map(schema_chars, tools))
 
 
-# --- the tool with which the model finds those that it was not told of ---
+# --- the tool with which the model finds those that it was not offered ---
 
 
 @decorators.tool(
@@ -269,7 +269,7 @@ def find_tools(context: RunContext, query: str) -> dict[str, Any]:
 
 @unit
 def _load(run: Run, found: list[ToolDefinition]) -> None:
-    """Let the next steps of the run tell of the tools found."""
+    """Offer the tools found in the next steps of the run."""
     pass_by_state(run.pk)  # two searches stand in line
     loaded = Run.objects.values_list("loaded_tools", flat=True).get(pk=run.pk)
     names = dict.fromkeys([*loaded, *(one.name for one in found)])

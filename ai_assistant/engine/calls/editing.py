@@ -45,7 +45,7 @@ class WrongValues(Refused):
 
 
 class _Limit(NamedTuple):
-    key: str  # what tells forms apart: the tool, and the model that it would change
+    key: str  # the key of a form: the tool, and the model that it would change
     call: ToolCall
     timeout_s: float
 

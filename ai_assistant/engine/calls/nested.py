@@ -290,7 +290,7 @@ def _store(parent: "Attempt", family: Family) -> None:
 
 
 def _still_open(parent: "Attempt") -> ToolCall:
-    """Return the row of the parent. Raise LostLease if it is not ours any more."""
+    """Return the row of the parent. Raise LostLease if it is no longer held."""
     own = ToolCall.objects.filter(pk=parent.call.pk, status__in=OPEN_CALL)
     if parent.call.background and not parent.is_proposal:
         own = own.filter(background_call__epoch=parent.call.background_call.epoch)

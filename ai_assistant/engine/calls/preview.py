@@ -1,4 +1,4 @@
-"""What an unapproved call would change: computed as the user, and shown before."""
+"""The preview of an unapproved call: its changes, computed as the user."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -78,7 +78,7 @@ async def proposed(attempt: Attempt) -> Proposed:
 
 
 def _key(attempt: Attempt) -> str:
-    """Return what tells previews apart: the tool, and the model if it takes one."""
+    """Return the key of a preview: the tool, and the model if it takes one."""
     model = attempt.call.arguments.get("model", "")
     return (
         f"{attempt.tool.name} {model}" if isinstance(model, str) else attempt.tool.name

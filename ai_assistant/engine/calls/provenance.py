@@ -115,7 +115,7 @@ def _answers(question: Interrupt) -> list[str]:
 def _shows_data(path: str, title: str, context: JSON) -> bool:
     """Return whether what the model was given of a run's page may hold data."""
     if context.get("browser") or context.get("tools"):
-        return True  # what the page tells, and how it describes its own tools
+        return True  # what the page sends, and how it describes its own tools
     if not path:
         return bool(title)
     page = find_page(path)

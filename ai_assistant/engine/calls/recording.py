@@ -1,4 +1,4 @@
-"""What is kept of a call: what its writes changed, or how it failed."""
+"""The record of a call: what its writes changed, or how it failed."""
 
 import logging
 import traceback
@@ -25,7 +25,7 @@ TRACEBACK_CHARS = 20_000  # the last of them: they name the error
 
 
 def result_of(call: ToolCall, error: BaseException) -> ToolResult:
-    """Return the result of a call that raised; one by a fault of its tool is told."""
+    """Return the result of a call that raised; log an error of the tool itself."""
     result = from_exception(call.name, error)
     if result.error_type == "exception":
         tell(call, error)

@@ -1,4 +1,4 @@
-"""How long a write may take, and which databases it may touch."""
+"""The limits of a write: how long it may take, and which databases it may touch."""
 
 import asyncio
 import inspect
@@ -132,7 +132,7 @@ class within_limit:  # noqa: N801 - reads as a word of the sentence in which it 
 
 
 def too_slow(took_s: float, limit_s: float) -> ToolFailed:
-    """Return what a person and the model are told of a write that took too long."""
+    """Return the error for the person and the model if a write took too long."""
     return ToolFailed(
         _("The change took %(took).1f s (%(limit)g s are allowed) and was undone.")
         % {"took": took_s, "limit": limit_s},

@@ -164,7 +164,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
 
 def checked_for_claim(attempt: Attempt, ready: RunContext) -> bool:
     """
-    Check once more what happens outside of our transaction, before it is claimed.
+    Check once more what happens outside of the transaction, before it is claimed.
 
     Raise what `rechecked` does, and Differs if a shown row is not as it was.
     """

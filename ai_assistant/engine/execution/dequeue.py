@@ -41,7 +41,7 @@ from ai_assistant.types import UserKey
 logger = logging.getLogger("ai_assistant")
 
 BATCH = 50
-ENDED_WELL = ExpressionWrapper(  # as far as the run's own row tells; see queue.next_up
+ENDED_WELL = ExpressionWrapper(  # as far as the run's own row shows; see queue.next_up
     Q(state=RunState.SUCCEEDED, stop_requested=False), output_field=BooleanField()
 )
 LATER = ("too_many_runs", "session_unknown")  # tried again at the next look
@@ -72,7 +72,7 @@ def start_waiting() -> list[Accepted]:
     Start the messages whose turn has come: of each conversation the first one.
 
     At most BATCH conversations at a time, those first that have waited longest. What
-    cannot be started yet keeps nobody else waiting: the next look goes on behind it.
+    cannot be started yet does not hold up others: the next look continues after it.
     Safe from any process, any time: of two one finds the run of the other.
     """
     started = []
@@ -154,7 +154,7 @@ def _start_next(conversation_id: UUID) -> Accepted | None:
     queued = queue.next_up(conversation) if conversation else None
     if conversation is None or queued is None:
         return None
-    # Nobody asks for it now: may the person who wrote it still send it?
+    # No request is behind it now: may the person who wrote it still send it?
     check_user(queued, fresh_user(queued.user_id))
     check_may_write(queued)
     return _begin(conversation, queued, "")

@@ -2,7 +2,7 @@
 Which processes execute runs: each says so in a row, now and then.
 
 A process of a WSGI server has no event loop, so it executes nothing; whether another
-one does, only the rows can tell.
+one does, only the rows show.
 """
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer

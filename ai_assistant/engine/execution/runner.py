@@ -64,7 +64,7 @@ async def execute(hold: Hold, flusher: Flusher) -> bool:
     group = notifications.group_name(plan.run.user_id, plan.run.conversation_id)
     writer = RunWriter(hold, group, flusher)
     try:
-        # All of its threads are told by this task; see `ambient`.
+        # All of its threads get this from the task; see `ambient`.
         with below(plan.run.script_prefix):
             ending = await _to_its_end(plan, model, writer)
         if ending is not None:
@@ -88,7 +88,7 @@ def _load(run_id: UUID) -> tuple[Plan, ProfileModel | None]:
         model = ProfileModel(plan.run)
         with below(plan.run.script_prefix):
             model.prepare(plan.user)
-    except Exception:  # noqa: BLE001 - told where the run has its edge
+    except Exception:  # noqa: BLE001 - handled where the run ends
         return plan, None
     return plan, model
 

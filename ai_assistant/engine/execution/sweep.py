@@ -48,7 +48,7 @@ BATCH = 100
 
 @dataclass(kw_only=True, slots=True)
 class Swept:
-    """What a sweep has changed: runs by id that somebody may look at."""
+    """The result of a sweep: ids of changed runs, whose pages are to be notified."""
 
     moved: list[UUID] = field(default_factory=list)
 
@@ -177,7 +177,7 @@ def _take_back(work: BackgroundCall) -> bool:
 
 
 def give_out_calls() -> None:
-    """Give out background calls that nobody has taken, or will take."""
+    """Send background calls again that no process has taken, or will take."""
     due = BackgroundCall.objects.filter(
         call__background=True,
         call__status=CallStatus.PENDING,
@@ -193,7 +193,7 @@ def give_out_calls() -> None:
 
 def overdue_s() -> list[float]:
     """
-    Return of each run and call at work how long its lease is over, if nobody takes it.
+    Return for how long each expired lease of an active run or call has been over.
 
     Its row is locked then: by a process that hangs, or by a tool that takes long.
     """

@@ -39,7 +39,7 @@ def take_answers(
     """
     Record answers and results, all or none, and how the client names what follows.
 
-    Return what was decided last, and the event after which the client was told nothing.
+    Return the last decision, and the last event that the client has received.
 
     Raise Refused: what answering or reporting raises, run_id_used, already_answered.
     """
@@ -98,7 +98,7 @@ def _note_stretch(run: Run, client: ClientNames) -> int:
 
 
 def _told_until(run: Run) -> int:
-    """Return the last event that the client has been told of; all, if none was."""
+    """Return the last event that the client has received; all, if none was noted."""
     last = run.client_runs.order_by("-pk").first()
     if last is None or last.until is None:
         return run.next_seq - 1
@@ -106,5 +106,5 @@ def _told_until(run: Run) -> int:
 
 
 def note_end(run_id: UUID, client_id: str, seq: int) -> None:
-    """Write down up to which event a stream has told its client."""
+    """Note the last event that a stream has sent to its client."""
     ClientRun.objects.filter(run_id=run_id, client_id=client_id).update(until=seq)

@@ -1,4 +1,4 @@
-"""What people do with a conversation: rename, pin, archive, rate, read, delete."""
+"""The actions on a conversation: rename, pin, archive, rate, read, delete."""
 
 import threading
 import time
@@ -173,7 +173,7 @@ def restore(user_id: UserKey, conversation_id: UUID, ip: str = "") -> None:
 
 def purge_deleted(*, now: bool = False) -> int:
     """
-    Delete for good what nobody can take back any more; return how many.
+    Delete for good what can no longer be restored; return how many.
 
     A process looks every LOOK_S, or `now`. A conversation whose run is still being
     stopped waits for the next look.

@@ -49,7 +49,7 @@ class ClientNames:
     """How a client of another protocol names what it sends."""
 
     run: str
-    thread: str = ""  # empty: it uses our id
+    thread: str = ""  # empty: it uses the server's id
     message: str = ""
 
 
@@ -127,7 +127,7 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
     cannot wait or the run does not take it along, ended if none is there to do so,
     Limited at a rate or a budget, and what `clean_text` raises.
     """
-    # A person may speak of what looks like a key; ours has no place in a row.
+    # A person may speak of what looks like a key; the site's own is never stored.
     text = redact_values(clean_text(submission.text))
     if not 0 < len(submission.key) <= KEY_CHARS:
         raise Refused("bad_key", _("Reload the page and send the message again."))
@@ -366,7 +366,7 @@ def _stand(run: Run, conversation: Conversation, submission: Submission) -> None
 
 
 def _path(said: str) -> str:
-    """Return the path of a page of this site, or nothing: the model is told of it."""
+    """Return the path of a page of this site, or nothing: it is part of the prompt."""
     is_path = said.startswith("/") and said.isprintable() and " " not in said
     return said[:PATH_CHARS] if is_path else ""
 

@@ -1,4 +1,4 @@
-"""What a person says to a waiting call. The first answer wins."""
+"""Answers of a person to a waiting call. The first answer wins."""
 
 from dataclasses import replace
 from uuid import UUID

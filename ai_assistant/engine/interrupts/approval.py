@@ -78,7 +78,7 @@ class Approval(PersonKind):
         return [fact for one in waits for fact in self.deny(one, user_id, text)]
 
     def expire(self, interrupt: Interrupt) -> list[Event]:
-        """Deny the call: nobody has decided in time."""
+        """Deny the call: no decision came in time."""
         facts = close(interrupt, Interrupt.Status.EXPIRED, None, None)
         result = ToolResult(
             ok=False,
@@ -181,7 +181,7 @@ def _check_allowed(
 
 
 def _take_edited(interrupt: Interrupt, tool: ToolDefinition, edited: Edited) -> None:
-    """Let the call be one of what the person wrote, which nobody need show again."""
+    """Replace the call's arguments by the person's own, which are not shown again."""
     if tool.approval.editor is None or edited.of_digest != interrupt.arguments_digest:
         raise Refused("stale", _("This has changed since it was shown."))
     _rewrite(interrupt, edited.arguments, edited.changes)

@@ -76,7 +76,7 @@ class Browser(InterruptKind):
         )
 
     def late(self) -> Q:
-        """Return what nobody took in time, or whose tab has gone silent."""
+        """Return the condition for requests not taken in time, or whose tab is silent."""
         claimed_and_silent = ~Q(tab="") & Q(lease_until__lt=database_now())
         return Q(expires_at__lt=Now()) | claimed_and_silent
 
@@ -133,7 +133,7 @@ def finish_now(said: FromPage) -> Decided:
     if said.code != "missing" and not said.is_client:
         _check_tab(said)
     lock_run(interrupt.run)
-    # Nobody has claimed what a page says that it does not know.
+    # A tool that the page does not know was not claimed by a tab.
     holder = "" if said.code == "missing" else said.tab
     own = Interrupt.objects.filter(
         pk=interrupt.pk, tab=holder, is_of_client=said.is_client
@@ -163,7 +163,7 @@ def find_request(said: FromPage) -> Interrupt:
 
 
 def _check_tab(said: FromPage) -> None:
-    """Raise Refused without a tab: "" is what a row has that nobody has claimed."""
+    """Raise Refused without a tab: a row that is not claimed has ""."""
     if not said.tab:
         raise Refused("no_tab", _("The page did not identify its tab."))
 

@@ -63,7 +63,7 @@ def has_runnable(run_id: UUID) -> bool:
 
 
 def outcome_unknown(call: ToolCall) -> ToolResult:
-    """Return the result of a call of which nobody knows whether it happened."""
+    """Return the result of a call of which it is unknown whether it took effect."""
     return ToolResult(
         ok=False,
         error=_("“%(name)s” was interrupted. It may or may not have taken effect.")

@@ -1,4 +1,4 @@
-"""How a run ends: every call has its result, and nothing stays open."""
+"""The end of a run: every call gets its result, and nothing stays open."""
 
 import logging
 from dataclasses import dataclass
@@ -124,7 +124,7 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     run.opens_at = ending.opens_at
     if ending.wait_s:
         run.opens_at = now + timedelta(seconds=ending.wait_s)
-    run.session_sealed = ""  # nobody asks for its session any more
+    run.session_sealed = ""  # its session is not needed any more
     run.running_s += running_s
     run.finished_at = now
     run.save(update_fields=WRITTEN)

@@ -28,7 +28,7 @@ PAGES = frozenset({"change", "delete"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LockTarget:
-    """What a run locks."""
+    """The object that a run locks."""
 
     model: type[Model]
     key: str
@@ -48,7 +48,7 @@ def target_of(run: Run) -> LockTarget | None:
     """
     Return the object that the run may change on its page, or None.
 
-    Nobody keeps others from an object who may not change it. Asks code of the site.
+    A user who may not change an object does not lock it. Asks code of the site.
     """
     page = find_page(run.page_path)
     if page is None or page.model_admin is None or page.info.action not in PAGES:
@@ -73,7 +73,7 @@ def take(run: Run, target: LockTarget) -> bool:
     held = ObjectLock.objects.filter(content_type=content_type, object_id=target.key)
     if live_locks().filter(pk__in=held).exclude(run=run).exists():
         return False
-    held.delete()  # of a run that has lost it, or of our own former stretch
+    held.delete()  # of a run that has lost it, or of an earlier attempt of this run
     try:
         with transaction.atomic():
             ObjectLock.objects.create(

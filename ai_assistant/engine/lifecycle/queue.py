@@ -2,7 +2,7 @@
 Messages that wait for the end of a run: rows, in order, in a conversation of a user.
 
 They are started by `ai_assistant.engine.execution.dequeue`, one after another, each when the run
-before it has ended well. What ended otherwise pauses them until the person goes on.
+before it has succeeded. Any other end pauses them until the person continues.
 """
 
 from datetime import timedelta
@@ -66,7 +66,7 @@ def next_up(conversation: Conversation) -> QueuedMessage | None:
 
 
 def last_ended_run(conversation_id: UUID) -> Run | None:
-    """Return the run after whose end the queue goes on, or has paused."""
+    """Return the run after whose end the queue continues, or has paused."""
     runs = Run.objects.filter(conversation_id=conversation_id)
     return runs.select_related("stop_request").order_by("-created_at", "-pk").first()
 
@@ -111,7 +111,7 @@ def hold_token(token_id: UUID) -> None:
 
 def take_over(conversation_id: UUID, stamp: SessionStamp) -> None:
     """
-    Let the queue go on for the session in which its person says so.
+    Let the queue continue for the session in which its person says so.
 
     Those in which its messages were written may have ended long ago.
     """

@@ -1,4 +1,4 @@
-"""What the end of a session or a token means for its runs."""
+"""The end of a session or a token stops its runs."""
 
 from functools import partial
 from typing import Any
@@ -26,8 +26,8 @@ def revoke(token: AccessToken, *, by: Any = None, ip: str = "") -> bool:
     Revoke a token for good, and stop at once what works for it.
 
     `by` is the user who does it, None for an operator. False if it was revoked
-    before. A run that waits for a person stays: it goes on for whoever answers, and
-    ends if nobody does.
+    before. A run that waits for a person stays: it continues for whoever answers, and
+    ends if it expires.
     """
     revoked = mark_revoked(token, by=by, ip=ip)
     # Also if it was before: a run may have been on its way then.

@@ -1,4 +1,4 @@
-"""What a run is bound to: the page it began on, its module, what it sees."""
+"""The scope of a run: the page it began on, its module, what it sees."""
 
 import logging
 from collections.abc import Mapping
@@ -76,7 +76,7 @@ class RunScope:
 
     @cached_property
     def items(self) -> list[ContextItem]:
-        """What the model is told of the page."""
+        """The context items of the page for the model."""
         kept = kept_of(self.run.context)
         return sent_items(collect_items(self.context, kept.browser).items, kept)
 
@@ -95,7 +95,7 @@ class RunScope:
 
 
 def module_prompt(scope: RunScope) -> str:
-    """Return what the module tells the model; nothing if its code fails."""
+    """Return the module's prompt for the model; nothing if its code fails."""
     prompt = value_or(
         "",
         lambda: str(scope.module.get_prompt(scope.context)),

@@ -1,8 +1,8 @@
 """
 Stop a run: store a request, and end the run at once if no process executes it.
 
-The request is a row of its own, so that nobody who stops a run waits for a lock on
-the run's row. It becomes a flag of the run as soon as that row is free.
+The request is a row of its own, so that stopping a run never waits for a lock on the
+run's row. It becomes a flag of the run as soon as that row is free.
 """
 
 from dataclasses import dataclass

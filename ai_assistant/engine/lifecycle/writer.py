@@ -126,7 +126,7 @@ class Flusher:
 
 @unit_once
 def _store(batches: list[Batch]) -> list[str]:
-    """Store every batch; tell for each whether its run was lost meanwhile, or locked."""
+    """Store every batch; return for each whether its run was lost or locked."""
     return [_stored(hold, batch) for hold, batch in batches]
 
 
@@ -327,7 +327,7 @@ def _write(hold: Hold, batch: list[Event], works: list[Work]) -> None:
     append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
     for work in works:
         if facts := work():
-            # The lock is ours; `work` may have ended the run's `running`.
+            # The lock is held; `work` may have ended the run's `running`.
             states = tuple(RunState.values)
             append_by_state(hold.run_id, facts, states, epoch=hold.epoch)
     if time.monotonic() - began > conf.heartbeat_s():

@@ -1,4 +1,4 @@
-"""Whether the database has room for what is to be stored."""
+"""A check that the database has room for what is to be stored."""
 
 import secrets
 import threading

@@ -1,4 +1,4 @@
-"""What the model is told of the conversation: the newest messages, calls and results that fit."""
+"""The history that the model gets: the newest messages, calls and results that fit."""
 
 import json
 import re
@@ -121,7 +121,7 @@ def _fitting(groups: list[Group], begins: list[bool], run: Run) -> list[Group]:
     """
     Return what fits, from the question of a run on, with a note if that is not all.
 
-    `begins` tells of each group whether it is one.
+    `begins` says of each group whether it is one.
     """
     kept = newest_that_fit(groups, int(conf.get("LIMITS", "HISTORY_CHARS")))
     if len(kept) == len(groups):

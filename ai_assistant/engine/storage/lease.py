@@ -152,8 +152,7 @@ def pass_by_state(
 
     For what people and tasks do to a run: stop, approve, finish a task. Return
     the first event number. Raise LostLease if its state is not in `states`, and,
-    unless it `waits`, if somebody writes for it just now; RunLocked if that goes on
-    for long.
+    unless it `waits`, if its row is locked now; RunLocked if it stays locked.
     """
     marks = ", ".join(["%s"] * len(states))
     which = "id = %s" if waits else unlocked(TABLE, "%s")

@@ -159,7 +159,7 @@ def _repeated(work: Callable[P, T], *, once: bool) -> Callable[P, T]:
 
 
 class _Patience:
-    """Whether a unit is tried again, and how long it waits for a locked row then."""
+    """The retries of a unit, and how long it waits for a locked row."""
 
     def __init__(self) -> None:
         self.wait_s = FIRST_WAIT_S
@@ -336,7 +336,7 @@ def is_disk_full(error: BaseException) -> bool:
 
 
 def refusal_of(error: BaseException) -> Refused | None:
-    """Return what a person is told whose request could not be stored; None of a fault."""
+    """Return the refusal of a request that could not be stored; None for a bug."""
     if is_disk_full(error):
         return _disk_full()
     return _locked() if is_lock_timeout(error) else None

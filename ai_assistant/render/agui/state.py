@@ -116,7 +116,7 @@ class GrowingText:
         self.sent = 0
 
     def lacks(self, delta: str, offset: int) -> bool:
-        """Whether a piece goes on where this stands: no repeat, no gap before it."""
+        """Whether a piece continues the text sent so far: no repeat, no gap."""
         return offset <= self.sent < offset + len(delta)
 
 

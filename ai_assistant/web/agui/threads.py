@@ -98,7 +98,7 @@ def client_name(run: "Run") -> str:
 
 
 def _state(conversation: "Conversation", run: "Run | None", state: Any) -> BaseEvent:
-    """Return the client's own state, with ours under a key of its own."""
+    """Return the client's own state, with the assistant's under a key of its own."""
     own = {
         "conversation": str(conversation.pk),
         "title": conversation.title,

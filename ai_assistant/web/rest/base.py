@@ -223,7 +223,7 @@ class ApiView(APIView):
         return _validated(body, self.request.data)
 
     def get_exception_handler(self) -> Callable[[Exception, Any], Response]:
-        """Return ours, whatever the site has for its own API."""
+        """Return the assistant's handler, whatever the site has for its own API."""
         return problem_answer
 
 

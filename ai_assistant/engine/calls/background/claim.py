@@ -206,7 +206,7 @@ class Holding:
         )
 
     def told(self, result: ToolResult) -> ToolResult:
-        """Return a result that says which of the shown objects were left."""
+        """Return the result with a note on the shown objects that were not changed."""
         left = not_done(self.shown, self.call) if self.shown and result.ok else []
         if not left:
             return result

@@ -64,7 +64,7 @@ PROGRESS_S = 0.5  # between two reports that are stored
 
 def perform(call_id: UUID) -> UUID | None:
     """
-    Work on a background call, if nobody else does; return its run's id.
+    Execute a background call, unless another process does; return its run's id.
 
     Blocks until the call is done. None if there was nothing to do.
     """
@@ -100,7 +100,7 @@ class _Work:
         self.report = Report()
         self.report.news = self.told
         self.told_at = 0.0
-        self.waiting = threading.Event()  # something told is not stored yet
+        self.waiting = threading.Event()  # a report is not stored yet
         self.storing = threading.Lock()
         self.ring()
 
@@ -163,7 +163,7 @@ class _Work:
         self.holding.keep()
 
     def told(self) -> None:
-        """Store what the tool tells, now or a little later. In the tool's thread."""
+        """Store what the tool reports, now or a little later. In the tool's thread."""
         if self.lost.is_set():
             raise LostLease(f"Call {self.call.pk} was stopped.")
         is_early = time.monotonic() - self.told_at < PROGRESS_S
@@ -178,7 +178,7 @@ class _Work:
         self.ring()
 
     def store(self) -> None:
-        """Store what was told. Raise LostLease if the call is not ours any more."""
+        """Store the report. Raise LostLease if the call is no longer held."""
         self.waiting.clear()
         self.told_at = time.monotonic()
         try:
@@ -190,7 +190,7 @@ class _Work:
 
     @contextmanager
     def heartbeat(self) -> Iterator[None]:
-        """Keep the lease while the tool is quiet, and store what it told last."""
+        """Keep the lease while the tool is quiet, and store its last report."""
         done = threading.Event()
 
         thread = threading.Thread(

@@ -55,7 +55,7 @@ def give_out(call_id: UUID) -> None:
 
 
 def resend_after_s() -> float:
-    """Seconds after which a call that nobody has taken is given out again."""
+    """Seconds after which a call that no process has taken is sent again."""
     return conf.resend_s() if uses_celery() else conf.sweep_s()
 
 
