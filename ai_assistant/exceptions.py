@@ -210,7 +210,7 @@ class ModelError(AssistantError):
 
 class Refused(AssistantError):
     """
-    A request of the person cannot be executed now.
+    A request of the person cannot be fulfilled now.
 
     `code` is stable and for programs; the text is a sentence for the person.
     """
@@ -247,7 +247,7 @@ class Limited(Refused):
 
 class Differs(AssistantError):
     """
-    What an approved call does is not what the person was shown.
+    The writes of an approved call differ from what the person was shown.
 
     It was rolled back, and needs a new approval. `changes` are what it would do, as
     changes.values.Changes; None if they have to be computed again.

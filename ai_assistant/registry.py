@@ -1,4 +1,4 @@
-"""What the site's apps have registered: one flat dict, by kind and name."""
+"""The registry of the site's apps: one flat dict, by kind and name."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

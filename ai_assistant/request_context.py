@@ -1,4 +1,4 @@
-"""What of a request its threads get, and what of its work outlives it."""
+"""The context of a request that its threads get, and the work that outlives it."""
 
 import asyncio
 import contextvars

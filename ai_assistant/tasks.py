@@ -1,4 +1,4 @@
-"""What a Celery worker does for the assistant. Messages carry only ids."""
+"""Celery tasks of the assistant. Messages carry only ids."""
 
 from uuid import UUID
 

@@ -28,7 +28,7 @@ from ai_assistant.safety.identity.tokens import end_after, state_of, store_new
 
 class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
     """
-    What a person chooses of a token; `by` is who does it.
+    The options of a new token that a person chooses; `by` is that person.
 
     `key` is the id of the token to be: a form that is sent again makes no second one.
     """

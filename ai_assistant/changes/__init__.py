@@ -1,1 +1,1 @@
-"""What a tool changes: shown before, captured while, kept after."""
+"""The changes of a tool: shown before, captured during, and kept after the call."""

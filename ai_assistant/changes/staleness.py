@@ -1,4 +1,4 @@
-"""Whether rows have changed since they were shown."""
+"""Find out whether rows have changed since they were shown."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime

@@ -1,5 +1,5 @@
 """
-What a person is shown before a change happens, and what is compared afterwards.
+The changes that a person is shown before a call, to compare with its writes.
 
 Plain values; they are stored as JSON in the interrupt that waits for the person.
 """
@@ -67,7 +67,7 @@ class Related:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HiddenField:
     """
-    What one field becomes in the objects of a bulk change that are not shown.
+    New values of one field in the objects of a bulk change that are not shown.
 
     `ids` are those of the objects, by the digest of the value that they get; by the
     JSON of the chosen keys, if it is a many-to-many field; by "" for any value.
@@ -81,7 +81,7 @@ class HiddenField:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Changes:
     """
-    What a call would change: computed by the server, never told by the model.
+    The changes a call would make: computed by the server, never given by the model.
 
     `objects` are the first SHOWN of `total`. `versions` holds the digest of every
     row that is changed or deleted, by "app.model:pk", as it was when this was

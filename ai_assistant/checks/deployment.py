@@ -1,4 +1,4 @@
-"""What serves the site: ASGI, the channel layer, Celery, the database."""
+"""Checks of the deployment: ASGI, the channel layer, Celery, the database."""
 
 import os
 from collections import deque

@@ -1,4 +1,4 @@
-"""What all checks make their messages with."""
+"""Helpers with which all checks make their messages."""
 
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches

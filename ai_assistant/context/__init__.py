@@ -1,1 +1,1 @@
-"""What the assistant sees: the page of the user, described by the server."""
+"""The context of a run: the page of the user, described by the server."""

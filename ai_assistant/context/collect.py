@@ -40,7 +40,7 @@ _bulkhead = Bulkhead()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeptChips:
-    """What the person kept of the chips: ids dropped, titles mentioned, own items."""
+    """The person's choice of chips: ids dropped, titles mentioned, own items."""
 
     dropped: frozenset[str] = frozenset()
     mentioned: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""What a view itself registers: context, tools and suggestions."""
+"""Context, tools and suggestions that a view itself registers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

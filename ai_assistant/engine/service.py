@@ -1,8 +1,8 @@
 """
-What views, the admin and commands ask of the engine: the way in to change anything.
+The service layer of the engine: views, the admin and commands change things here.
 
-Each function does all of its work: in the database, in the executor, and for those
-who look on. What they only read comes from `ai_assistant.engine.queries`.
+Each function does all of its work: in the database, in the executor, and for the
+followers. What they only read comes from `ai_assistant.engine.queries`.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What `assistant_doctor` looks at: the system checks, and what they cannot see."""
+"""The report of `assistant_doctor`: the system checks, and what they cannot see."""
 
 import asyncio
 import uuid
@@ -55,7 +55,7 @@ class DoctorProblem(Exception):
 
 @dataclass(kw_only=True, slots=True)
 class DoctorReport:
-    """What was looked at, by name, and what is wrong with it."""
+    """The facts that were looked at, by name, and the problems with them."""
 
     facts: dict[str, str] = field(default_factory=dict)
     problems: list[DoctorProblem] = field(default_factory=list)

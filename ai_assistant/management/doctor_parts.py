@@ -1,4 +1,4 @@
-"""What the doctor says of budgets, of programs and of the policy."""
+"""Parts of the doctor's report: budgets, programs and the policy."""
 
 import asyncio
 from decimal import Decimal
@@ -34,7 +34,7 @@ def count_of_budgets() -> str:
 
 
 def profile_without_price() -> str:
-    """Return the name of a profile that costs nobody knows what, if money is limited."""
+    """Return the name of a profile without a known price, if money is limited."""
     limited = any("usd" in budget for budget in conf.get("BUDGETS"))
     if not limited and not Budget.objects.filter(usd__isnull=False).exists():
         return ""

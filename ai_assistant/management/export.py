@@ -1,8 +1,8 @@
 """
 All that the assistant holds of one user, as JSON, a conversation at a time.
 
-Of changes it tells which rows and fields; their old and new values belong to the
-site's own tables, and may be about other people.
+Of changes it has the rows and fields; their old and new values belong to the site's
+own tables, and may be about other people.
 """
 
 from collections.abc import Iterable, Iterator
@@ -78,7 +78,7 @@ def head(user: Any) -> dict[str, Any]:
 def parts(user: Any) -> Iterator[tuple[str, Iterable[dict[str, Any]]]]:
     """Yield the lists of the export, each with its name."""
     yield "conversations", _conversations(user)
-    # Those of conversations that are there are told with their runs.
+    # Those of existing conversations are exported with their runs.
     yield "changes", _changes(ChangeSet.objects.filter(user_id=user.pk, run=None))
     for name, model, order, fields in OF_USER:
         rows = model._default_manager.filter(user_id=user.pk).order_by(order)

@@ -85,10 +85,10 @@ class AuditEntry(models.Model):
 
 class AuditHead(models.Model):
     """
-    Where the audit log begins and ends: the one row that sealing waits for.
+    The beginning and the end of the audit log: the one row that sealing waits for.
 
-    Without it nobody would miss an entry that was cut off at the end. `mac` is over
-    the other fields.
+    Without it, an entry that was cut off at the end would not be missed. `mac` is
+    over the other fields.
     """
 
     n = models.PositiveBigIntegerField(default=0)  # of the last entry; 0: none

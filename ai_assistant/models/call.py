@@ -11,7 +11,7 @@ class ToolVersion(models.Model):
     """
     A tool as it was when it was called, so that old calls can be read and drawn.
 
-    Its key is the hash of what the model was told of it.
+    Its key is the hash of the description that the model gets.
     """
 
     hash = models.CharField(primary_key=True, max_length=64)

@@ -9,7 +9,7 @@ from ai_assistant.models.clock import DatabaseTimeField
 
 class ChangeSet(models.Model):
     """
-    What one tool call changed, with images from which it can be undone.
+    The changes of one tool call, with images from which they can be undone.
 
     It is written in the transaction of the change itself. `is_partial` says that
     something happened of which there is no image; `gaps` says what.

@@ -52,7 +52,7 @@ def nearly_now() -> datetime:
 
 
 class _Seen:
-    """How far the database's clock was ahead of this process's, and when."""
+    """An observed offset of the database's clock from this process's, and when."""
 
     at = float("-inf")
     ahead = timedelta()

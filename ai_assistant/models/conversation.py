@@ -175,7 +175,7 @@ class Message(models.Model):
 
 
 class Feedback(models.Model):
-    """What a person thinks of an answer."""
+    """A person's rating of an answer."""
 
     class Value(models.TextChoices):
         UP = "up", _("good")

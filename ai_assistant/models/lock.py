@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 class ObjectLock(models.Model):
     """
-    A run works on this object: nobody else saves it meanwhile.
+    A run works on this object: no one else can save it meanwhile.
 
     It holds as long as its run is `running` and has its lease, which a heartbeat
     renews; see `ai_assistant.safety.object_locks`.

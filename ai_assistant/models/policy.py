@@ -83,7 +83,7 @@ def _slow(tokens: list[str]) -> str:
 
 class PolicyRule(models.Model):
     """
-    What the site says of some tools: deny, ask or allow.
+    A policy of the site for some tools: deny, ask or allow.
 
     `tools` is a pattern that the whole name has to fit; see `pattern_error`. Empty
     `module` and no `group` mean all. Deny goes before ask, and that before allow.

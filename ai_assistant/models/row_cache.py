@@ -1,4 +1,4 @@
-"""What the rows of a table say, kept for a moment in each process."""
+"""A short-lived cache of the rows of a table, in each process."""
 
 import time
 from collections.abc import Callable

@@ -34,7 +34,7 @@ WAITING = (
     RunState.WAITING_RETRY,
 )
 UNFINISHED = (RunState.QUEUED, RunState.RUNNING, *WAITING)
-# These need nobody who answers.
+# These need no person who answers.
 UNATTENDED = tuple(state for state in UNFINISHED if state not in WAITING_FOR_PERSON)
 # It was asked to stop; not every process may have noted it in its row yet.
 STOPPING = models.Q(stop_requested=True) | models.Q(stop_request__isnull=False)
@@ -69,7 +69,7 @@ class SessionFields(models.Model):
 
 
 class SentFields(SessionFields):
-    """How a message was sent, be it read at once or later: see `QueuedMessage`."""
+    """Fields of a sent message, be it read at once or later: see `QueuedMessage`."""
 
     page_path = models.CharField(max_length=2000, blank=True)
     page_title = models.CharField(max_length=300, blank=True)
@@ -94,10 +94,10 @@ SENT = tuple(field.name for field in SentFields._meta.fields)
 
 
 class RunKind(models.TextChoices):
-    """How a run came to be."""
+    """The origin of a run."""
 
     MESSAGE = "message", _("a new message")
-    CONTINUE = "continue", _("continuation of an answer")  # nobody typed its question
+    CONTINUE = "continue", _("continuation of an answer")  # its question was not typed
     RETRY = "retry", _("retry of a question")
     VERSION = "version", _("another version of a question or an answer")
 

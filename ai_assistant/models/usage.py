@@ -78,7 +78,7 @@ class UsageLedger(models.Model):
 
 
 class Budget(models.Model):
-    """How much may be used, of tokens and of money, by whom, in what time."""
+    """A limit on tokens or money, for some users, in a window of time."""
 
     class Scope(models.TextChoices):
         SITE = "site", _("the whole site")
@@ -118,7 +118,7 @@ class Budget(models.Model):
         return f"{self.get_scope_display()}, {self.get_window_display()}"
 
     def clean(self) -> None:
-        """Refuse what would limit nothing, or limits nobody can tell of."""
+        """Reject a budget that would limit nothing, or whose use cannot be measured."""
         if self.scope not in Budget.Scope or self.window not in Budget.Window:
             return  # these fields say it themselves
         if problem := budget_problem(self.as_setting()):

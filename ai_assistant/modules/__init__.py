@@ -1,1 +1,1 @@
-"""What the assistant is on a page: its tools, its prompt, its rules."""
+"""Context modules: the assistant's tools, prompt and rules on some pages."""

@@ -21,7 +21,7 @@ NOT_BUILT = frozenset({"rollback", "attachments"})
 
 class ContextModule:
     """
-    What the assistant is on some pages. Register it with `ai_assistant.register`.
+    The tools, prompt and rules on some pages. Register it with `ai_assistant.register`.
 
     `matches` are names of views with their namespace, `*` standing for anything;
     the most specific match wins. `tools` are tool functions or their names;
@@ -50,7 +50,7 @@ class ContextModule:
         return self.tools
 
     def get_prompt(self, context: RunContext) -> str:
-        """Return what the model is told on this page; asked before each step."""
+        """Return the prompt for this page; called before each step."""
         return self.prompt
 
     def is_read_only(self, context: RunContext) -> bool:

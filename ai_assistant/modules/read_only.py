@@ -1,4 +1,4 @@
-"""Whether, and why, nothing may be changed on a page."""
+"""Decide whether, and why, nothing may be changed on a page."""
 
 import logging
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""What the model is told before the conversation."""
+"""The prompt: all that the model gets before the conversation."""

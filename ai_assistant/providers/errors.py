@@ -1,4 +1,4 @@
-"""What the person reads when the model could not answer: one sentence per code."""
+"""Messages for the person when the model could not answer: one sentence per code."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What a model call costs: by the profile's own prices, else by the provider's list."""
+"""The price of a model call: by the profile's own prices, or the provider's list."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ def price_usd(
     input_tokens: int,
     output_tokens: int,
 ) -> Decimal | None:
-    """Return what so many tokens cost; None if nobody knows."""
+    """Return the price of the tokens; None if it is unknown."""
     if has_prices(profile):
         return _by_profile(profile, input_tokens, output_tokens)
     return provider.price_usd(input_tokens, output_tokens)
@@ -32,7 +32,7 @@ def price_usd(
 def priced(profile: Mapping[str, Any], end: ReplyEnd) -> ReplyEnd:
     """Return the end of a reply with its cost by the profile's own prices, if any."""
     usage = end.usage
-    is_counted = usage.input_tokens or usage.output_tokens  # else nobody knows
+    is_counted = usage.input_tokens or usage.output_tokens  # else it is unknown
     if not is_counted or not has_prices(profile):
         return end
     cost = _by_profile(profile, usage.input_tokens, usage.output_tokens)

@@ -131,7 +131,7 @@ class TextFilter(Protocol):
     """Goes over one text, piece by piece."""
 
     def add(self, text: str) -> str:
-        """Return what can be told now of all that has come."""
+        """Return what can be passed on now of all that has come."""
         ...
 
     def end(self) -> str:
@@ -141,7 +141,7 @@ class TextFilter(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Filters:
-    """What goes over a reply: its growing texts, and what comes in one piece."""
+    """Filters of a reply: for its growing texts, and for what comes in one piece."""
 
     growing: Callable[[], TextFilter]  # a new one for each text
     words: Callable[[str], str]

@@ -91,7 +91,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def state() -> State:
-    """Tell the worst state of what is being loaded in this process."""
+    """Return the worst state of what is being loaded in this process."""
     states = {warmup.state for warmup in _started}
     for worst in ("failed", "warming", "ready"):
         if worst in states:

@@ -1,1 +1,1 @@
-"""How it looks: from rows to markdown, fragments and frames."""
+"""Rendering: from rows to markdown, fragments and frames."""

@@ -32,7 +32,7 @@ class BulkheadFull(Exception):
 
 class Bulkhead:
     """
-    What is at work for each key, and which of that was given up.
+    The active calls of each key, and which of them were given up.
 
     One key costs at most AT_ONCE threads, however many ask for it.
     """
@@ -118,7 +118,7 @@ class Bulkhead:
         finally:  # whoever asked may have left: what hangs then counts as well
             if not waiting.done():
                 self._give_up(call, key)
-                waiting.cancel()  # what it may raise later is nobody's
+                waiting.cancel()  # what it may raise later is ignored
         raise CodeTimedOut(key)
 
     def _give_up(self, call: Future[Any], key: str) -> None:

@@ -1,5 +1,5 @@
 """
-How often something may happen: rates of rows, of a cache's counts, of frames.
+Rate limits: by rows, by counts in a cache, and by frames.
 
 A `Rate` is written like "20/m". Tool calls and messages are counted by their rows,
 unknown tokens in Django's cache, the frames of sockets in the memory of the process.
@@ -143,7 +143,7 @@ def _count(key: str, timeout_s: int) -> int:
         return cache.incr(key)
     except ValueError:  # it expired in between
         return 1
-    except Exception:  # a failing cache holds nobody up
+    except Exception:  # a failing cache must not refuse requests
         logger.exception("unknown access tokens cannot be counted")
         return 1
 

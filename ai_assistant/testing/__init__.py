@@ -1,5 +1,5 @@
 """
-What the tests of a site need: models that play a part, and runs without a server.
+Helpers for the tests of a site: scripted models, and runs without a server.
 
 Nothing here imports a model of Django, so that a settings module may name it.
 """

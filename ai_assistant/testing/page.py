@@ -1,4 +1,4 @@
-"""Whether the page of a test, and what is said of it, are there at all."""
+"""Check that the page of a test exists, and what the test says of it."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -43,7 +43,7 @@ def _check_keys(where: str, said: Mapping[str, JSON], known: tuple[str, ...]) ->
 
 
 def check_path(path: str) -> None:
-    """Raise AssertionError for a path at which nobody can write a message."""
+    """Raise AssertionError for a path without a page to write a message on."""
     page = find_page(path)
     if not path or (page and _is_page(page) and _has_object(page)):
         return

@@ -1,4 +1,4 @@
-"""What a test sees: the requests to the model, and the outcome of a run."""
+"""Records for a test: the requests to the model, and the outcome of a run."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing

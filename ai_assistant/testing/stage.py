@@ -122,7 +122,7 @@ class CallersThread(Executor):
                 return
             try:
                 future.set_result(work(*args, **kwargs))
-            except BaseException as error:  # noqa: BLE001 - told to who waits
+            except BaseException as error:  # noqa: BLE001 - raised where it is awaited
                 future.set_exception(error)
 
         if threading.get_ident() == self._thread:
@@ -164,7 +164,7 @@ def one_thread() -> Iterator[CallersThread]:
 
 
 PROVIDER = "ai_assistant.testing.recorded.RecordedProvider"
-QUIET_S = 3600.0  # a lease that outlasts every test: nobody takes the run over
+QUIET_S = 3600.0  # a lease that outlasts every test: the run is never taken over
 ROUNDS = 100  # of long tools and model calls; more is a test that never ends
 
 

@@ -89,7 +89,7 @@ SHORT = {
 }
 PLAIN_SPACE = " \n\t"
 JOINED = ("So", "Sk", "Mn", "Mc", "Lo")  # emoji, and scripts that need the joiners
-TAGS = range(0xE0000, 0xE0080)  # a whole second ASCII that nobody sees
+TAGS = range(0xE0000, 0xE0080)  # a whole second, invisible ASCII
 PLAIN = re.compile(r"[\n\t\x20-\x7e]+")
 WORD = re.compile(r"\w+")
 
@@ -126,7 +126,7 @@ def mark_hidden_characters(
 
 
 def looks_like(first: str, second: str) -> bool:
-    """Return whether two different texts cannot be told apart by looking at them."""
+    """Return whether two different texts cannot be distinguished by looking at them."""
     if first == second:
         return False
     head, old, new, tail = split_common_ends(first, second)

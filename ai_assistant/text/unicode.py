@@ -1,5 +1,5 @@
 """
-What Unicode says of a character: control, hidden, of which script, confusable.
+Unicode properties of characters: control, hidden, script, confusable.
 
 Scripts and look-alikes are those of Unicode's own data (UTS #39), as the package
 confusable-homoglyphs has them. Texts are made fit here for a database, a parser and a
@@ -128,7 +128,7 @@ class SurrogateJoiner:
         self._decoder = codecs.getincrementaldecoder(UTF16)("replace")
 
     def add(self, piece: str) -> str:
-        """Return what can be told after `piece`; a half at its end is kept back."""
+        """Return what can be passed on after `piece`; a half at its end is kept back."""
         if not piece.isascii() or self._decoder.getstate()[0]:
             piece = self._decoder.decode(piece.encode(UTF16, "surrogatepass"))
         return piece.replace("\0", REPLACEMENT)

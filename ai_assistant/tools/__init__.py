@@ -1,1 +1,1 @@
-"""What the assistant can do: from a registered function to one clear result."""
+"""Tools of the assistant: from a registered function to one clear result."""

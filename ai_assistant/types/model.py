@@ -1,4 +1,4 @@
-"""What a model is asked, and what it says. Plain Python, frozen."""
+"""Requests to a model, and its replies. Plain Python, frozen."""
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """What one model call took. `cost_usd` is None when the price is unknown."""
+    """The usage of one model call. `cost_usd` is None when the price is unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -44,7 +44,7 @@ class ToolCallDelta:
     """
     A piece of one tool call.
 
-    `index` tells the calls of a reply apart; id and name come once, and
+    `index` identifies a call within the reply; id and name come once, and
     `arguments` is the next piece of the JSON text. Pieces of several calls may
     interleave.
     """
@@ -88,7 +88,7 @@ class Provider:
         """Wait until it is loaded; the limits of a call are not for that wait."""
 
     def price_usd(self, input_tokens: int, output_tokens: int) -> Decimal | None:
-        """Return what so many tokens cost; None if nobody knows."""
+        """Return the price of the tokens; None if it is unknown."""
         return None
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:

@@ -1,4 +1,4 @@
-"""What the assistant sees of a page. Plain Python, frozen."""
+"""The context of a page. Plain Python, frozen."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ def is_deep(value: JSON) -> bool:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
     """
-    What the site wants for a tool, with a sentence that says why.
+    The policy for a tool, with a sentence that says why.
 
     `source` says who decided: rule, setting, tool, default, or data.
     """
@@ -48,7 +48,7 @@ class Verdict:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageInfo:
     """
-    The page of the user, as its address tells; no database was asked.
+    The page of the user, from its URL alone; no database was asked.
 
     `action` is index, app_list, changelist, add, change, delete, history, or empty
     for a page that is not the admin's. `filters` are the admin's, as the address
@@ -71,7 +71,7 @@ class PageInfo:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextItem:
     """
-    One thing that the assistant is told of the page: a description and a value.
+    One item of context about the page: a description and a value.
 
     `title` is what its chip says and what `@title` mentions. Without `auto` it is
     sent only when it is mentioned. `source` and `label` are set by the server for

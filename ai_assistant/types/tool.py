@@ -1,4 +1,4 @@
-"""What a tool is, what it gets, and what it says. Plain Python."""
+"""The definition of a tool, its context and its result. Plain Python."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -28,20 +28,20 @@ class Editor(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolDisplay:
-    """How the card of a call looks."""
+    """The appearance of a call's card."""
 
     label: str  # what the card says; may be lazily translated
     label_plural: str = ""  # of a group of cards
     icon: str = ""  # a name of icon.html
     template: str = ""  # of the card; else ai_assistant/tools/<name>.html
     importance: Importance | None = None  # said on the card that asks for approval
-    renders_only: bool = False  # shown when told of, never offered to the model
+    renders_only: bool = False  # shown by other tools, never offered to the model
     page_size: int = 0  # rows of a list result; 0: not paged
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolExecution:
-    """How, where and how long a call is executed."""
+    """The execution of a call: how, where and how long."""
 
     background: bool = False
     external: bool = False
@@ -57,7 +57,7 @@ class ToolExecution:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolApproval:
-    """Whether a person is asked, and what they are shown."""
+    """The approval of a call: whether a person is asked, and what they are shown."""
 
     policy: Decision | None = None
     # Called like the tool; returns Changes. "transaction": the tool is tried out.
@@ -145,7 +145,7 @@ class ToolResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallActions:
-    """What the engine does for a tool while it runs; None outside of a call."""
+    """The engine's services for a tool while it runs; None outside of a call."""
 
     progress: Callable[[float, str], None] | None = None
     step: Callable[[str], None] | None = None
@@ -157,7 +157,7 @@ class CallActions:
 @dataclass(kw_only=True, slots=True)
 class RunContext:
     """
-    What a tool gets as its first argument, if it has one named `context`.
+    The first argument of a tool, if it has one named `context`.
 
     `user` is the signed-in user, loaded afresh for this call. `answers` holds
     what the person said to `Ask`, by key; `prepared` what `prepare` returned;
@@ -219,8 +219,8 @@ class RunContext:
         Open one piece of a background tool's writing.
 
         On entry the lease and the permission are checked; on exit the writes and
-        `mark` are committed together. Raise LostLease if the call is no longer
-        ours, Refused if the user may no longer do this.
+        `mark` are committed together. Raise LostLease if the call is no longer held,
+        Refused if the user may no longer do this.
         """
         if self.actions.transaction is None:
             raise RuntimeError(

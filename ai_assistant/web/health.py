@@ -1,5 +1,5 @@
 """
-Whether a chat could work now, and if not, why.
+Health checks: whether a chat could work now, and if not, why.
 
 A check is one small function: it returns what is wrong, or nothing. Those of ROWS read
 the database, in a thread; to add one is to write it and to name it there.

@@ -53,7 +53,8 @@ class AssistantMiddleware:
     """
     Injects the panel into the HTML pages of the admin, and guards locked objects.
 
-    Nobody may keep an answer of the assistant's own addresses. Place it inside GZipMiddleware and after the authentication. It leaves alone
+    Responses of the assistant's own addresses are never cached. Place it inside
+    GZipMiddleware and after the authentication. It leaves alone
     what is streamed, encoded or no HTML, popups, frames, and the sign-in pages.
     """
 

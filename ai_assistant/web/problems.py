@@ -1,4 +1,4 @@
-"""What a program is told when it is refused: RFC 9457, with a code that stays."""
+"""Problem responses to programs (RFC 9457), with a stable code."""
 
 from http import HTTPStatus
 from typing import Any

@@ -72,7 +72,7 @@ Key = tuple[str, Any, Any, str]  # alias, model, key, attname
 
 
 class Files:
-    """What one recording keeps of files."""
+    """Copies of files that one recording keeps."""
 
     def __init__(self, recorder: "Recorder") -> None:
         self.size_bytes = 0  # of what is kept

@@ -1,4 +1,4 @@
-"""What the site calls its objects: its own code, which may fail."""
+"""The names of objects, from the site's own code, which may fail."""
 
 import logging
 from collections.abc import Iterator, Sequence

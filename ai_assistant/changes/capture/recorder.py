@@ -1,10 +1,10 @@
 """
-What is written while a tool runs: images of each row, before and after.
+Record the writes of a tool: images of each row, before and after.
 
 A recording sees every statement of its thread (`statements`). Of each row that one
 is about to change, it takes an image first; when it closes, it reads those rows
 again. So what was rolled back in between leaves no trace. What it cannot take an
-image of is a gap: then the changes are not whole, and nobody may say that they are.
+image of is a gap: then the changes are not complete, and must not be called so.
 """
 
 import logging

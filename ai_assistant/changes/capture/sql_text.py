@@ -1,5 +1,5 @@
 """
-What an SQL statement does, as far as its text says so for certain.
+Parse SQL statements, as far as their text says for certain what they do.
 
 Only statements in the plain form that Django writes are taken apart. All others
 are unclear, which is said, never guessed.

@@ -1,4 +1,4 @@
-"""Columns and rows that change by themselves, of which nobody has to be asked."""
+"""Columns and rows that change by themselves, and need no approval."""
 
 from functools import cache
 from typing import Any
@@ -23,7 +23,7 @@ HISTORY_APPS = frozenset({"reversion"})
 
 def is_volatile(field: Any) -> bool:
     """
-    Return whether nobody has to be asked before the column changes.
+    Return whether the column may change without approval.
 
     It is filled in by the field or the database, or the site has named it in
     SIDE_FIELDS.

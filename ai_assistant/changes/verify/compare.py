@@ -1,4 +1,4 @@
-"""Whether what happened is what the person was shown."""
+"""Compare the recorded changes with those that the person was shown."""
 
 from collections import Counter
 
@@ -61,7 +61,7 @@ def _not_exact(shown: Changes, recorder: Recorder) -> str:
 
 
 class Happened:
-    """What happened, to be asked once for each object that was shown."""
+    """The recorded changes, to be matched once with each object that was shown."""
 
     def __init__(self, happened: list[RecordedObject]) -> None:
         self._known = {

@@ -1,4 +1,4 @@
-"""What is not as it was shown, object by object."""
+"""The differences from what was shown, object by object."""
 
 from dataclasses import dataclass
 from typing import Any

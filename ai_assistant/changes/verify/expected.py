@@ -1,4 +1,4 @@
-"""What may happen after a person has been shown a difference."""
+"""The writes that are allowed after a person has approved the shown changes."""
 
 from collections import Counter
 from collections.abc import Iterable

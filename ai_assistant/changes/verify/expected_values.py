@@ -1,4 +1,4 @@
-"""Whether objects have the values that were shown."""
+"""Compare the values of objects with those that were shown."""
 
 import base64
 import hashlib

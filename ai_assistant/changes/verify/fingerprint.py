@@ -1,5 +1,5 @@
 """
-What a recording did, as one digest.
+A digest of all changes of a recording.
 
 The same call gives the same, whenever it is made on the same rows: keys of new
 rows, times of writing, names of new files and defaults that are drawn do not count.

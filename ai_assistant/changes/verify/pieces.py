@@ -1,4 +1,4 @@
-"""What may happen after a person was shown a difference, if it is done in pieces."""
+"""The allowed writes after an approval, if the call makes them in pieces."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -185,7 +185,7 @@ def _is_built_in(tool: ToolDefinition) -> bool:
 
 
 def _is_of_site(tool: ToolDefinition) -> bool:
-    """Return whether the site, or the page itself, wants it listed everywhere."""
+    """Return whether the site, or the page itself, wants it offered everywhere."""
     return tool.offer.shared and not _is_built_in(tool)
 
 
@@ -269,7 +269,7 @@ def find_tools(context: RunContext, query: str) -> dict[str, Any]:
 
 @unit
 def _load(run: Run, found: list[ToolDefinition]) -> None:
-    """Offer the tools found in the next steps of the run."""
+    """Offer the found tools in the next steps of the run."""
     pass_by_state(run.pk)  # two searches stand in line
     loaded = Run.objects.values_list("loaded_tools", flat=True).get(pk=run.pk)
     names = dict.fromkeys([*loaded, *(one.name for one in found)])

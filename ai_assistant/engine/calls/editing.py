@@ -37,7 +37,7 @@ _bulkheads: dict[str, Bulkhead] = {}  # one for each form: none waits for anothe
 
 
 class WrongValues(Refused):
-    """What the person wrote cannot be taken; `form` says it beside each field."""
+    """The person's values are not valid; `form` has the error of each field."""
 
     def __init__(self, form: Any, code: str = "invalid") -> None:
         super().__init__(code, _said(form))

@@ -70,7 +70,7 @@ def _row(digest: str, tool: ToolDefinition) -> ToolVersion:
 
 
 def is_other_version(call: ToolCall, tool: ToolDefinition) -> bool:
-    """Return whether the tool is another than the one that was called."""
+    """Return whether the tool has changed since it was called."""
     return bool(call.version) and call.version != compute_tool_version(tool)
 
 

@@ -46,7 +46,7 @@ MOST_LOADED = 20  # tools that find_tools has found in a conversation, the lates
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClientNames:
-    """How a client of another protocol names what it sends."""
+    """The ids that a client of another protocol gives to what it sends."""
 
     run: str
     thread: str = ""  # empty: it uses the server's id
@@ -55,7 +55,7 @@ class ClientNames:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Submission:
-    """What a person sends. `key` makes a repeat harmless."""
+    """A message that a person sends. `key` makes a repeat harmless."""
 
     user_id: UserKey
     conversation_id: UUID

@@ -1,5 +1,5 @@
 """
-What a kind of interrupt is, and which kinds there are.
+The kinds of interrupts, and the base class of a kind.
 
 A kind says how a call begins to wait, what may be answered, and what ends the wait.
 How it looks is said in `render.html.cards.interrupts` and `render.agui.interrupts`.
@@ -54,7 +54,7 @@ class Edited:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What the person decided. `text` is an answer, or the reason of a denial."""
+    """The decision of a person. `text` is an answer, or the reason of a denial."""
 
     user_id: UserKey
     interrupt_id: UUID
@@ -120,7 +120,7 @@ class InterruptKind:
 
 class PersonKind(InterruptKind):
     """
-    What a person answers; until then the run keeps its place in the model's order.
+    A kind that a person answers; until then the call keeps its place in the order.
 
     A kind whose answers are texts has to say only what it takes: `validate`.
     """

@@ -41,7 +41,7 @@ ERROR_CHARS = 500
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FromPage:
     """
-    What a page says of a request. `tab` is an id of its own making.
+    A page's report on a request. `tab` is an id of its own making.
 
     `code` is empty if all went well, else `missing`, `unsaved`, `stayed` or `failed`; then
     `error` is a text of the page's own code.
@@ -76,7 +76,7 @@ class Browser(InterruptKind):
         )
 
     def late(self) -> Q:
-        """Return the condition for requests not taken in time, or whose tab is silent."""
+        """Return the condition for requests not taken in time, or with a silent tab."""
         claimed_and_silent = ~Q(tab="") & Q(lease_until__lt=database_now())
         return Q(expires_at__lt=Now()) | claimed_and_silent
 

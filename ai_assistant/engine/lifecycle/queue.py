@@ -81,7 +81,7 @@ def goes_on_after(run: Run) -> bool:
 
 
 def told(active: Run, queued: QueuedMessage) -> None:
-    """Note that the next step of a run reads a message, or that it has been read."""
+    """Note that a run's next step reads a message; delete one that was read."""
     if Message.objects.filter(
         conversation_id=queued.conversation_id, key=queued.key
     ).exists():

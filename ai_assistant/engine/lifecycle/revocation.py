@@ -1,4 +1,4 @@
-"""The end of a session or a token stops its runs."""
+"""Stop or hold the work of a session or token that has ended."""
 
 from functools import partial
 from typing import Any

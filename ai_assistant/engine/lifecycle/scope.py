@@ -37,7 +37,7 @@ class RunScope:
 
     @cached_property
     def context(self) -> RunContext:
-        """What prompts, modules and `is_enabled` are given."""
+        """The RunContext for prompts, modules and `is_enabled`."""
         run = self.run
         return RunContext(
             user=self.user,
@@ -69,7 +69,7 @@ class RunScope:
 
     @cached_property
     def view_parts(self) -> ViewParts:
-        """What the view of the page registers itself."""
+        """The parts that the view of the page registers itself."""
         if self._page is None or not self.is_page_open:
             return ViewParts()
         return registered_parts(self._page.view, self._page.model_admin)

@@ -1,4 +1,4 @@
-"""What the loop needs from outside, and what it keeps between steps."""
+"""The ports of the loop, and the state that it keeps between steps."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from ai_assistant.types import ModelChunk, ModelReply
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallOutcome:
-    """How one call ended. `fingerprint` is the same for the same call again."""
+    """The outcome of one call. `fingerprint` is the same for the same call again."""
 
     fingerprint: str
     failed: bool
@@ -47,7 +47,7 @@ class Calls(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """What bounds one run."""
+    """The limits of one run."""
 
     steps: int  # model calls
     calls: int  # tool calls of one step
@@ -87,7 +87,7 @@ class CallDraft:
     A call whose arguments the model is writing; only to be shown, never stored.
 
     `arguments` is the JSON text from its beginning, as far as it is shown.
-    `position` tells the calls of one message apart.
+    `position` identifies a call within its message.
     """
 
     message_id: str

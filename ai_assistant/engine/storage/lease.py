@@ -148,7 +148,7 @@ def pass_by_state(
     waits: bool = True,
 ) -> int:
     """
-    Take the lock of a run that nobody holds, or that only gets a note added.
+    Take the lock of a run that no process holds, or that only gets a note added.
 
     For what people and tasks do to a run: stop, approve, finish a task. Return
     the first event number. Raise LostLease if its state is not in `states`, and,

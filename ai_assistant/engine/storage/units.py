@@ -266,7 +266,7 @@ def retry_when_locked(work: Callable[[], T]) -> T:
     """
     Return what `work` returns, after as many attempts as find a row locked.
 
-    For a thread of its own, which nobody else needs.
+    For a thread of its own, which nothing else needs.
     """
     while True:
         try:
@@ -336,7 +336,7 @@ def is_disk_full(error: BaseException) -> bool:
 
 
 def refusal_of(error: BaseException) -> Refused | None:
-    """Return the refusal of a request that could not be stored; None for a bug."""
+    """Return the refusal if a request could not be stored; None for other errors."""
     if is_disk_full(error):
         return _disk_full()
     return _locked() if is_lock_timeout(error) else None

@@ -67,7 +67,7 @@ class Command(BaseCommand):
             purge("audit entries", old_entries, _purge_audit, days_ago(of_audit))
 
     def _deleted(self) -> None:
-        """Delete for good what people have deleted, when nobody can undo it."""
+        """Delete for good what people have deleted and can no longer restore."""
         if gone := sum(iter(partial(purge_deleted, now=True), 0)):
             self.stdout.write(
                 f"{gone} conversations that people had deleted were removed."

@@ -1,1 +1,1 @@
-"""How a run looks to an AG-UI client: our event log in the protocol's words."""
+"""Rendering for AG-UI clients: the event log in the protocol's words."""

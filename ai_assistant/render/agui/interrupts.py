@@ -1,4 +1,4 @@
-"""What a run waits for, as AG-UI reports it: interrupts and pending calls."""
+"""The interrupts and pending calls of a waiting run, as AG-UI reports them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from ai_assistant.models.run import Run
 
 
 class Form:
-    """How a client sees a kind of interrupt, and what its answer means: a text."""
+    """The form of a kind of interrupt for a client, and its answer: a text."""
 
     reason = "input_required"
     left = "skip"  # the decision of a client that gives no answer

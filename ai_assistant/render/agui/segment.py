@@ -35,7 +35,7 @@ LAST = ("RUN_FINISHED", "RUN_ERROR")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClientIds:
-    """How the client names thread and run, and which protocol it speaks."""
+    """The client's names for thread and run, and the protocol it speaks."""
 
     thread: str
     run: str
@@ -45,7 +45,7 @@ class ClientIds:
 
 @dataclass(kw_only=True, slots=True)
 class News:
-    """What was read from the rows: events to translate, and the end, if it is there."""
+    """News from the rows: events to translate, and the end, if it is there."""
 
     events: list[StoredEvent] = field(default_factory=list)
     calls: set[str] = field(default_factory=set)  # of the model, among the events

@@ -1,4 +1,4 @@
-"""What this server can do, in the protocol's own form."""
+"""The capabilities of this server, and the state of a stream."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -109,7 +109,7 @@ class Steps:
 
 
 class GrowingText:
-    """What grows by pieces. `sent` counts its characters; a repeat sends nothing."""
+    """A text that grows. `sent` counts its characters; a repeat sends nothing."""
 
     def __init__(self, message_id: str) -> None:
         self.message_id = message_id

@@ -41,7 +41,7 @@ REFUSED = LinkTarget(kind="refused")
 
 def target(href: str) -> LinkTarget:
     """
-    Tell where `href` goes.
+    Classify where `href` goes.
 
     Foreign is all that names a host, also without a scheme. Refused is every
     other scheme, a host with a user name, and what parsers disagree about.

@@ -25,7 +25,7 @@ def locked_head() -> tuple[AuditHead, str]:
     The latter is an action to be recorded first: what was cut off together with the
     head would not be missed otherwise.
     """
-    # A write first: on SQLite too it makes others wait, and nobody fail.
+    # A write first: on SQLite too it makes others wait instead of fail.
     if not AuditHead.objects.filter(pk=PK).update(n=F("n")):
         AuditHead.objects.bulk_create([AuditHead(pk=PK)], ignore_conflicts=True)
         AuditHead.objects.filter(pk=PK).update(n=F("n"))

@@ -69,7 +69,7 @@ Details = Mapping[str, Any] | Callable[[], Mapping[str, Any] | None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """What is to be recorded. `user` is a user or the key of one."""
+    """An entry to be recorded. `user` is a user or the key of one."""
 
     action: str
     user: Any = None
@@ -102,7 +102,7 @@ def record(  # noqa: PLR0913 - each is a column
     Record that `user` did `action`, or was refused it.
 
     `details` is any JSON, or a function that returns it, which is called when the
-    entry is written; if that returns None, what it tells of was taken back, and the
+    entry is written; if that returns None, the action was rolled back, and the
     entry is left out. Outside of `gathered` it is written at once.
     """
     entry = Entry(

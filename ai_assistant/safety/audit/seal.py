@@ -23,8 +23,8 @@ def forget_before(moment: datetime) -> int:
     """
     Delete the entries from the start of the log up to `moment`; return how many.
 
-    The signed head says where the log begins from now on, and a new entry tells of
-    it. The last entry always stays.
+    The signed head says where the log begins from now on, and a new entry records it.
+    The last entry always stays.
     """
     with transaction.atomic():
         head, wrong = locked_head()

@@ -22,7 +22,7 @@ MOST = 20  # findings; one broken place may lead to others
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """What is wrong, and at which number."""
+    """A problem of the log, and the number of its entry."""
 
     n: int
     text: str
@@ -62,7 +62,7 @@ def verify(*, anchor: tuple[int, str] | None = None) -> VerifiedLog:
         count += 1
         is_own = is_own_hash(entry)
         found += _looked_at(entry, expected, previous, is_own=is_own)
-        # Of an altered one nobody knows what the next one followed.
+        # After an altered entry, it is unknown what the next one followed.
         expected, previous = entry.place + 1, entry.hash if is_own else None
         if len(found) >= MOST:
             break

@@ -1,4 +1,4 @@
-"""How much of tokens and money may be used, by whom, in what time."""
+"""Budgets: limits on tokens and money, by user and window of time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ BATCH = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallCost:
-    """What one model call is thought to take; `usd` None: no price is known."""
+    """The estimated cost of one model call; `usd` is None if no price is known."""
 
     step_index: int
     model: str

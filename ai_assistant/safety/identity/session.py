@@ -1,4 +1,4 @@
-"""Whether the person who started a run may still continue it; what only this site reads."""
+"""Sealed session data, and checks that the person who started a run may continue it."""
 
 import base64
 from contextlib import suppress
@@ -142,7 +142,7 @@ SALT = "ai_assistant.session"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionStamp:
-    """What a run remembers of the session that started it."""
+    """The fields of a run about the session that started it."""
 
     session_digest: str = ""
     session_sealed: str = field(default="", repr=False)  # see `sessions.kept_key`

@@ -48,7 +48,7 @@ def issue(
     scopes: Collection[str],
     expires_at: datetime | None = None,
 ) -> tuple[AccessToken, str]:
-    """Store a token for `user`; return it with its secret, which is told just once."""
+    """Store a token for `user`; return it with its secret, which is shown only once."""
     token = AccessToken(
         user=user, name=name, scopes=list(scopes), expires_at=expires_at
     )
@@ -173,7 +173,7 @@ def stamp_of(token: AccessToken, ip: str = "") -> SessionStamp:
 
 
 def token_audit_facts(token: AccessToken) -> dict[str, Any]:
-    """Return what the audit log tells of a token."""
+    """Return the facts about a token for the audit log."""
     return {
         "token": str(token.pk),
         "name": token.name,

@@ -51,8 +51,8 @@ def shown_page(model_admin: Any, request: HttpRequest) -> Any:
     """
     Return the answer of the page of `request` to somebody who looks at it.
 
-    None if it does not open. Its template is not drawn, and what it writes is taken
-    back: nobody has decided to open it.
+    None if it does not open. Its template is not drawn, and what it writes is rolled
+    back: no person has decided to open it.
     """
     asked = copy(request)
     asked.method = "GET"

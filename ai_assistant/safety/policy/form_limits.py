@@ -1,5 +1,5 @@
 """
-What the form of an object names of its relations and choices.
+The relations and choices that the form of an object offers.
 
 A form may offer fewer objects than there are: by `formfield_for_foreignkey` and the
 like, by `limit_choices_to`, by a manager. What it does not offer it does not name either.

@@ -1,8 +1,8 @@
 """
-Whether a tool runs, asks first, or is refused.
+Decide whether a tool runs, asks first, or is refused.
 
 All rules of the site that are for a tool are looked at: deny goes before ask, and
-ask before allow. Where there is none, the tool's own wish counts, then its effect.
+ask before allow. Without any, the tool's own policy counts, then its effect.
 """
 
 import logging

@@ -36,7 +36,7 @@ class OpenedObject:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Origins:
-    """What an argument may come from."""
+    """The sources that an argument may come from."""
 
     words: TypedWords
     schema: Mapping[str, Any] = field(default_factory=dict)  # of the tool
@@ -46,7 +46,7 @@ class Origins:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArgumentOrigins:
-    """What is known of a call's arguments: where they are foreign, and if any is typed."""
+    """The origin of a call's arguments: where they are foreign, and if any is typed."""
 
     foreign: tuple[str, ...] = ()  # names of arguments
     is_meant: bool = False  # at least one was typed by the person

@@ -1,5 +1,5 @@
 """
-Whether a value stands in what a person has typed: word for word, and as a whole.
+Find a value in what a person has typed: word for word, and as a whole.
 
 What only looks like it never does: invisible characters, look-alikes of another
 script, compatibility forms that the person did not type.

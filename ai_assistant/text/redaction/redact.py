@@ -19,7 +19,7 @@ from django.core.signals import setting_changed
 from ai_assistant import conf
 from ai_assistant.text.redaction.secrets import configured_secrets
 
-# --- what secrets look like that nobody has configured ---
+# --- patterns of secrets that are not configured ---
 
 # One start in a run of such characters; what JSON and repr make of a line's end is no
 # letter of it.
@@ -237,7 +237,7 @@ class Mask:
         self._kept = ""
 
     def add(self, piece: str) -> str:
-        """Return what can be told after `piece`."""
+        """Return what can be passed on after `piece`."""
         text = redact_values(self._kept + piece)
         kept = _beginning(text)
         self._kept = text[len(text) - kept :]

@@ -1,4 +1,4 @@
-"""What a client sends: one RunAgentInput, its context and its own tools."""
+"""The input of a client: one RunAgentInput, its context and its own tools."""
 
 import json
 from typing import Any
@@ -95,7 +95,7 @@ def _no_number(name: str) -> None:
 
 
 def _known(said: dict[str, Any]) -> dict[str, Any]:
-    """Return the input without kinds of messages and parts that nobody knows here."""
+    """Return the input without unknown kinds of messages and parts."""
     messages = said.get("messages")
     if not isinstance(messages, list):
         return said
@@ -107,7 +107,7 @@ def _known(said: dict[str, Any]) -> dict[str, Any]:
 
 def _is_known(message: object) -> bool:
     role = message.get("role") if isinstance(message, dict) else None
-    # Of another type it is a fault, to be told.
+    # Of another type it is an error, to be reported.
     return not isinstance(role, str) or role in ROLES
 
 

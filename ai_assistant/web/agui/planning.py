@@ -1,4 +1,4 @@
-"""What an input asks for: history, a new run, or answers to a waiting one."""
+"""The plan for an input: history, a new run, or answers to a waiting one."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

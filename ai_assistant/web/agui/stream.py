@@ -41,7 +41,7 @@ def stream_response(
 logger = logging.getLogger("ai_assistant")
 
 QUIET_POLLS = 4  # a run that waits is looked at so many times more seldom
-FAILED_AGAIN = 3  # reads, after which the client is told
+FAILED_AGAIN = 3  # reads, after which the client gets an error
 
 
 class Listener(Follower):

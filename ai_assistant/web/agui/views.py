@@ -89,9 +89,9 @@ START_S = 10.0  # in which the server begins to send, or the client has left
 
 class Attendance:
     """
-    Sends a stream, and tells `on_left` if its client leaves before it is over.
+    Sends a stream, and calls `on_left` if its client leaves before it is over.
 
-    A response that is never sent counts as left, too: nobody closes its iterator.
+    A response that is never sent counts as left, too: its iterator is never closed.
     """
 
     def __init__(

@@ -76,7 +76,7 @@ def _as_refused(error: Refused | DatabaseError) -> Refused:
 
 
 def _admission(request: HttpRequest, allowed: Callable[[Any], bool]) -> int:
-    """Load the user, once for the whole request, and tell the status to answer."""
+    """Load the user, once for the whole request, and return the status to answer."""
     if not request.user.is_authenticated:
         return UNAUTHORIZED
     return OK if allowed(request.user) else FORBIDDEN

@@ -1,4 +1,4 @@
-"""What stands above a conversation: a word of the site, and which page it is about."""
+"""The banners above a conversation: a notice of the site, and the page it is about."""
 
 import logging
 from collections.abc import Mapping
@@ -63,7 +63,7 @@ LABEL_CHARS = 80
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Origin:
-    """What a conversation is about, and the path that leads there."""
+    """The object or page that a conversation is about, and its path."""
 
     label: str
     route: str

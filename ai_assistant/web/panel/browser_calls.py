@@ -1,4 +1,4 @@
-"""What a page reports about its browser tool calls: a claim, and a result."""
+"""Reports of a page about its browser tool calls: a claim, and a result."""
 
 import json
 from typing import Any

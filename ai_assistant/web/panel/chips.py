@@ -1,4 +1,4 @@
-"""What the panel offers on a page: chips, suggestions, and what may be done there."""
+"""The panel's offers on a page: chips, suggestions, and what may be done there."""
 
 import json
 import logging
@@ -80,7 +80,7 @@ NOT_YET = UUID(int=0)  # there is no run before the message
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chip:
-    """One item of the page. `text` is what the model is told of it."""
+    """One item of the page. `text` is its line in the prompt."""
 
     id: str
     title: str
@@ -96,7 +96,7 @@ class Chips:
     """
     All items of a page; `room` is what its browser may add, in characters.
 
-    `withheld`: it tells neither texts nor values of the page's objects.
+    `withheld`: no texts or values of the page's objects are sent.
     """
 
     items: list[Chip] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the form of a message carries: key, page, and the context items that are kept."""
+"""The fields of a message's form: key, page, and the context items that are kept."""
 
 import json
 import re
@@ -60,7 +60,7 @@ def _items(said: object) -> tuple[list[dict[str, Any]], list[str]]:
         size = len(json.dumps(item, ensure_ascii=False))
         if size > left:
             refused.append(item["id"])
-            # The model is told that it is missing, and why.
+            # The model gets a note that it is missing, and why.
             item["value"] = f"left out: too large ({size} characters)"
             size = len(json.dumps(item, ensure_ascii=False))
         if size <= left:

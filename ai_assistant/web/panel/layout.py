@@ -69,7 +69,7 @@ class Layout:
     corner: str = ""  # of the launcher, if the person chose one
     ctrl_enter: bool = False  # Enter starts a line, Ctrl+Enter sends
     shortcuts: bool = True  # keys open the panel
-    unread: int = 0  # answers that nobody has seen
+    unread: int = 0  # unread answers
     look_only: bool = False  # the assistant is to change nothing
 
 

@@ -1,4 +1,4 @@
-"""What the panel's templates are given."""
+"""The context of the panel's templates."""
 
 import uuid
 from dataclasses import dataclass, field, replace
@@ -187,7 +187,7 @@ class Panel:
 
     @property
     def corner(self) -> str:
-        """Return where the launcher stands: nobody is left without a way in."""
+        """Return the corner of the launcher; without a shortcut it stays visible."""
         wanted = self.layout.corner or str(conf.get("LAUNCHER"))
         is_lost = self.layout.corner == "none" and not self.keys
         return "end" if is_lost else wanted

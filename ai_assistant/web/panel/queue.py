@@ -1,4 +1,4 @@
-"""What a person does with the messages that wait for the end of a run."""
+"""Views for the messages that wait for the end of a run."""
 
 from collections.abc import Awaitable
 

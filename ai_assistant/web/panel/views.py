@@ -59,7 +59,7 @@ async def send_view(request: HttpRequest) -> HttpResponse:
     await to_the_end(send(submission))
     response = done(request)
     if response.status_code == 303:
-        # Without JavaScript nobody else would remember the conversation.
+        # Without JavaScript nothing else would remember the conversation.
         _remember(request, response, submission.conversation_id)
     return response
 

@@ -87,7 +87,7 @@ NO_FRAME = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hello:
-    """What a page says first: which conversation, and up to where it has drawn it."""
+    """The first frame of a page: its conversation, and the last event that it shows."""
 
     conversation_id: UUID
     run_id: UUID | None

@@ -25,8 +25,8 @@ class Follower:
     """
     Follows one conversation for a tab or a stream.
 
-    The layer may lose, repeat and delay, or be away: whoever waits here is told to
-    look at the rows after a while in any case.
+    The layer may lose, repeat and delay, or be away: after a while a follower reads
+    the rows in any case.
     """
 
     def __init__(self) -> None:

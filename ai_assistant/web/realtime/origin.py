@@ -1,4 +1,4 @@
-"""Whether a page may open the socket: only pages of this site, or named ones."""
+"""Check the origin of a socket: only pages of this site, or named ones."""
 
 import re
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""What a `runworker` process hears: that a run is queued."""
+"""The consumer of a `runworker` process: it is notified of queued runs."""
 
 from typing import Any
 

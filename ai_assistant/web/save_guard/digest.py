@@ -1,5 +1,5 @@
 """
-What a form of the admin was opened with: a signed digest of each of its fields.
+A signed digest of each field of an admin form, as it was when it was opened.
 
 It stands in the form itself and comes back with it. A digest is keyed, so that no
 value can be guessed from it, and bound to the user, the page, the moment, the row
@@ -61,7 +61,7 @@ _said: set[tuple[str, str | None]] = set()  # of each model and template, once
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Opened:
-    """What the person's form was opened with, and when."""
+    """The digests that the person's form was opened with, and when."""
 
     at: datetime
     key: str  # of the object, as changes are recorded; empty: a list

@@ -1,4 +1,4 @@
-"""What a card that asks for approval shows: the difference, and the form to edit."""
+"""The card that asks for approval: the difference, and the form to edit."""
 
 from typing import Any
 from uuid import UUID
@@ -38,7 +38,7 @@ def proposal_entry(interrupt: Interrupt) -> Entry:
 
 
 def arguments_of(interrupt: Interrupt) -> list[Entry]:
-    """Return the arguments of a call of which nobody knows what it would change."""
+    """Return the arguments of a call whose changes are unknown."""
     arguments = interrupt.call.arguments
     return [
         _argument(
@@ -65,7 +65,7 @@ def _allows(call: ToolCall, changes: Changes | None) -> str:
     if call.effect != "write" or (tool is not None and tool.execution.external):
         return ""
     if changes is not None and changes.is_empty:
-        return ""  # nobody has seen what it does
+        return ""  # its changes were not seen
     named = {"tool": call.label or call.name}
     if changes is None or not changes.model:
         return _("Allow “%(tool)s” for this answer") % named
@@ -78,7 +78,7 @@ def edit_entry(form: Any, interrupt_id: UUID) -> Entry:
     Return what `edit_form.html` draws of `form`, bound or not.
 
     `told` are errors that belong to no field in sight. The first field that is wrong
-    gets the focus, or what is told if no field is.
+    gets the focus, or else these errors.
     """
     # Two cards of one page may have the same fields.
     form.auto_id = f"i-{interrupt_id}-%s"

@@ -42,7 +42,7 @@ def template_name(tool_name: str) -> str:
         get_template(name)
     except TemplateDoesNotExist:
         return ""
-    except Exception:  # noqa: BLE001 - a fault in it, which is told where it is drawn
+    except Exception:  # noqa: BLE001 - an error in it is reported where it is drawn
         return name
     return name
 
@@ -183,7 +183,7 @@ def _event(event: StoredEvent) -> Entry:
 def _text(value: object) -> str:
     """Return a value as it may be shown: once more without secrets, cut."""
     if isinstance(value, str):
-        with suppress(ValueError):  # a result is told to the model as JSON mostly
+        with suppress(ValueError):  # the model mostly gets a result as JSON
             value = json.loads(value)
     if isinstance(value, str):
         text = redact(value)

@@ -1,4 +1,4 @@
-"""How each kind of interrupt is drawn: while it waits, and on its call's card later."""
+"""The card of each kind of interrupt: while it waits, and on its call's card later."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ STATUS = Interrupt.Status
 
 class Card:
     """
-    How one kind of interrupt is drawn: a question that is answered by a text.
+    The card of one kind of interrupt: a question that is answered by a text.
 
     `template` gets what `entry` returns as `item`, with the id, nonce and call.
     """
@@ -67,7 +67,7 @@ class QuestionCard(Card):
 
 
 class ApprovalCard(Card):
-    """What a call would change, with the ways to decide."""
+    """The changes that a call would make, with the ways to decide."""
 
     template = "ai_assistant/approval.html"
     closed_as = (STATUS.APPROVED, STATUS.DENIED, STATUS.EXPIRED)

@@ -1,4 +1,4 @@
-"""What runs have changed: a readable difference for each object."""
+"""The changes of runs: a readable difference for each object."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ MOST_NAMES = 200  # of related objects that are looked up, of each model
 
 
 class RelatedNames:
-    """What related objects are called: one query a model, however many rows."""
+    """Names of related objects: one query for each model, however many rows."""
 
     def __init__(self, images: Images) -> None:
         wanted: dict[Any, set[str]] = defaultdict(set)
@@ -61,7 +61,7 @@ def value_text(field: Any, value: Any, names: RelatedNames) -> str:
 
 
 def shown_fields(row: RowChange, model: Any) -> list[Any]:
-    """Return the fields of a row that tell what happened to it."""
+    """Return the fields of a row that show what happened to it."""
     columns = model._meta.concrete_fields
     if row.kind == RowChange.Kind.UPDATE:
         return [field for field in columns if field.attname in row.fields]

@@ -1,4 +1,4 @@
-"""A text that is too long for a card, in parts: nobody approves what cannot be seen."""
+"""A text that is too long for a card, in parts: all of it is shown for approval."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -273,7 +273,7 @@ def _thought(message: Message, part: Entry) -> Entry:
 
 
 def _steps(call: ToolCall) -> list[Entry]:
-    """Return the steps that the call has told; the last is as far as the call."""
+    """Return the steps that the call has reported; the last is as far as the call."""
     is_begun = call.status != CallStatus.PENDING
     last = call.status if is_begun else CallStatus.EXECUTING
     states = [CallStatus.COMPLETE] * (len(call.steps) - 1) + [last]

@@ -1,4 +1,4 @@
-"""What stands under an answer that has ended: when, how long, how much, from where."""
+"""The footer of an ended answer: when, how long, how much, from where."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ MOST_DEPTH = 6  # of a result that is looked through
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """What an object was called when a tool read it, which one, and when."""
+    """An object that a tool has read: its name then, which one, and when."""
 
     text: str
     tool: str

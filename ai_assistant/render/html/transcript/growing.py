@@ -72,7 +72,7 @@ class Growing:
         return len(self.text) - self._fed
 
     def parts(self) -> list[Entry]:
-        """Return the whole message for drawing; from here on `ops` tells the rest."""
+        """Return the whole message for drawing; from here on `ops` returns the rest."""
         parts = []
         if self._fold:
             self._reasoning_drawn = len(self._fold)

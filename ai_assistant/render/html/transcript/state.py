@@ -1,4 +1,4 @@
-"""What the panel says of the run it shows: its state, and what waits for its end."""
+"""The state of the run that the panel shows, and the messages that wait for its end."""
 
 from uuid import UUID
 
@@ -54,7 +54,7 @@ def queue_entry(conversation_id: UUID) -> Entry:
     """
     Return what waits in a conversation.
 
-    `goes_on` tells whether nobody has to do anything for the next one to be sent.
+    `goes_on` says whether the next one will be sent without anyone's action.
     """
     rows = list(QueuedMessage.objects.waiting_in(conversation_id))
     if not rows:

@@ -237,7 +237,7 @@ def _runs(ids: list[UUID]) -> list[Run]:
 
 
 def _mark_question(entries: list[Entry], run: Run, tree: Tree) -> None:
-    """Let the question of a run tell which version it is, and where it was asked."""
+    """Note on the question of a run which version it is, and where it was asked."""
     if entries[0]["kind"] == "user":
         entries[0].update(
             run_id=str(run.pk),

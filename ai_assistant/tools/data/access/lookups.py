@@ -46,7 +46,7 @@ ORDERED = (
     models.TimeField,
 )
 TEXTUAL = (models.CharField, models.TextField, models.FileField)
-# Nobody asks for a value of these, and not every database could tell.
+# These are not compared by value, and not every database could.
 OPAQUE = (models.BinaryField, models.JSONField)
 DATE_PARTS = ("year", "month", "day")
 
@@ -327,7 +327,7 @@ def _single_value(compared: Any, lookup: str, value: Any, key: str) -> Any:
     with wrong_values():
         python_value = target.to_python(value)
         choices = [choice for choice, _label in compared.flatchoices]
-        # A wrong choice would find nothing, and nobody would know why.
+        # A wrong choice would find nothing, without a reason.
         is_choice = not choices or python_value in choices
         if lookup in ("exact", "in") and not is_choice:
             raise _unknown_choice(key, choices)

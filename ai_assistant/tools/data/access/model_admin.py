@@ -218,7 +218,7 @@ def closed_keys(model: type[Model]) -> Iterator[Any]:
 
 
 def check_distinguishable(model: type[Model]) -> None:
-    """Raise ToolFailed if rows cannot be told apart without what no tool shows."""
+    """Raise ToolFailed if rows are ambiguous without fields that no tool shows."""
     if keys := list(closed_keys(model)):
         raise ToolFailed(
             _(

@@ -1,5 +1,5 @@
 """
-What the pages of a ModelAdmin show: which rows, and which fields of them.
+The rows and fields that the pages of a ModelAdmin show.
 
 A page is more than `get_queryset`: the site may limit rows by a ChangeList or a search
 of its own, and close the page of an object by `get_object`, a permission of the object,

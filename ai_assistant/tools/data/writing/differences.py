@@ -1,4 +1,4 @@
-"""What a posted page would change, field by field, for the card that asks."""
+"""The changes that a posted page would make, field by field, for the approval card."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -156,7 +156,7 @@ def _column_change(
     new = raw(field, value)
     if before is not None and same_value(new, raw(field, old)):
         return
-    # Nobody has decided on a default that is another one each time.
+    # A default that differs each time was not approved.
     is_default = before is None and field.name not in form.changed_data
     is_expected = not (is_default and is_drawn(field))
     yield FieldChange(

@@ -1,4 +1,4 @@
-"""What a browser would post of a form: its own values, and new ones over them."""
+"""The data a browser would post for a form: its own values, and new ones over them."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -47,7 +47,7 @@ def check_names(form: Any, names: Iterable[str], fixed: Collection[str] = ()) ->
     """
     Make sure that the assistant may fill in these fields of the form.
 
-    `fixed` are fields of the form that nobody fills in. Raise ModelRetry that names
+    `fixed` are fields of the form that are not filled in. Raise ModelRetry that names
     the allowed fields.
     """
     allowed = [
