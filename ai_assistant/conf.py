@@ -27,7 +27,7 @@ class Setting:
     items: type = str  # of a list
     choices: tuple[str, ...] = ()
     may_be_zero: bool = False
-    wanted: str = ""  # in words, where the type alone does not tell
+    wanted: str = ""  # in words, where the type alone does not say
 
 
 def one_of(*choices: str) -> Setting:

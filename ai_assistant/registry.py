@@ -77,7 +77,7 @@ class Registry:
         return self._named("tool")
 
     def tool(self, name: str) -> ToolDefinition | None:
-        """Return the tool of that name, or None."""
+        """Return the tool named `name`, or None."""
         found: ToolDefinition | None = self._registry.get(("tool", name))
         return found
 

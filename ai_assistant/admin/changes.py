@@ -170,7 +170,7 @@ BREAK_CHARS = 32  # a browser breaks no word that is as long as a hash
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
-    """The audit log. `manage.py assistant_audit verify` tells whether it is whole."""
+    """The audit log. `manage.py assistant_audit verify` checks that it is complete."""
 
     list_display = ("number", "action", "tool", "user_name", "created_at", "run_id")
     list_display_links = ("number", "action")

@@ -100,7 +100,7 @@ def _modules_place(module: Any) -> str:
 def _ambiguous() -> Iterator[CheckMessage]:
     for pattern, first, second in ambiguous_patterns():
         if isinstance(first.matches, str) or isinstance(second.matches, str):
-            continue  # its letters; E109 tells
+            continue  # its letters; E109 reports it
         yield problem(
             "ai_assistant.E100",
             f"{_modules_place(second)} matches {pattern!r} as {_modules_place(first)} does.",
@@ -110,7 +110,7 @@ def _ambiguous() -> Iterator[CheckMessage]:
 
 def _unmatched(module: ContextModule, names: list[str]) -> Iterator[Fault]:
     if isinstance(module.matches, str) or not names:
-        return  # E109 tells of a text
+        return  # E109 reports a text
     for pattern in module.matches:
         wanted = re.compile(".*".join(map(re.escape, pattern.split("*"))))
         if not any(map(wanted.fullmatch, names)):
@@ -150,7 +150,7 @@ def _misspelt(module: ContextModule) -> Iterator[Fault]:
 
 def _tools(module: ContextModule) -> Iterator[Fault]:
     if isinstance(module.tools, str):
-        return  # E109 tells
+        return  # E109 reports it
     for name in map(tool_name, module.tools):
         if registry.tool(name) is None:
             yield (

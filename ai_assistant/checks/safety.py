@@ -113,7 +113,7 @@ def _wrong_rates() -> Iterator[CheckMessage]:
 def _prices() -> Iterator[CheckMessage]:
     for name, profile in conf.get("PROFILES").items():
         if not isinstance(profile, Mapping):
-            continue  # E010 tells
+            continue  # E010 reports it
         given = {key: profile[key] for key in (INPUT, OUTPUT) if key in profile}
         if all(_is_price(value) for value in given.values()) and len(given) != 1:
             continue
@@ -150,7 +150,7 @@ def _may_have_price(profile: Mapping[str, Any]) -> bool:
     try:
         provider = conf.load("PROFILES", profile.get("PROVIDER", DEFAULT))
     except ImproperlyConfiguredAssistant:
-        return True  # E012 tells
+        return True  # E012 reports it
     return not is_provider(provider) or provider.price_usd is not Provider.price_usd
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from itertools import filterfalse
-from re import _parser  # type: ignore[attr-defined] # nothing else tells how it repeats
+from re import _parser  # type: ignore[attr-defined] # nothing else shows how it repeats
 from typing import Any
 
 from django.conf import settings

@@ -264,7 +264,7 @@ def _icons() -> list[str]:
     try:
         html = get_template(ICONS).render()
     except (TemplateDoesNotExist, TemplateSyntaxError, ImproperlyConfigured):
-        return []  # E032 tells
+        return []  # E032 reports it
     return list(dict.fromkeys(DRAWN.findall(html)))
 
 
@@ -283,7 +283,7 @@ def _template(tool: ToolDefinition) -> Iterator[Fault]:
     except TemplateSyntaxError as error:
         wrong, hint = f"which cannot be read: {error}", "Correct it."
     except ImproperlyConfigured:
-        return  # E032 tells
+        return  # E032 reports it
     else:
         return
     yield (

@@ -79,7 +79,7 @@ class DatabaseTimeField(models.DateTimeField):  # type: ignore[type-arg]
 
     @property
     def db_returning(self) -> bool:
-        """Whether an INSERT tells the value. On SQLite it is known before."""
+        """Whether an INSERT returns the value. On SQLite it is known before."""
         return connection.vendor == "postgresql" and self._is_set(add=True)
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # noqa: FBT001

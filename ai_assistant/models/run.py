@@ -1,4 +1,4 @@
-"""Runs, their steps, and the wish that one stops."""
+"""Runs, their steps, and requests to stop a run."""
 
 import uuid
 from typing import Any, Self
@@ -269,7 +269,7 @@ class Step(models.Model):
 
 class StopRequest(models.Model):
     """
-    The wish that a run stops, until the run has taken note of it.
+    A request to stop a run, until the run has taken note of it.
 
     A row of its own: that of the run may be locked, by a write or by a process that
     hangs. It does not even ask whether the run is there, since that would wait too.

@@ -228,7 +228,7 @@ def _quieten(litellm: ModuleType) -> None:
         setattr(litellm, name, value)
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logger = logging.getLogger(name)
-        # Faults become ModelError; its own lines would tell them a second time.
+        # Faults become ModelError; its own lines would log them a second time.
         if logger.level < logging.CRITICAL:
             logger.setLevel(logging.CRITICAL)
 

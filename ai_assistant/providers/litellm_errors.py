@@ -48,7 +48,7 @@ MIN_KEY = 8  # shorter ones are placeholders
 def model_error(
     error: BaseException, *, litellm: ModuleType, spoke: bool
 ) -> ModelError:
-    """Return what `error` means; `spoke` tells whether a chunk came before it."""
+    """Return what `error` means; `spoke` says whether a chunk came before it."""
     code = _code(error, litellm, spoke=spoke)
     return ModelError(
         code,

@@ -237,7 +237,7 @@ class _Call:
         """
         Return whether `delta` begins a new call under the index of this one.
 
-        Some providers give every call the index 0 and tell them apart by id.
+        Some providers give every call the index 0 and distinguish them by id.
         """
         return bool(
             delta.name

@@ -55,7 +55,7 @@ class Rate:
 
     @classmethod
     def configured(cls, name: str) -> "Rate | None":
-        """Return the rate of that name in the setting RATES; None if it is empty."""
+        """Return the rate `name` of the setting RATES; None if it is empty."""
         text = conf.get("RATES", name)
         return cls.parse(text, f"{conf.typed('RATES', name)} is") if text else None
 

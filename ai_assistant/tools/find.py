@@ -10,7 +10,7 @@ FIND_TOOLS = "find_tools"
 MOST_FOUND = 5
 WORD = re.compile(r"[^\W_]+")
 SHORTEST = 3  # characters of a word that may stand for a longer one
-# A hit in the name tells more than one in the label, and that more than the rest.
+# A hit in the name counts more than one in the label, and that more than the rest.
 WEIGHTS = (4, 3, 1)
 
 

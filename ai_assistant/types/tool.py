@@ -171,7 +171,7 @@ class RunContext:
     answers: dict[str, JSON] = field(default_factory=dict)
     prepared: Any = None
     mark: JSON = None
-    is_preview: bool = False  # what is written now is taken back
+    is_preview: bool = False  # what is written now is rolled back
     is_as_shown: bool = False  # its rows are locked, and as the person was shown
     page: PageInfo = field(default_factory=PageInfo)
     module: str = ""  # id of the run's ContextModule

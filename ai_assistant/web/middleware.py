@@ -38,7 +38,7 @@ OWN_SKIP = re.compile(
 )
 HEAD_END = re.compile(rb"</head\s*>", re.IGNORECASE)
 MARK = b'id="aia"'
-APP_NAME = "ai_assistant"  # of the assistant's addresses
+APP_NAME = "ai_assistant"  # the namespace of the assistant's URLs
 NO_PANEL = (
     *("logout", "login", "password_change_done"),
     "ai_assistant_accesstoken_add",  # it shows a secret: the assistant reads pages

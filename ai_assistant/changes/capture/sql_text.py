@@ -66,7 +66,7 @@ UNCLEAR = object()
 
 
 def statement_kind(sql: str) -> Kind:
-    """Return what a statement may do; `other` if its text does not tell."""
+    """Return what a statement may do; `other` if its text does not say."""
     bare = LEADING.sub("", sql)
     word = re.match(r"\w*", bare.lstrip("( "))
     first = word.group().upper() if word else ""

@@ -51,7 +51,7 @@ def unexpected_changes(shown: Changes, recorder: Recorder) -> list[str]:
 
 
 def _not_exact(shown: Changes, recorder: Recorder) -> str:
-    """Return what a fingerprint tells of a difference: little, unless all is gone."""
+    """Return what a fingerprint shows of a difference: little, unless all is gone."""
     if recorder.rows or recorder.gaps or shown.is_empty:
         return _("Something other than what was shown would happen.")
     return MissingDifference(_("Nothing would change."))

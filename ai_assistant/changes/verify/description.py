@@ -47,7 +47,7 @@ def with_total(changes: Changes, total: int) -> Changes:
     """
     Return `changes` for fewer objects: the words of title and button say so too.
 
-    A title that does not tell the number becomes that of the button.
+    A title without the number is replaced by that of the button.
     """
     verb = changes.verb or changes.title
     fewer = _renumbered(verb, changes, total) or f"{verb} ({total})"
@@ -77,7 +77,7 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
     """
     Return what was recorded, to be shown; then only just that may happen.
 
-    For a call that was tried out and taken back.
+    For a call that was tried out and rolled back.
     """
     rows = [row for row in recorder.rows if not is_side(row.model)]
     objects = objects_of(rows)

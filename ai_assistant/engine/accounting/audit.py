@@ -84,7 +84,7 @@ def _matters(call: ToolCall, status: str, reason: str) -> bool:
 def _of_call(
     call: ToolCall, result: ToolResult, reason: str
 ) -> Mapping[str, Any] | None:
-    # The transaction of the tool that called it may have been taken back since.
+    # The transaction of the tool that called it may have been rolled back since.
     if call.parent_id and not ToolCall.objects.filter(pk=call.pk).exists():
         return None
     told = json.dumps([result.data, result.message], sort_keys=True, default=str)

@@ -160,7 +160,7 @@ def _in_transaction(
 
 
 def _child_tool(parent: "Attempt", name: str) -> ToolDefinition:
-    """Return the tool of that name. Raise ToolFailed if it is not for this parent."""
+    """Return the tool named `name`. Raise ToolFailed if it is not for this parent."""
     tool = registry.tool(name)
     above = parent.tool.name
     if tool is None:
@@ -259,7 +259,7 @@ def _keep(parent: "Attempt", child: "Attempt", result: ToolResult) -> None:
     if parent.above is not None:
         return
     if parent.is_trial:
-        return  # tried out, and taken back: neither run nor audit log is held for it
+        return  # tried out, and rolled back: neither run nor audit log is held for it
     if connection.in_atomic_block:
         _store(parent, family)
     else:

@@ -111,7 +111,7 @@ def _removes(found: Changes) -> bool:
 
 def _was_other_than_shown(call: ToolCall) -> bool:
     """
-    Return whether a piece of a call was taken back: now a person has to look.
+    Return whether a piece of a call was rolled back: now a person has to look.
 
     What a background tool does is not known before. A grant would let it try for ever.
     """
@@ -150,7 +150,7 @@ def _preview(attempt: Attempt) -> Callable[..., Any]:
 
 
 def check_can_be_tried_out(tool: ToolDefinition) -> None:
-    """Raise TypeError if a rollback would not take back all that the tool does."""
+    """Raise TypeError if a rollback would not undo all that the tool does."""
     if tool.execution.external or tool.execution.background or is_async(tool.handler):
         raise TypeError(
             f"Tool {tool.name!r} cannot be tried out: it does not do all of its work "

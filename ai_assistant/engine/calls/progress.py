@@ -73,7 +73,7 @@ class Report:
     # --- reported by the tool ---
 
     def reporting(self, actions: CallActions) -> CallActions:
-        """Return what a tool may do, with this report as the one that it tells."""
+        """Return what a tool may do; its reports go to this one."""
         return replace(actions, progress=self.progress, step=self.step, show=self.show)
 
     def progress(self, fraction: float, text: str) -> None:

@@ -126,7 +126,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
     """
     Write, inside the transaction that records the result.
 
-    What differs from what the person was shown is taken back: the outcome is then
+    What differs from what the person was shown is rolled back: the outcome is then
     `Differs`, and the call has to be asked again.
     """
 

@@ -77,7 +77,7 @@ class Submission:
 
     @property
     def may_wait(self) -> bool:
-        """Whether it may stand in the queue: a client of AG-UI has a rule of its own."""
+        """Whether the message may be queued: AG-UI clients have a rule of their own."""
         return self.kind == RunKind.MESSAGE and self.channel != Channel.AGUI
 
 
@@ -206,7 +206,7 @@ def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool
     thread = submission.client.thread if submission.client else ""
     named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
     own = Conversation.objects.own(submission.user_id).filter(**named)
-    # A write first: it takes the lock, and two messages at once stand in line.
+    # A write first: it takes the lock, and two simultaneous messages queue up.
     if own.update(updated_at=Now(), read_at=Now()):  # who continues has read it
         return own.get(), False
     # Of another, or deleted: an own one that began just now fails at the create.
@@ -353,7 +353,7 @@ def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
 
 
 def _stand(run: Run, conversation: Conversation, submission: Submission) -> None:
-    """Set what the new run stands behind; it is shown, since it is the newest."""
+    """Set the run that the new one follows; it is shown, since it is the newest."""
     before = before_next(
         conversation, beside=submission.beside, behind=submission.continues
     )

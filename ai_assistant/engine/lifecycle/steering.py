@@ -82,7 +82,7 @@ def _model_writes(run: Run) -> bool:
 
 
 def _unread(run: Run) -> int:
-    """Return how many messages stand behind the last reply, or the question."""
+    """Return how many messages follow the last reply, or the question."""
     own = run.messages.order_by("position")
     last = own.filter(role=Message.Role.ASSISTANT).last() or own.first()
     return own.filter(position__gt=last.position).count() if last else 0

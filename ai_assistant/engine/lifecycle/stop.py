@@ -50,8 +50,8 @@ def stop(run_id: UUID, ending: Ending = STOPPED) -> Stopped:
     """
     Ask for the end of a run; end it here if no process holds it.
 
-    Does nothing to a run that has ended. Waits for none that is locked: who holds it
-    sees the wish, or the next sweep does.
+    Does nothing to a run that has ended. Does not wait for a lock: the process that
+    holds the run sees the request, or the next sweep does.
     """
     if not Run.objects.filter(pk=run_id, state__in=UNFINISHED).exists():
         return Stopped(run_id=run_id, ended=True)
@@ -68,7 +68,7 @@ def _ask(run_id: UUID, ending: Ending) -> None:
 @unit
 def heed(run_id: UUID, *, waits: bool = True) -> Stopped:
     """
-    Let a run take note of the wish to stop it; end it if no process holds it.
+    Let a run take note of the request to stop it; end it if no process holds it.
 
     Unless it `waits`, one that is locked is left as it is. One that has ended meanwhile
     keeps in its row that it was asked to stop: what stands behind it waits for a person.

@@ -45,7 +45,7 @@ CONTENT = ("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredEvent:
-    """An event as it stands in the log."""
+    """An event as it is stored in the log."""
 
     seq: int
     type: str

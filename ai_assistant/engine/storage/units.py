@@ -71,7 +71,7 @@ def _pool_of(threads: int, name: str) -> ThreadPoolExecutor:
 
 _pool = _pool_of(4, "aia-db")
 _tools = ThreadPoolExecutor(max_workers=16, thread_name_prefix="aia-tool")
-# Of its own: a write must not stand in line behind reads that hang.
+# Of its own: a write must not wait behind reads that hang.
 _writes = _pool_of(4, "aia-write")
 
 

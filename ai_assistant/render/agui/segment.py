@@ -115,7 +115,7 @@ class Segment:
         return news
 
     def _ended(self, run: Run, events: list[StoredEvent]) -> StoredEvent | None:
-        """Return the end of the run; its client may stand behind it already."""
+        """Return the end of the run; its client may be past it already."""
         if run.is_final and not events:
             events = events_after(self.run_id, run.next_seq - 2)
         return next((one for one in events if one.type in LAST), None)

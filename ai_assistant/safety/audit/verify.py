@@ -50,7 +50,7 @@ def verify(*, anchor: tuple[int, str] | None = None) -> VerifiedLog:
     Return what is wrong with the log, at most MOST findings, in order.
 
     `anchor` is a number and a hash that were noted earlier: they show what even the
-    head does not tell, an older state of the whole database put back.
+    head does not, an older state of the whole database put back.
     """
     head = AuditHead.objects.filter(pk=PK).first() or AuditHead(pk=PK)
     found: list[AuditFinding] = []

@@ -92,7 +92,7 @@ def rows_of_list(model_admin: Any, request: HttpRequest) -> QuerySet[Any] | None
     Return the rows of the list, which is the page of `request`.
 
     Filters, which the person may choose, are no limit. None if the list is code of
-    the site and does not open, or does not tell what its rows are.
+    the site and does not open, or does not expose its rows.
     """
     if is_own_page(model_admin, request, "changelist"):
         response = shown_page(model_admin, request)

@@ -83,7 +83,7 @@ def is_opened_field(field: Any) -> bool:
 
 
 def mask_secrets(value: Any) -> Any:
-    """Return `value` with what stands under secret keys masked, at any depth."""
+    """Return `value` with the values of secret keys masked, at any depth."""
     if isinstance(value, dict):
         return {
             key: HIDDEN

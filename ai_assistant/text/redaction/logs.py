@@ -16,7 +16,7 @@ class Redacting(logging.Filter):
     """Lets every record pass, redacted."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Replace the message, and the traceback if it tells a secret."""
+        """Replace the message, and the traceback if it contains a secret."""
         record.msg, record.args = clean(_message(record)), ()
         if record.exc_info:
             told = _formatter.formatException(record.exc_info)
@@ -46,5 +46,5 @@ def install() -> None:
 def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except (TypeError, ValueError):  # arguments that do not fit: logging tells it
+    except (TypeError, ValueError):  # arguments that do not fit: logging reports it
         return str(record.msg)

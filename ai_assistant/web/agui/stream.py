@@ -144,7 +144,7 @@ class Stream:
     def _begins_with(self, frames: list[dict[str, Any]]) -> bool:
         """Return whether `frames` begin a run whose rows have nothing to send yet."""
         is_first = self.segment.is_fresh and self.segment.translator.is_blank
-        # Where reasoning ends, and text begins, only the rows tell.
+        # Where reasoning ends, and text begins, only the rows show.
         is_one = len({one["reasoning"] for one in frames}) == 1
         in_first = all(not one["step"] and one["epoch"] == 1 for one in frames)
         return is_first and is_one and in_first

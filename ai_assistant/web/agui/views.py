@@ -69,7 +69,7 @@ async def _leave(user_id: UserKey, run_id: UUID, group: str) -> None:
 
 
 async def _is_watched(group: str) -> bool:
-    """Ask all who look on, in every process, to say so."""
+    """Ask all followers, in every process, to answer."""
     layer: Any = get_channel_layer()
     try:
         async with asyncio.timeout(ANSWER_S):
@@ -258,7 +258,7 @@ async def _run(
     group = notifications.group_name(user_id, planned.conversation_id)
     listener = Listener(group)
     await listener.start()  # before the run: nothing of it is missed then
-    # Of a run that begins now the rows tell nothing yet, and a look would hold it up.
+    # A run that begins now has nothing in the rows yet, and a read would delay it.
     listener.look = isinstance(planned, GoOn)
     try:
         segment = await to_the_end(_segment(planned, names))

@@ -122,7 +122,7 @@ def _list(request: HttpRequest, deleted: str = "") -> HttpResponse:
 
 
 def _just_deleted(request: HttpRequest) -> str:
-    """Return the id of a conversation whose deletion may still be taken back."""
+    """Return the id of a conversation whose deletion may still be undone."""
     try:
         named = UUID(request.GET.get("deleted", ""))
     except ValueError:

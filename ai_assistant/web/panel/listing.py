@@ -32,7 +32,7 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wish:
-    """Which conversations are to be listed, from which on."""
+    """The filter and the position of a list of conversations."""
 
     said: str = ""  # the search, as it was typed
     archived: bool = False
@@ -95,7 +95,7 @@ def list_context(user: Any, wish: Wish | None = None, deleted: str = "") -> Item
 
 
 def list_item(user: Any, conversation_id: UUID) -> Item:
-    """Return one own conversation as it stands in the list. Raise Refused not_found."""
+    """Return one of the user's conversations for the list. Raise Refused not_found."""
     row = queries.get_or_404(queries.conversations(user.pk), conversation_id)
     return _items(user.pk, [row], Wish())[0]
 

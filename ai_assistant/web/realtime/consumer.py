@@ -292,5 +292,5 @@ def _refusal(user: Any) -> int:
     """Return the close code for a signed-in user who may not look; 0 if allowed."""
     if may_view(user):
         return 0
-    # Whoever was deleted between two looks has lost more than a permission.
+    # A user who was deleted between two checks has lost more than a permission.
     return FORBIDDEN if fresh_user(user.pk) else SIGNED_OUT

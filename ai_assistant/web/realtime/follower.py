@@ -17,7 +17,7 @@ from ai_assistant.render.html.live.projection import Projection
 
 logger = logging.getLogger("ai_assistant")
 
-MAX_LIVE = 500  # frames that may wait; the rows tell what was dropped
+MAX_LIVE = 500  # frames that may wait; what was dropped is in the rows
 LAYER_TIMEOUT_S = 2.0
 
 
@@ -51,7 +51,7 @@ class Follower:
                 self._live.append(message)
             self._news.set()
         elif message["type"] == "aia.roll_call":
-            # A run without anybody who looks on may be stopped.
+            # A run without followers may be stopped.
             layer: Any = get_channel_layer()
             here = {"type": "aia.here"}
             await unless_layer_fails(lambda: layer.send(message["reply"], here))

@@ -19,7 +19,7 @@ DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 class Handshake(HttpRequest):
-    """The request that opens a socket, so that Django tells its host and scheme."""
+    """The request that opens a socket, so that Django reads its host and scheme."""
 
     def __init__(self, headers: list[tuple[bytes, bytes]], scheme: str) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class Handshake(HttpRequest):
             self.META[key] = f"{self.META[key]},{said}" if key in self.META else said
         self.META.setdefault("HTTP_HOST", "")
         header, secure = settings.SECURE_PROXY_SSL_HEADER or ("", "")
-        # Some proxies, such as Traefik, tell the scheme of a socket by its own name.
+        # Some proxies, such as Traefik, give the scheme of a socket by its own name.
         if self.META.get(header) == "wss":
             self.META[header] = secure
 

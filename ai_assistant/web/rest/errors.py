@@ -167,7 +167,7 @@ def field_errors(detail: Any, path: str = "") -> Iterator[FieldError]:
 
 
 def _failure(error: Exception, context: dict[str, Any]) -> Response:
-    """Return the answer to a fault of the server, and tell its operators."""
+    """Return the response to an internal error, and notify the operators."""
     view, request = context.get("view"), context.get("request")
     logger.error("%s failed", type(view).__name__, exc_info=error)
     got_request_exception.send(sender=type(view), request=request)

@@ -92,7 +92,7 @@ ChoiceFilter = filters.ChoiceFilter
 
 class SignedCursorPagination(CursorPagination):
     """
-    Pages in the `ordering` of the view, whose last field tells equal rows apart.
+    Pages in the `ordering` of the view, whose last field orders equal rows.
 
     Cursors are signed: what this server has not made never reaches a query.
     """

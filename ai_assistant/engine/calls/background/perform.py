@@ -126,7 +126,7 @@ class _Work:
             return ToolResult(ok=False, error=str(error), error_type=error.code)
         except Differs as differs:
             return self.holding.ended_by(differs)
-        # The tool may have gone on as if nothing had been taken back.
+        # The tool may have continued as if nothing had been rolled back.
         taken_back = self.holding.differs
         return outcome if taken_back is None else self.holding.ended_by(taken_back)
 

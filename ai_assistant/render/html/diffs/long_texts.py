@@ -168,7 +168,7 @@ def _parts(pieces: Sequence[DiffPiece]) -> Iterator[list[DiffPiece]]:
 
 
 def _end(text: str, most: int) -> int:
-    """Return where to cut `text`: letters of one word tell about each other."""
+    """Return where to cut `text`: after a space, if one is near the end."""
     for place in range(most, max(0, most - SPACE_CHARS), -1):
         if text[place - 1].isspace():
             return place

@@ -33,7 +33,7 @@ class LiveTexts:
         return bool(self._news)
 
     def knows(self, frame: dict[str, Any]) -> bool:
-        """Return whether the card stands on the page already."""
+        """Return whether the card is on the page already."""
         return _key(frame) in self._known
 
     def take(self, frame: dict[str, Any]) -> bool:

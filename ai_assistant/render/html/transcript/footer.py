@@ -74,7 +74,7 @@ def _linked(text: str) -> dict[Key, str]:
 
 
 def _object_at(href: str) -> Key | None:
-    """Return the object whose page in the admin stands at `href`."""
+    """Return the object whose admin page is at `href`."""
     page = find_page(href)
     if page is None or page.model_admin is None or page.info.action != "change":
         return None

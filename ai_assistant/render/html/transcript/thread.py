@@ -196,7 +196,7 @@ def _draw_runs(drawn: Drawn, shown: list[Run], tree: Tree) -> bool:
 
 
 def _time_before(conversation: Conversation, shown: list[Run]) -> datetime | None:
-    """Return when the run began that stands above the shown ones."""
+    """Return when the run above the shown ones began."""
     if not shown or shown[0].after_id is None:
         return None
     before = conversation.runs.filter(pk=shown[0].after_id)
