@@ -72,6 +72,11 @@ class Layout:
     unread: int = 0  # answers that nobody has seen
     look_only: bool = False  # the assistant is to change nothing
 
+    @property
+    def height(self) -> int:
+        """Return the height of the floating window, in CSS pixels."""
+        return self.window.height * STEP
+
 
 def read_layout(request: HttpRequest) -> Layout:
     """Return the layout of the cookie; nonsense in it counts as not said."""

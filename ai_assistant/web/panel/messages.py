@@ -55,21 +55,22 @@ async def earlier_view(request: HttpRequest) -> HttpResponse:
 def reach(panel: Panel, conversation: "Conversation", said: str) -> None:
     """Draw the conversation in `panel` from the run that is `said` on, if it has it."""
     to = _uuid(said)
-    if not panel.earlier or to is None:
+    thread = panel.thread
+    if not thread.earlier or to is None:
         return
-    drawn = read_earlier(conversation, UUID(panel.earlier), to)
-    panel.thread = [*drawn.entries, *panel.thread]
-    panel.earlier = drawn.earlier
+    above = read_earlier(conversation, UUID(thread.earlier), to)
+    thread.entries = [*above.entries, *thread.entries]
+    thread.earlier = above.earlier
 
 
 def _earlier(request: HttpRequest) -> HttpResponse:
     own = conversations(request.user.pk)
     conversation = get_or_404(own, read_uuid(request, "conversation"))
     before = read_uuid(request, "before")
-    drawn = read_earlier(conversation, before, _uuid(request.GET.get("to", "")))
     panel = bare_panel(request.user, back(request))
     panel.conversation = str(conversation.pk)
-    panel.thread, panel.earlier = drawn.entries, drawn.earlier
+    to = _uuid(request.GET.get("to", ""))
+    panel.thread = read_earlier(conversation, before, to)
     return render(request, "ai_assistant/thread_part.html", {"panel": panel})
 
 

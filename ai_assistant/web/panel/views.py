@@ -257,7 +257,7 @@ def _context(request: HttpRequest) -> HttpResponse:
     title = request.GET.get("title", "")
     opened = request.GET.get("opened", "")
     panel = page_panel(request.user, path, title, conversation, opened=opened)
-    panel.banner = site_banner(request)
+    panel.notices.banner = site_banner(request)
     return render(request, "ai_assistant/context.html", {"panel": panel})
 
 
@@ -272,7 +272,7 @@ def _full(request: HttpRequest) -> HttpResponse:
 
 def _on_own_page(request: HttpRequest, panel: Panel) -> dict[str, object]:
     """Return the context of the panel beside the list of conversations."""
-    panel.mode = "page"
+    panel.layout = replace(panel.layout, mode="page")
     return {"panel": panel, **list_context(request.user)}
 
 
@@ -281,7 +281,7 @@ def _frames(request: HttpRequest) -> list[dict[str, object]]:
     _check_conversation(request, str(conversation))
     path = page_path(request.GET.get("path", "")) or back(request)
     panel = bare_panel(request.user, path)
-    panel.opened = request.GET.get("opened", "")
+    panel.page.opened = request.GET.get("opened", "")
     projection = Projection(conversation, request.user.pk, panel)
     if find_conversation(request.user.pk, str(conversation)) is None:
         return []
