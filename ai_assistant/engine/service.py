@@ -52,6 +52,7 @@ from ai_assistant.engine.intake.retries import (
 from ai_assistant.engine.intake.submission import (
     Accepted,
     ClientNames,
+    SentPage,
     Submission,
     accept,
     check_unused,

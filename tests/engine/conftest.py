@@ -18,7 +18,7 @@ from django.db import connection
 from ai_assistant import conf
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.execution.sweep import claim_runs
-from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.intake.submission import SentPage, Submission, accept
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.models.run import Run
@@ -166,11 +166,12 @@ def offer():
 def submission(user):
     """Return a message to be sent, each with a key and a conversation of its own."""
 
-    def make(text="Hello", **fields):
+    def make(text="Hello", *, page_path="", page_title="", context=None, **fields):
+        page = SentPage(path=page_path, title=page_title, context=context or {})
         fields.setdefault("user_id", user.pk)
         fields.setdefault("conversation_id", uuid.uuid4())
         fields.setdefault("key", uuid.uuid4().hex)
-        return Submission(text=text, **fields)
+        return Submission(text=text, page=page, **fields)
 
     return make
 

@@ -18,6 +18,7 @@ from django.db.models import (
 
 from ai_assistant.engine.intake.submission import (
     Accepted,
+    SentPage,
     Submission,
     begin,
     busy,
@@ -178,9 +179,9 @@ def _begin(conversation: Conversation, queued: QueuedMessage, owner: str) -> Acc
         conversation_id=conversation.pk,
         key=queued.key,
         text=queued.text,
-        page_path=queued.page_path,
-        page_title=queued.page_title,
-        context=queued.context,
+        page=SentPage(
+            path=queued.page_path, title=queued.page_title, context=queued.context
+        ),
         look_only=queued.look_only,
         profile=queued.profile,
         channel=queued.channel,

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from ai_assistant.engine.queries import find_conversation, is_anothers
 from ai_assistant.engine.service import (
     Answer,
+    SentPage,
     Submission,
     WrongValues,
     again,
@@ -205,9 +206,11 @@ def _submission(request: HttpRequest) -> Submission:
         conversation_id=read_uuid(request, "conversation"),
         key=idempotency_key(request),
         text=request.POST.get("text", ""),
-        page_path=page_path(request.POST.get("path", "")),
-        page_title=request.POST.get("title", ""),
-        context=read_context(request),
+        page=SentPage(
+            path=page_path(request.POST.get("path", "")),
+            title=request.POST.get("title", ""),
+            context=read_context(request),
+        ),
         stamp=session_stamp(request),
         look_only=request.POST.get("look_only") == "1",
         steers=request.POST.get("steers") == "1",

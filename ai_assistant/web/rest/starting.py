@@ -14,6 +14,7 @@ from ai_assistant.engine.queries import (
     queued_message,
 )
 from ai_assistant.engine.service import (
+    SentPage,
     Submission,
     again_submission,
     clean_text,
@@ -79,7 +80,7 @@ def start(caller: Caller, body: StartBody, key: str) -> Started:
         conversation_id=conversation_id,
         key=key,
         text=body.text,
-        page_path=body.page_path,
+        page=SentPage(path=body.page_path),
         look_only=body.look_only,
         stamp=caller.stamp,
         channel=Channel.API,
