@@ -258,7 +258,6 @@ def _stage(recording: Recording) -> Iterator[_Stage]:
         "BACKGROUND": "threads",
         "EXECUTOR": "web",
         "LEASE_S": QUIET_S,
-        "TIMEOUTS": {"MODEL_RETRY_S": 0.001},
     }
     options = conf.merged(getattr(settings, "AI_ASSISTANT", {}), own)
     layers = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
@@ -270,7 +269,8 @@ def _stage(recording: Recording) -> Iterator[_Stage]:
         watched_tools(recording),
     ):
         stage = _Stage(thread)
-        with patch.object(long_tools, "_pool", lambda: stage):
+        pool = patch.object(long_tools, "_pool", lambda: stage)
+        with pool, patch.object(conf, "MODEL_RETRY_S", 0.001):
             yield stage
     if recording.broken is not None:
         raise recording.broken

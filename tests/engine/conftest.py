@@ -91,7 +91,7 @@ def script():
 
 
 @pytest.fixture(autouse=True)
-def options(settings, script):
+def options(settings, script, monkeypatch):
     """Set options of AI_ASSISTANT: `options(LIMITS={"STEPS": 3})`."""
 
     def change(**changed):
@@ -103,10 +103,10 @@ def options(settings, script):
         "SCRIPT": script,
     }
     policy = {"write_effect": "allow", "write_external": "allow"}
+    monkeypatch.setattr(conf, "MODEL_RETRY_S", 0.001)
     change(
         PROFILES={"default": profile},
         POLICY={**policy, "background_steps": "allow"},
-        TIMEOUTS={"MODEL_RETRY_S": 0.001},
         EXECUTOR="web",
         LEASE_S=10.0,
     )

@@ -172,7 +172,7 @@ class Files:
 
     def _read(self, file: FileImage, storage: Any) -> None:
         size_bytes = storage.size(file.name)
-        if self.size_bytes + size_bytes > conf.get("LIMITS", "CHANGED_BYTES"):
+        if self.size_bytes + size_bytes > conf.CHANGED_BYTES:
             return
         content = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - open until it is stashed
         self._opened.append(content)

@@ -107,7 +107,7 @@ class ProfileModel:
         retried = with_retries(
             lambda: self._patient(provider, request),
             retries=int(conf.get("LIMITS", "MODEL_RETRIES")),
-            delay_s=float(conf.get("TIMEOUTS", "MODEL_RETRY_S")),
+            delay_s=conf.MODEL_RETRY_S,
             max_delay_s=MAX_RETRY_DELAY_S,
         )
         spoke = False

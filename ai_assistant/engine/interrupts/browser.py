@@ -69,7 +69,7 @@ class Browser(InterruptKind):
         waits_s = tool.execution.timeout_browser_s
         is_of_client = call.run.channel == Channel.AGUI
         if is_of_client:
-            waits_s = float(conf.get("TIMEOUTS", "CLIENT_TOOL_S"))
+            waits_s = conf.CLIENT_TOOL_S
         expires_at = clock.now() + timedelta(seconds=waits_s)
         return self.open(
             call, request=request, expires_at=expires_at, is_of_client=is_of_client

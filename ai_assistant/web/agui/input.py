@@ -70,7 +70,7 @@ def check_name(what: str, name: str) -> None:
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:
-    most = int(conf.get("LIMITS", "AGUI_BODY_BYTES"))
+    most = conf.AGUI_BODY_BYTES
     # Not `body`: Django's own limit there is for forms.
     text = request.read(most + 1)
     if len(text) > most:

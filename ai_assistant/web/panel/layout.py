@@ -21,7 +21,7 @@ def bridge() -> str:
 
     The panel's own sheet knows the variables of Django's admin.
     """
-    named = str(conf.get("THEME"))
+    named = str(conf.get("PANEL", "THEME"))
     if named == "auto":
         named = next(filter(apps.is_installed, INSTALLED), "admin")
     return f"ai_assistant/themes/{named}.css" if named in SHEETS else ""

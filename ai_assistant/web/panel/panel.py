@@ -51,7 +51,7 @@ COOKIE = "aia_read"
 
 def disclaimer() -> str:
     """Return the line: the site's, or our own; empty if there is to be none."""
-    said = conf.get("DISCLAIMER")
+    said = conf.get("PANEL", "DISCLAIMER")
     if said == "auto":
         return _("The assistant can be wrong. Check what matters.")
     return str(said)
@@ -59,7 +59,7 @@ def disclaimer() -> str:
 
 def mark_of(user: Any) -> str:
     """Return what the cookie holds once `user` has dismissed the line as it is now."""
-    said = conf.get("DISCLAIMER")  # in any language
+    said = conf.get("PANEL", "DISCLAIMER")  # in any language
     return f"{crc32(f'{user.pk}:{said}'.encode()):08x}"
 
 
@@ -186,24 +186,26 @@ class Panel:
     @property
     def keys(self) -> str:
         """Return the keys that open the panel, as boot.js compares them."""
-        return key_signs(conf.get("SHORTCUTS")) if self.layout.shortcuts else ""
+        return (
+            key_signs(conf.get("PANEL", "SHORTCUTS")) if self.layout.shortcuts else ""
+        )
 
     @property
     def shortcuts(self) -> dict[str, str]:
         """Return the site's keys that open the panel: how to draw, how to say them."""
-        said = [str(one) for one in conf.get("SHORTCUTS")]
+        said = [str(one) for one in conf.get("PANEL", "SHORTCUTS")]
         return {"signs": key_signs(said), "said": ", ".join(said)}
 
     @property
     def corner(self) -> str:
         """Return where the launcher stands: nobody is left without a way in."""
-        wanted = self.layout.corner or str(conf.get("LAUNCHER"))
+        wanted = self.layout.corner or str(conf.get("PANEL", "LAUNCHER"))
         is_lost = self.layout.corner == "none" and not self.keys
         return "end" if is_lost else wanted
 
     @property
     def htmx(self) -> str:
-        return str(conf.get("HTMX"))
+        return str(conf.get("PANEL", "HTMX"))
 
 
 def bare_panel(user: Any, path: str) -> Panel:
