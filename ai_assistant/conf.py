@@ -315,7 +315,7 @@ def profile(name: str = "default") -> dict[str, Any]:
     return found
 
 
-def load(setting: str, path: str) -> Any:
+def import_named(setting: str, path: str) -> Any:
     """Import the dotted `path` that `setting` gives; the error names both."""
     try:
         return import_string(path)

@@ -146,7 +146,7 @@ class TestProfile:
 
 class TestLoad:
     def test_imports(self):
-        assert conf.load("PROFILES", "ai_assistant.conf.get") is conf.get
+        assert conf.import_named("PROFILES", "ai_assistant.conf.get") is conf.get
 
     @pytest.mark.parametrize("path", ["no.such.Thing", "ai_assistant.conf.nothing", ""])
     def test_names_setting_and_path(self, path):
@@ -154,4 +154,4 @@ class TestLoad:
             ImproperlyConfiguredAssistant,
             match=re.escape(f"AI_ASSISTANT['PROFILES'] names {path!r}, which cannot"),
         ):
-            conf.load("PROFILES", path)
+            conf.import_named("PROFILES", path)

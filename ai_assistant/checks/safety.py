@@ -148,7 +148,7 @@ def _may_have_price(profile: Mapping[str, Any]) -> bool:
     if has_prices(profile) or not profile.get("MODEL"):
         return True
     try:
-        provider = conf.load("PROFILES", profile.get("PROVIDER", DEFAULT))
+        provider = conf.import_named("PROFILES", profile.get("PROVIDER", DEFAULT))
     except ImproperlyConfiguredAssistant:
         return True  # E012 tells
     return not is_provider(provider) or provider.price_usd is not Provider.price_usd
@@ -225,7 +225,7 @@ HARMLESS = re.compile(
     re.IGNORECASE,
 )
 TEXTS = (models.CharField, models.TextField, models.BinaryField)
-MOST_NAMED = 20
+SUSPECTS_NAMED = 20
 
 
 def check_secrets() -> Iterator[CheckMessage]:
@@ -240,11 +240,15 @@ def check_secrets() -> Iterator[CheckMessage]:
     )
     if not found:
         return
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    more = (
+        f" and {len(found) - SUSPECTS_NAMED} more"
+        if len(found) > SUSPECTS_NAMED
+        else ""
+    )
     yield problem(
         "ai_assistant.I131",
         "The assistant may read these fields, and judging by their names some may be "
-        f"secrets: {', '.join(found[:MOST_NAMED])}{more}.",
+        f"secrets: {', '.join(found[:SUSPECTS_NAMED])}{more}.",
         "Name those that are secret in AI_ASSISTANT['DATA']['SENSITIVE'], and the "
         "others in AI_ASSISTANT['DATA']['NOT_SENSITIVE'], as 'shop.order.pickup_code'.",
     )

@@ -37,8 +37,8 @@ from ai_assistant.engine.intake.client_runs import (
     take_answers,
 )
 from ai_assistant.engine.intake.conversations import (
+    CONVERSATION_NAME_CHARS,
     FLAGS,
-    NAME_CHARS,
     deleted_ending,
     purge_deleted,
 )

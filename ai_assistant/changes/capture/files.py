@@ -42,7 +42,7 @@ def stash_storage() -> Any:
     if chosen in settings.STORAGES:
         return storages[chosen]
     if chosen:
-        return conf.load("STASH_STORAGE", chosen)()
+        return conf.import_named("STASH_STORAGE", chosen)()
     return FileSystemStorage(
         location=_beside_media(),
         file_permissions_mode=0o600,

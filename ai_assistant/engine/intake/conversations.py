@@ -21,7 +21,7 @@ from ai_assistant.safety.audit import record
 from ai_assistant.text.redaction.redact import redact_values
 from ai_assistant.types import UserKey
 
-NAME_CHARS = 200
+CONVERSATION_NAME_CHARS = 200
 FLAGS = {
     "pin": ("pinned_at", True),
     "unpin": ("pinned_at", False),
@@ -46,13 +46,15 @@ def clean_name(text: str) -> str:
     words = " ".join(text.split())
     if not words:
         raise Refused("empty", _("Enter a name first."))
-    if len(words) > NAME_CHARS:
+    if len(words) > CONVERSATION_NAME_CHARS:
         raise Refused(
             "too_long",
             _("This name has %(n)d characters; at most %(most)d are allowed.")
-            % {"n": len(words), "most": NAME_CHARS},
+            % {"n": len(words), "most": CONVERSATION_NAME_CHARS},
         )
-    return redact_values(clean_text(words, NAME_CHARS))[:NAME_CHARS]
+    return redact_values(clean_text(words, CONVERSATION_NAME_CHARS))[
+        :CONVERSATION_NAME_CHARS
+    ]
 
 
 @unit
@@ -111,7 +113,7 @@ def _missing() -> Refused:
 UNDO_S = 10.0  # for which the page offers to take a deletion back
 GRACE_S = 5.0  # for a click in the last moment
 LOOK_S = 10.0  # between two looks of a process for what has to go
-BATCH = 20
+PURGED_AT_ONCE = 20
 
 
 @dataclass(slots=True)
@@ -183,7 +185,7 @@ def purge_deleted(*, now: bool = False) -> int:
     before = Now() - timedelta(seconds=UNDO_S + GRACE_S)
     late = Conversation.objects.filter(deleted_at__lt=before)
     late = late.exclude(runs__state__in=UNFINISHED).order_by("deleted_at")
-    keys = list(late.values_list("pk", flat=True)[:BATCH])
+    keys = list(late.values_list("pk", flat=True)[:PURGED_AT_ONCE])
     return sum(bool(unless_locked(_purge, key)) for key in keys)
 
 

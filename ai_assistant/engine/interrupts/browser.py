@@ -19,7 +19,7 @@ from ai_assistant.engine.interrupts.base import (
     close_interrupts,
     lock_run,
     own_interrupt,
-    register,
+    register_kind,
     store_facts,
 )
 from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
@@ -98,7 +98,7 @@ class Browser(InterruptKind):
         return _close(own, call, expired, result)
 
 
-BROWSER = register(Browser())
+BROWSER = register_kind(Browser())
 
 
 @unit

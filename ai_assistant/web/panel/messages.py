@@ -81,14 +81,14 @@ def _uuid(said: str) -> UUID | None:
         return None
 
 
-NAME_CHARS = 60
+FILE_NAME_CHARS = 60
 
 
 def name_file(
     response: HttpResponse, title: str, ending: str, *, otherwise: str
 ) -> None:
     """Let the response be saved as its `title`, or `otherwise`, with this `ending`."""
-    name = slugify(title)[:NAME_CHARS].strip("-") or otherwise
+    name = slugify(title)[:FILE_NAME_CHARS].strip("-") or otherwise
     response["Content-Disposition"] = content_disposition_header(
         as_attachment=True, filename=f"{name}.{ending}"
     )

@@ -24,7 +24,7 @@ from ai_assistant.engine.service import cannot_execute, nothing_works
 from ai_assistant.models import clock
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import usage_line
-from ai_assistant.render.html.transcript.groups import page_of
+from ai_assistant.render.html.transcript.groups import origin_page
 from ai_assistant.render.html.transcript.stale import StaleBar, bar_of, is_stale
 from ai_assistant.render.html.transcript.state import (
     panel_state,
@@ -123,7 +123,7 @@ class PanelPage:
     @property
     def name(self) -> str:
         """Return the page as `asked_on` names that of a question."""
-        return page_of(self.path)
+        return origin_page(self.path)
 
 
 @dataclass(kw_only=True, slots=True)
