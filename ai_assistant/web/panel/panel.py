@@ -70,29 +70,9 @@ def is_dismissed(request: HttpRequest) -> bool:
 
 VIEW_USAGE = "ai_assistant.view_usageledger"
 ROUTES = (
-    "send",
-    "stop",
-    "queue",
-    "retry",
-    "regenerate",
-    "edit_message",
-    "branch",
-    "answer",
-    "edit",
-    "whole",
-    "message",
-    "feedback",
-    "raw",
-    "conversations",
-    "new",
-    "frames",
-    "context",
-    "keyboard",
-    "claim",
-    "result",
-    "ws",
-    "page",
-    "full",
+    *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
+    *("answer", "edit", "whole", "message", "feedback", "raw", "conversations", "new"),
+    *("frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
 )
 
 
