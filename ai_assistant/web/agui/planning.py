@@ -38,9 +38,7 @@ from ai_assistant.web.panel.fields import page_path
 from ai_assistant.web.principal import Caller
 
 if TYPE_CHECKING:
-    from ai_assistant.models.conversation import Conversation
-    from ai_assistant.models.interrupt import Interrupt
-    from ai_assistant.models.run import Run
+    from ai_assistant.engine.queries import Conversation, Interrupt, Run
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,7 +17,7 @@ from ai_assistant.registry import registry
 from ai_assistant.web.panel.fields import page_path
 
 if TYPE_CHECKING:
-    from ai_assistant.models.run import Run
+    from ai_assistant.engine.queries import Run
 
 logger = logging.getLogger("ai_assistant")
 

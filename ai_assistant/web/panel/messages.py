@@ -41,8 +41,7 @@ from ai_assistant.web.panel.fields import read_number, read_uuid
 from ai_assistant.web.panel.panel import Panel, bare_panel
 
 if TYPE_CHECKING:
-    from ai_assistant.models.conversation import Conversation
-    from ai_assistant.models.run import Run
+    from ai_assistant.engine.queries import Conversation, Run
 
 
 @require_GET
