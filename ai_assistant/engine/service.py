@@ -41,6 +41,7 @@ from ai_assistant.engine.intake.conversations import (
     FLAGS,
     deleted_ending,
     purge_deleted,
+    purge_unused,
 )
 from ai_assistant.engine.intake.retries import (
     Version,

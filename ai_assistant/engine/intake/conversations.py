@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -14,6 +14,7 @@ from ai_assistant.engine.lifecycle.finish import Ending
 from ai_assistant.engine.queries import conversations, get_or_404, runs, unread
 from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.exceptions import Refused
+from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.clock import Now, free
 from ai_assistant.models.conversation import Conversation, Feedback
 from ai_assistant.models.run import UNFINISHED, Run, RunState
@@ -195,6 +196,22 @@ def _is_due() -> bool:
             return False
         _looked.at = time.monotonic()
         return True
+
+
+@unit
+def purge_unused(conversation_id: UUID, before: datetime) -> bool:
+    """
+    Delete a conversation for good, with its changes, if nobody has used it since.
+
+    Runs, events, messages and calls go with it; usage and audit stay.
+    """
+    own = Conversation.objects.filter(pk=conversation_id, updated_at__lt=before)
+    # The lock first: a message that comes now waits.
+    if not own.lock_row() or own.filter(runs__state__in=UNFINISHED).exists():
+        return False
+    ChangeSet.objects.filter(run__conversation_id=conversation_id).delete()
+    own.delete()
+    return True
 
 
 @unit
