@@ -47,6 +47,12 @@ from ai_assistant.web.panel.keyboard import key_signs
 from ai_assistant.web.panel.layout import Layout, read_layout
 
 COOKIE = "aia_read"
+VIEW_USAGE = "ai_assistant.view_usageledger"
+ROUTES = (
+    *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
+    *("answer", "edit", "whole", "message", "feedback", "raw", "conversations", "new"),
+    *("frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
+)
 
 
 def disclaimer() -> str:
@@ -66,14 +72,6 @@ def mark_of(user: Any) -> str:
 def is_dismissed(request: HttpRequest) -> bool:
     """Tell whether the user of `request` has read the line in this browser."""
     return request.COOKIES.get(COOKIE) == mark_of(request.user)
-
-
-VIEW_USAGE = "ai_assistant.view_usageledger"
-ROUTES = (
-    *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
-    *("answer", "edit", "whole", "message", "feedback", "raw", "conversations", "new"),
-    *("frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
-)
 
 
 @dataclass(kw_only=True, slots=True)
