@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from ai_assistant.engine.service import (
+    SentPage,
     Submission,
     Version,
     edited_submission,
@@ -88,8 +89,7 @@ def _regenerated(request: HttpRequest) -> Submission:
         return regenerate_submission(
             _version(request),
             wish="" if path else how,  # which is none that is offered
-            page_path=path,
-            page_title=title,
+            page=SentPage(path=path, title=title) if path else None,
         )
     is_profile = how.startswith(PROFILE)
     return regenerate_submission(
