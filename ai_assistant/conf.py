@@ -30,7 +30,7 @@ class Setting:
     wanted: str = ""  # in words, where the type alone does not say
 
 
-def one_of(*choices: str) -> Setting:
+def choice_of(*choices: str) -> Setting:
     """Return a setting whose default is the first choice."""
     return Setting(choices[0], choices=choices)
 
@@ -47,19 +47,15 @@ SETTINGS: Mapping[str, Any] = {
     "SYSTEM_PROMPT": "",  # added to the built-in prompt
     "TITLES": True,  # the model is asked once for the title of a conversation
     # --- the run ---
-    "EXECUTOR": one_of("web", "worker"),  # worker: `manage.py runworker` executes
-    "BACKGROUND": one_of("auto", "celery", "threads"),  # auto: Celery with a broker
+    "EXECUTOR": choice_of("web", "worker"),  # worker: `manage.py runworker` executes
+    "BACKGROUND": choice_of("auto", "celery", "threads"),  # auto: Celery with a broker
     "LEASE_S": 10.0,  # heartbeat, sweep and resend scale with it
     "POLL_S": 1.0,  # executors look for queued runs, panels for missed events
     "LIMITS": {
         # of one run
         "STEPS": 10,
         "CALLS_PER_STEP": 25,
-        "SAME_FAILURES": 3,
         "RUN_S": 30 * 60.0,
-        "ATTEMPTS": Setting(
-            5, may_be_zero=True
-        ),  # interrupted ones, then the run is given up
         "MODEL_RETRIES": Setting(2, may_be_zero=True),  # before the first token only
         # side by side
         "RUNS_PER_PROCESS": 50,
@@ -70,25 +66,18 @@ SETTINGS: Mapping[str, Any] = {
         "RESULT_CHARS": 32_000,
         "HISTORY_MESSAGES": 50,  # sent to the model
         "HISTORY_CHARS": 400_000,  # sent to the model, with the results of tools
-        "CONTEXT_CHARS": 12_000,  # of the page's items in the prompt
         "TOOL_SCHEMA_CHARS": 12_000,  # more than this is found by find_tools
-        "CHANGED_ROWS": 10_000,  # of one call; more cannot be undone
-        "CHANGED_BYTES": 50 * 1024**2,  # of one call, with its files
-        "AGUI_BODY_BYTES": 10 * 1024**2,  # clients send the whole history each time
     },
     "TIMEOUTS": {
         "FIRST_BYTE_S": 30.0,  # of the model
         "IDLE_S": 60.0,
         "MODEL_CALL_S": 600.0,
-        "MODEL_RETRY_S": Setting(0.5, may_be_zero=True),  # doubled at each retry
         "TOOL_S": 30.0,
         "WRITE_S": OPTIONAL,  # of the write phase; None: 1 on SQLite, else 5
         "PIECE_S": 120.0,  # for which a piece of a long tool may do nothing
         "CONTEXT_S": 2.0,  # of all providers of a page together
         "APPROVAL_S": 24 * 3600.0,
         "QUESTION_S": OPTIONAL,  # None: questions wait for ever
-        "CLIENT_TOOL_S": 24 * 3600.0,  # an AG-UI client's own tools wait so long
-        "AGUI_KEEPALIVE_S": 10.0,  # between two comments in a quiet stream
     },
     "RATES": {  # "": any number
         "USER": "60/m",  # messages of one user
@@ -103,16 +92,17 @@ SETTINGS: Mapping[str, Any] = {
     # --- tools ---
     "POLICY": Setting({}),  # tool name or pattern -> "allow" | "ask" | "deny"
     "TOOL_MANIFEST": "",  # a committed file, with which the tools are compared
-    "DATA_TOOLS": True,  # tools for every model in the admin
-    "DATA_MODELS_EXCLUDED": [],  # models they leave alone: "shop.order"
     "CLIENT_TOOLS": True,  # pages may register browser tools
     "NAVIGATE_TO": ["admin"],  # namespaces to which the page may be moved
-    "SENSITIVE": [],  # more fields and models: "shop.order.note", "shop.note"
-    "NOT_SENSITIVE": [],  # built-in sensitive ones that may be seen after all
-    # --- images of changes ---
+    # --- data: models as "shop.order", fields as "shop.order.note" ---
+    "DATA": {
+        "TOOLS": True,  # for every model in the admin
+        "MODELS_EXCLUDED": [],  # models that these tools leave alone
+        "SENSITIVE": [],  # more fields and models that are hidden
+        "NOT_SENSITIVE": [],  # those of ours that may be seen after all
+        "WRITTEN_ALONG": [],  # by the site's code at a save: no proposal shows them
+    },
     "STASH_STORAGE": "",  # of old files: alias or dotted class; "": beside MEDIA_ROOT
-    "SIDE_FIELDS": [],  # set by the site's code at a save: "shop.order.changed_by"
-    "SIDE_MODELS": [],  # written along with others, as a history: "shop.pricelog"
     # --- audit, secrets, retention ---
     "AUDIT": {
         "STARTS": False,  # the start of each run is in the audit log too
@@ -135,48 +125,82 @@ SETTINGS: Mapping[str, Any] = {
     },
     # --- the site ---
     "SQLITE_IMMEDIATE": True,
-    "HTMX": one_of("auto", "vendored", "none"),
-    "LAUNCHER": one_of("end", "start", "none"),  # the button's corner
-    "SHORTCUTS": ["Ctrl+Shift+A", "Alt+Shift+A"],  # open the panel; Ctrl is Cmd too
-    "THEME": one_of("auto", "admin", "unfold", "jazzmin", "none"),  # whose colours
-    # above every conversation: {"text", "level"}, or a callable's path
-    "BANNER": Setting({}, (str,), wanted="a dict or the dotted path of a callable"),
-    # under the composer; auto: a sentence of our own, "": none
-    "DISCLAIMER": Setting("auto", (Promise,)),
     "ALLOWED_ORIGINS": [],  # of the socket, besides the request's own host
+    "PANEL": {
+        "HTMX": choice_of("auto", "vendored", "none"),
+        "LAUNCHER": choice_of("end", "start", "none"),  # the button's corner
+        "SHORTCUTS": ["Ctrl+Shift+A", "Alt+Shift+A"],  # open the panel; Ctrl is Cmd too
+        # whose colours
+        "THEME": choice_of("auto", "admin", "unfold", "jazzmin", "none"),
+        # above every conversation: {"text", "level"}, or a callable's path
+        "BANNER": Setting({}, (str,), wanted="a dict or the dotted path of a callable"),
+        # under the composer; auto: a sentence of our own, "": none
+        "DISCLAIMER": Setting("auto", (Promise,)),
+    },
 }
 GROUPS = {name for name, own in SETTINGS.items() if isinstance(own, dict)}
 
+# What no site sets.
+FLUSH_S = 0.25  # between two commits of growing text
+BROWSER_CONTEXT_CHARS = 20_000  # what a page may add to a message
+BROWSER_LEASE_S = 20.0  # of the tab that carries a call out, renewed by it
+POLICY_TTL_S = 5.0  # how long rules that are rows are kept in a process
+SAME_FAILURES = 3  # of one call in a run
+RUN_ATTEMPTS = 5  # that were interrupted; then the run is given up
+CONTEXT_CHARS = 12_000  # of the page's items in the prompt
+CHANGED_ROWS = 10_000  # of one call; more cannot be undone
+CHANGED_BYTES = 50 * 1024**2  # of one call, with its files
+AGUI_BODY_BYTES = 10 * 1024**2  # clients send the whole history each time
+AGUI_KEEPALIVE_S = 10.0  # between two comments in a quiet stream
+MODEL_RETRY_S = 0.5  # before the first retry; doubled at each one
+CLIENT_TOOL_S = 24 * 3600.0  # an AG-UI client's own tools wait so long
+
+# What could be set before, and is always the same now.
+FIXED: Mapping[tuple[str, ...], Any] = {
+    ("LIMITS", "SAME_FAILURES"): SAME_FAILURES,
+    ("LIMITS", "ATTEMPTS"): RUN_ATTEMPTS,
+    ("LIMITS", "CONTEXT_CHARS"): CONTEXT_CHARS,
+    ("LIMITS", "CHANGED_ROWS"): CHANGED_ROWS,
+    ("LIMITS", "CHANGED_BYTES"): CHANGED_BYTES,
+    ("LIMITS", "AGUI_BODY_BYTES"): AGUI_BODY_BYTES,
+    ("TIMEOUTS", "AGUI_KEEPALIVE_S"): AGUI_KEEPALIVE_S,
+    ("TIMEOUTS", "MODEL_RETRY_S"): MODEL_RETRY_S,
+    ("TIMEOUTS", "CLIENT_TOOL_S"): CLIENT_TOOL_S,
+}
 # Where a setting of before is now; others kept their name when they got a group.
-RETIRED: Mapping[str, tuple[str, str]] = {
-    name: (group, name) for group in GROUPS for name in SETTINGS[group]
-} | {
+RETIRED: Mapping[str, tuple[str, ...]] = {
+    **{name: (group, name) for group in GROUPS for name in SETTINGS[group]},
+    **{path[-1]: path for path in FIXED},
+    "DATA_TOOLS": ("DATA", "TOOLS"),
+    "DATA_MODELS_EXCLUDED": ("DATA", "MODELS_EXCLUDED"),
+    "SIDE_FIELDS": ("DATA", "WRITTEN_ALONG"),
+    "SIDE_MODELS": ("DATA", "WRITTEN_ALONG"),
     "MAX_STEPS": ("LIMITS", "STEPS"),
     "MAX_CALLS_PER_STEP": ("LIMITS", "CALLS_PER_STEP"),
-    "MAX_SAME_FAILURES": ("LIMITS", "SAME_FAILURES"),
     "MAX_RUN_S": ("LIMITS", "RUN_S"),
-    "MAX_ATTEMPTS": ("LIMITS", "ATTEMPTS"),
     "MAX_MESSAGE_CHARS": ("LIMITS", "MESSAGE_CHARS"),
     "MAX_RESULT_CHARS": ("LIMITS", "RESULT_CHARS"),
+    "MAX_SAME_FAILURES": ("LIMITS", "SAME_FAILURES"),
+    "MAX_ATTEMPTS": ("LIMITS", "ATTEMPTS"),
     "CHANGES_MAX_ROWS": ("LIMITS", "CHANGED_ROWS"),
     "CHANGES_MAX_BYTES": ("LIMITS", "CHANGED_BYTES"),
     "AGUI_MAX_BODY_BYTES": ("LIMITS", "AGUI_BODY_BYTES"),
+    "MODEL_RETRY_DELAY_S": ("TIMEOUTS", "MODEL_RETRY_S"),
+    "CLIENT_TOOL_TTL_S": ("TIMEOUTS", "CLIENT_TOOL_S"),
+    "TOKEN_FAILURES": ("RATES", "UNKNOWN_TOKENS"),
     "FIRST_BYTE_TIMEOUT_S": ("TIMEOUTS", "FIRST_BYTE_S"),
     "IDLE_TIMEOUT_S": ("TIMEOUTS", "IDLE_S"),
     "TOTAL_TIMEOUT_S": ("TIMEOUTS", "MODEL_CALL_S"),
-    "MODEL_RETRY_DELAY_S": ("TIMEOUTS", "MODEL_RETRY_S"),
     "TOOL_TIMEOUT_S": ("TIMEOUTS", "TOOL_S"),
     "WRITE_TIMEOUT_S": ("TIMEOUTS", "WRITE_S"),
     "PIECE_TIMEOUT_S": ("TIMEOUTS", "PIECE_S"),
     "CONTEXT_TIMEOUT_S": ("TIMEOUTS", "CONTEXT_S"),
     "APPROVAL_TTL_S": ("TIMEOUTS", "APPROVAL_S"),
     "QUESTION_TTL_S": ("TIMEOUTS", "QUESTION_S"),
-    "CLIENT_TOOL_TTL_S": ("TIMEOUTS", "CLIENT_TOOL_S"),
     "RATE_USER": ("RATES", "USER"),
     "RATE_SITE": ("RATES", "SITE"),
     "API_RATE": ("RATES", "API"),
     "API_WRITE_RATE": ("RATES", "API_WRITE"),
-    "TOKEN_FAILURES": ("RATES", "UNKNOWN_TOKENS"),
     "AUDIT_STARTS": ("AUDIT", "STARTS"),
     "AUDIT_READS": ("AUDIT", "READS"),
     "AUDIT_IP": ("AUDIT", "IP"),
@@ -187,12 +211,6 @@ RETIRED: Mapping[str, tuple[str, str]] = {
     "TOKEN_DAYS": ("TOKENS", "DAYS"),
     "TOKEN_MAX_DAYS": ("TOKENS", "MAX_DAYS"),
 }
-
-# What no site sets.
-FLUSH_S = 0.25  # between two commits of growing text
-BROWSER_CONTEXT_CHARS = 20_000  # what a page may add to a message
-BROWSER_LEASE_S = 20.0  # of the tab that carries a call out, renewed by it
-POLICY_TTL_S = 5.0  # how long rules that are rows are kept in a process
 
 
 def _default(own: Any) -> Any:
@@ -237,8 +255,10 @@ def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 def unknown_names(own: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with each unknown name, and what to do about it."""
     for path, _ in flat(own):
-        new = RETIRED.get(path[0]) if len(path) == 1 else None
-        if new:
+        new = RETIRED.get(path[0], path) if len(path) == 1 else path
+        if new in FIXED:
+            yield f"{typed(*path)} is always {FIXED[new]!r} now.", "Remove it."
+        elif new != path:
             yield f"{typed(*path)} is now {typed(*new)}.", "Rename it."
         elif setting_at(path) is None:
             yield f"{typed(*path)} is not a setting.", "Remove it, or correct its name."
@@ -296,7 +316,7 @@ def profile(name: str = "default") -> dict[str, Any]:
     return found
 
 
-def load(setting: str, path: str) -> Any:
+def import_named(setting: str, path: str) -> Any:
     """Import the dotted `path` that `setting` gives; the error names both."""
     try:
         return import_string(path)

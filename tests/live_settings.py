@@ -4,7 +4,8 @@ Settings of servers that tests start: the demo's, with tools whose effects count
 TESTS_PROVIDER=plain asks the model over plain HTTP, which spares each process the
 import of litellm. TESTS_LAYER=deaf drops every message of the channel layer.
 TESTS_CSP is the Content-Security-Policy of every answer. TESTS_SETTINGS is JSON
-that goes over AI_ASSISTANT. TESTS_SCRIPT_NAME is the path below which the site is.
+that goes over AI_ASSISTANT, and TESTS_CONSTANTS over those of ai_assistant.conf.
+TESTS_SCRIPT_NAME is the path below which the site is.
 """
 
 import json
@@ -36,7 +37,6 @@ AI_ASSISTANT = conf.merged(
         "LIMITS": {
             "RUNS_PER_USER": 1000,
             "RUNS_PER_PROCESS": 200,
-            "ATTEMPTS": int(os.environ.get("TESTS_MAX_ATTEMPTS", "5")),
         },
         "RATES": {"USER": ""},
         "TITLES": False,  # tests count the calls of the model
@@ -66,3 +66,5 @@ if os.environ.get("TESTS_CSP"):
 AI_ASSISTANT = conf.merged(
     AI_ASSISTANT, json.loads(os.environ.get("TESTS_SETTINGS", "{}"))
 )
+for name, value in json.loads(os.environ.get("TESTS_CONSTANTS", "{}")).items():
+    setattr(conf, name, value)

@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.admin.base import AssistantAdmin, ReadOnlyAdmin
+from ai_assistant.engine.queries import has_changes
 from ai_assistant.models.call import ToolCall
-from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Feedback
 from ai_assistant.models.run import Run
 
@@ -83,7 +83,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, context: dict[str, Any]
     ) -> HttpResponse:
         """Say what stays, before it is deleted."""
-        if ChangeSet.objects.filter(run__conversation=context["object"]).exists():
+        if has_changes(context["object"].pk):
             context["subtitle"] = _("The record of what was changed is kept.")
         return super().render_delete_form(request, context)
 

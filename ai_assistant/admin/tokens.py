@@ -18,9 +18,9 @@ from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
 from ai_assistant.admin.base import AssistantAdmin, ReadOnlyAdmin
+from ai_assistant.engine.queries import runs_of_tokens
 from ai_assistant.engine.service import revoke
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.run import UNATTENDED, Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.tokens import end_after, state_of, store_new
@@ -305,9 +305,7 @@ class AccessTokenAdmin(ReadOnlyAdmin):
     def _asked(
         self, request: HttpRequest, tokens: QuerySet[AccessToken]
     ) -> HttpResponse:
-        working = Run.objects.filter(
-            token_id__in=tokens.values("pk"), state__in=UNATTENDED
-        )
+        working = runs_of_tokens(tokens.values("pk"))
         context = {
             **self.admin_site.each_context(request),
             "title": _("Revoke access tokens"),

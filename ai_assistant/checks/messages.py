@@ -16,7 +16,7 @@ LEVELS: dict[str, Callable[..., CheckMessage]] = {
 
 
 def problem(check_id: str, text: str, hint: str) -> CheckMessage:
-    """Return a message; the letter of its id, E in E001, is its level."""
+    """Return a message; the first letter of its number, as in E001, is its level."""
     level = LEVELS[check_id.partition(".")[2][0]]
     return level(text, hint=hint, id=check_id)
 

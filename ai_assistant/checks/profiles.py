@@ -86,7 +86,7 @@ def key_is_missing(profile: Mapping[str, Any]) -> bool:
 def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
     path = profile.get("PROVIDER", DEFAULT)
     try:
-        provider = conf.load("PROFILES", path)
+        provider = conf.import_named("PROFILES", path)
     except ImproperlyConfiguredAssistant:
         yield problem(
             "ai_assistant.E012",

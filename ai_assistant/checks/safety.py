@@ -148,7 +148,7 @@ def _may_have_price(profile: Mapping[str, Any]) -> bool:
     if has_prices(profile) or not profile.get("MODEL"):
         return True
     try:
-        provider = conf.load("PROFILES", profile.get("PROVIDER", DEFAULT))
+        provider = conf.import_named("PROFILES", profile.get("PROVIDER", DEFAULT))
     except ImproperlyConfiguredAssistant:
         return True  # E012 reports it
     return not is_provider(provider) or provider.price_usd is not Provider.price_usd
@@ -225,7 +225,7 @@ HARMLESS = re.compile(
     re.IGNORECASE,
 )
 TEXTS = (models.CharField, models.TextField, models.BinaryField)
-MOST_NAMED = 20
+SUSPECTS_NAMED = 20
 
 
 def check_secrets() -> Iterator[CheckMessage]:
@@ -240,13 +240,17 @@ def check_secrets() -> Iterator[CheckMessage]:
     )
     if not found:
         return
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    more = (
+        f" and {len(found) - SUSPECTS_NAMED} more"
+        if len(found) > SUSPECTS_NAMED
+        else ""
+    )
     yield problem(
         "ai_assistant.I131",
         "The assistant may read these fields, and judging by their names some may be "
-        f"secrets: {', '.join(found[:MOST_NAMED])}{more}.",
-        "Name those that are secret in AI_ASSISTANT['SENSITIVE'], and the others in "
-        "AI_ASSISTANT['NOT_SENSITIVE'], as 'shop.order.pickup_code'.",
+        f"secrets: {', '.join(found[:SUSPECTS_NAMED])}{more}.",
+        "Name those that are secret in AI_ASSISTANT['DATA']['SENSITIVE'], and the "
+        "others in AI_ASSISTANT['DATA']['NOT_SENSITIVE'], as 'shop.order.pickup_code'.",
     )
 
 
@@ -259,28 +263,20 @@ def _is_suspect(field: Any) -> bool:
 
 
 def check_data() -> Iterator[CheckMessage]:
-    """Yield what is wrong with AI_ASSISTANT['DATA_MODELS_EXCLUDED']."""
-    return _unknown_models("DATA_MODELS_EXCLUDED", "ai_assistant.E130")
-
-
-def _unknown_models(setting: str, check_id: str) -> Iterator[CheckMessage]:
-    for label in conf.get(setting):
+    """Yield what is wrong with AI_ASSISTANT['DATA']['MODELS_EXCLUDED']."""
+    for label in conf.get("DATA", "MODELS_EXCLUDED"):
         if not has_model(str(label).lower()):
             yield problem(
-                check_id,
-                f"AI_ASSISTANT[{setting!r}] names {label!r}, but there is no such "
-                "model.",
+                "ai_assistant.E130",
+                f"AI_ASSISTANT['DATA']['MODELS_EXCLUDED'] names {label!r}, but there is "
+                "no such model.",
                 "Write app.model, as 'shop.order', or remove it.",
             )
 
 
 def check_changes() -> list[CheckMessage]:
     """Return what is wrong with the settings of the images of changes."""
-    return [
-        *_storage(),
-        *_side_fields(),
-        *_unknown_models("SIDE_MODELS", "ai_assistant.E142"),
-    ]
+    return [*_storage(), *_written_along()]
 
 
 def _storage() -> Iterator[CheckMessage]:
@@ -307,15 +303,19 @@ def _storage() -> Iterator[CheckMessage]:
         )
 
 
-def _side_fields() -> Iterator[CheckMessage]:
-    for name in conf.get("SIDE_FIELDS"):
-        label, _dot, field = str(name).rpartition(".")
+def _written_along() -> Iterator[CheckMessage]:
+    for name in conf.get("DATA", "WRITTEN_ALONG"):
+        app, _dot, rest = str(name).partition(".")
+        model, _dot, field = rest.partition(".")
         try:
-            apps.get_model(label.lower())._meta.get_field(field)
-        except (LookupError, ValueError, FieldDoesNotExist):
+            options = apps.get_model(app.lower(), model)._meta
+            if field:
+                options.get_field(field)
+        except (LookupError, FieldDoesNotExist):
             yield problem(
-                "ai_assistant.E143",
-                f"AI_ASSISTANT['SIDE_FIELDS'] names {name!r}, but there is no such "
-                "field.",
-                "Write app.model.field, as 'shop.order.changed_by', or remove it.",
+                "ai_assistant.E142",
+                f"AI_ASSISTANT['DATA']['WRITTEN_ALONG'] names {name!r}, but there is no "
+                "such model or field.",
+                "Write app.model or app.model.field, as 'shop.order.changed_by', or "
+                "remove it.",
             )

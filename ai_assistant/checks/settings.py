@@ -140,7 +140,7 @@ def _wrong(
             f"{conf.typed(*path)} is {value!r}, not {wanted}.",
             f"Give {wanted}, or leave it out. {NAMES}",
         )
-    elif path == ("SHORTCUTS",):
+    elif path == ("PANEL", "SHORTCUTS"):
         wanted = "letters, digits or F keys with Ctrl or Alt, as 'Ctrl+Shift+A'"
         for shortcut in filterfalse(_is_shortcut, value):
             yield _wrong_value(path, shortcut, wanted)

@@ -31,7 +31,7 @@ def context_block(items: Iterable[ContextItem]) -> str:
 
     What does not fit is named, so that the model can ask for it.
     """
-    left = int(conf.get("LIMITS", "CONTEXT_CHARS"))
+    left = conf.CONTEXT_CHARS
     lines, names = [], []
     for item in items:
         line = line_of(item)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -24,11 +25,18 @@ from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import (
     Conversation,
     ConversationQuerySet,
+    Feedback,
     Message,
     QueuedMessage,
 )
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import UNFINISHED, WAITING_FOR_PERSON, Channel, Run
+from ai_assistant.models.run import (
+    UNATTENDED,
+    UNFINISHED,
+    WAITING_FOR_PERSON,
+    Channel,
+    Run,
+)
 from ai_assistant.text.unicode import is_control
 from ai_assistant.types import UserKey
 
@@ -76,6 +84,11 @@ def interrupts(user_id: UserKey) -> QuerySet[Interrupt]:
         run__user_id=user_id, run__conversation__deleted_at=None
     )
     return own.select_related("run", "call")
+
+
+def feedback(user_id: UserKey) -> QuerySet[Feedback]:
+    """Return what a user thinks of answers."""
+    return Feedback.objects.filter(user_id=user_id)
 
 
 def changes(user_id: UserKey) -> QuerySet[ChangeSet]:
@@ -162,6 +175,34 @@ def _uuid(name: str) -> UUID | None:
         return UUID(name)
     except ValueError:
         return None
+
+
+# --- what is kept, whoever may see it ---
+
+
+def stored_conversations(user_id: UserKey | None = None) -> ConversationQuerySet:
+    """Return the conversations of a user, or of all, also those just deleted."""
+    every = Conversation.objects.all()
+    return every if user_id is None else every.filter(owner_id=user_id)
+
+
+def unused_conversations(
+    before: datetime, user_id: UserKey | None = None
+) -> ConversationQuerySet:
+    """Return the conversations unused since `before`, none with an unfinished run."""
+    old = stored_conversations(user_id).filter(updated_at__lt=before)
+    return old.exclude(runs__state__in=UNFINISHED)
+
+
+def left_changes(user_id: UserKey | None = None) -> QuerySet[ChangeSet]:
+    """Return the changes of a user, or of all, whose conversations are deleted."""
+    left = ChangeSet.objects.filter(run=None)
+    return left if user_id is None else left.filter(user_id=user_id)
+
+
+def runs_of_tokens(tokens: Collection[UUID] | QuerySet[Any]) -> QuerySet[Run]:
+    """Return what works for access tokens, and would end with them."""
+    return Run.objects.filter(token_id__in=tokens, state__in=UNATTENDED)
 
 
 # --- what its owner has not read ---

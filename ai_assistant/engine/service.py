@@ -37,10 +37,11 @@ from ai_assistant.engine.intake.client_runs import (
     take_answers,
 )
 from ai_assistant.engine.intake.conversations import (
+    CONVERSATION_NAME_CHARS,
     FLAGS,
-    NAME_CHARS,
     deleted_ending,
     purge_deleted,
+    purge_unused,
 )
 from ai_assistant.engine.intake.retries import (
     Version,
@@ -52,6 +53,7 @@ from ai_assistant.engine.intake.retries import (
 from ai_assistant.engine.intake.submission import (
     Accepted,
     ClientNames,
+    SentPage,
     Submission,
     accept,
     check_unused,

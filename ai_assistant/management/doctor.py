@@ -280,8 +280,8 @@ def _model() -> str:
 
 
 def _data_tools() -> str:
-    if not conf.get("DATA_TOOLS"):
-        return "switched off by DATA_TOOLS"
+    if not conf.get("DATA", "TOOLS"):
+        return "switched off by DATA['TOOLS']"
     user = _someone()
     if why := why_missing(user) if user is not None else []:
         raise DoctorProblem(

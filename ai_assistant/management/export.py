@@ -10,18 +10,9 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 
+from ai_assistant.engine import queries
 from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry
-from ai_assistant.models.call import ToolCall
-from ai_assistant.models.change import ChangeSet, RowChange
-from ai_assistant.models.conversation import (
-    Conversation,
-    Feedback,
-    Message,
-    QueuedMessage,
-)
-from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.models.usage import UsageLedger
 
@@ -60,7 +51,6 @@ ROW = ("order", "kind", "model", "object_id", "text", "fields")
 
 # Lists of rows that name the user: name, model, order, fields.
 OF_USER: tuple[tuple[str, type[Model], str, tuple[str, ...]], ...] = (
-    ("feedback", Feedback, "created_at", FEEDBACK),
     ("usage", UsageLedger, "created_at", USAGE),
     ("tokens", AccessToken, "created_at", TOKEN),
     ("audit", AuditEntry, "id", AUDIT),
@@ -78,38 +68,40 @@ def head(user: Any) -> dict[str, Any]:
 def parts(user: Any) -> Iterator[tuple[str, Iterable[dict[str, Any]]]]:
     """Yield the lists of the export, each with its name."""
     yield "conversations", _conversations(user)
-    # Those of existing conversations are exported with their runs.
-    yield "changes", _changes(ChangeSet.objects.filter(user_id=user.pk, run=None))
+    # Those of conversations that are there are told with their runs.
+    yield "changes", _changes(queries.left_changes(user.pk))
+    feedback = queries.feedback(user.pk).order_by("created_at")
+    yield "feedback", feedback.values(*FEEDBACK).iterator()
     for name, model, order, fields in OF_USER:
         rows = model._default_manager.filter(user_id=user.pk).order_by(order)
         yield name, rows.values(*fields).iterator()
 
 
 def _conversations(user: Any) -> Iterator[dict[str, Any]]:
-    own = Conversation.objects.filter(owner_id=user.pk).order_by("created_at")
-    for conversation in own.values(*CONVERSATION).iterator():
-        of_it = {"conversation_id": conversation["id"]}
-        queued = QueuedMessage.objects.filter(**of_it, dropped_at=None)
-        runs = Run.objects.filter(**of_it).order_by("created_at")
+    own = queries.stored_conversations(user.pk).order_by("created_at")
+    for conversation in own.iterator():
+        queued = queries.queued_messages(conversation.pk)
         yield {
-            **conversation,
-            "messages": list(Message.objects.filter(**of_it).values(*MESSAGE)),
+            **_fields(conversation, CONVERSATION),
+            "messages": list(conversation.messages.values(*MESSAGE)),
             "queued": list(queued.values(*QUEUED)),
-            "runs": [_with_calls(run) for run in runs.values(*RUN)],
+            "runs": [_run(run) for run in conversation.runs.order_by("created_at")],
         }
 
 
-def _with_calls(run: dict[str, Any]) -> dict[str, Any]:
-    of_it = {"run_id": run["id"]}
+def _run(run: Any) -> dict[str, Any]:
     return {
-        **run,
-        "calls": list(ToolCall.objects.filter(**of_it).values(*CALL)),
-        "interrupts": list(Interrupt.objects.filter(**of_it).values(*INTERRUPT)),
-        "changes": list(_changes(ChangeSet.objects.filter(**of_it))),
+        **_fields(run, RUN),
+        "calls": list(run.calls.values(*CALL)),
+        "interrupts": list(run.interrupts.values(*INTERRUPT)),
+        "changes": list(_changes(run.change_sets.all())),
     }
 
 
-def _changes(changes: QuerySet[ChangeSet]) -> Iterator[dict[str, Any]]:
-    for change in changes.order_by("created_at").values(*CHANGE).iterator():
-        rows = RowChange.objects.filter(change_set_id=change["id"])
-        yield {**change, "rows": list(rows.values(*ROW))}
+def _changes(changes: QuerySet[Any]) -> Iterator[dict[str, Any]]:
+    for change in changes.order_by("created_at").iterator():
+        yield {**_fields(change, CHANGE), "rows": list(change.rows.values(*ROW))}
+
+
+def _fields(row: Model, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}

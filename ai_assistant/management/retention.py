@@ -1,16 +1,15 @@
 """Let go of old conversations, with all that belongs to them."""
 
 from datetime import datetime, timedelta
-from uuid import UUID
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from ai_assistant.engine.queries import left_changes, unused_conversations
+from ai_assistant.engine.service import purge_unused
 from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry
-from ai_assistant.models.change import ChangeSet
-from ai_assistant.models.conversation import Conversation
-from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import forget_before, record, seal_all, verify
 from ai_assistant.types import UserKey
@@ -21,55 +20,31 @@ def days_ago(days: int) -> datetime:
     return clock.now() - timedelta(days=days)
 
 
-def old_conversations(
-    before: datetime, user_id: UserKey | None = None
-) -> QuerySet[Conversation]:
-    """Return the conversations unused since `before`, none with an unfinished run."""
-    old = Conversation.objects.filter(updated_at__lt=before)
-    if user_id is not None:
-        old = old.filter(owner_id=user_id)
-    return old.exclude(runs__state__in=UNFINISHED)
-
-
 def purge_conversations(before: datetime, user_id: UserKey | None = None) -> int:
     """
     Delete the old conversations; return how many.
 
     Runs, events, messages, calls and changes go with them; usage and audit stay.
     """
-    rows = old_conversations(before, user_id).order_by("updated_at")
+    rows = unused_conversations(before, user_id).order_by("updated_at")
     keys = list(rows.values_list("pk", flat=True).distinct())
-    count = sum(_delete(pk, before) for pk in keys)
+    count = sum(purge_unused(pk, before) for pk in keys)
     _record("conversations", count, before, user_id)
     return count
 
 
-def _delete(pk: UUID, before: datetime) -> bool:
-    with transaction.atomic():
-        own = Conversation.objects.filter(pk=pk, updated_at__lt=before)
-        if not own.lock_row():  # a message that comes now waits
-            return False
-        if Run.objects.filter(conversation_id=pk, state__in=UNFINISHED).exists():
-            return False
-        ChangeSet.objects.filter(run__conversation_id=pk).delete()
-        own.delete()
-        return True
-
-
-def old_changes(
-    before: datetime, user_id: UserKey | None = None
-) -> QuerySet[ChangeSet]:
+def old_changes(before: datetime, user_id: UserKey | None = None) -> QuerySet[Any]:
     """Return the changes from before `before` whose conversations are deleted."""
-    old = ChangeSet.objects.filter(run=None, created_at__lt=before)
-    return old if user_id is None else old.filter(user_id=user_id)
+    return left_changes(user_id).filter(created_at__lt=before)
 
 
 def purge_changes(before: datetime, user_id: UserKey | None = None) -> int:
     """Delete the old changes of deleted conversations; return how many."""
-    keys = list(old_changes(before, user_id).values_list("pk", flat=True))
+    old = old_changes(before, user_id)
+    keys = list(old.values_list("pk", flat=True))
     for pk in keys:  # each may have very many rows
         with transaction.atomic():
-            ChangeSet.objects.filter(pk=pk).delete()
+            old.filter(pk=pk).delete()
     _record("changes", len(keys), before, user_id)
     return len(keys)
 

@@ -23,7 +23,7 @@ def provider_for(profile: Mapping[str, Any]) -> Provider:
         raise ModelError("not_configured", "The profile has no MODEL.")
     try:
         path = profile.get("PROVIDER", DEFAULT)
-        provider = conf.load("PROFILES", path)(profile)
+        provider = conf.import_named("PROFILES", path)(profile)
     except ImproperlyConfiguredAssistant as error:
         raise ModelError("not_configured", str(error)) from error
     if not isinstance(provider, Provider):

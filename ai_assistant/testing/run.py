@@ -114,8 +114,8 @@ def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who an
         user,
         recording,
         text=text,
-        page_path=path,
-        context=context or {},
+        path=path,
+        context=context,
         conversation_id=conversation_id or uuid4(),
     )
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -18,7 +18,7 @@ from django.test import override_settings
 from ai_assistant import conf
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.execution.sweep import give_out_calls
-from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.intake.submission import SentPage, Submission, accept
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.base import Answer, kind_named
 from ai_assistant.engine.interrupts.browser import FromPage, finish_call
@@ -168,10 +168,18 @@ QUIET_S = 3600.0  # a lease that outlasts every test: the run is never taken ove
 ROUNDS = 100  # of long tools and model calls; more is a test that never ends
 
 
-def play(user: Any, recording: Recording, **said: Any) -> Played:
+def play(
+    user: Any,
+    recording: Recording,
+    *,
+    path: str,
+    context: Mapping[str, JSON] | None = None,
+    **said: Any,
+) -> Played:
     """Send a message of `user`, and execute its run until it ends or waits."""
+    page = SentPage(path=path, context=context or {})
     with _stage(recording) as stage:
-        message = Submission(user_id=user.pk, key=uuid4().hex, **said)
+        message = Submission(user_id=user.pk, key=uuid4().hex, page=page, **said)
         accepted = accept(message, owner=this_process())
         stage.execute(accepted.run_id, accepted.hold)
         check_ids(RunScope(Run.objects.get(pk=accepted.run_id), user))
@@ -250,7 +258,6 @@ def _stage(recording: Recording) -> Iterator[_Stage]:
         "BACKGROUND": "threads",
         "EXECUTOR": "web",
         "LEASE_S": QUIET_S,
-        "TIMEOUTS": {"MODEL_RETRY_S": 0.001},
     }
     options = conf.merged(getattr(settings, "AI_ASSISTANT", {}), own)
     layers = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
@@ -262,7 +269,8 @@ def _stage(recording: Recording) -> Iterator[_Stage]:
         watched_tools(recording),
     ):
         stage = _Stage(thread)
-        with patch.object(long_tools, "_pool", lambda: stage):
+        pool = patch.object(long_tools, "_pool", lambda: stage)
+        with pool, patch.object(conf, "MODEL_RETRY_S", 0.001):
             yield stage
     if recording.broken is not None:
         raise recording.broken

@@ -89,7 +89,7 @@ class TestRules:
         answer = staff("add", "view").post(ADD, posted(tools=tools), follow=True)
 
         said = answer.content.decode()
-        assert said.count("There is no tool “nosuch” now") == warned
+        assert said.count("There is no tool “nosuch” yet") == warned
         assert PolicyRule.objects.count() == 1
 
     def test_form_says_what_module_and_group_are(self, staff):

@@ -14,11 +14,11 @@ from ai_assistant.changes.values import (
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.fragments import fragment
 from ai_assistant.render.html.transcript.thread import read_pinned
-from ai_assistant.web.panel.panel import Panel
 from tests.bench.data_rows import PAGE, Rows, timed
 from tests.bench.report import emit, median
 from tests.bench.sizes import STATIC
 from tests.browser.chromium import FLAGS
+from tests.render.html.tab import panel
 
 COUNT = 50
 MEGABYTE = 1_000_000
@@ -47,11 +47,10 @@ def measure(rows: Rows) -> None:
         nonce="nonce",
         proposal=to_json(changes),
     )
-    panel = Panel(user_name="ada", can_use=True, path="/admin/", conversation="")
 
     def draw() -> str:
         return "".join(
-            fragment("approval", item=item, panel=panel)
+            fragment("approval", item=item, panel=panel())
             for item in read_pinned(rows.run.conversation)
         )
 

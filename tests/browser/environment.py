@@ -9,8 +9,9 @@ ENV = {
     # a model that is silent or fails is given up soon
     "TESTS_SETTINGS": json.dumps(
         {
-            "TIMEOUTS": {"FIRST_BYTE_S": 4, "MODEL_RETRY_S": 0.1},
+            "TIMEOUTS": {"FIRST_BYTE_S": 4},
             "LIMITS": {"MODEL_RETRIES": 1},
         }
     ),
+    "TESTS_CONSTANTS": '{"MODEL_RETRY_S": 0.1}',
 }

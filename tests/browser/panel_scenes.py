@@ -251,5 +251,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 SETTINGS: dict[str, dict[str, Any]] = {
     "models": {"PROFILES": {"large": {"MODEL": "openai/large", "LABEL": "Large one"}}},
     "rate-limit": {"RATES": {"USER": "1/m"}},
-    "banner-production": {"BANNER": {"text": "PRODUCTION", "level": "danger"}},
+    "banner-production": {
+        "PANEL": {"BANNER": {"text": "PRODUCTION", "level": "danger"}}
+    },
 }

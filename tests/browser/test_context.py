@@ -549,7 +549,9 @@ class TestWithheld:
 
     @pytest.fixture
     def kept(self, own_server: Callable[..., DemoServer], visit: Visit) -> Panel:
-        said = json.dumps({"DATA_MODELS_EXCLUDED": ["questionnaires.questionnaire"]})
+        said = json.dumps(
+            {"DATA": {"MODELS_EXCLUDED": ["questionnaires.questionnaire"]}}
+        )
         server = own_server(env={"TESTS_SETTINGS": said})
         return visit(server).panel(FORM)
 

@@ -86,7 +86,7 @@ class TestTrustedTypes:
             tmp_path,
             model,
             "live_settings",
-            assistant={"HTMX": "none"},
+            assistant={"PANEL": {"HTMX": "none"}},
             TESTS_CSP=policy,
         ) as server:
             panel = visit(server).panel()

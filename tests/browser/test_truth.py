@@ -57,8 +57,10 @@ def offered(request: dict[str, Any]) -> set[str]:
 def strict(own_server: OwnServer) -> DemoServer:
     """A site with a banner, where nobody may send more than two messages a minute."""
     own = {
-        "BANNER": {"text": "PRODUCTION", "level": "danger"},
-        "DISCLAIMER": "Ask Ada if in doubt.",
+        "PANEL": {
+            "BANNER": {"text": "PRODUCTION", "level": "danger"},
+            "DISCLAIMER": "Ask Ada if in doubt.",
+        },
         "RATES": {"USER": "2/m"},
     }
     return own_server(env={"TESTS_SETTINGS": json.dumps(own)})

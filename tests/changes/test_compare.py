@@ -105,7 +105,10 @@ class TestChange:
         ]
 
     def test_of_a_field_that_the_site_sets_itself_is_expected(self, settings):
-        side = {**settings.AI_ASSISTANT, "SIDE_FIELDS": ["gallery.Work.year"]}
+        side = {
+            **settings.AI_ASSISTANT,
+            "DATA": {"WRITTEN_ALONG": ["gallery.Work.year"]},
+        }
         settings.AI_ASSISTANT = side
         work = Work.objects.first()
 
@@ -296,7 +299,7 @@ class TestOthers:
         assert unexpected_of(shown(one(work, "action")), forms.raw_sql) == []
 
     def test_tables_written_along_are_expected(self, settings):
-        side = {**settings.AI_ASSISTANT, "SIDE_MODELS": ["gallery.Artist"]}
+        side = {**settings.AI_ASSISTANT, "DATA": {"WRITTEN_ALONG": ["gallery.Artist"]}}
         settings.AI_ASSISTANT = side
 
         found = unexpected_of(shown(new(Work, title="New")), forms.create)

@@ -112,12 +112,10 @@ class TestGap:
 
         assert [gap["kind"] for gap in recorder.gaps] == ["file"]
 
-    def test_is_a_file_that_is_too_large(self, settings):
+    def test_is_a_file_that_is_too_large(self, monkeypatch):
         scanned().scan.save("large.txt", ContentFile(bytes(10_000)))
         forms.make_files_old()
-        settings.AI_ASSISTANT = conf.merged(
-            settings.AI_ASSISTANT, {"LIMITS": {"CHANGED_BYTES": 5000}}
-        )
+        monkeypatch.setattr(conf, "CHANGED_BYTES", 5000)
 
         recorder, _, _ = recorded(forms.file_replaced)
 

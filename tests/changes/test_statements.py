@@ -95,10 +95,8 @@ class TestGaps:
         assert [(gap["kind"], gap["count"]) for gap in recorder.gaps] == [("unseen", 4)]
         check_true(recorder, before, after)
 
-    def test_are_rows_above_the_limit(self, settings):
-        settings.AI_ASSISTANT = conf.merged(
-            settings.AI_ASSISTANT, {"LIMITS": {"CHANGED_ROWS": 3}}
-        )
+    def test_are_rows_above_the_limit(self, monkeypatch):
+        monkeypatch.setattr(conf, "CHANGED_ROWS", 3)
 
         recorder, before, after = recorded(forms.update_expression)
 
@@ -106,10 +104,8 @@ class TestGaps:
         assert len(recorder.rows) <= 3
         check_true(recorder, before, after)
 
-    def test_are_bytes_above_the_limit(self, settings):
-        settings.AI_ASSISTANT = conf.merged(
-            settings.AI_ASSISTANT, {"LIMITS": {"CHANGED_BYTES": 200}}
-        )
+    def test_are_bytes_above_the_limit(self, monkeypatch):
+        monkeypatch.setattr(conf, "CHANGED_BYTES", 200)
 
         recorder, _, _ = recorded(forms.update_expression)
 

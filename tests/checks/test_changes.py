@@ -1,3 +1,5 @@
+import pytest
+
 from ai_assistant.checks import check_assistant
 
 
@@ -29,29 +31,19 @@ class TestStash:
         )
 
 
-class TestSideModels:
-    def test_side_model_that_does_not_exist_is_an_error(self, assistant, only):
-        assistant(SIDE_MODELS=["shop.nothing"])
+class TestWrittenAlong:
+    @pytest.mark.parametrize("name", ["shop.nothing", "auth.user.nothing", "user"])
+    def test_name_of_nothing_is_an_error(self, assistant, only, name):
+        assistant(DATA={"WRITTEN_ALONG": [name]})
 
         assert only() == (
             "ai_assistant.E142",
-            "AI_ASSISTANT['SIDE_MODELS'] names 'shop.nothing', but there is no such "
-            "model. | Write app.model, as 'shop.order', or remove it.",
+            f"AI_ASSISTANT['DATA']['WRITTEN_ALONG'] names {name!r}, but there is no such "
+            "model or field. | Write app.model or app.model.field, as "
+            "'shop.order.changed_by', or remove it.",
         )
 
+    def test_model_and_field_are_right(self, assistant):
+        assistant(DATA={"WRITTEN_ALONG": ["auth.Group", "auth.user.email"]})
 
-class TestSideFields:
-    def test_side_field_that_does_not_exist_is_an_error(self, assistant, only):
-        assistant(SIDE_FIELDS=["auth.user.nothing"])
-
-        assert only() == (
-            "ai_assistant.E143",
-            "AI_ASSISTANT['SIDE_FIELDS'] names 'auth.user.nothing', but there is no "
-            "such field. | Write app.model.field, as 'shop.order.changed_by', or "
-            "remove it.",
-        )
-
-    def test_known(self, assistant, only):
-        assistant(SIDE_FIELDS=["auth.user.email"], SIDE_MODELS=["shop.nothing"])
-
-        assert only()[0] == "ai_assistant.E142"
+        assert check_assistant() == []

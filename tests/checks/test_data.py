@@ -12,14 +12,14 @@ from tests.warehouse.models import Supplier
 
 @pytest.mark.parametrize("label", ["library.book", "Library.Book"])
 def test_known_model(settings, label):
-    settings.AI_ASSISTANT = {"DATA_MODELS_EXCLUDED": [label]}
+    settings.AI_ASSISTANT = {"DATA": {"MODELS_EXCLUDED": [label]}}
 
     assert not list(check_data())
 
 
 @pytest.mark.parametrize("label", ["library.nothing", "book", "", 1])
 def test_unknown_model(settings, label):
-    settings.AI_ASSISTANT = {"DATA_MODELS_EXCLUDED": [label]}
+    settings.AI_ASSISTANT = {"DATA": {"MODELS_EXCLUDED": [label]}}
 
     (message,) = check_data()
     assert message.id == "ai_assistant.E130"
@@ -43,7 +43,7 @@ class TestSuspects:
         settings.AI_ASSISTANT = {}
         (message,) = check_secrets()
         named = re.findall(r"[a-z_]+\.[a-z_]+\.[a-z_]+", message.msg)
-        settings.AI_ASSISTANT = {setting: named}
+        settings.AI_ASSISTANT = {"DATA": {setting: named}}
 
         assert not list(check_secrets())
 

@@ -123,8 +123,8 @@ class TestValue:
         [
             ("EXECUTOR", "celery", "one of 'web', 'worker'"),
             ("BACKGROUND", "no", "one of 'auto', 'celery', 'threads'"),
-            ("HTMX", "2", "one of 'auto', 'vendored', 'none'"),
-            ("LAUNCHER", "right", "one of 'end', 'start', 'none'"),
+            ("PANEL.HTMX", "2", "one of 'auto', 'vendored', 'none'"),
+            ("PANEL.LAUNCHER", "right", "one of 'end', 'start', 'none'"),
             ("LIMITS.STEPS", 0, "more than 0"),
             ("TIMEOUTS.WRITE_S", -1, "more than 0"),
             ("LIMITS.MODEL_RETRIES", -1, "0 or more"),
@@ -139,12 +139,12 @@ class TestValue:
         )
 
     def test_a_shortcut_that_is_none(self, assistant, only):
-        assistant(SHORTCUTS=["Ctrl+Shift+A", "A"])
+        assistant(PANEL={"SHORTCUTS": ["Ctrl+Shift+A", "A"]})
 
         wanted = "letters, digits or F keys with Ctrl or Alt, as 'Ctrl+Shift+A'"
         assert only() == (
             "ai_assistant.E004",
-            f"AI_ASSISTANT['SHORTCUTS'] is 'A', not {wanted}. | Give {wanted}.",
+            f"AI_ASSISTANT['PANEL']['SHORTCUTS'] is 'A', not {wanted}. | Give {wanted}.",
         )
 
     def test_no_retries_is_a_choice(self, assistant):

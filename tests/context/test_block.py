@@ -12,11 +12,9 @@ pytestmark = [pytest.mark.row("C08"), pytest.mark.row("C16")]
 
 
 @pytest.fixture
-def chars(settings):
+def chars(monkeypatch):
     def change(number):
-        settings.AI_ASSISTANT = conf.merged(
-            settings.AI_ASSISTANT, {"LIMITS": {"CONTEXT_CHARS": number}}
-        )
+        monkeypatch.setattr(conf, "CONTEXT_CHARS", number)
 
     return change
 

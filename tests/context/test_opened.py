@@ -142,8 +142,10 @@ class TestSummary:
     def test_site_can_add_and_open(self, user, questionnaire, settings):
         settings.AI_ASSISTANT = {
             **settings.AI_ASSISTANT,
-            "SENSITIVE": ["questionnaires.Questionnaire.title"],
-            "NOT_SENSITIVE": ["auth.user.is_staff"],
+            "DATA": {
+                "SENSITIVE": ["questionnaires.Questionnaire.title"],
+                "NOT_SENSITIVE": ["auth.user.is_staff"],
+            },
         }
 
         assert "title" not in admin_summary(change(questionnaire), user, questionnaire)
@@ -153,7 +155,7 @@ class TestSummary:
     def test_nothing_of_a_sensitive_model(self, user, questionnaire, settings):
         settings.AI_ASSISTANT = {
             **settings.AI_ASSISTANT,
-            "SENSITIVE": ["questionnaires.questionnaire"],
+            "DATA": {"SENSITIVE": ["questionnaires.questionnaire"]},
         }
 
         assert admin_summary(change(questionnaire), user, questionnaire) == {}
@@ -162,7 +164,10 @@ class TestSummary:
         assert "Weekly" not in str(found)
 
     def test_key_to_a_sensitive_model_has_no_text(self, user, questionnaire, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "SENSITIVE": ["auth.user"]}
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "DATA": {"SENSITIVE": ["auth.user"]},
+        }
 
         told = admin_summary(change(questionnaire), user, questionnaire)
 
@@ -173,7 +178,7 @@ class TestSummary:
     ):
         settings.AI_ASSISTANT = {
             **settings.AI_ASSISTANT,
-            "DATA_MODELS_EXCLUDED": ["auth.User"],
+            "DATA": {"MODELS_EXCLUDED": ["auth.User"]},
         }
 
         told = admin_summary(change(questionnaire), user, questionnaire)

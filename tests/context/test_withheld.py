@@ -32,9 +32,9 @@ def questionnaire(user):
 def kept(request, settings, monkeypatch):
     """Keep questionnaires from the assistant, in each way in turn; return if so."""
     label = "questionnaires.questionnaire"
-    options = {"sensitive": "SENSITIVE", "excluded": "DATA_MODELS_EXCLUDED"}
+    options = {"sensitive": "SENSITIVE", "excluded": "MODELS_EXCLUDED"}
     if name := options.get(request.param):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, name: [label]}
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "DATA": {name: [label]}}
     elif request.param == "admin":
         own = admin.site.get_model_admin(Questionnaire)
         monkeypatch.setattr(own, "assistant", False, raising=False)

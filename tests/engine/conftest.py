@@ -18,7 +18,7 @@ from django.db import connection
 from ai_assistant import conf
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.execution.sweep import claim_runs
-from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.intake.submission import SentPage, Submission, accept
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.models.run import Run
@@ -91,7 +91,7 @@ def script():
 
 
 @pytest.fixture(autouse=True)
-def options(settings, script):
+def options(settings, script, monkeypatch):
     """Set options of AI_ASSISTANT: `options(LIMITS={"STEPS": 3})`."""
 
     def change(**changed):
@@ -103,10 +103,10 @@ def options(settings, script):
         "SCRIPT": script,
     }
     policy = {"write_effect": "allow", "write_external": "allow"}
+    monkeypatch.setattr(conf, "MODEL_RETRY_S", 0.001)
     change(
         PROFILES={"default": profile},
         POLICY={**policy, "background_steps": "allow"},
-        TIMEOUTS={"MODEL_RETRY_S": 0.001},
         EXECUTOR="web",
         LEASE_S=10.0,
     )
@@ -166,11 +166,12 @@ def offer():
 def submission(user):
     """Return a message to be sent, each with a key and a conversation of its own."""
 
-    def make(text="Hello", **fields):
+    def make(text="Hello", *, page_path="", page_title="", context=None, **fields):
+        page = SentPage(path=page_path, title=page_title, context=context or {})
         fields.setdefault("user_id", user.pk)
         fields.setdefault("conversation_id", uuid.uuid4())
         fields.setdefault("key", uuid.uuid4().hex)
-        return Submission(text=text, **fields)
+        return Submission(text=text, page=page, **fields)
 
     return make
 

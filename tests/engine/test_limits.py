@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.mark.row("H13")
 class TestLimits:
     def test_steps(self, play, script, options):
-        options(LIMITS={"STEPS": 3, "SAME_FAILURES": 9})
+        options(LIMITS={"STEPS": 3})
         script.add(*[reply("", call("echo", {"text": "a"}))] * 3)
 
         run = play()

@@ -47,7 +47,7 @@ DEAF = {
 # Runs are interrupted here more often than anywhere: none is to be given up. Nor is a
 # write whose process was frozen in its middle, which would be undone and told as failed.
 PATIENT = {
-    "TESTS_MAX_ATTEMPTS": "1000",
+    "TESTS_CONSTANTS": '{"RUN_ATTEMPTS": 1000}',
     "TESTS_SETTINGS": '{"TIMEOUTS": {"WRITE_S": 30}}',
 }
 

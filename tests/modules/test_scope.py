@@ -353,7 +353,7 @@ class TestItems:
             user,
             Recording(provider=ScriptedProvider(["Fine."])),
             text="x",
-            page_path=path,
+            path=path,
             conversation_id=uuid4(),
         )
 

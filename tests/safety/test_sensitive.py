@@ -70,6 +70,6 @@ def proxy():
 def test_proxy_is_as_secret_as_its_table(proxy, settings):
     assert is_sensitive_model(proxy)
 
-    opened = {"NOT_SENSITIVE": ["auth.permission"]}
+    opened = {"DATA": {"NOT_SENSITIVE": ["auth.permission"]}}
     settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, opened)
     assert not is_sensitive_model(proxy)

@@ -1,5 +1,6 @@
 """Sample data for the templates, with every field a template may read."""
 
+from dataclasses import fields
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -16,10 +17,20 @@ from ai_assistant.changes.values import (
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.diffs.differences import difference_entry
 from ai_assistant.render.html.transcript.stale import StaleBar
+from ai_assistant.render.html.transcript.thread import Drawn
+from ai_assistant.web.panel.layout import Layout
+from ai_assistant.web.panel.panel import Notices, PanelPage, Viewer
 from ai_assistant.web.save_guard.conflicts import Conflict
 
 TIME = datetime(2026, 3, 1, 14, 2, tzinfo=UTC)
 CONVERSATION = "0b8a9f1e-0000-4000-8000-000000000001"
+KINDS = {
+    "viewer": Viewer,
+    "page": PanelPage,
+    "layout": Layout,
+    "notices": Notices,
+    "thread": Drawn,
+}
 ROUTES = [
     "send",
     "stop",
@@ -212,33 +223,44 @@ def queue(said: str = "x", *, goes_on: bool = False) -> dict:
 
 
 def panel(said: str = "x", **changes) -> dict:
-    return {
-        "open": True,
-        "mode": "dock",
-        "width": 400,
+    """Return a panel; `changes` are of it, or of the group that has such a field."""
+    groups = {
+        "viewer": {"name": said, "can_use": True},
+        "page": {
+            "path": said,
+            "name": said,
+            "readonly": False,
+            "chips": {"items": [chip(said)], "room": 12_000},
+        },
+        "layout": {"is_open": True, "mode": "dock", "width": 400},
+        "notices": {"origin": {"label": said, "route": "/admin/"}},
+        "thread": {
+            "title": said,
+            "run_id": "r1",
+            "seq": 1234,
+            "state": "idle",
+            "entries": [user(said), run(said)],
+            "pinned": [approval(said), question(said)],
+        },
+    }
+    drawn = {
+        **groups,
         "conversation": CONVERSATION,
-        "title": said,
-        "run": "r1",
-        "seq": 1234,
-        "state": "idle",
-        "readonly": False,
-        "chips": {"items": [chip(said)], "room": 12_000},
-        "origin": {"label": said, "route": "/admin/"},
-        "thread": [user(said), run(said)],
-        "pinned": [approval(said), question(said)],
         "queue": queue(said),
         "model_label": said,
-        "user_name": said,
         "key": "k1",
-        "path": said,
-        "page": said,
         "urls": {name: f"/assistant/{name}/" for name in ROUTES},
-        "can_use": True,
         "max_chars": 100_000,
-        "notice": said,
         "htmx": "auto",
-        **changes,
     }
+    for name, value in changes.items():
+        has = [group for group, kind in KINDS.items() if name in field_names(kind)]
+        (groups[has[0]] if has else drawn)[name] = value
+    return drawn
+
+
+def field_names(kind: type) -> set[str]:
+    return {field.name for field in fields(kind)}
 
 
 def proposal(said: str = "x") -> dict:

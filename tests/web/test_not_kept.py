@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.test import AsyncClient
 from django.urls import URLPattern, get_resolver, reverse
+
+from ai_assistant.web.rest.routes import api_reverse, resolver
 
 SCRIPT = {"HX-Request": "true"}
 
@@ -17,12 +19,15 @@ pytestmark = pytest.mark.usefixtures("quiet")
 def addresses() -> Iterator[str]:
     """Yield every address of the app; the objects they name are not there."""
     for pattern in _routes(get_resolver("ai_assistant.urls").url_patterns):
-        if pattern.name:
-            known = pattern.pattern.converters
-            yield reverse(
-                f"ai_assistant:{pattern.name}", kwargs={one: uuid4() for one in known}
-            )
+        if pattern.name and pattern.name != "api-below":
+            yield reverse(f"ai_assistant:{pattern.name}", kwargs=_ids(pattern))
+    for pattern in _routes(resolver().url_patterns):
+        yield api_reverse(pattern.name, *_ids(pattern).values())
     yield f"{reverse('ai_assistant:api')}nothing/here/"
+
+
+def _ids(pattern: URLPattern) -> dict[str, UUID]:
+    return {name: uuid4() for name in pattern.pattern.converters}
 
 
 def _routes(patterns: list[Any]) -> Iterator[URLPattern]:

@@ -167,7 +167,7 @@ class TestIcons:
         assert draw_panel().count('id="aia-icons"') == 1
 
     def test_closed_panel_neither_has_nor_uses_them(self):
-        html = draw_panel(open=False)
+        html = draw_panel(is_open=False)
 
         assert "aia-icons" not in html
         assert "<use" not in html
@@ -180,7 +180,7 @@ class TestIcons:
 
 class TestClosedPanel:
     def test_says_so_and_holds_no_conversation(self):
-        html = draw_panel(open=False, state="error")
+        html = draw_panel(is_open=False, state="error")
 
         root = one_with(html, id="aia")
         assert root["data-state"] == "closed"
@@ -188,13 +188,13 @@ class TestClosedPanel:
         assert not all_with(html, id="aia-inner")
 
     def test_has_a_launcher_that_works_without_script(self):
-        html = draw_panel(open=False)
+        html = draw_panel(is_open=False)
 
         launcher = one_with(html, id="aia-launcher", data_aia_open=None)
         assert launcher["href"] == "/assistant/full/"
 
     def test_is_small(self):
-        assert len(draw_panel(open=False)) < 3000
+        assert len(draw_panel(is_open=False)) < 3000
 
 
 class TestOpenPanel:
@@ -315,7 +315,7 @@ class TestThread:
         assert one_with(html, id="u-1")["data-key"] == "k7"
 
     def test_empty_conversation_says_what_to_do(self):
-        html = draw("thread", panel=samples.panel(thread=[]))
+        html = draw("thread", panel=samples.panel(entries=[]))
 
         one_with(html, id="aia-empty")
 

@@ -24,7 +24,7 @@ def _own_site(monkeypatch):
 
 
 def with_theme(name):
-    return override_settings(AI_ASSISTANT={"ENABLED": True, "THEME": name})
+    return override_settings(AI_ASSISTANT={"ENABLED": True, "PANEL": {"THEME": name}})
 
 
 def public(sheet):

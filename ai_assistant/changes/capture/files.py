@@ -42,7 +42,7 @@ def stash_storage() -> Any:
     if chosen in settings.STORAGES:
         return storages[chosen]
     if chosen:
-        return conf.load("STASH_STORAGE", chosen)()
+        return conf.import_named("STASH_STORAGE", chosen)()
     return FileSystemStorage(
         location=_beside_media(),
         file_permissions_mode=0o600,
@@ -172,7 +172,7 @@ class Files:
 
     def _read(self, file: FileImage, storage: Any) -> None:
         size_bytes = storage.size(file.name)
-        if self.size_bytes + size_bytes > conf.get("LIMITS", "CHANGED_BYTES"):
+        if self.size_bytes + size_bytes > conf.CHANGED_BYTES:
             return
         content = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - open until it is stashed
         self._opened.append(content)

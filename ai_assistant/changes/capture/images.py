@@ -22,7 +22,7 @@ from ai_assistant.changes.values import concrete, has_one_key, label, meta
 
 Image = dict[str, Any]  # attname -> JSON
 
-BATCH = 400  # keys in one query; SQLite's oldest limit is 999 values
+KEYS_PER_QUERY = 400  # keys in one query; SQLite's oldest limit is 999 values
 IS_NULL = "aia_is_null_"
 
 
@@ -54,8 +54,8 @@ def in_batches(
 ) -> Iterator[models.QuerySet[Any]]:
     """Yield those of `rows` that have these keys, as many as one query may name."""
     keys = list(pks)
-    for start in range(0, len(keys), BATCH):
-        yield rows.filter(pk__in=keys[start : start + BATCH])
+    for start in range(0, len(keys), KEYS_PER_QUERY):
+        yield rows.filter(pk__in=keys[start : start + KEYS_PER_QUERY])
 
 
 def read_values(

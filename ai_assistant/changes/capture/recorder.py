@@ -190,7 +190,7 @@ class Recorder:
         A row that is known keeps the image that it has. If they are more than can
         be kept, that is a gap.
         """
-        model, limit = concrete(found.model), int(conf.get("LIMITS", "CHANGED_ROWS"))
+        model, limit = concrete(found.model), conf.CHANGED_ROWS
         met: list[RowImage] = []
         values: list[dict[str, Any]] = []
         rows_there = read_values(found, fields=columns(model), limit=limit + 1)
@@ -232,8 +232,8 @@ class Recorder:
     def has_room(self) -> bool:
         """Whether one row more may be kept."""
         size_bytes = self._bytes + self.files.size_bytes
-        is_small = size_bytes <= int(conf.get("LIMITS", "CHANGED_BYTES"))
-        return is_small and len(self._known) < int(conf.get("LIMITS", "CHANGED_ROWS"))
+        is_small = size_bytes <= conf.CHANGED_BYTES
+        return is_small and len(self._known) < conf.CHANGED_ROWS
 
     def gap(self, table: str, kind: str, count: int) -> None:
         """Note rows that were changed without an image."""

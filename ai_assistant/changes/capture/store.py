@@ -12,7 +12,7 @@ from ai_assistant.models.run import Run
 
 logger = logging.getLogger("ai_assistant")
 
-BATCH = 500  # rows in one INSERT
+ROWS_PER_INSERT = 500  # rows in one INSERT
 
 
 def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet | None:
@@ -29,7 +29,7 @@ def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet 
         gaps=recorder.gaps,
     )
     rows = [_row(change_set, place, row) for place, row in enumerate(recorder.rows)]
-    RowChange.objects.bulk_create(rows, batch_size=BATCH)
+    RowChange.objects.bulk_create(rows, batch_size=ROWS_PER_INSERT)
     files = [
         _file(change_set, row, file)
         for row, recorded in zip(rows, recorder.rows, strict=True)

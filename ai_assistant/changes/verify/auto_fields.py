@@ -26,9 +26,9 @@ def is_volatile(field: Any) -> bool:
     Return whether the column may change without approval.
 
     It is filled in by the field or the database, or the site has named it in
-    SIDE_FIELDS.
+    WRITTEN_ALONG.
     """
-    side = conf.get("SIDE_FIELDS")
+    side = conf.get("DATA", "WRITTEN_ALONG")
     if side and f"{meta(field.model).label_lower}.{field.name}" in map(str.lower, side):
         return True
     return _fills_itself(field)
@@ -58,10 +58,10 @@ def is_side(model: Any) -> bool:
     """
     Return whether rows of this table are written along with others.
 
-    Tables of django-reversion and django-simple-history are, and SIDE_MODELS.
+    Tables of django-reversion and django-simple-history are, and the site's WRITTEN_ALONG.
     """
     options = meta(concrete(model))
-    if options.label_lower in {name.lower() for name in conf.get("SIDE_MODELS")}:
+    if options.label_lower in map(str.lower, conf.get("DATA", "WRITTEN_ALONG")):
         return True
     return options.app_label in HISTORY_APPS or hasattr(model, "history_type")
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.engine.calls.progress import Report
 from ai_assistant.engine.calls.recording import kept_changes
 from ai_assistant.engine.calls.versions import remember
-from ai_assistant.engine.calls.write_limit import in_time
+from ai_assistant.engine.calls.write_limit import with_write_limit
 from ai_assistant.engine.interrupts.results import record_result
 from ai_assistant.engine.storage.eventlog import append_events
 from ai_assistant.engine.storage.lease import pass_by_state
@@ -69,7 +69,7 @@ def call_child(
     child = replace(
         parent,
         call=call,
-        tool=in_time(tool),
+        tool=with_write_limit(tool),
         report=Report(above=parent.report),
         above=parent,
         family=[],

@@ -198,7 +198,7 @@ class DurableCalls:
         if tool is not None and is_other_version(call, tool):
             await self._upgrade(call, tool)
         else:
-            await background.send(call.pk)
+            await background.send_call(call.pk)
 
     async def _upgrade(self, call: ToolCall, tool: ToolDefinition) -> None:
         told = await _arguments_now(Attempt(run=self.run_row, call=call, tool=tool))

@@ -150,7 +150,7 @@ def _was_ended() -> bool:
 
 
 @lru_cache(maxsize=CACHED)
-def in_time(tool: ToolDefinition) -> ToolDefinition:
+def with_write_limit(tool: ToolDefinition) -> ToolDefinition:
     """Return the tool as a child: bounded where it is async, else as it is."""
     handler = tool.handler
     if inspect.iscoroutinefunction(handler):

@@ -18,6 +18,7 @@ from django.db.models import (
 
 from ai_assistant.engine.intake.submission import (
     Accepted,
+    SentPage,
     Submission,
     begin,
     busy,
@@ -40,8 +41,8 @@ from ai_assistant.types import UserKey
 
 logger = logging.getLogger("ai_assistant")
 
-BATCH = 50
-ENDED_WELL = ExpressionWrapper(  # as far as the run's own row shows; see queue.next_up
+CONVERSATIONS_AT_ONCE = 50
+ENDED_WELL = ExpressionWrapper(  # as far as the run's own row tells; see queue.next_up
     Q(state=RunState.SUCCEEDED, stop_requested=False), output_field=BooleanField()
 )
 LATER = ("too_many_runs", "session_unknown")  # tried again at the next look
@@ -71,8 +72,8 @@ def start_waiting() -> list[Accepted]:
     """
     Start the messages whose turn has come: of each conversation the first one.
 
-    At most BATCH conversations at a time, those first that have waited longest. What
-    cannot be started yet does not hold up others: the next look continues after it.
+    At most CONVERSATIONS_AT_ONCE at a time, those first that have waited longest.
+    What cannot be started yet keeps nobody else waiting: the next look goes on behind it.
     Safe from any process, any time: of two one finds the run of the other.
     """
     started = []
@@ -130,8 +131,8 @@ def _next_batch() -> list[UUID]:
         since, pk = _looked.last
         rows = rows.filter(created_at__gte=since)
         rows = rows.filter(Q(created_at__gt=since) | Q(pk__gt=pk))
-    found = list(rows[:BATCH])
-    whole = len(found) < BATCH
+    found = list(rows[:CONVERSATIONS_AT_ONCE])
+    whole = len(found) < CONVERSATIONS_AT_ONCE
     _looked.last = None if whole else (found[-1].created_at, found[-1].pk)
     return list(dict.fromkeys(row.conversation_id for row in found))
 
@@ -178,9 +179,9 @@ def _begin(conversation: Conversation, queued: QueuedMessage, owner: str) -> Acc
         conversation_id=conversation.pk,
         key=queued.key,
         text=queued.text,
-        page_path=queued.page_path,
-        page_title=queued.page_title,
-        context=queued.context,
+        page=SentPage(
+            path=queued.page_path, title=queued.page_title, context=queued.context
+        ),
         look_only=queued.look_only,
         profile=queued.profile,
         channel=queued.channel,

@@ -107,7 +107,7 @@ class ProfileModel:
         retried = with_retries(
             lambda: self._patient(provider, request),
             retries=int(conf.get("LIMITS", "MODEL_RETRIES")),
-            delay_s=float(conf.get("TIMEOUTS", "MODEL_RETRY_S")),
+            delay_s=conf.MODEL_RETRY_S,
             max_delay_s=MAX_RETRY_DELAY_S,
         )
         spoke = False
@@ -186,7 +186,7 @@ class ProfileModel:
         )
 
 
-NAME_CHARS = 200
+STORED_NAME_CHARS = 200
 
 
 def store_reply(
@@ -241,8 +241,8 @@ def _new_call(run: Run, requested: RequestedCall) -> ToolCall:
         position=requested.position,
         provider_id=requested.provider_id[:200],
         provider_fields=dict(requested.provider_fields),
-        name=requested.name[:NAME_CHARS],
-        label=str(tool.display.label)[:NAME_CHARS] if tool else "",
+        name=requested.name[:STORED_NAME_CHARS],
+        label=str(tool.display.label)[:STORED_NAME_CHARS] if tool else "",
         effect=tool.effect if tool else "",
         background=tool.execution.background if tool else False,
         version=compute_tool_version(tool) if tool else "",

@@ -35,7 +35,7 @@ def limits() -> Limits:
     return Limits(
         steps=int(conf.get("LIMITS", "STEPS")),
         calls=int(conf.get("LIMITS", "CALLS_PER_STEP")),
-        same_failures=int(conf.get("LIMITS", "SAME_FAILURES")),
+        same_failures=conf.SAME_FAILURES,
         running_s=float(conf.get("LIMITS", "RUN_S")),
     )
 
@@ -109,7 +109,7 @@ def judge_interrupted(run: Run) -> list[Event]:
 def _ending(run: Run, user: Any) -> Ending | None:
     if run.is_stopping:
         return stopped(run)
-    if run.attempts > int(conf.get("LIMITS", "ATTEMPTS")):
+    if run.attempts > conf.RUN_ATTEMPTS:
         return Ending(
             state=RunState.FAILED,
             code="interrupted",

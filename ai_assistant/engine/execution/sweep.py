@@ -43,7 +43,7 @@ from ai_assistant.safety.budgets.ledger import settle_left_behind
 
 logger = logging.getLogger("ai_assistant")
 
-BATCH = 100
+SWEPT_AT_ONCE = 100
 
 
 @dataclass(kw_only=True, slots=True)
@@ -114,7 +114,7 @@ def _claimable(owner: str) -> list[tuple[UUID, str]]:
 
 
 def _expire_waits(swept: Swept) -> None:
-    for interrupt_id in late_interrupts().values_list("pk", flat=True)[:BATCH]:
+    for interrupt_id in late_interrupts().values_list("pk", flat=True)[:SWEPT_AT_ONCE]:
         with suppress(Refused):
             swept.moved.append(expire(interrupt_id).run_id)
 
@@ -124,7 +124,7 @@ def _end_stopped(swept: Swept) -> None:
     noted = Q(stop_requested=True, state__in=(RunState.QUEUED, *WAITING))
     asked = Q(pk__in=StopRequest.objects.values("run_id"))
     for run_id in Run.objects.filter(noted | asked).values_list("pk", flat=True)[
-        :BATCH
+        :SWEPT_AT_ONCE
     ]:
         if heed(run_id, waits=False).ended:
             swept.moved.append(run_id)
@@ -186,7 +186,7 @@ def give_out_calls() -> None:
     )
     # Without those that wait for a look at what they change.
     due = due.exclude(call__asks=True, call__approved=False)
-    for call_id in list(due.values_list("pk", flat=True)[:BATCH]):
+    for call_id in list(due.values_list("pk", flat=True)[:SWEPT_AT_ONCE]):
         if is_due(call_id):
             background.give_out(call_id)
 
@@ -203,6 +203,7 @@ def overdue_s() -> list[float]:
     runs = Run.objects.filter(state=RunState.RUNNING, lease_until__lt=before)
     calls = _at_work().filter(lease_until__lt=before)
     leases = [
-        rows.values_list("lease_until", flat=True)[:BATCH] for rows in (runs, calls)
+        rows.values_list("lease_until", flat=True)[:SWEPT_AT_ONCE]
+        for rows in (runs, calls)
     ]
     return [now - until for found in leases for until in found]

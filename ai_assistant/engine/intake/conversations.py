@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -14,6 +14,7 @@ from ai_assistant.engine.lifecycle.finish import Ending
 from ai_assistant.engine.queries import conversations, get_or_404, runs, unread
 from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.exceptions import Refused
+from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.clock import Now, free
 from ai_assistant.models.conversation import Conversation, Feedback
 from ai_assistant.models.run import UNFINISHED, Run, RunState
@@ -21,7 +22,7 @@ from ai_assistant.safety.audit import record
 from ai_assistant.text.redaction.redact import redact_values
 from ai_assistant.types import UserKey
 
-NAME_CHARS = 200
+CONVERSATION_NAME_CHARS = 200
 FLAGS = {
     "pin": ("pinned_at", True),
     "unpin": ("pinned_at", False),
@@ -46,13 +47,15 @@ def clean_name(text: str) -> str:
     words = " ".join(text.split())
     if not words:
         raise Refused("empty", _("Enter a name first."))
-    if len(words) > NAME_CHARS:
+    if len(words) > CONVERSATION_NAME_CHARS:
         raise Refused(
             "too_long",
             _("This name has %(n)d characters; at most %(most)d are allowed.")
-            % {"n": len(words), "most": NAME_CHARS},
+            % {"n": len(words), "most": CONVERSATION_NAME_CHARS},
         )
-    return redact_values(clean_text(words, NAME_CHARS))[:NAME_CHARS]
+    return redact_values(clean_text(words, CONVERSATION_NAME_CHARS))[
+        :CONVERSATION_NAME_CHARS
+    ]
 
 
 @unit
@@ -111,7 +114,7 @@ def _missing() -> Refused:
 UNDO_S = 10.0  # for which the page offers to take a deletion back
 GRACE_S = 5.0  # for a click in the last moment
 LOOK_S = 10.0  # between two looks of a process for what has to go
-BATCH = 20
+PURGED_AT_ONCE = 20
 
 
 @dataclass(slots=True)
@@ -183,7 +186,7 @@ def purge_deleted(*, now: bool = False) -> int:
     before = Now() - timedelta(seconds=UNDO_S + GRACE_S)
     late = Conversation.objects.filter(deleted_at__lt=before)
     late = late.exclude(runs__state__in=UNFINISHED).order_by("deleted_at")
-    keys = list(late.values_list("pk", flat=True)[:BATCH])
+    keys = list(late.values_list("pk", flat=True)[:PURGED_AT_ONCE])
     return sum(bool(unless_locked(_purge, key)) for key in keys)
 
 
@@ -193,6 +196,22 @@ def _is_due() -> bool:
             return False
         _looked.at = time.monotonic()
         return True
+
+
+@unit
+def purge_unused(conversation_id: UUID, before: datetime) -> bool:
+    """
+    Delete a conversation for good, with its changes, if nobody has used it since.
+
+    Runs, events, messages and calls go with it; usage and audit stay.
+    """
+    own = Conversation.objects.filter(pk=conversation_id, updated_at__lt=before)
+    # The lock first: a message that comes now waits.
+    if not own.lock_row() or own.filter(runs__state__in=UNFINISHED).exists():
+        return False
+    ChangeSet.objects.filter(run__conversation_id=conversation_id).delete()
+    own.delete()
+    return True
 
 
 @unit

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.conf import labelled_profiles
-from ai_assistant.engine.intake.submission import Submission
+from ai_assistant.engine.intake.submission import Lineage, SentPage, Submission
 from ai_assistant.engine.lifecycle.finish import BUDGET
 from ai_assistant.engine.queries import get_or_404, runs
 from ai_assistant.engine.storage.branches import tree_of
@@ -77,12 +77,14 @@ def again_submission(
     asked = question_of(run) if retries else None
     return replace(
         _like(run, session),
-        kind=_beside_kind(run, RunKind.RETRY) if retries else RunKind.CONTINUE,
         key=_key("retry" if retries else "continue", key),
         text=_all_said(run) if asked else _("Go on."),
-        continues=run.pk,
-        beside=run.pk if retries else None,
-        wish=run.wish,
+        lineage=Lineage(
+            kind=_beside_kind(run, RunKind.RETRY) if retries else RunKind.CONTINUE,
+            continues=run.pk,
+            beside=run.pk if retries else None,
+            wish=run.wish,
+        ),
         profile=run.profile,
     )
 
@@ -92,15 +94,14 @@ def regenerate_submission(
     *,
     wish: str = "",
     profile: str = "",
-    page_path: str = "",
-    page_title: str = "",
+    page: SentPage | None = None,
 ) -> Submission:
     """
     Return what is sent for another answer to the question of a run.
 
-    `wish` says how to answer, `profile` who, `page_path` for which page; empty: as
-    before. With another page, the old page's context is dropped. Raise Refused
-    not_found, not_ended, bad_request for a wish or a profile that is not offered.
+    `wish` says how to answer, `profile` who, `page` for which page; empty: as
+    before. What the old page had added is left behind with it. Raise Refused not_found,
+    not_ended, bad_request for a wish or a profile that is not offered.
     """
     run = ended_run(version.user_id, version.run_id)
     offered = {run.profile, *dict(labelled_profiles(without=run.profile))}
@@ -110,15 +111,18 @@ def regenerate_submission(
         )
     asked = question_of(run)
     again = _beside(run, version)
-    if page_path:
-        again = replace(again, page_path=page_path, page_title=page_title, context={})
-    return replace(
-        again,
+    lineage = replace(
+        again.lineage,
         kind=_beside_kind(run, RunKind.VERSION),
-        key=_key(str(run.pk), version.key, wish, profile, page_path),
-        text=asked.text if asked else "",
         continues=run.continues_id if run.kind == RunKind.CONTINUE else None,
         wish=wish,
+    )
+    return replace(
+        again,
+        key=_key(str(run.pk), version.key, wish, profile, page.path if page else ""),
+        text=asked.text if asked else "",
+        page=page or again.page,
+        lineage=lineage,
         profile=profile or run.profile,
     )
 
@@ -149,9 +153,8 @@ def _like(run: Run, session: SessionStamp) -> Submission:
         conversation_id=run.conversation_id,
         key="",
         text="",
-        page_path=run.page_path,
-        page_title=run.page_title,
-        context=run.context,  # what was dropped stays dropped
+        # What was dropped stays dropped.
+        page=SentPage(path=run.page_path, title=run.page_title, context=run.context),
         stamp=session,
         look_only=run.look_only,
     )
@@ -160,8 +163,7 @@ def _like(run: Run, session: SessionStamp) -> Submission:
 def _beside(run: Run, version: Version) -> Submission:
     return replace(
         _like(run, version.stamp),
-        kind=RunKind.VERSION,
-        beside=run.pk,
+        lineage=Lineage(kind=RunKind.VERSION, beside=run.pk),
         profile=run.profile,
         look_only=run.look_only or version.look_only,
     )

@@ -54,6 +54,25 @@ class ClientNames:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SentPage:
+    """The page that a message is sent from, and what it adds: see Run.context."""
+
+    path: str = ""
+    title: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lineage:
+    """How the new run comes from earlier ones."""
+
+    kind: RunKind = RunKind.MESSAGE
+    continues: UUID | None = None
+    beside: UUID | None = None  # the run of which this is another version
+    wish: str = ""  # how to answer this time, see prompts.system
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Submission:
     """A message that a person sends. `key` makes a repeat harmless."""
 
@@ -61,24 +80,24 @@ class Submission:
     conversation_id: UUID
     key: str
     text: str
-    page_path: str = ""
-    page_title: str = ""
-    context: Mapping[str, Any] = field(default_factory=dict)  # see Run.context
+    page: SentPage = SentPage()
     stamp: SessionStamp = field(default_factory=SessionStamp)
-    look_only: bool = False  # nothing may be changed
-    steers: bool = False  # a run under way may read it in its next step
     channel: str = Channel.PANEL
     client: ClientNames | None = None
-    kind: RunKind = RunKind.MESSAGE
-    continues: UUID | None = None
-    beside: UUID | None = None  # the run of which this is another version
-    wish: str = ""  # how to answer, see prompts.system
+    lineage: Lineage = Lineage()
+    look_only: bool = False  # nothing may be changed
+    steers: bool = False  # a run under way may read it in its next step
     profile: str = DEFAULT
 
     @property
+    def is_message(self) -> bool:
+        """Whether a person has typed it, as a message of its own."""
+        return self.lineage.kind == RunKind.MESSAGE
+
+    @property
     def may_wait(self) -> bool:
-        """Whether the message may be queued: AG-UI clients have a rule of their own."""
-        return self.kind == RunKind.MESSAGE and self.channel != Channel.AGUI
+        """Whether it may stand in the queue: a client of AG-UI has a rule of its own."""
+        return self.is_message and self.channel != Channel.AGUI
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -181,7 +200,7 @@ def begin(
     _check_limits(submission, text)
     run = _run(conversation, submission)
     if not is_new:
-        _stand(run, conversation, submission)
+        _stand(run, conversation, submission.lineage)
     return _begin(run, submission, text, owner)
 
 
@@ -232,8 +251,7 @@ def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
     message = message_of(active, submission.key, text, submission.client)
     if submission.steers:  # what is asked meanwhile, it does not answer
         return _tell(active, submission, message)
-    is_message = submission.kind == RunKind.MESSAGE
-    if is_message and take_as_answer(active, message, submission.stamp):
+    if submission.is_message and take_as_answer(active, message, submission.stamp):
         return Accepted(
             run_id=active.pk,
             conversation_id=active.conversation_id,
@@ -307,20 +325,21 @@ def _check_limits(submission: Submission, text: str) -> None:
 
 
 def _run(conversation: Conversation, submission: Submission) -> Run:
+    page, lineage = submission.page, submission.lineage
     return Run(
         id=uuid.uuid4(),
         conversation=conversation,
         user_id=submission.user_id,
-        kind=submission.kind,
-        continues_id=submission.continues,
-        wish=submission.wish,
+        kind=lineage.kind,
+        continues_id=lineage.continues,
+        wish=lineage.wish,
         profile=submission.profile,
         idempotency_key=submission.key,
-        page_path=redact(_path(submission.page_path)),
+        page_path=redact(_path(page.path)),
         script_prefix=script_prefix(),
-        page_title=redact(join_surrogates(submission.page_title))[:300],
-        module=module_for(page_info(submission.page_path).view_name).id,
-        context=redact_json(dict(submission.context)),
+        page_title=redact(join_surrogates(page.title))[:300],
+        module=module_for(page_info(page.path).view_name).id,
+        context=redact_json(dict(page.context)),
         look_only=submission.look_only,
         **submission.stamp.fields(),
         channel=submission.channel,
@@ -352,11 +371,9 @@ def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
     )
 
 
-def _stand(run: Run, conversation: Conversation, submission: Submission) -> None:
-    """Set the run that the new one follows; it is shown, since it is the newest."""
-    before = before_next(
-        conversation, beside=submission.beside, behind=submission.continues
-    )
+def _stand(run: Run, conversation: Conversation, lineage: Lineage) -> None:
+    """Set what the new run stands behind; it is shown, since it is the newest."""
+    before = before_next(conversation, beside=lineage.beside, behind=lineage.continues)
     if before is not None:
         run.after_id = before.pk
         # The names of the tools that the model has found there: it keeps them.

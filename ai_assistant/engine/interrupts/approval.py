@@ -19,7 +19,7 @@ from ai_assistant.engine.interrupts.base import (
     PersonKind,
     close,
     let_go_on,
-    register,
+    register_kind,
 )
 from ai_assistant.engine.interrupts.results import record_result, tool_of
 from ai_assistant.events import Event
@@ -146,7 +146,7 @@ class Approval(PersonKind):
         )
 
 
-APPROVAL = register(Approval())
+APPROVAL = register_kind(Approval())
 
 
 def approved_of(call: ToolCall) -> QuerySet[Interrupt]:

@@ -188,7 +188,7 @@ K = TypeVar("K", bound=InterruptKind)
 _kinds: dict[str, InterruptKind] = {}
 
 
-def register(kind: K) -> K:
+def register_kind(kind: K) -> K:
     """Add a kind. Raise ValueError for a name that is taken."""
     if kind.name in _kinds:
         raise ValueError(
@@ -199,7 +199,7 @@ def register(kind: K) -> K:
     return kind
 
 
-def unregister(name: str) -> None:
+def unregister_kind(name: str) -> None:
     """Take a kind away; for tests."""
     del _kinds[name]
 

@@ -19,7 +19,7 @@ from ai_assistant.engine.interrupts.base import (
     close_interrupts,
     lock_run,
     own_interrupt,
-    register,
+    register_kind,
     store_facts,
 )
 from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
@@ -69,7 +69,7 @@ class Browser(InterruptKind):
         waits_s = tool.execution.timeout_browser_s
         is_of_client = call.run.channel == Channel.AGUI
         if is_of_client:
-            waits_s = float(conf.get("TIMEOUTS", "CLIENT_TOOL_S"))
+            waits_s = conf.CLIENT_TOOL_S
         expires_at = clock.now() + timedelta(seconds=waits_s)
         return self.open(
             call, request=request, expires_at=expires_at, is_of_client=is_of_client
@@ -98,7 +98,7 @@ class Browser(InterruptKind):
         return _close(own, call, expired, result)
 
 
-BROWSER = register(Browser())
+BROWSER = register_kind(Browser())
 
 
 @unit

@@ -10,7 +10,7 @@ from ai_assistant import conf
 from ai_assistant.engine.interrupts.base import (
     ENDED_AS,
     PersonKind,
-    register,
+    register_kind,
     unanswered,
 )
 from ai_assistant.engine.interrupts.results import record_result
@@ -75,7 +75,7 @@ class Question(PersonKind):
         return left.first()
 
 
-QUESTION = register(Question())
+QUESTION = register_kind(Question())
 
 
 def _again(call: ToolCall, asked: Ask) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from ai_assistant.engine.interrupts.base import (
     InterruptKind,
     close_interrupts,
-    register,
+    register_kind,
 )
 from ai_assistant.events import Event
 from ai_assistant.models.call import BackgroundCall, ToolCall
@@ -33,4 +33,4 @@ class Task(InterruptKind):
         """Let no row expire: the lease of the call does."""
 
 
-TASK = register(Task())
+TASK = register_kind(Task())

@@ -14,7 +14,8 @@ from ai_assistant import conf
 from ai_assistant.engine.lifecycle.finish import Ending
 from ai_assistant.engine.lifecycle.queue import hold_session, hold_token
 from ai_assistant.engine.lifecycle.stop import Stopped, stop, stop_session
-from ai_assistant.models.run import UNATTENDED, Run, RunState
+from ai_assistant.engine.queries import runs_of_tokens
+from ai_assistant.models.run import RunState
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import record, request_ip
 from ai_assistant.safety.identity.session import session_digest
@@ -43,8 +44,8 @@ def stop_token(token_id: UUID) -> list[Stopped]:
         text=_("Stopped: the access token was revoked."),
     )
     hold_token(token_id)
-    runs = Run.objects.filter(token_id=token_id, state__in=UNATTENDED)
-    return [stop(run_id, ending) for run_id in runs.values_list("pk", flat=True)]
+    keys = runs_of_tokens([token_id]).values_list("pk", flat=True)
+    return [stop(run_id, ending) for run_id in keys]
 
 
 @receiver(user_logged_out)

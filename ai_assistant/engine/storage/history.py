@@ -76,7 +76,7 @@ def _short(text: str, most: int) -> str:
 NO_RESULT = "(no result)"
 # Models invent names of tools; a provider refuses a history that holds others.
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
-NAME_CHARS = 64
+FUNCTION_NAME_CHARS = 64
 
 
 def chat_messages(run: Run, path: Sequence[UUID] | None = None) -> list[dict[str, Any]]:
@@ -210,7 +210,7 @@ def _tool_call(name: str, call: ToolCall) -> dict[str, Any]:
         "id": name,
         "type": "function",
         "function": {
-            "name": NOT_IN_NAMES.sub("_", call.name)[:NAME_CHARS] or "_",
+            "name": NOT_IN_NAMES.sub("_", call.name)[:FUNCTION_NAME_CHARS] or "_",
             # Unparsable text goes back as an empty object; its result says why.
             "arguments": json.dumps(call.arguments, ensure_ascii=False),
         },

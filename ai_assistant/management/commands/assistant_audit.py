@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
+from ai_assistant.engine.queries import stored_conversations
 from ai_assistant.models.audit import AuditEntry
-from ai_assistant.models.run import Run
 from ai_assistant.safety.audit import seal_all, verify
 from ai_assistant.safety.audit.seal import anchor_later
 
@@ -65,7 +65,7 @@ class Command(BaseCommand):
             sys.exit(1)
         anchor_later(found.n, found.hash)
         count = found.count + found.unsealed
-        if not count and Run.objects.exists():
+        if not count and stored_conversations().exists():
             self.stdout.write(self.style.ERROR(EMPTY))
             sys.exit(1)
         self.stdout.write(f"All {count} entries are as they were written.")

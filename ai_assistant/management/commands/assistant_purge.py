@@ -8,13 +8,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
 from ai_assistant import conf
+from ai_assistant.engine.queries import unused_conversations
 from ai_assistant.engine.service import purge_deleted
 from ai_assistant.management import user_named
 from ai_assistant.management.retention import (
     days_ago,
     dead_tokens,
     old_changes,
-    old_conversations,
     old_entries,
     purge_audit,
     purge_changes,
@@ -58,7 +58,7 @@ class Command(BaseCommand):
         purge = partial(self._purge, dry=options["dry_run"])
         if days is not None:
             of_whom = days_ago(days), user_id
-            purge("conversations", old_conversations, purge_conversations, *of_whom)
+            purge("conversations", unused_conversations, purge_conversations, *of_whom)
             purge(OF_DELETED, old_changes, purge_changes, *of_whom)
         if of_tokens is not None:
             of_whom = days_ago(of_tokens), user_id

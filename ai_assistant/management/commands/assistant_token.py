@@ -15,7 +15,7 @@ from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.identity.permissions import may_use, may_view
 from ai_assistant.safety.identity.tokens import end_after, state_of, store_new
 
-NAME_CHARS = 100
+TOKEN_NAME_CHARS = 100
 
 
 class Command(BaseCommand):
@@ -56,9 +56,9 @@ class Command(BaseCommand):
     @sensitive_variables("secret")
     def _create(self, options: dict[str, Any]) -> None:
         user, name = user_named(options["user"]), options["name"].strip()
-        if not 0 < len(name) <= NAME_CHARS:
+        if not 0 < len(name) <= TOKEN_NAME_CHARS:
             raise CommandError(
-                f"--name has {len(name)} characters. Give 1 to {NAME_CHARS}."
+                f"--name has {len(name)} characters. Give 1 to {TOKEN_NAME_CHARS}."
             )
         if options["forever"] and options["days"] is not None:
             raise CommandError("--days and --forever do not go together. Give one.")

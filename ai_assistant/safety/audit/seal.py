@@ -52,7 +52,7 @@ def forget_before(moment: datetime) -> int:
 
 logger = logging.getLogger("ai_assistant.audit")
 
-BATCH = 200  # entries in one transaction
+SEALED_AT_ONCE = 200  # entries in one transaction
 ANCHOR_EVERY = 100  # entries between two lines in the log
 BEHIND_S = 300  # so old an entry should be sealed
 FORGED = "audit.entry_altered"
@@ -60,7 +60,7 @@ FORGED = "audit.entry_altered"
 
 def seal_entries() -> int:
     """
-    Seal the oldest entries that are not sealed, at most BATCH; return how many.
+    Seal the oldest SEALED_AT_ONCE entries that are not sealed; return how many.
 
     0 too if another process does that just now.
     """
@@ -116,7 +116,7 @@ def anchor_later(n: int, own_hash: str) -> None:
 def _rows() -> AuditQuerySet:
     # Those that others hold, as the deletion of their user does, come next time.
     skips = connection.features.has_select_for_update_skip_locked
-    return unsealed_entries().select_for_update(skip_locked=skips)[:BATCH]
+    return unsealed_entries().select_for_update(skip_locked=skips)[:SEALED_AT_ONCE]
 
 
 def _note(head: AuditHead, action: str) -> None:

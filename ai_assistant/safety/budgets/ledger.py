@@ -13,7 +13,7 @@ from ai_assistant.safety.budgets.enforcement import tokens_of
 from ai_assistant.types import Usage
 
 State = UsageLedger.State
-BATCH = 100
+HELD_AT_ONCE = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,7 +95,7 @@ def settle_left_behind() -> int:
     how many there were; writes only if there are some. Call it in a transaction.
     """
     under_way = Q(run__state=RunState.RUNNING, run__epoch=F("epoch"))
-    left = list(_open().exclude(under_way).values_list("pk", flat=True)[:BATCH])
+    left = list(_open().exclude(under_way).values_list("pk", flat=True)[:HELD_AT_ONCE])
     if not left:
         return 0
     still = free(_open().filter(pk__in=left))

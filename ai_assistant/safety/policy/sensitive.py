@@ -131,16 +131,16 @@ def _is_user(model: Any) -> bool:
 
 
 def _added() -> frozenset[str]:
-    return frozenset(map(str.lower, conf.get("SENSITIVE")))
+    return frozenset(map(str.lower, conf.get("DATA", "SENSITIVE")))
 
 
 def _opened() -> frozenset[str]:
-    return frozenset(map(str.lower, conf.get("NOT_SENSITIVE")))
+    return frozenset(map(str.lower, conf.get("DATA", "NOT_SENSITIVE")))
 
 
 def is_opted_out(model: type[Model], model_admin: Any = None) -> bool:
-    """Return whether the site hides the model or this admin from the assistant."""
-    excluded = {str(label).lower() for label in conf.get("DATA_MODELS_EXCLUDED")}
+    """Tell whether the site keeps the model, or this admin of it, from the assistant."""
+    excluded = {str(label).lower() for label in conf.get("DATA", "MODELS_EXCLUDED")}
     return (
         model._meta.label_lower in excluded
         or getattr(model, "assistant", True) is False

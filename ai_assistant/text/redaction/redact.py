@@ -51,8 +51,8 @@ def _pattern(name: str, hints: str, regex: str, probe: str = "") -> Pattern:
     )
 
 
-# An access token of this site (`safety.identity.tokens`): redacted as the site's
-# configured secrets are, also from what a person types.
+# An access token of ours: `safety.identity.tokens` makes it. It is this site's, so it is taken
+# out as the site's configured secrets are, also of what a person types.
 OWN_TOKEN = re.compile(r"aia_[A-Za-z0-9_-]{43}")
 OWN_HINT, OWN_CHARS = "aia_", 47
 

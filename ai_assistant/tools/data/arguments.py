@@ -22,7 +22,8 @@ from ai_assistant.tools.data.access.visibility import changelist_rows, page_rows
 from ai_assistant.tools.data.errors import wrong_values
 
 MOST_IDS = 1000
-MOST_NAMED = 10
+IDS_NAMED = 10
+ID_HEAD_CHARS = 10
 
 ObjectId = Annotated[str, BeforeValidator(str)]  # of any type, as a text
 Ids = Annotated[list[str | int], Field(min_length=1, max_length=MOST_IDS)]
@@ -59,14 +60,16 @@ def chosen_rows(access: AdminAccess, ids: list[Any], page: Page) -> list[Model]:
     if missing:
         raise ModelRetry(
             f"There is no {access.options.verbose_name} with the id "
-            f"{', '.join(map(repr, missing[:MOST_NAMED]))}. search_objects finds ids."
+            f"{', '.join(map(repr, missing[:IDS_NAMED]))}. search_objects finds ids."
         )
     return [rows[key] for key in dict.fromkeys(map(str, keys))]
 
 
 def _key(access: AdminAccess, text: str) -> Any:
     if len(text) > ID_CHARS or join_surrogates(text) != text:
-        raise ModelRetry(f"{join_surrogates(text[:MOST_NAMED])!r} is not a valid id.")
+        raise ModelRetry(
+            f"{join_surrogates(text[:ID_HEAD_CHARS])!r} is not a valid id."
+        )
     return access.options.pk.to_python(text)
 
 

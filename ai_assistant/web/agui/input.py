@@ -17,7 +17,7 @@ from ai_assistant.types.page import is_deep
 from ai_assistant.web.panel.fields import MAX_ITEMS, TOOLS_CHARS
 
 JSON_TYPE = "application/json"
-NAME_CHARS = 200
+CLIENT_ID_CHARS = 200
 LINE = "1"  # the major version that is spoken here
 ROLES = ("developer", "system", "user", "assistant", "tool", "reasoning")
 PARTS = ("text", "image", "audio", "video", "document")
@@ -60,17 +60,17 @@ def check_type(request: HttpRequest) -> None:
 
 
 def check_name(what: str, name: str) -> None:
-    """Raise Refused if a client's id cannot be stored or returned."""
-    if not 0 < len(name) <= NAME_CHARS or not name.isprintable():
+    """Raise Refused if a client's id is none that could be stored and said."""
+    if not 0 < len(name) <= CLIENT_ID_CHARS or not name.isprintable():
         raise Refused(
             "bad_input",
             _("“%(what)s” must be 1 to %(most)d printable characters.")
-            % {"what": what, "most": NAME_CHARS},
+            % {"what": what, "most": CLIENT_ID_CHARS},
         )
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:
-    most = int(conf.get("LIMITS", "AGUI_BODY_BYTES"))
+    most = conf.AGUI_BODY_BYTES
     # Not `body`: Django's own limit there is for forms.
     text = request.read(most + 1)
     if len(text) > most:

@@ -21,6 +21,7 @@ from ai_assistant.engine.service import (
     FromPage,
     Given,
     RunState,
+    SentPage,
     Submission,
     again_submission,
     check_unused,
@@ -37,9 +38,7 @@ from ai_assistant.web.panel.fields import page_path
 from ai_assistant.web.principal import Caller
 
 if TYPE_CHECKING:
-    from ai_assistant.models.conversation import Conversation
-    from ai_assistant.models.interrupt import Interrupt
-    from ai_assistant.models.run import Run
+    from ai_assistant.engine.queries import Conversation, Interrupt, Run
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -293,9 +292,11 @@ def _submission(
         conversation_id=conversation.pk if conversation else new_id,
         key=_key(said.thread_id, said.run_id),
         text=news.text,
-        page_path=page_path(_text(own.get("path"))),
-        page_title=_text(own.get("title"))[:TITLE_CHARS],
-        context=read_client_context(said),
+        page=SentPage(
+            path=page_path(_text(own.get("path"))),
+            title=_text(own.get("title"))[:TITLE_CHARS],
+            context=read_client_context(said),
+        ),
         stamp=caller.stamp,
         look_only=own.get("lookOnly") is True,
         channel=Channel.AGUI,

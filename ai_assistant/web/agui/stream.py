@@ -119,7 +119,7 @@ class Stream:
             if self.segment.is_over:
                 return
             silent_s += await self._wait()
-            if silent_s >= float(conf.get("TIMEOUTS", "AGUI_KEEPALIVE_S")):
+            if silent_s >= conf.AGUI_KEEPALIVE_S:
                 silent_s = 0.0
                 yield KEEPALIVE
 
@@ -169,7 +169,7 @@ class Stream:
         poll_s = float(conf.get("POLL_S")) * (QUIET_POLLS if self._is_quiet else 1)
         loop = asyncio.get_running_loop()
         since = loop.time()
-        await self.listener.wait(min(poll_s, conf.get("TIMEOUTS", "AGUI_KEEPALIVE_S")))
+        await self.listener.wait(min(poll_s, conf.AGUI_KEEPALIVE_S))
         return loop.time() - since
 
     def _failure(self) -> Iterator[BaseEvent]:

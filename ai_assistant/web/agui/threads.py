@@ -17,8 +17,7 @@ from ai_assistant.render.agui.messages import messages_of
 from ai_assistant.render.agui.segment import before
 
 if TYPE_CHECKING:
-    from ai_assistant.models.conversation import Conversation
-    from ai_assistant.models.run import Run
+    from ai_assistant.engine.queries import Conversation, Run
 
 
 def own_id(thread: str) -> UUID | None:

@@ -38,7 +38,7 @@ from ai_assistant.web.agui.threads import (
 from ai_assistant.web.principal import Caller, identify
 
 if TYPE_CHECKING:
-    from ai_assistant.models.conversation import Conversation
+    from ai_assistant.engine.queries import Conversation
 
 logger = logging.getLogger("ai_assistant")
 

@@ -17,7 +17,7 @@ from ai_assistant.registry import registry
 from ai_assistant.web.panel.fields import page_path
 
 if TYPE_CHECKING:
-    from ai_assistant.models.run import Run
+    from ai_assistant.engine.queries import Run
 
 logger = logging.getLogger("ai_assistant")
 
@@ -34,19 +34,19 @@ class SiteBanner:
 
 def site_banner(request: HttpRequest) -> SiteBanner | None:
     """
-    Return what AI_ASSISTANT["BANNER"] says on the page of `request`.
+    Return what AI_ASSISTANT["PANEL"]["BANNER"] says on the page of `request`.
 
     That is a dict with `text` and `level`, or the dotted path of a callable that takes
     the request and returns such a dict, a text, or None. A callable that fails is
     logged, and nothing is drawn.
     """
-    said = conf.get("BANNER")
+    said = conf.get("PANEL", "BANNER")
     try:
         if isinstance(said, str) and said:
             said = import_string(said)(request)
         return _banner_of(said)
     except Exception:  # code of the site
-        logger.exception("AI_ASSISTANT['BANNER'] could not be drawn")
+        logger.exception("AI_ASSISTANT['PANEL']['BANNER'] could not be drawn")
         return None
 
 

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from ai_assistant.engine.service import (
+    SentPage,
     Submission,
     Version,
     edited_submission,
@@ -87,9 +88,8 @@ def _regenerated(request: HttpRequest) -> Submission:
         title = request.POST.get("title", "")
         return regenerate_submission(
             _version(request),
-            wish="" if path else how,  # PAGE is not an offered wish: refused
-            page_path=path,
-            page_title=title,
+            wish="" if path else how,  # which is none that is offered
+            page=SentPage(path=path, title=title) if path else None,
         )
     is_profile = how.startswith(PROFILE)
     return regenerate_submission(

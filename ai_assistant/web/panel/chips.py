@@ -126,7 +126,7 @@ def chips_of(context: RunContext) -> Chips:
     except Exception as error:  # code of the site: its ModelAdmin, its __str__
         logger.exception("the page %r could not be described", context.page_path)
         items = [_unknown_page(error)]
-    left = int(conf.get("LIMITS", "CONTEXT_CHARS"))
+    left = conf.CONTEXT_CHARS
     chips = []
     for item in items:
         size = 0 if item.error else len(line_of(item))

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from ai_assistant.engine.queries import can_be_restored, conversations, count_unread
 from ai_assistant.engine.service import (
+    CONVERSATION_NAME_CHARS,
     FLAGS,
-    NAME_CHARS,
     delete,
     flag,
     mark_read,
@@ -145,12 +145,12 @@ def _rename_form(
     """Draw the form in place of the entry, or on a page of its own."""
     item = list_item(request.user, conversation_id)
     if problem:
-        item["title"] = request.POST.get("title", "")[: NAME_CHARS + 100]
+        item["title"] = request.POST.get("title", "")[: CONVERSATION_NAME_CHARS + 100]
     context = {
         "item": item,
         "problem": problem,
         "wish": read_wish(request),
-        "name_chars": NAME_CHARS,
+        "name_chars": CONVERSATION_NAME_CHARS,
         "panel": bare_panel(request.user, back(request)),
     }
     if request.headers.get(FETCHED):

@@ -17,8 +17,8 @@ from ai_assistant.text.unicode import join_surrogates, whole_json
 from ai_assistant.types.page import is_deep
 
 MAX_ITEMS = 50
-MAX_NAMES = 100
-NAME_CHARS = 120
+MAX_DROPPED = 100
+DROPPED_ID_CHARS = 120
 ITEM_KEYS = {"id": 100, "label": 80, "description": 500}  # and their characters
 
 MAX_TOOLS = 20
@@ -87,9 +87,9 @@ def _names(said: object) -> list[str]:
     if not isinstance(said, list):
         return []
     names = [
-        join_surrogates(name) for name in said[:MAX_NAMES] if isinstance(name, str)
+        join_surrogates(name) for name in said[:MAX_DROPPED] if isinstance(name, str)
     ]
-    return [name for name in dict.fromkeys(names) if 0 < len(name) <= NAME_CHARS]
+    return [name for name in dict.fromkeys(names) if 0 < len(name) <= DROPPED_ID_CHARS]
 
 
 def _tools(text: str) -> list[dict[str, Any]]:

@@ -66,7 +66,7 @@ def _draw(request: HttpRequest) -> HttpResponse:
 
 def keyboard_map(layout: Layout) -> list[tuple[list[str], str]]:
     """Return rows of keys, each way to press them, and what they do."""
-    opens = [str(one) for one in conf.get("SHORTCUTS")] if layout.shortcuts else []
+    opens = conf.get("PANEL", "SHORTCUTS") if layout.shortcuts else []
     rows = [(opens, _("Open the assistant, write to it, close it"))] if opens else []
     return [
         *rows,

@@ -21,7 +21,7 @@ def bridge() -> str:
 
     The panel's own sheet knows the variables of Django's admin.
     """
-    named = str(conf.get("THEME"))
+    named = str(conf.get("PANEL", "THEME"))
     if named == "auto":
         named = next(filter(apps.is_installed, INSTALLED), "admin")
     return f"ai_assistant/themes/{named}.css" if named in SHEETS else ""
@@ -71,6 +71,11 @@ class Layout:
     shortcuts: bool = True  # keys open the panel
     unread: int = 0  # unread answers
     look_only: bool = False  # the assistant is to change nothing
+
+    @property
+    def height(self) -> int:
+        """Return the height of the floating window, in CSS pixels."""
+        return self.window.height * STEP
 
 
 def read_layout(request: HttpRequest) -> Layout:

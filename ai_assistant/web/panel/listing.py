@@ -21,7 +21,7 @@ from ai_assistant.render.html.conversation_list import (
 from ai_assistant.types import UserKey
 
 if TYPE_CHECKING:
-    from ai_assistant.models.conversation import Conversation
+    from ai_assistant.engine.queries import Conversation
 
 LISTED = 25  # conversations at a time
 MOST_LISTED = 10_000  # so far back anybody gets by pressing "Show more"

@@ -41,8 +41,7 @@ from ai_assistant.web.panel.fields import read_number, read_uuid
 from ai_assistant.web.panel.panel import Panel, bare_panel
 
 if TYPE_CHECKING:
-    from ai_assistant.models.conversation import Conversation
-    from ai_assistant.models.run import Run
+    from ai_assistant.engine.queries import Conversation, Run
 
 
 @require_GET
@@ -55,21 +54,22 @@ async def earlier_view(request: HttpRequest) -> HttpResponse:
 def reach(panel: Panel, conversation: "Conversation", said: str) -> None:
     """Extend the thread in `panel` back to the run with the id `said`, if it exists."""
     to = _uuid(said)
-    if not panel.earlier or to is None:
+    thread = panel.thread
+    if not thread.earlier or to is None:
         return
-    drawn = read_earlier(conversation, UUID(panel.earlier), to)
-    panel.thread = [*drawn.entries, *panel.thread]
-    panel.earlier = drawn.earlier
+    above = read_earlier(conversation, UUID(thread.earlier), to)
+    thread.entries = [*above.entries, *thread.entries]
+    thread.earlier = above.earlier
 
 
 def _earlier(request: HttpRequest) -> HttpResponse:
     own = conversations(request.user.pk)
     conversation = get_or_404(own, read_uuid(request, "conversation"))
     before = read_uuid(request, "before")
-    drawn = read_earlier(conversation, before, _uuid(request.GET.get("to", "")))
     panel = bare_panel(request.user, back(request))
     panel.conversation = str(conversation.pk)
-    panel.thread, panel.earlier = drawn.entries, drawn.earlier
+    to = _uuid(request.GET.get("to", ""))
+    panel.thread = read_earlier(conversation, before, to)
     return render(request, "ai_assistant/thread_part.html", {"panel": panel})
 
 
@@ -80,14 +80,14 @@ def _uuid(said: str) -> UUID | None:
         return None
 
 
-NAME_CHARS = 60
+FILE_NAME_CHARS = 60
 
 
 def name_file(
     response: HttpResponse, title: str, ending: str, *, otherwise: str
 ) -> None:
     """Let the response be saved as its `title`, or `otherwise`, with this `ending`."""
-    name = slugify(title)[:NAME_CHARS].strip("-") or otherwise
+    name = slugify(title)[:FILE_NAME_CHARS].strip("-") or otherwise
     response["Content-Disposition"] = content_disposition_header(
         as_attachment=True, filename=f"{name}.{ending}"
     )

@@ -24,14 +24,14 @@ from ai_assistant.engine.service import cannot_execute, nothing_works
 from ai_assistant.models import clock
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import usage_line
-from ai_assistant.render.html.transcript.groups import page_of
+from ai_assistant.render.html.transcript.groups import origin_page
 from ai_assistant.render.html.transcript.stale import StaleBar, bar_of, is_stale
 from ai_assistant.render.html.transcript.state import (
     panel_state,
     queue_entry,
     without_begun,
 )
-from ai_assistant.render.html.transcript.thread import read_thread
+from ai_assistant.render.html.transcript.thread import Drawn, read_thread
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.identity.permissions import may_use
 from ai_assistant.web.panel.banners import Origin, SiteBanner, origin_of, site_banner
@@ -44,14 +44,20 @@ from ai_assistant.web.panel.chips import (
     why_read_only,
 )
 from ai_assistant.web.panel.keyboard import key_signs
-from ai_assistant.web.panel.layout import STEP, Layout, read_layout
+from ai_assistant.web.panel.layout import Layout, read_layout
 
 COOKIE = "aia_read"
+VIEW_USAGE = "ai_assistant.view_usageledger"
+ROUTES = (
+    *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
+    *("answer", "edit", "whole", "message", "feedback", "raw", "conversations", "new"),
+    *("frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
+)
 
 
 def disclaimer() -> str:
     """Return the line: the site's, or our own; empty if there is to be none."""
-    said = conf.get("DISCLAIMER")
+    said = conf.get("PANEL", "DISCLAIMER")
     if said == "auto":
         return _("The assistant can be wrong. Check what matters.")
     return str(said)
@@ -59,7 +65,7 @@ def disclaimer() -> str:
 
 def mark_of(user: Any) -> str:
     """Return what the cookie holds once `user` has dismissed the line as it is now."""
-    said = conf.get("DISCLAIMER")  # in any language
+    said = conf.get("PANEL", "DISCLAIMER")  # in any language
     return f"{crc32(f'{user.pk}:{said}'.encode()):08x}"
 
 
@@ -68,82 +74,63 @@ def is_dismissed(request: HttpRequest) -> bool:
     return request.COOKIES.get(COOKIE) == mark_of(request.user)
 
 
-VIEW_USAGE = "ai_assistant.view_usageledger"
-ROUTES = (
-    "send",
-    "stop",
-    "queue",
-    "retry",
-    "regenerate",
-    "edit_message",
-    "branch",
-    "answer",
-    "edit",
-    "whole",
-    "message",
-    "feedback",
-    "raw",
-    "conversations",
-    "new",
-    "frames",
-    "context",
-    "keyboard",
-    "claim",
-    "result",
-    "ws",
-    "page",
-    "full",
-)
+@dataclass(kw_only=True, slots=True)
+class Viewer:
+    """The user, and what the panel shows to them alone."""
+
+    name: str
+    can_use: bool
+    shows_faults: bool = False  # of the site's own templates
+    shows_usage: bool = False
+    shows_tracebacks: bool = False  # of tools that have failed
+    shows_raw: bool = False  # what an answer was made of
+
+
+@dataclass(kw_only=True, slots=True)
+class PanelPage:
+    """The page around the panel: what the assistant sees and may do there."""
+
+    path: str
+    opened: str = ""  # when it was, in milliseconds, as it says itself
+    chips: Chips = field(default_factory=Chips)
+    readonly: str = ""  # why nothing can be changed on it
+    stale: StaleBar | None = None  # if it shows one object
+    suggestions: list[str] = field(default_factory=list)
+    allows: str = ""  # what may be done on it, in a sentence
+
+    @property
+    def name(self) -> str:
+        """Return the page as `asked_on` names that of a question."""
+        return origin_page(self.path)
+
+
+@dataclass(kw_only=True, slots=True)
+class Notices:
+    """What stands above the conversation and below the composer."""
+
+    trouble: SiteBanner | None = None  # why no message can be sent
+    banner: SiteBanner | None = None
+    origin: Origin | None = None  # where the conversation belongs, if not here
+    disclaimer: str = ""
+    disclaimer_mark: str = ""  # what the cookie holds once it has been dismissed
 
 
 @dataclass(kw_only=True)
 class Panel:
     """The panel of one user on one page."""
 
-    user_name: str
-    can_use: bool
-    path: str
-    conversation: str
-    shows_faults: bool = False  # of the site's own templates
-    shows_usage: bool = False
-    shows_tracebacks: bool = False  # of tools that have failed
-    shows_raw: bool = False  # what an answer was made of
-    usage: str = ""  # what the conversation has used
-    open: bool = False
-    mode: str = "dock"
-    width: int = 400
+    viewer: Viewer
+    page: PanelPage
     layout: Layout = field(default_factory=Layout)
-    title: str = ""
-    run: str = ""
-    profile: str = DEFAULT  # that the person chose for the conversation
-    seq: int = 0
-    state: str = "closed"
-    readonly: str = ""  # why nothing can be changed on the page
-    chips: Chips = field(default_factory=Chips)
-    origin: Origin | None = None  # where the conversation belongs, if not here
-    thread: list[Entry] = field(default_factory=list)
-    pinned: list[Entry] = field(default_factory=list)
+    notices: Notices = field(default_factory=Notices)
+    conversation: str = ""
+    thread: Drawn = field(default_factory=lambda: Drawn(state="closed"))
     queue: Entry = field(default_factory=dict)  # what waits for the run under way
-    earlier: str = ""  # the first run in `thread`, if there are some above it
-    notice: str = ""
-    look_only: bool = False  # the assistant is to change nothing
-    suggestions: list[str] = field(default_factory=list)
-    allows: str = ""  # what may be done on the page, in a sentence
-    banner: SiteBanner | None = None
-    trouble: SiteBanner | None = None  # why no message can be sent
-    opened: str = ""  # when the page was, in milliseconds, as it says itself
-    stale: StaleBar | None = None  # of a page that shows one object
-    disclaimer: str = ""
-    disclaimer_mark: str = ""  # what the cookie holds once it has been dismissed
+    usage: str = ""  # what the conversation has used
 
     @cached_property
     def urls(self) -> dict[str, str]:
         return {name: reverse(f"ai_assistant:{name}") for name in ROUTES}
-
-    @property
-    def page(self) -> str:
-        """Return the page that is shown, as `asked_on` names that of a question."""
-        return page_of(self.path)
 
     @cached_property
     def key(self) -> str:
@@ -160,6 +147,11 @@ class Panel:
         return int(conf.get("LIMITS", "MESSAGE_CHARS"))
 
     @property
+    def profile(self) -> str:
+        """Return the profile that the user chose for the conversation."""
+        return self.thread.run.profile if self.thread.run else DEFAULT
+
+    @property
     def model_label(self) -> str:
         return offered_profiles()[DEFAULT]
 
@@ -170,53 +162,49 @@ class Panel:
         return offered if len(offered) > 1 else {}
 
     @property
-    def height(self) -> int:
-        """Return the height of the floating window, in CSS pixels."""
-        return self.layout.window.height * STEP
-
-    @property
     def keys(self) -> str:
         """Return the keys that open the panel, as boot.js compares them."""
-        return key_signs(conf.get("SHORTCUTS")) if self.layout.shortcuts else ""
+        return (
+            key_signs(conf.get("PANEL", "SHORTCUTS")) if self.layout.shortcuts else ""
+        )
 
     @property
     def shortcuts(self) -> dict[str, str]:
         """Return the site's keys that open the panel: how to draw, how to say them."""
-        said = [str(one) for one in conf.get("SHORTCUTS")]
+        said = [str(one) for one in conf.get("PANEL", "SHORTCUTS")]
         return {"signs": key_signs(said), "said": ", ".join(said)}
 
     @property
     def corner(self) -> str:
-        """Return the corner of the launcher; without a shortcut it stays visible."""
-        wanted = self.layout.corner or str(conf.get("LAUNCHER"))
+        """Return where the launcher stands: nobody is left without a way in."""
+        wanted = self.layout.corner or str(conf.get("PANEL", "LAUNCHER"))
         is_lost = self.layout.corner == "none" and not self.keys
         return "end" if is_lost else wanted
 
     @property
     def htmx(self) -> str:
-        return str(conf.get("HTMX"))
+        return str(conf.get("PANEL", "HTMX"))
 
 
 def bare_panel(user: Any, path: str) -> Panel:
     """Return what fragments need that are drawn without a page."""
-    return Panel(
-        user_name=user.get_username(),
+    is_superuser = bool(getattr(user, "is_superuser", False))
+    viewer = Viewer(
+        name=user.get_username(),
         can_use=may_use(user),
-        path=path,
-        conversation="",
-        shows_faults=settings.DEBUG or bool(getattr(user, "is_superuser", False)),
+        shows_faults=settings.DEBUG or is_superuser,
         shows_usage=user.has_perm(VIEW_USAGE),
-        shows_tracebacks=settings.DEBUG and bool(getattr(user, "is_superuser", False)),
-        shows_raw=bool(getattr(user, "is_superuser", False)),
+        shows_tracebacks=settings.DEBUG and is_superuser,
+        shows_raw=is_superuser,
     )
+    return Panel(viewer=viewer, page=PanelPage(path=path))
 
 
 def closed_panel(request: HttpRequest, layout: Layout) -> Panel:
     """Return the panel of a page where it is closed: no query but permissions."""
     panel = bare_panel(request.user, full_path(request))
     panel.conversation = layout.conversation or str(uuid.uuid4())
-    panel.mode, panel.width = layout.mode, layout.width
-    panel.look_only, panel.layout = layout.look_only, layout
+    panel.layout = layout
     return panel
 
 
@@ -229,34 +217,34 @@ def drawn_panel(
     conversation: str = "",
 ) -> Panel:
     """Return the panel with its conversation, read from the rows."""
-    panel = closed_panel(request, layout)
-    panel.open = True
-    panel.path = path or panel.path
+    panel = closed_panel(request, replace(layout, is_open=True))
+    panel.page.path = path or panel.page.path
     _look_at_page(panel, request.user, title)
-    _say_of_site(panel, request)
-    named = conversation or layout.conversation
-    wanted = find_conversation(request.user.pk, named)
-    if wanted is None:
+    panel.notices.banner = site_banner(request)
+    if not is_dismissed(request):
+        panel.notices.disclaimer = disclaimer()
+        panel.notices.disclaimer_mark = mark_of(request.user)
+    _draw(panel, request.user, conversation or layout.conversation)
+    return panel
+
+
+def _draw(panel: Panel, user: Any, named: str) -> None:
+    page, conversation = panel.page, find_conversation(user.pk, named)
+    if conversation is None:
         # A first message may be on its way to a conversation that has no row yet.
         panel.conversation = named if is_unused(named) else str(uuid.uuid4())
-        panel.state = "idle"
-        context = page_context(request.user, panel.path)
-        panel.suggestions = suggestions_of(context)
-        panel.allows = allowed_here(context, readonly=bool(panel.readonly))
-        return panel
-    queue = queue_entry(wanted.pk)  # first: what was begun meanwhile is in the thread
-    drawn = read_thread(wanted)
-    panel.queue = without_begun(queue, drawn.run)
-    panel.conversation = str(wanted.pk)
-    panel.title = drawn.title
-    panel.usage = usage_line(wanted.pk) if panel.shows_usage else ""
-    panel.thread, panel.pinned = drawn.entries, drawn.pinned
-    panel.earlier = drawn.earlier
-    if drawn.run:
-        panel.run, panel.profile = str(drawn.run.pk), drawn.run.profile
-    panel.seq, panel.state = drawn.seq, drawn.state
-    panel.origin = origin_of(drawn.run, request.user, panel.path)
-    return panel
+        panel.thread = Drawn()
+        context = page_context(user, page.path)
+        page.suggestions = suggestions_of(context)
+        page.allows = allowed_here(context, readonly=bool(page.readonly))
+        return
+    panel.conversation = str(conversation.pk)
+    # First the queue: what was begun meanwhile is in the thread.
+    queue = queue_entry(conversation.pk)
+    panel.thread = read_thread(conversation)
+    panel.queue = without_begun(queue, panel.thread.run)
+    panel.usage = usage_line(conversation.pk) if panel.viewer.shows_usage else ""
+    panel.notices.origin = origin_of(panel.thread.run, user, page.path)
 
 
 def page_panel(
@@ -269,28 +257,22 @@ def page_panel(
 ) -> Panel:
     """Return what the chips and the banner need of a page that is open already."""
     panel = bare_panel(user, path)
-    panel.opened = opened
+    panel.page.opened = opened
     _look_at_page(panel, user, title)
     last = last_run(find_conversation(user.pk, conversation))
-    panel.origin = origin_of(last, user, path)
+    panel.notices.origin = origin_of(last, user, path)
     return panel
 
 
 def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:
     if cannot_execute():
-        panel.trouble = SiteBanner(text=nothing_works(), level="danger")
-    context = page_context(user, panel.path, title)
-    panel.chips, panel.readonly = chips_of(context), why_read_only(context)
-    panel.stale = bar_of(panel.path)
-    if panel.stale and is_stale(panel.path, panel.opened, user.pk):
-        panel.stale = replace(panel.stale, is_shown=True)
-
-
-def _say_of_site(panel: Panel, request: HttpRequest) -> None:
-    panel.banner = site_banner(request)
-    if not is_dismissed(request):
-        panel.disclaimer = disclaimer()
-        panel.disclaimer_mark = mark_of(request.user)
+        panel.notices.trouble = SiteBanner(text=nothing_works(), level="danger")
+    page = panel.page
+    context = page_context(user, page.path, title)
+    page.chips, page.readonly = chips_of(context), why_read_only(context)
+    page.stale = bar_of(page.path)
+    if page.stale and is_stale(page.path, page.opened, user.pk):
+        page.stale = replace(page.stale, is_shown=True)
 
 
 def panel_for(request: HttpRequest) -> Panel:
@@ -300,10 +282,12 @@ def panel_for(request: HttpRequest) -> Panel:
         return drawn_panel(request, layout)
     panel = closed_panel(request, layout)
     if layout.is_busy:
-        panel.state = unfinished_state(request.user, layout.conversation)
-        if panel.state == "closed":  # it has ended, and no page was there to say so
+        panel.thread.state = unfinished_state(request.user, layout.conversation)
+        if (
+            panel.thread.state == "closed"
+        ):  # it has ended, and no page was there to say so
             unread = count_unread(request.user.pk)
-            panel.layout = replace(panel.layout, unread=unread)
+            panel.layout = replace(layout, unread=unread)
     return panel
 
 

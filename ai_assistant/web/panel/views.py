@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from ai_assistant.engine.queries import find_conversation, is_anothers
 from ai_assistant.engine.service import (
     Answer,
+    SentPage,
     Submission,
     WrongValues,
     again,
@@ -205,9 +206,11 @@ def _submission(request: HttpRequest) -> Submission:
         conversation_id=read_uuid(request, "conversation"),
         key=idempotency_key(request),
         text=request.POST.get("text", ""),
-        page_path=page_path(request.POST.get("path", "")),
-        page_title=request.POST.get("title", ""),
-        context=read_context(request),
+        page=SentPage(
+            path=page_path(request.POST.get("path", "")),
+            title=request.POST.get("title", ""),
+            context=read_context(request),
+        ),
         stamp=session_stamp(request),
         look_only=request.POST.get("look_only") == "1",
         steers=request.POST.get("steers") == "1",
@@ -257,7 +260,7 @@ def _context(request: HttpRequest) -> HttpResponse:
     title = request.GET.get("title", "")
     opened = request.GET.get("opened", "")
     panel = page_panel(request.user, path, title, conversation, opened=opened)
-    panel.banner = site_banner(request)
+    panel.notices.banner = site_banner(request)
     return render(request, "ai_assistant/context.html", {"panel": panel})
 
 
@@ -272,7 +275,7 @@ def _full(request: HttpRequest) -> HttpResponse:
 
 def _on_own_page(request: HttpRequest, panel: Panel) -> dict[str, object]:
     """Return the context of the panel beside the list of conversations."""
-    panel.mode = "page"
+    panel.layout = replace(panel.layout, mode="page")
     return {"panel": panel, **list_context(request.user)}
 
 
@@ -281,7 +284,7 @@ def _frames(request: HttpRequest) -> list[dict[str, object]]:
     _check_conversation(request, str(conversation))
     path = page_path(request.GET.get("path", "")) or back(request)
     panel = bare_panel(request.user, path)
-    panel.opened = request.GET.get("opened", "")
+    panel.page.opened = request.GET.get("opened", "")
     projection = Projection(conversation, request.user.pk, panel)
     if find_conversation(request.user.pk, str(conversation)) is None:
         return []

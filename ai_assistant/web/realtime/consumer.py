@@ -192,7 +192,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
         await self._leave()
         await self._listen(notifications.group_name(user.pk, hello.conversation_id))
         panel = await in_db(bare_panel, user, hello.path)
-        panel.opened = hello.opened
+        panel.page.opened = hello.opened
         if self.is_closed:  # meanwhile, by the guard
             return
         # For this tab's tasks alone; threads get it from them.

@@ -16,6 +16,7 @@ from ai_assistant.engine.queries import (
     queued_message,
 )
 from ai_assistant.engine.service import (
+    SentPage,
     Submission,
     again_submission,
     clean_text,
@@ -79,7 +80,7 @@ def start(caller: Caller, said: Said, key: str) -> Started:
         conversation_id=conversation_id,
         key=key,
         text=said["text"],
-        page_path=said["page_path"],
+        page=SentPage(path=said["page_path"]),
         look_only=said["look_only"],
         stamp=caller.stamp,
         channel=Channel.API,

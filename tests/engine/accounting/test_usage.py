@@ -240,7 +240,7 @@ class TestBudget:
 
         again = again_submission(run.user_id, run.pk, "k", SessionStamp())
 
-        assert (again.text, again.continues) == ("Go on.", run.pk)
+        assert (again.text, again.lineage.continues) == ("Go on.", run.pk)
         assert play("Go on.", conversation_id=run.conversation_id).state == "succeeded"
 
     def test_says_when_it_opens(self, play, script, options):

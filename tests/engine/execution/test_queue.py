@@ -332,7 +332,7 @@ class TestStart:
     def test_of_who_has_to_wait_holds_nobody_up(
         self, waits, user, staff, options, monkeypatch
     ):
-        monkeypatch.setattr(dequeue, "BATCH", 2)
+        monkeypatch.setattr(dequeue, "CONVERSATIONS_AT_ONCE", 2)
         full = [waits(user) for _ in range(5)]
         other = waits(staff)
         options(LIMITS={"RUNS_PER_USER": 1})

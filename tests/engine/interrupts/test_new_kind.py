@@ -14,7 +14,11 @@ from ai_assistant import RunContext
 from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.interrupts.answers import answer
-from ai_assistant.engine.interrupts.base import kind_names, register, unregister
+from ai_assistant.engine.interrupts.base import (
+    kind_names,
+    register_kind,
+    unregister_kind,
+)
 from ai_assistant.models import Interrupt
 from ai_assistant.render.agui.interrupts import FORMS, open_interrupts
 from ai_assistant.render.html.cards.interrupts import CARDS
@@ -40,11 +44,11 @@ OF_CLIENTS = ("render/agui/interrupts.py", "web/rest/interrupts.py")
 
 @pytest.fixture
 def _code_kind(monkeypatch):
-    register(Code())
+    register_kind(Code())
     monkeypatch.setitem(CARDS, "code", CodeCard())
     monkeypatch.setitem(FORMS, "code", CodeForm())
     yield
-    unregister("code")
+    unregister_kind("code")
 
 
 @pytest.fixture
@@ -87,7 +91,7 @@ class TestOpened:
     @pytest.mark.usefixtures("_code_kind")
     def test_name_is_taken_once(self):
         with pytest.raises(ValueError, match="'code' is already registered by 'tests"):
-            register(Code())
+            register_kind(Code())
 
     def test_kinds_are_the_built_in_ones_without_it(self):
         assert set(kind_names()) == BUILT_IN == set(Interrupt.Kind.values)

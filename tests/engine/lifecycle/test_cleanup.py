@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant import ContextModule
+from ai_assistant import ContextModule, conf
 from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.lifecycle.stop import stop
@@ -79,8 +79,8 @@ def test_run_that_reached_a_limit(play, script, options, ended):
     assert [context.run_id for context in ended] == [run.pk]
 
 
-def test_run_whose_processes_died(submission, options, ended):
-    options(LIMITS={"ATTEMPTS": 1})
+def test_run_whose_processes_died(submission, monkeypatch, ended):
+    monkeypatch.setattr(conf, "RUN_ATTEMPTS", 1)
     run = Run.objects.get(
         pk=accept(submission(page_path=PAGE), owner=dead_owner()).run_id
     )

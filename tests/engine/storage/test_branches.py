@@ -429,7 +429,7 @@ class TestAgain:
 
         sent = again_submission(user.pk, failed.pk, "k", SessionStamp())
 
-        assert (sent.wish, sent.profile) == ("shorter", failed.profile)
+        assert (sent.lineage.wish, sent.profile) == ("shorter", failed.profile)
 
 
 @database

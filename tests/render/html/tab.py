@@ -5,12 +5,13 @@ from uuid import UUID
 from ai_assistant.render.html.fragments import entry_html, pinned_html
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.render.html.transcript.thread import read_thread
-from ai_assistant.web.panel.panel import Panel
+from ai_assistant.web.panel.panel import Panel, PanelPage, Viewer
 from tests.render.html.dom import Page
 
 
 def panel() -> Panel:
-    return Panel(user_name="ada", can_use=True, path="/admin/", conversation="")
+    viewer = Viewer(name="ada", can_use=True)
+    return Panel(viewer=viewer, page=PanelPage(path="/admin/"))
 
 
 def whole_page(conversation) -> tuple[Page, str, int]:

@@ -2,7 +2,7 @@ import pytest
 
 from ai_assistant.models import Run
 from ai_assistant.render.html.fragments import entry_html
-from ai_assistant.render.html.transcript.groups import asked_on, page_of
+from ai_assistant.render.html.transcript.groups import asked_on, origin_page
 from ai_assistant.render.html.transcript.thread import read_thread
 from ai_assistant.web.panel.panel import bare_panel
 
@@ -53,7 +53,7 @@ class TestAskedOn:
     ],
 )
 def test_page_is_the_path_alone(url, page):
-    assert page_of(url) == page
+    assert origin_page(url) == page
 
 
 class TestMessage:

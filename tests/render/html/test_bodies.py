@@ -41,7 +41,7 @@ def call(story):
 def card(call, kin=None, *, faults=False):
     """Return the HTML of the card of a call."""
     shown = panel()
-    shown.shows_faults = faults
+    shown.viewer.shows_faults = faults
     return part_html({"kind": "tool", "call": call_entry(call, kin)}, shown)
 
 

@@ -28,7 +28,7 @@ from ai_assistant.safety.audit import (
     verify,
 )
 from ai_assistant.safety.audit.chain import entry_hash, free_head, head_mac, locked_head
-from ai_assistant.safety.audit.seal import BATCH
+from ai_assistant.safety.audit.seal import SEALED_AT_ONCE
 from tests.safety.audit.test_audit import findings, sql
 from tests.servers.postgres import passed_on
 
@@ -158,12 +158,16 @@ class TestSeal:
     def test_many_in_small_transactions(self, ada):
         @unit
         def many():
-            for _ in range(BATCH + 1):
+            for _ in range(SEALED_AT_ONCE + 1):
                 record("call.complete", user=ada)
 
         many()
 
-        assert (seal_entries(), seal_entries(), seal_entries()) == (BATCH, 1, 0)
+        assert (seal_entries(), seal_entries(), seal_entries()) == (
+            SEALED_AT_ONCE,
+            1,
+            0,
+        )
         assert findings() == []
 
     def test_entry_with_a_lower_id_that_comes_late(self, ada):

@@ -93,7 +93,7 @@ class TestFindDoor:
             find_access(context_of(boss), "auth.group")
 
     def test_setting_excludes_a_model(self, boss, settings):
-        settings.AI_ASSISTANT = {"DATA_MODELS_EXCLUDED": ["Library.Book"]}
+        settings.AI_ASSISTANT = {"DATA": {"MODELS_EXCLUDED": ["Library.Book"]}}
 
         with pytest.raises(ModelRetry):
             find_access(context_of(boss), "library.book")

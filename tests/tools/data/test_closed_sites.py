@@ -125,7 +125,7 @@ class TestBeside:
 
         assert why_missing(boss) == [
             "No AdminSite has pages, so there are no tools for rows. Include the URLs "
-            'of one, or set AI_ASSISTANT["DATA_TOOLS"] = False.'
+            'of one, or set AI_ASSISTANT["DATA"]["TOOLS"] = False.'
         ]
 
     def test_no_word_where_django_itself_lets_nobody_in(self, sites, boss):
@@ -135,7 +135,7 @@ class TestBeside:
         assert why_missing(boss) == []
 
     def test_no_word_if_they_are_switched_off(self, sites, boss, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "DATA_TOOLS": False}
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "DATA": {"TOOLS": False}}
         sites(admin=made(VerifiedSite, "admin", Book))
 
         assert why_missing(boss) == []

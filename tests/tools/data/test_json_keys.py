@@ -44,7 +44,7 @@ class TestTold:
         assert "canary" not in json.dumps([one, every])
 
     def test_may_be_opened_by_the_site(self, boss, lamp, settings):
-        opened = {"NOT_SENSITIVE": [f"{MODEL}.data"]}
+        opened = {"DATA": {"NOT_SENSITIVE": [f"{MODEL}.data"]}}
         settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, opened)
 
         told = call("get_object", boss, model=MODEL, id=lamp.pk)

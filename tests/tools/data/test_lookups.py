@@ -244,7 +244,7 @@ class TestFiltered:
             )
 
     def test_setting_adds_a_sensitive_field(self, access, settings):
-        settings.AI_ASSISTANT = {"SENSITIVE": ["library.author.email"]}
+        settings.AI_ASSISTANT = {"DATA": {"SENSITIVE": ["library.author.email"]}}
 
         with pytest.raises(ModelRetry):
             titles(access, {"author__email": "v@x.org"})

@@ -214,7 +214,7 @@ class TestWhatIsTold:
         assert "inlines" not in described
 
     def test_opened_by_name(self, boss, secrets, settings):
-        settings.AI_ASSISTANT = {"NOT_SENSITIVE": ["auth.user.is_staff"]}
+        settings.AI_ASSISTANT = {"DATA": {"NOT_SENSITIVE": ["auth.user.is_staff"]}}
 
         assert call("get_object", boss, **USER, id=boss.pk)["fields"]["is_staff"]
         assert call("search_objects", boss, **USER, filters={"is_staff": True})["rows"]

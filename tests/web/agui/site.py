@@ -18,20 +18,24 @@ from tests.servers.oracle import Oracle, Row
 
 MODEL_RETRY_S = 0.05
 SETTINGS = {
-    "TIMEOUTS": {
-        "AGUI_KEEPALIVE_S": 0.4,
-        "MODEL_RETRY_S": MODEL_RETRY_S,
-        "FIRST_BYTE_S": 20,
-    },
+    "TIMEOUTS": {"FIRST_BYTE_S": 20},
     "LIMITS": {
-        "AGUI_BODY_BYTES": 300_000,
         "MODEL_RETRIES": 1,
         "STEPS": 4,
         "RUNS_PER_USER": 1000,
     },
     "BUDGETS": [{"scope": "user", "user": "viewer", "window": "day", "tokens": 1}],
 }
-ENV = {"TESTS_SETTINGS": json.dumps(SETTINGS), "TESTS_PAGES": "1"}
+CONSTANTS = {
+    "AGUI_BODY_BYTES": 300_000,
+    "AGUI_KEEPALIVE_S": 0.4,
+    "MODEL_RETRY_S": MODEL_RETRY_S,
+}
+ENV = {
+    "TESTS_SETTINGS": json.dumps(SETTINGS),
+    "TESTS_CONSTANTS": json.dumps(CONSTANTS),
+    "TESTS_PAGES": "1",
+}
 COUNT = """
 SELECT (SELECT count(*) FROM ai_assistant_conversation) AS conversations,
        (SELECT count(*) FROM ai_assistant_message) AS messages,

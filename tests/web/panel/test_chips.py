@@ -130,10 +130,8 @@ class TestChips:
         assert "<img src=x>" not in html
         assert "<i>" not in html
 
-    def test_room_is_what_is_left_for_the_browser(self, client, settings):
-        settings.AI_ASSISTANT = conf.merged(
-            settings.AI_ASSISTANT, {"LIMITS": {"CONTEXT_CHARS": 2000}}
-        )
+    def test_room_is_what_is_left_for_the_browser(self, client, monkeypatch):
+        monkeypatch.setattr(conf, "CONTEXT_CHARS", 2000)
 
         room = one_with(look(client), id="aia-context")["data-room"]
 

@@ -11,7 +11,7 @@ from ai_assistant import conf
 from ai_assistant.models import Run, UsageLedger
 from ai_assistant.render.html.fragments import fragment
 from ai_assistant.render.html.transcript.entries import run_entry
-from ai_assistant.web.panel.panel import Panel
+from tests.render.html.tab import panel
 from tests.web.conftest import ask
 from tests.web.markup import one_with
 from tests.web.panel.test_send import count, form, send
@@ -107,8 +107,7 @@ class TestRunEnd:
             for name, value in changes.items():
                 setattr(run, name, value)
             run.save()
-            panel = Panel(user_name="ada", can_use=True, path="/", conversation="")
-            return fragment("run_end", entry=run_entry(run, [], {}), panel=panel)
+            return fragment("run_end", entry=run_entry(run, [], {}), panel=panel())
 
         return draw
 

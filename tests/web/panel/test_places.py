@@ -46,8 +46,10 @@ class TestRoot:
     def test_says_the_keys_unless_they_are_off(self, root):
         assert root()["data-keys"] == "true,true,false,65 false,true,true,65"
         assert "data-keys" not in root("k=0")
-        assert root(SHORTCUTS=["Alt+K"])["data-keys"] == "false,false,true,75"
-        assert "data-keys" not in root(SHORTCUTS=[])
+        assert (
+            root(PANEL={"SHORTCUTS": ["Alt+K"]})["data-keys"] == "false,false,true,75"
+        )
+        assert "data-keys" not in root(PANEL={"SHORTCUTS": []})
 
     @pytest.mark.parametrize(
         ("cookie", "launcher", "corner"),
@@ -61,7 +63,7 @@ class TestRoot:
         ],
     )
     def test_says_the_corner_of_the_launcher(self, root, cookie, launcher, corner):
-        assert root(cookie, LAUNCHER=launcher)["data-corner"] == corner
+        assert root(cookie, PANEL={"LAUNCHER": launcher})["data-corner"] == corner
 
     def test_says_what_else_the_cookie_holds(self, root):
         drawn = root("e=1&n=7")
@@ -83,7 +85,10 @@ class TestSkipLink:
 
 class TestKeyboardMap:
     def test_names_the_keys_of_site_and_person(self, settings):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "SHORTCUTS": ["Alt+K"]}
+        settings.AI_ASSISTANT = {
+            **settings.AI_ASSISTANT,
+            "PANEL": {"SHORTCUTS": ["Alt+K"]},
+        }
         keys = {does: said for said, does in keyboard_map(Layout(ctrl_enter=True))}
 
         assert keys["Open the assistant, write to it, close it"] == ["Alt+K"]

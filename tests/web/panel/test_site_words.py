@@ -54,7 +54,7 @@ class TestBanner:
         ],
     )
     def test_is_drawn(self, open_page, options, said, level, text):
-        options(BANNER=said)
+        options(PANEL={"BANNER": said})
 
         html = open_page[0]()
 
@@ -62,7 +62,7 @@ class TestBanner:
         assert f"<strong>{text}</strong>" in html
 
     def test_is_drawn_anew_with_the_chips(self, open_page, options):
-        options(BANNER={"text": "PRODUCTION"})
+        options(PANEL={"BANNER": {"text": "PRODUCTION"}})
 
         html = open_page[1].get("/assistant/context/", {"path": LIST}).content.decode()
 
@@ -70,7 +70,7 @@ class TestBanner:
 
     @pytest.mark.parametrize("name", ["nothing", "broken", "not_there"])
     def test_of_code_that_says_nothing(self, open_page, options, name, caplog):
-        options(BANNER=f"tests.web.panel.test_site_words.{name}")
+        options(PANEL={"BANNER": f"tests.web.panel.test_site_words.{name}"})
         with caplog.at_level(logging.CRITICAL):
             html = open_page[0]()
 
@@ -83,17 +83,17 @@ class TestDisclaimer:
         assert "The assistant can be wrong. Check what matters." in open_page[0]()
 
     def test_may_be_none(self, open_page, options):
-        options(DISCLAIMER="")
+        options(PANEL={"DISCLAIMER": ""})
 
         assert "aia-disclaimer" not in open_page[0]()
 
     def test_goes_until_it_says_something_else(self, open_page, options):
         draw, client = open_page
-        options(DISCLAIMER="Ask Ada.")
+        options(PANEL={"DISCLAIMER": "Ask Ada."})
         mark = one_with(draw(), **{"data-aia-use": "dismiss"})["data-mark"]
         client.cookies["aia_read"] = mark
         assert "aia-disclaimer" not in draw()
-        options(DISCLAIMER="Ask Bob.")
+        options(PANEL={"DISCLAIMER": "Ask Bob."})
 
         assert "Ask Bob." in draw()
 
@@ -110,6 +110,6 @@ class TestAllowed:
         assert said in open_page[0]("/admin/ai_assistant/accesstoken/")
 
     def test_promises_nothing_without_the_tools(self, open_page, options):
-        options(DATA_TOOLS=False)
+        options(DATA={"TOOLS": False})
 
         assert "On this page the assistant can" not in open_page[0]()

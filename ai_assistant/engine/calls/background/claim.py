@@ -141,7 +141,7 @@ def _lost(hold: CallHold) -> LostLease:
     return LostLease(f"Call {hold.call_id} is no longer worked on by us.")
 
 
-NAMED = 5  # of the objects that were left
+OBJECTS_NAMED = 5  # of the objects that were left
 
 
 class Holding:
@@ -210,9 +210,9 @@ class Holding:
         left = not_done(self.shown, self.call) if self.shown and result.ok else []
         if not left:
             return result
-        names = ", ".join(left[:NAMED])
-        if len(left) > NAMED:
-            more = {"names": names, "count": len(left) - NAMED}
+        names = ", ".join(left[:OBJECTS_NAMED])
+        if len(left) > OBJECTS_NAMED:
+            more = {"names": names, "count": len(left) - OBJECTS_NAMED}
             names = _("%(names)s and %(count)d more") % more
         said = _("Shown, but not or only partly done: %(names)s.") % {"names": names}
         # The model reads the message, the card shows the error.

@@ -31,7 +31,7 @@ def uses_celery() -> bool:
     return bool(wanted == "celery")
 
 
-async def send(call_id: UUID) -> None:
+async def send_call(call_id: UUID) -> None:
     """
     Give the call to a worker, unless that was done a moment ago.
 

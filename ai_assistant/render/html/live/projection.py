@@ -44,7 +44,7 @@ def anew(drawn: Drawn, panel: Any, conversation_id: UUID) -> list[Op]:
     """Return the operations that redraw all that is shown; that is no news."""
     html = "".join(entry_html(entry, panel) for entry in drawn.entries)
     if drawn.earlier:
-        named = {"conversation": conversation_id, "earlier": drawn.earlier}
+        named = {"conversation": conversation_id, "thread": drawn}
         html = fragment("earlier", panel=named) + html
     ops: list[Op] = [["replace", "aia-log", html]]
     if said := versions_sentence(drawn.entries):
@@ -311,7 +311,7 @@ class Projection:
 
     def _stale(self) -> list[Op]:
         """Return how the page says that its object is not what it shows any more."""
-        path, opened = self.panel.path, self.panel.opened
+        path, opened = self.panel.page.path, self.panel.page.opened
         bar = bar_of(path)
         if bar is None or not is_stale(path, opened, self.user_id):
             return []
@@ -329,7 +329,7 @@ class Projection:
         ]
 
     def _usage(self, run: Run) -> list[Op]:
-        if not self.panel.shows_usage:
+        if not self.panel.viewer.shows_usage:
             return []
         html = fragment("usage", usage=usage_line(run.conversation_id))
         return [["outer", "aia-usage", html]]

@@ -35,7 +35,7 @@ def asked_on(run: Run) -> Entry | None:
     url = run.page_path
     if not url_has_allowed_host_and_scheme(url, None) or _is_own(url):
         return None
-    page = page_of(url)
+    page = origin_page(url)
     # Django writes titles with what matters first.
     title = run.page_title.partition(" | ")[0].strip() or page
     return {"url": url, "page": page, "title": title[:TITLE_CHARS]}
@@ -43,12 +43,12 @@ def asked_on(run: Run) -> Entry | None:
 
 def page_instead(run: Run, path: str) -> str:
     """Return `path` if `run` could be asked about it instead of its own page."""
-    is_other = page_of(path) not in ("", page_of(run.page_path))
+    is_other = origin_page(path) not in ("", origin_page(run.page_path))
     return path if is_other and not _is_own(path) else ""
 
 
-def page_of(url: str) -> str:
-    """Return the path without the query string: a filtered list is the same page."""
+def origin_page(url: str) -> str:
+    """Return the path alone: other filters of a list are the same page."""
     try:
         return urlsplit(url).path
     except ValueError:

@@ -128,6 +128,11 @@ class Drawn:
     goes_on: bool = True
     earlier: str = ""  # the first run drawn, if there are some above it
 
+    @property
+    def run_id(self) -> str:
+        """Return the id of `run` for a template; empty if there is none."""
+        return str(self.run.pk) if self.run else ""
+
 
 def read_thread(
     conversation: Conversation | None, *, since: Run | None = None

@@ -25,7 +25,7 @@ from ai_assistant.tools.data.errors import wrong_values
 MAX_DEPTH = 4  # fields in one path
 PATH_CHARS = 500
 SHOWN_CHARS = 100
-MOST_NAMED = 40  # fields, in the sentence about a wrong one
+FIELDS_NAMED = 40  # fields, in the sentence about a wrong one
 MAX_FILTERS = 10
 MAX_VALUES = 100  # of one `in`
 VALUE_CHARS = 1000
@@ -90,7 +90,7 @@ def find_path(access: AdminAccess, text: str, value: Any = "") -> Path:
 
 def unknown_path(access: AdminAccess, text: str) -> ModelRetry:
     """Return the error of a name that is no field, or cannot be used in a lookup."""
-    fields = [field.name for field in model_fields(access)][:MOST_NAMED]
+    fields = [field.name for field in model_fields(access)][:FIELDS_NAMED]
     names = ", ".join(dict.fromkeys(["id", *fields]))
     text = join_surrogates(text[:SHOWN_CHARS])
     return ModelRetry(

@@ -19,7 +19,7 @@ logger = logging.getLogger("ai_assistant")
 
 NO_SITE = (
     "No AdminSite has pages, so there are no tools for rows. Include the URLs of one, "
-    'or set AI_ASSISTANT["DATA_TOOLS"] = False.'
+    'or set AI_ASSISTANT["DATA"]["TOOLS"] = False.'
 )
 BARE = "a request of the assistant, which has no session and has passed no middleware"
 
@@ -29,7 +29,7 @@ def are_enabled(context: RunContext) -> bool:
     user = context.user
     for reason in why_missing(user):
         warn_once(reason)
-    if not (conf.get("DATA_TOOLS") and getattr(user, "is_active", False)):
+    if not (conf.get("DATA", "TOOLS") and getattr(user, "is_active", False)):
         return False
     request = user_request(user, "GET", context.page_path or "/")
     return any(lets_in(site, request) for site in sites_of(context))
@@ -38,7 +38,7 @@ def are_enabled(context: RunContext) -> bool:
 def why_missing(user: Any) -> list[str]:
     """Return why a staff user does not have the data tools, one reason per site."""
     is_staff = getattr(user, "is_active", False) and getattr(user, "is_staff", False)
-    if not (conf.get("DATA_TOOLS") and is_staff):
+    if not (conf.get("DATA", "TOOLS") and is_staff):
         return []
     request = user_request(user, "GET", "/")
     sites = mounted_sites()

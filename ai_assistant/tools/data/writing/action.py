@@ -26,7 +26,7 @@ from ai_assistant.tools.data.writing.results import count_with_name
 from ai_assistant.tools.data.writing.saving import record_rows_before
 from ai_assistant.types import RunContext, ToolResult
 
-MOST_NAMED = 30
+ACTIONS_NAMED = 30
 
 
 def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
@@ -66,7 +66,7 @@ def _action(
         return request, find_action(access.site, access.model_admin, request, action)
     except PermissionDenied as error:
         names = list(access.model_admin.get_actions(request))
-        listed = ", ".join(name for name in names[:MOST_NAMED] if name != BUILT_IN)
+        listed = ", ".join(name for name in names[:ACTIONS_NAMED] if name != BUILT_IN)
         raise ModelRetry(
             f"There is no action {action[:100]!r} that the user may carry out on "
             f"{access.label}. Actions: {listed or 'none'}."

@@ -28,7 +28,7 @@ from ai_assistant.tools.data.writing.submission import posting_list
 from ai_assistant.types import RunContext, ToolResult
 
 FIRST = 5  # texts of each model
-MOST_NAMED = 10
+BLOCKING_NAMED = 10
 
 
 class Cascade:
@@ -165,10 +165,10 @@ def _check_deletion(access: AdminAccess, objects: Sequence[Model]) -> None:
         )
     if protected:
         names = [strip_tags(str(item)) for item in protected]
-        more = ["…"] if len(names) > MOST_NAMED else []
+        more = ["…"] if len(names) > BLOCKING_NAMED else []
         raise ToolFailed(
             _("It cannot be deleted, because these objects depend on it: %(objects)s.")
-            % {"objects": ", ".join([*names[:MOST_NAMED], *more])},
+            % {"objects": ", ".join([*names[:BLOCKING_NAMED], *more])},
             suggestion=_("Delete or change those first."),
         )
 

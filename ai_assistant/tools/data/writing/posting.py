@@ -20,7 +20,7 @@ from ai_assistant.safety.policy.form_limits import unwrapped_widget
 from ai_assistant.tools.data.access.model_admin import is_closed
 from ai_assistant.tools.data.access.visibility import is_forward_field, is_open_field
 
-MOST_NAMED = 40
+INPUTS_NAMED = 40
 UNKNOWN = "unknown"  # what a NullBooleanSelect posts for None
 BOOLEANS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "on", "yes", "1"), True),
@@ -60,8 +60,8 @@ def check_names(form: Any, names: Iterable[str], fixed: Collection[str] = ()) ->
     if not wrong:
         return
     verbose = form._meta.model._meta.verbose_name
-    named = ", ".join(repr(name[:100]) for name in wrong[:MOST_NAMED])
-    fields = ", ".join(allowed[:MOST_NAMED]) or "none"
+    named = ", ".join(repr(name[:100]) for name in wrong[:INPUTS_NAMED])
+    fields = ", ".join(allowed[:INPUTS_NAMED]) or "none"
     raise ModelRetry(
         f"{named} of {verbose} cannot be given: not a field of its form, read-only, "
         f"or kept from the assistant. Fields that can be given: {fields}."

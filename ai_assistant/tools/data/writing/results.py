@@ -18,7 +18,7 @@ from ai_assistant.tools.data.writing.submission import FormSubmission
 from ai_assistant.types import JSON, ToolResult
 
 MOST_FIELDS = 3
-NAME_CHARS = 80
+OBJECT_CHARS = 80
 MOST_VERSIONS = 50  # of objects in one result
 VALIDATION = "validation"
 NOT_OFFERED = {"invalid_choice", "invalid_pk_value"}  # their texts name the value
@@ -38,7 +38,7 @@ def count_with_name(options: Any, count: int) -> str:
 def short_name(obj: Model) -> str:
     """Return the name of an object, cut for a title."""
     text = object_name(obj)
-    return text if len(text) <= NAME_CHARS else f"{text[: NAME_CHARS - 1]}…"
+    return text if len(text) <= OBJECT_CHARS else f"{text[: OBJECT_CHARS - 1]}…"
 
 
 def joined_labels(labels: Sequence[str]) -> str:

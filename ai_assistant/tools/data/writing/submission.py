@@ -29,7 +29,7 @@ from ai_assistant.tools.data.writing.posting import (
 ID_WORDS = ("id", "pk")
 NOT_A_FIELD = {*ID_WORDS, DELETION_FIELD_NAME}  # in a row of an inline
 MOST_ROWS = 200  # of one call, over all inlines
-MOST_NAMED = 20
+ROWS_NAMED = 20
 
 Row = dict[str, Any]
 Formsets = list[tuple[Any, Any]]  # each with its inline
@@ -231,7 +231,7 @@ class InlineRows:
         for row in rows:
             form = by_id.get(_row_id(row))
             if form is None:
-                ids = ", ".join([*by_id][:MOST_NAMED]) or "none"
+                ids = ", ".join([*by_id][:ROWS_NAMED]) or "none"
                 raise ModelRetry(
                     f"There is no {_name(inline)} with the id {_row_id(row)[:100]!r} "
                     f"on this page. Ids: {ids}."
