@@ -99,7 +99,7 @@ SETTINGS: Mapping[str, Any] = {
         "TOOLS": True,  # for every model in the admin
         "MODELS_EXCLUDED": [],  # models that these tools leave alone
         "SENSITIVE": [],  # more fields and models that are hidden
-        "NOT_SENSITIVE": [],  # those of ours that may be seen after all
+        "NOT_SENSITIVE": [],  # built-in sensitive ones that may be seen after all
         "WRITTEN_ALONG": [],  # by the site's code at a save: no proposal shows them
     },
     "STASH_STORAGE": "",  # of old files: alias or dotted class; "": beside MEDIA_ROOT

@@ -68,7 +68,7 @@ def head(user: Any) -> dict[str, Any]:
 def parts(user: Any) -> Iterator[tuple[str, Iterable[dict[str, Any]]]]:
     """Yield the lists of the export, each with its name."""
     yield "conversations", _conversations(user)
-    # Those of conversations that are there are told with their runs.
+    # Those of existing conversations are exported with their runs.
     yield "changes", _changes(queries.left_changes(user.pk))
     feedback = queries.feedback(user.pk).order_by("created_at")
     yield "feedback", feedback.values(*FEEDBACK).iterator()

@@ -34,10 +34,10 @@ def row_images(
     fields: Sequence[Any] | None = None,
 ) -> Iterator[tuple[Any, Image]]:
     """
-    Yield the keys and images of the rows that are there, of `fields` only.
+    Yield the keys and images of the rows that exist, of `fields` only.
 
-    Without `fields` of all, those of parent tables too. In a transaction the rows are
-    locked where the database can.
+    Without `fields`, of all, also those of parent tables. In a transaction the rows
+    are locked, if the database supports it.
     """
     for found in in_batches(all_rows(model, alias), pks):
         for pk, image, _ in read_values(found, fields=fields):

@@ -42,7 +42,7 @@ from ai_assistant.types import UserKey
 logger = logging.getLogger("ai_assistant")
 
 CONVERSATIONS_AT_ONCE = 50
-ENDED_WELL = ExpressionWrapper(  # as far as the run's own row tells; see queue.next_up
+ENDED_WELL = ExpressionWrapper(  # as far as the run's own row shows; see queue.next_up
     Q(state=RunState.SUCCEEDED, stop_requested=False), output_field=BooleanField()
 )
 LATER = ("too_many_runs", "session_unknown")  # tried again at the next look

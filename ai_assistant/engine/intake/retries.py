@@ -100,8 +100,8 @@ def regenerate_submission(
     Return what is sent for another answer to the question of a run.
 
     `wish` says how to answer, `profile` who, `page` for which page; empty: as
-    before. What the old page had added is left behind with it. Raise Refused not_found,
-    not_ended, bad_request for a wish or a profile that is not offered.
+    before. With another page, the old page's context is dropped. Raise Refused
+    not_found, not_ended, bad_request for a wish or a profile that is not offered.
     """
     run = ended_run(version.user_id, version.run_id)
     offered = {run.profile, *dict(labelled_profiles(without=run.profile))}

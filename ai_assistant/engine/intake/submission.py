@@ -96,7 +96,7 @@ class Submission:
 
     @property
     def may_wait(self) -> bool:
-        """Whether it may stand in the queue: a client of AG-UI has a rule of its own."""
+        """Whether the message may be queued: AG-UI clients have a rule of their own."""
         return self.is_message and self.channel != Channel.AGUI
 
 
@@ -372,7 +372,7 @@ def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
 
 
 def _stand(run: Run, conversation: Conversation, lineage: Lineage) -> None:
-    """Set what the new run stands behind; it is shown, since it is the newest."""
+    """Set the run that the new one follows; it is shown, since it is the newest."""
     before = before_next(conversation, beside=lineage.beside, behind=lineage.continues)
     if before is not None:
         run.after_id = before.pk

@@ -139,7 +139,7 @@ def _opened() -> frozenset[str]:
 
 
 def is_opted_out(model: type[Model], model_admin: Any = None) -> bool:
-    """Tell whether the site keeps the model, or this admin of it, from the assistant."""
+    """Return whether the site hides the model or this admin from the assistant."""
     excluded = {str(label).lower() for label in conf.get("DATA", "MODELS_EXCLUDED")}
     return (
         model._meta.label_lower in excluded

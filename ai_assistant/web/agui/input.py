@@ -60,7 +60,7 @@ def check_type(request: HttpRequest) -> None:
 
 
 def check_name(what: str, name: str) -> None:
-    """Raise Refused if a client's id is none that could be stored and said."""
+    """Raise Refused if a client's id cannot be stored or returned."""
     if not 0 < len(name) <= CLIENT_ID_CHARS or not name.isprintable():
         raise Refused(
             "bad_input",

@@ -88,7 +88,7 @@ def _regenerated(request: HttpRequest) -> Submission:
         title = request.POST.get("title", "")
         return regenerate_submission(
             _version(request),
-            wish="" if path else how,  # which is none that is offered
+            wish="" if path else how,  # PAGE is not an offered wish: refused
             page=SentPage(path=path, title=title) if path else None,
         )
     is_profile = how.startswith(PROFILE)

@@ -176,7 +176,7 @@ class Panel:
 
     @property
     def corner(self) -> str:
-        """Return where the launcher stands: nobody is left without a way in."""
+        """Return the corner of the launcher; without a shortcut it stays visible."""
         wanted = self.layout.corner or str(conf.get("PANEL", "LAUNCHER"))
         is_lost = self.layout.corner == "none" and not self.keys
         return "end" if is_lost else wanted

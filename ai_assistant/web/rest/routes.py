@@ -23,7 +23,7 @@ from ai_assistant.web.cors import allow, preflight
 from ai_assistant.web.problems import problem_response
 
 
-# Its views ask who calls themselves; the engine's units must not lie in one of the site's.
+# Its views authenticate by themselves; the engine opens its own transactions.
 @csrf_exempt
 @login_not_required
 @transaction.non_atomic_requests

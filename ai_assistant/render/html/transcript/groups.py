@@ -48,7 +48,7 @@ def page_instead(run: Run, path: str) -> str:
 
 
 def origin_page(url: str) -> str:
-    """Return the path alone: other filters of a list are the same page."""
+    """Return the path without the query string: a filtered list is the same page."""
     try:
         return urlsplit(url).path
     except ValueError:
