@@ -31,7 +31,7 @@ from ai_assistant.web.realtime.follower import Pump, unless_layer_fails
 
 
 def is_signed_in(session: Any, user: Any) -> bool:
-    """Return whether the stored session still belongs to `user`, as he is now."""
+    """Return whether the stored session still belongs to `user`, as stored now."""
     stored = session_store()(session_key=session.session_key).load()
     if str(stored.get(SESSION_KEY)) != str(user.pk) or not user.is_active:
         return False
