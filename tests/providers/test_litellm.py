@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from ai_assistant.providers.litellm import LiteLLMProvider, ensure_loaded
-from ai_assistant.providers.stream import with_retries, with_timeouts
+from ai_assistant.providers.retry import with_retries, with_timeouts
 from ai_assistant.types import ReasoningDelta, ReplyEnd, TextDelta, Usage
 from tests.providers.conftest import failure, whole
 

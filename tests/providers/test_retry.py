@@ -1,7 +1,7 @@
 import pytest
 
 from ai_assistant.exceptions import ModelError
-from ai_assistant.providers.stream import next_wait_s, with_retries
+from ai_assistant.providers.retry import next_wait_s, with_retries
 from ai_assistant.testing import ScriptedProvider
 from ai_assistant.types import ModelRequest, TextDelta
 

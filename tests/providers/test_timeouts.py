@@ -4,7 +4,7 @@ from contextlib import aclosing
 import pytest
 
 from ai_assistant.exceptions import ModelError
-from ai_assistant.providers.stream import with_timeouts
+from ai_assistant.providers.retry import with_timeouts
 from ai_assistant.types import TextDelta
 
 LONG_S = 30.0
@@ -94,7 +94,7 @@ class TestWithTimeouts:
         assert stream.closed
 
     async def test_a_stream_that_will_not_close_is_left(self, monkeypatch):
-        monkeypatch.setattr("ai_assistant.providers.stream.GRACE_S", SOON_S)
+        monkeypatch.setattr("ai_assistant.providers.retry.GRACE_S", SOON_S)
 
         class Stubborn:
             def __aiter__(self):

@@ -39,7 +39,7 @@ from ai_assistant.models.run import Run, Step
 from ai_assistant.prompts.system import system_prompt, wish_text
 from ai_assistant.providers.base import provider_for, with_masked_secrets
 from ai_assistant.providers.prices import priced
-from ai_assistant.providers.stream import with_retries, with_timeouts
+from ai_assistant.providers.retry import with_retries, with_timeouts
 from ai_assistant.safety.budgets.ledger import settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import tool_opens_at
