@@ -53,7 +53,7 @@ def test_no_page_asks_another_server(site):
 def test_search_knows_settings_and_docstrings(site):
     index = (site / "searchindex.js").read_text()
 
-    assert '"same_failur"' in index  # words are stemmed
+    assert '"message_char"' in index  # words are stemmed
     assert '"RunContext"' in index
 
 
