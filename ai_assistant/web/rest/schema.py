@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 from django.urls import reverse
@@ -204,7 +205,17 @@ def _about(answer: Any) -> str:
     return "" if is_basic else get_doc(get_class(answer))
 
 
+Endpoint = tuple[str, str, str, Any]  # path, regular expression, method, view
+
+
 class _Endpoints(EndpointEnumerator):
+    def get_api_endpoints(self, patterns: Any = None, prefix: str = "") -> Any:
+        """Return those of the API, without the hooks of the site's own document."""
+        first: dict[tuple[str, str], Endpoint] = {}  # as a request is resolved
+        for endpoint in self._get_api_endpoints(patterns, prefix):
+            first.setdefault((endpoint[0], endpoint[2]), endpoint)
+        return [first[key] for key in sorted(first)]
+
     def should_include_endpoint(self, path: str, callback: Any) -> bool:
         """Take those of the API, though a document of the site leaves them out."""
         return issubclass(getattr(callback, "cls", object), ApiView)
@@ -278,6 +289,33 @@ def _as_3_1(told: Any) -> Any:
     if found.get("oneOf") == [{}, NULL]:
         del found["oneOf"]  # anything is null too
     return found
+
+
+def preprocess_add_assistant(
+    endpoints: list[Endpoint], **options: Any
+) -> list[Endpoint]:
+    """
+    Add the assistant's operations to the site's own document.
+
+    A hook for `SPECTACULAR_SETTINGS["PREPROCESSING_HOOKS"]`.
+    """
+    prefix = reverse("ai_assistant:api").rstrip("/")
+    own = _Endpoints(resolver().url_patterns).get_api_endpoints()
+    return [
+        *endpoints,
+        *(
+            (prefix + path, regex, method, _listed(view))
+            for path, regex, method, view in own
+        ),
+    ]
+
+
+def _listed(view: Any) -> Any:
+    """Return a view that has the schema that its class leaves out."""
+    kind = type(view.cls.__name__, (view.cls,), {"schema": ApiSchema()})
+    return SimpleNamespace(
+        cls=kind, initkwargs=view.initkwargs, actions=getattr(view, "actions", None)
+    )
 
 
 class SchemaView(ApiView, SpectacularAPIView):

@@ -127,6 +127,30 @@ class TestServed:
 
         assert not [path for path in found["paths"] if "/assistant/api" in path]
 
+    def test_is_in_a_document_of_the_site_with_the_hook(self):
+        hook = "ai_assistant.web.rest.schema.preprocess_add_assistant"
+        patterns = [urls.path("theirs/", Theirs.as_view())]
+        generator = SchemaGenerator(patterns=patterns)
+
+        with patched_settings({"PREPROCESSING_HOOKS": [hook]}):
+            listed = generator.get_schema(request=None, public=True)
+            own = schema._document.__wrapped__("tests.urls")
+
+        validate_schema(listed)
+        ids = {
+            f"/assistant/api{path}": {
+                method: told["operationId"] for method, told in methods.items()
+            }
+            for path, methods in DOCUMENT["paths"].items()
+        }
+        found = {
+            path: {method: told["operationId"] for method, told in methods.items()}
+            for path, methods in listed["paths"].items()
+        }
+        assert found.pop("/theirs/")
+        assert found == ids
+        assert own["paths"] == DOCUMENT["paths"]
+
     @pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
     def test_two_at_once_leave_the_document_of_the_site_alone(self, program, version):
         ada = program()
