@@ -18,6 +18,7 @@ from django.http import Http404, HttpRequest, JsonResponse
 from django.views.decorators.http import require_GET
 
 from ai_assistant import conf
+from ai_assistant.engine.calls.background.send import untaken_s, uses_celery
 from ai_assistant.engine.execution.executor import executor
 from ai_assistant.engine.execution.presence import (
     count_apart,
@@ -33,6 +34,7 @@ from ai_assistant.safety.audit import BEHIND_S, behind_s
 from ai_assistant.safety.identity.permissions import may_view
 
 QUEUED_S = 10.0  # after which a message should have been taken
+UNTAKEN_S = 60.0  # after which a background call should have been taken
 SEVERAL = 2
 TIMEOUT_S = 1.0  # of each check; they are asked side by side
 LATE_SWEEPS = 5  # of which none has come to its end
@@ -159,6 +161,14 @@ def _locked() -> str:
     )
 
 
+def _background_calls() -> str:
+    waits_s = untaken_s()
+    if waits_s <= UNTAKEN_S:
+        return ""
+    who = "Celery worker" if uses_celery() else "thread"
+    return f"one has waited for {waits_s:.0f} s, and no {who} takes it"
+
+
 # Of the rows, in a thread of the database.
 ROWS: dict[str, Check] = {
     "executor": _executor,
@@ -169,5 +179,6 @@ ROWS: dict[str, Check] = {
 # The same, of what is no fault of this process: it is said, and fails nothing.
 NOTED: dict[str, Check] = {
     "runs": _locked,
+    "background calls": _background_calls,
     "layer": _apart,
 }

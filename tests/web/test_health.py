@@ -176,6 +176,16 @@ class TestHealth:
         assert response.status_code == 200
         assert "layer: 2 processes execute runs" in str(response.json())
 
+    def test_call_that_no_worker_takes_is_told(self, browser, monkeypatch):
+        monkeypatch.setattr(health, "untaken_s", lambda: 75.4)
+
+        response = browser("ada").get(ADDRESS)
+
+        assert response.status_code == 200
+        assert response.json()["reasons"] == [
+            "background calls: one has waited for 75 s, and no thread takes it"
+        ]
+
     def test_full_disk_is_a_fault(self, browser, monkeypatch):
         def full():
             with connection.cursor() as cursor:

@@ -7,13 +7,15 @@ from importlib.util import find_spec
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Min
 
 from ai_assistant import conf
 from ai_assistant.engine.calls.background.perform import perform
 from ai_assistant.engine.storage.lease import database_now
 from ai_assistant.engine.storage.units import in_db, unit, with_connections
-from ai_assistant.models.call import BackgroundCall
+from ai_assistant.models.call import BackgroundCall, CallStatus
 from ai_assistant.models.clock import free
+from ai_assistant.models.interrupt import Interrupt
 
 logger = logging.getLogger("ai_assistant")
 
@@ -65,6 +67,19 @@ def is_due(call_id: UUID) -> bool:
     now = database_now()
     due = BackgroundCall.objects.filter(pk=call_id, sent_at__lt=now - resend_after_s())
     return bool(free(due).update(sent_at=now))
+
+
+def untaken_s() -> float:
+    """Return for how long the oldest call has waited that no worker has taken."""
+    waiting = Interrupt.objects.filter(
+        kind=Interrupt.Kind.TASK,
+        status=Interrupt.Status.OPEN,
+        call__status=CallStatus.PENDING,
+    )
+    oldest = waiting.aggregate(oldest=Min("created_at"))["oldest"]
+    if oldest is None:
+        return 0.0
+    return max(0.0, database_now() - float(oldest.timestamp()))
 
 
 @cache

@@ -1,13 +1,18 @@
 """A background call is given to a thread or to Celery, again and again if need be."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from importlib import import_module
 
 import pytest
 
 from ai_assistant.engine.calls.background import give_out, uses_celery
+from ai_assistant.engine.calls.background.claim import claim_task
+from ai_assistant.engine.calls.background.send import untaken_s
 from ai_assistant.engine.execution.sweep import give_out_calls, sweep_once
 from ai_assistant.models.call import BackgroundCall, ToolCall
+from ai_assistant.models.clock import Now
+from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.tasks import perform_call, sweep
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import statuses
@@ -125,6 +130,16 @@ class TestResend:
 
         assert len(given_out) == 1
         ToolCall.objects.update(status="pending")
+
+
+class TestUntaken:
+    def test_call_that_waits_for_a_worker(self, steps, given_out):
+        opened_at = Now() - timedelta(seconds=90)
+        Interrupt.objects.update(created_at=opened_at)
+
+        assert untaken_s() > 89
+        claim_task(steps.calls.get().pk)
+        assert untaken_s() == 0
 
 
 def _me():
