@@ -47,8 +47,8 @@ def row_name(model: Any, key: Any, alias: str, attname: str = "pk") -> str:
         return str(key)
     texts = [str(key)]
     with in_savepoint(alias):
-        found = list(all_rows(model, alias).filter(**{attname: key}).values()[:1])
-        texts = texts_of(model, alias, found) or texts
+        rows = list(all_rows(model, alias).filter(**{attname: key}).values()[:1])
+        texts = texts_of(model, alias, rows) or texts
     return texts[0]
 
 

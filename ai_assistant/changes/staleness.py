@@ -19,17 +19,17 @@ def stale_rows(versions: Mapping[str, str]) -> list[str]:
 
     In a transaction the rows are locked where the database can, so that they stay.
     """
-    wanted: dict[str, list[str]] = {}
+    pks_by_label: dict[str, list[str]] = {}
     for key in versions:
         label, _, pk = key.partition(":")
-        wanted.setdefault(label, []).append(pk)
-    now: dict[str, str] = {}
-    for label, pks in wanted.items():
+        pks_by_label.setdefault(label, []).append(pk)
+    current: dict[str, str] = {}
+    for label, pks in pks_by_label.items():
         model = model_of_label(label)
         if model is not None:
             for pk, image in row_images(model, pks, router.db_for_write(model)):
-                now[row_key(model, pk)] = image_digest(image)
-    return [key for key, was in versions.items() if now.get(key) != was]
+                current[row_key(model, pk)] = image_digest(image)
+    return [key for key, digest in versions.items() if current.get(key) != digest]
 
 
 MOST = 1000  # changes of one form that are read
@@ -49,13 +49,13 @@ def rows_since(
     Those of the rows in `own`, ids by table, and in `parts` those that name the object
     of this `key`. A table is named "app.model". Of too many they are the newest.
     """
-    named = Q(pk__in=())
+    condition = Q(pk__in=())
     for table, ids in own.items():
-        named |= Q(model=table, object_id__in=list(ids))
-    found = RowChange.objects.filter(
-        named | _naming(key, parts), change_set__created_at__gte=moment
+        condition |= Q(model=table, object_id__in=list(ids))
+    changes = RowChange.objects.filter(
+        condition | _naming(key, parts), change_set__created_at__gte=moment
     )
-    rows = found.select_related("change_set__user")
+    rows = changes.select_related("change_set__user")
     newest = rows.order_by("-change_set__created_at", "-order")[:MOST]
     return list(reversed(newest))
 
@@ -83,7 +83,7 @@ def object_changed_since(
 
 def tables_of(model: Any) -> list[str]:
     """Return the tables of an object: that of the model, and those of its parents."""
-    return [label(one) for one in (model, *meta(model).all_parents)]
+    return [label(table_model) for table_model in (model, *meta(model).all_parents)]
 
 
 def _naming(key: str, parts: Parts) -> Q:
@@ -94,8 +94,8 @@ def _naming(key: str, parts: Parts) -> Q:
     tables: dict[str, list[str]] = {}
     for table, attname in parts:
         tables.setdefault(attname, []).append(table)
-    found = Q(pk__in=())
+    condition = Q(pk__in=())
     for attname, models in tables.items():
         before, after = f"before__{attname}__in", f"after__{attname}__in"
-        found |= Q(Q(**{before: keys}) | Q(**{after: keys}), model__in=models)
-    return found
+        condition |= Q(Q(**{before: keys}) | Q(**{after: keys}), model__in=models)
+    return condition

@@ -165,7 +165,9 @@ def columns(model: Any) -> list[Any]:
 @cache
 def parent_links(model: Any) -> list[tuple[Any, Any]]:
     """Return the parents of a model that have tables, with the links to their rows."""
-    parents = [one for one in meta(model).all_parents if concrete(one) is one]
+    parents = [
+        parent for parent in meta(model).all_parents if concrete(parent) is parent
+    ]
     links = [(parent, meta(model).get_ancestor_link(parent)) for parent in parents]
     return [(parent, link) for parent, link in links if link is not None]
 
@@ -177,14 +179,14 @@ def has_one_key(model: Any) -> bool:
 
 @cache
 def _by_table() -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    models_by_table: dict[str, Any] = {}
     for model in apps.get_models(include_auto_created=True):
         if meta(model).proxy:
             continue
         table = meta(model).db_table
-        if table not in found or meta(model).managed:
-            found[table] = model
-    return found
+        if table not in models_by_table or meta(model).managed:
+            models_by_table[table] = model
+    return models_by_table
 
 
 def model_of_table(table: str) -> Any:

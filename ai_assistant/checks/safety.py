@@ -15,7 +15,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 
 from ai_assistant import conf
-from ai_assistant.changes.capture.files import stash_storage
+from ai_assistant.changes.capture.files import backup_storage
 from ai_assistant.checks.messages import has_model, problem
 from ai_assistant.checks.profiles import is_provider
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
@@ -282,7 +282,7 @@ def check_changes() -> list[CheckMessage]:
 def _storage() -> Iterator[CheckMessage]:
     chosen = conf.get("STASH_STORAGE")
     try:
-        storage = stash_storage()
+        storage = backup_storage()
     except Exception as error:  # noqa: BLE001 - storages raise what they like
         yield problem(
             "ai_assistant.E140",

@@ -37,14 +37,14 @@ class RowCounter:
 
         To be asked once: the recording around this one need not report them again.
         """
-        found: Counter[str] = Counter()
+        unseen: Counter[str] = Counter()
         for alias, start in self._start.items():
             for table, count in _counts(connections[alias]).items():
-                more = count - start.get(table, 0) - self._seen[alias, table]
-                if more > 0:
-                    found[table] += more
-                    self.saw(alias, table, more)
-        return dict(found)
+                missed = count - start.get(table, 0) - self._seen[alias, table]
+                if missed > 0:
+                    unseen[table] += missed
+                    self.saw(alias, table, missed)
+        return dict(unseen)
 
 
 def sqlite_total_changes(connection: Any) -> int | None:

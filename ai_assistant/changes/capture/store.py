@@ -39,8 +39,8 @@ def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet 
     recorder.files.close()
     if any(file.sha256_before and not file.stash for file in files):
         change_set.is_partial = True
-        unkept = {"table": "", "kind": "file", "count": 0}
-        change_set.gaps = [*change_set.gaps, unkept]
+        file_gap = {"table": "", "kind": "file", "count": 0}
+        change_set.gaps = [*change_set.gaps, file_gap]
         change_set.save(update_fields=["is_partial", "gaps"])
     return change_set
 

@@ -36,11 +36,11 @@ Span = tuple[int, int]
 
 def places_of(words: str, number: int) -> Iterator[Span]:
     """Yield where `words` say `number`, also as "1,000"; not inside of a name."""
-    for found in NUMBER.finditer(words):
-        before = words[: found.start()]
+    for match in NUMBER.finditer(words):
+        before = words[: match.start()]
         is_named = before.count("“") > before.count("”")
-        if not is_named and re.sub(r"\D", "", found[0]) == str(number):
-            yield found.start(), found.start() + len(found[0].rstrip(AFTER))
+        if not is_named and re.sub(r"\D", "", match[0]) == str(number):
+            yield match.start(), match.start() + len(match[0].rstrip(AFTER))
 
 
 def with_total(changes: Changes, total: int) -> Changes:
@@ -57,20 +57,20 @@ def with_total(changes: Changes, total: int) -> Changes:
 
 def _renumbered(words: str, changes: Changes, total: int) -> str:
     """Return `words` with the other number; empty if it is not known which it is."""
-    one, many = model_name(changes.model), model_name(changes.model, plural=True)
-    found = list(places_of(words, changes.total))
+    singular, plural = model_name(changes.model), model_name(changes.model, plural=True)
+    places = list(places_of(words, changes.total))
     counting = [
         place
-        for place in found
-        if many and words[place[1] :].lstrip(AFTER).startswith(many)
+        for place in places
+        if plural and words[place[1] :].lstrip(AFTER).startswith(plural)
     ]
-    if len(counting or found) != 1:
+    if len(counting or places) != 1:
         return ""
-    ((start, end),) = counting or found
-    rest = words[end:]
+    ((start, end),) = counting or places
+    text_after = words[end:]
     if counting and total == 1:
-        rest = rest.replace(many, one, 1)
-    return f"{words[:start]}{total}{rest}"
+        text_after = text_after.replace(plural, singular, 1)
+    return f"{words[:start]}{total}{text_after}"
 
 
 def changes_of(recorder: Recorder, title: str) -> Changes:
@@ -81,11 +81,11 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
     """
     rows = [row for row in recorder.rows if not is_side(row.model)]
     objects = objects_of(rows)
-    labels = {one.row.label for one in objects if not one.row.is_link}
+    labels = {recorded.row.label for recorded in objects if not recorded.row.is_link}
     return Changes(
         title=title,
         model=labels.pop() if len(labels) == 1 else "",
-        objects=tuple(_object(one) for one in objects[:SHOWN]),
+        objects=tuple(_object(recorded) for recorded in objects[:SHOWN]),
         total=len(objects),
         warnings=tuple(gap_texts(recorder)),
         versions=_versions(objects),
@@ -105,28 +105,28 @@ def gap_texts(recorder: Recorder) -> list[str]:
     ]
 
 
-def _object(one: RecordedObject) -> Shown:
-    row = one.row
+def _object(recorded: RecordedObject) -> Shown:
+    row = recorded.row
     return Shown(
-        kind=CHANGE_KINDS[one.kind],
+        kind=CHANGE_KINDS[recorded.kind],
         model=row.label,
         object_id="" if row.before is None else row.object_id,
         text=row.text,
-        fields=_links(one) if row.is_link else _fields(one),
+        fields=_links(recorded) if row.is_link else _fields(recorded),
     )
 
 
-def _fields(one: RecordedObject) -> tuple[FieldChange, ...]:
-    if one.kind == "delete":
+def _fields(recorded: RecordedObject) -> tuple[FieldChange, ...]:
+    if recorded.kind == "delete":
         return ()
-    before, after = one.before or {}, one.after or {}
-    found = []
-    for row in one.rows:
+    before, after = recorded.before or {}, recorded.after or {}
+    changes = []
+    for row in recorded.rows:
         for field in meta(row.model).local_concrete_fields:
             is_key = field.primary_key or field.attname not in row.fields
             if is_key or is_volatile(field):
                 continue
-            found.append(
+            changes.append(
                 FieldChange(
                     name=field.name,
                     label=capfirst(str(field.verbose_name)),
@@ -136,18 +136,18 @@ def _fields(one: RecordedObject) -> tuple[FieldChange, ...]:
                     raw=after.get(field.attname),
                 )
             )
-    return tuple(found)
+    return tuple(changes)
 
 
-def _links(one: RecordedObject) -> tuple[FieldChange, ...]:
+def _links(recorded: RecordedObject) -> tuple[FieldChange, ...]:
     """Return the two ends of a many-to-many row."""
-    row = one.row
+    row = recorded.row
     image: dict[str, Any] = row.after or row.before or {}
     ends = [field for field in meta(row.model).fields if field.is_relation]
-    found = []
+    changes = []
     for field in ends:
         text = row_name(field.related_model, image[field.attname], row.alias)
-        found.append(
+        changes.append(
             FieldChange(
                 name=field.name,
                 label=capfirst(str(meta(field.related_model).verbose_name)),
@@ -157,13 +157,13 @@ def _links(one: RecordedObject) -> tuple[FieldChange, ...]:
                 raw=(row.after or {}).get(field.attname),
             )
         )
-    return tuple(found)
+    return tuple(changes)
 
 
 def _versions(objects: list[RecordedObject]) -> dict[str, str]:
-    found = {}
-    for one in objects:
-        image = whole_before(one)
-        if image is not None and can_be_found(one.row.model):
-            found[one.row.key] = image_digest(image)
-    return found
+    digests = {}
+    for recorded in objects:
+        image = whole_before(recorded)
+        if image is not None and can_be_found(recorded.row.model):
+            digests[recorded.row.key] = image_digest(image)
+    return digests

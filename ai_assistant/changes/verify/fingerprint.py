@@ -36,11 +36,11 @@ def fingerprint(recorder: Recorder) -> str:
 
 def _new_keys(rows: list[RowImage]) -> dict[str, set[str]]:
     """Return the keys of new rows by their table."""
-    found: dict[str, set[str]] = {}
+    keys: dict[str, set[str]] = {}
     for row in rows:
         if row.before is None:
-            found.setdefault(row.label, set()).add(str(row.pk))
-    return found
+            keys.setdefault(row.label, set()).add(str(row.pk))
+    return keys
 
 
 def _line(row: RowImage, new: dict[str, set[str]], began_at: float) -> list[Any]:
