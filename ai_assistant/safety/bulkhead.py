@@ -96,7 +96,7 @@ class Bulkhead:
             self._check(key)
             call = pool.submit(as_here(work))
             self._calls[key][call] = False
-        call.add_done_callback(lambda done: self._ended(key, done))
+        call.add_done_callback(lambda future: self._ended(key, future))
         return call
 
     def _waited_for(self, call: Future[T], key: str, left_s: float) -> T:

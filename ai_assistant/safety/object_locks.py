@@ -59,13 +59,13 @@ def check_free(model: type[Model], keys: Iterable[Any], run_id: UUID) -> None:
 
 
 def _lock_keys(model: type[Model], keys: Collection[Any]) -> set[str]:
-    found = set()
+    lock_keys = set()
     for key in keys:
         try:
-            found.add(lock_key(model, key))
+            lock_keys.add(lock_key(model, key))
         except (ValidationError, ValueError, TypeError, OverflowError):
             continue  # no object has it
-    return found
+    return lock_keys
 
 
 def content_type_of(model: type[Model]) -> ContentType:

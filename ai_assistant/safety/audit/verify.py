@@ -53,7 +53,7 @@ def verify(*, anchor: tuple[int, str] | None = None) -> VerifiedLog:
     head does not, an older state of the whole database put back.
     """
     head = AuditHead.objects.filter(pk=PK).first() or AuditHead(pk=PK)
-    found: list[AuditFinding] = []
+    findings: list[AuditFinding] = []
     count = 0
     expected = head.first
     previous: str | None = head.first_previous  # None: not known
@@ -61,24 +61,24 @@ def verify(*, anchor: tuple[int, str] | None = None) -> VerifiedLog:
     for entry in entries.iterator(chunk_size=CHUNK):
         count += 1
         is_own = is_own_hash(entry)
-        found += _looked_at(entry, expected, previous, is_own=is_own)
+        findings += _looked_at(entry, expected, previous, is_own=is_own)
         # After an altered entry, it is unknown what the next one followed.
         expected, previous = entry.place + 1, entry.hash if is_own else None
-        if len(found) >= MOST:
+        if len(findings) >= MOST:
             break
     else:
-        found += _end(head, expected, previous)
-    found += _begun_anew(head)
-    found += _not_sealed(head)
+        findings += _end(head, expected, previous)
+    findings += _begun_anew(head)
+    findings += _not_sealed(head)
     if anchor is not None:
-        found += _anchored(*anchor, head)
+        findings += _anchored(*anchor, head)
     return VerifiedLog(
         count=count,
         n=head.n,
         hash=head.hash,
         unsealed=unsealed_entries().count(),
         unsealed_s=behind_s(),
-        findings=tuple(found[:MOST]),
+        findings=tuple(findings[:MOST]),
     )
 
 
@@ -120,8 +120,8 @@ def _altered(entry: AuditEntry) -> str:
     before = AuditEntry.objects.filter(hash=entry.previous).first()
     # Of a moved one the hash is right for the place where it was.
     places = [before.place + 1, before.place] if before is not None else []
-    near = range(max(1, entry.place - MOST), entry.place + MOST + 1)
-    for n in [*places, *near]:
+    neighbours = range(max(1, entry.place - MOST), entry.place + MOST + 1)
+    for n in [*places, *neighbours]:
         if n != entry.n and is_own_hash(entry, n=n):
             return f"Entry {entry.n} was moved: it was written as entry {n}."
     return f"Entry {entry.n} was altered."

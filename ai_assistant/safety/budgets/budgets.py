@@ -81,12 +81,12 @@ def budgets_for(user: Any) -> list[Budget]:
     takes the place of that for each user in the same time.
     """
     rows = _rows(user) if budget_rows.get() else ()
-    found = [*_of_settings(user), *rows]
-    own = {one.window for one in found if one.user}
+    budgets = [*_of_settings(user), *rows]
+    own = {budget.window for budget in budgets if budget.user}
     return [
-        one
-        for one in found
-        if one.scope != Budget.Scope.USER or one.user or one.window not in own
+        budget
+        for budget in budgets
+        if budget.scope != Budget.Scope.USER or budget.user or budget.window not in own
     ]
 
 
@@ -99,30 +99,34 @@ def used_amount(budget: Budget, spender: Spender, now: datetime) -> Amount:
 
 
 def _of_settings(user: Any) -> list[Budget]:
-    own = conf.get("BUDGETS")
-    mine = [one for one in own if one.get("user") in (None, "", user.get_username())]
-    if any(one.get("group") for one in mine):
+    configured = conf.get("BUDGETS")
+    settings = [
+        setting
+        for setting in configured
+        if setting.get("user") in (None, "", user.get_username())
+    ]
+    if any(setting.get("group") for setting in settings):
         groups = {None, "", *_groups(user).values_list("name", flat=True)}
-        mine = [one for one in mine if one.get("group") in groups]
-    return [_of_setting(one, user) for one in mine]
+        settings = [setting for setting in settings if setting.get("group") in groups]
+    return [_of_setting(setting, user) for setting in settings]
 
 
-def _of_setting(one: Mapping[str, Any], user: Any) -> Budget:
-    tokens, usd = one.get("tokens"), one.get("usd")
+def _of_setting(setting: Mapping[str, Any], user: Any) -> Budget:
+    tokens, usd = setting.get("tokens"), setting.get("usd")
     return Budget(
-        scope=one["scope"],
-        window=one["window"],
+        scope=setting["scope"],
+        window=setting["window"],
         tokens=None if tokens is None else int(tokens),
         usd=None if usd is None else Decimal(str(usd)),
-        group=Group(name=one["group"]) if one.get("group") else None,
-        user=user if one.get("user") else None,
+        group=Group(name=setting["group"]) if setting.get("group") else None,
+        user=user if setting.get("user") else None,
     )
 
 
 def _rows(user: Any) -> QuerySet[Budget]:
-    whose = Q(group=None) | Q(group__in=_groups(user))
-    mine = whose & (Q(user=None) | Q(user_id=user.pk))
-    return Budget.objects.filter(mine).select_related("group", "user")
+    group_condition = Q(group=None) | Q(group__in=_groups(user))
+    condition = group_condition & (Q(user=None) | Q(user_id=user.pk))
+    return Budget.objects.filter(condition).select_related("group", "user")
 
 
 def _groups(user: Any) -> QuerySet[Group]:

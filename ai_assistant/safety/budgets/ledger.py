@@ -95,11 +95,11 @@ def settle_left_behind() -> int:
     how many there were; writes only if there are some. Call it in a transaction.
     """
     under_way = Q(run__state=RunState.RUNNING, run__epoch=F("epoch"))
-    left = list(_open().exclude(under_way).values_list("pk", flat=True)[:HELD_AT_ONCE])
-    if not left:
+    pks = list(_open().exclude(under_way).values_list("pk", flat=True)[:HELD_AT_ONCE])
+    if not pks:
         return 0
-    still = free(_open().filter(pk__in=left))
-    return still.update(state=State.SETTLED, settled_at=Now())
+    unlocked = free(_open().filter(pk__in=pks))
+    return unlocked.update(state=State.SETTLED, settled_at=Now())
 
 
 def _open() -> QuerySet[UsageLedger]:

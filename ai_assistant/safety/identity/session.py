@@ -105,16 +105,16 @@ def kept_key(session: Any) -> str:
     return encrypted(key.encode(), PURPOSE)
 
 
-def is_removed(kept: str) -> bool:
+def is_removed(sealed_key: str) -> bool:
     """
     Return whether the session of a kept key is in the store no more.
 
     False if no key is kept. Raise SessionsAway if the store cannot be reached.
     """
-    if not kept:
+    if not sealed_key:
         return False
     try:
-        key = decrypted(kept, PURPOSE).decode()
+        key = decrypted(sealed_key, PURPOSE).decode()
     except CannotUnseal:
         return True  # the keys of the site that had signed it are gone
     try:

@@ -62,8 +62,8 @@ def store_new(token: AccessToken, *, by: Any = None, ip: str = "") -> str:
 
     `by` is the user who makes it, None for an operator. Raise Refused wrong_scopes.
     """
-    wrong = sorted(set(token.scopes) - set(Scope.values))
-    if wrong or not token.scopes:
+    unknown = sorted(set(token.scopes) - set(Scope.values))
+    if unknown or not token.scopes:
         raise Refused(
             "wrong_scopes",
             _("The scopes “%(given)s” are not valid. Give one or more of: %(known)s.")
@@ -73,7 +73,7 @@ def store_new(token: AccessToken, *, by: Any = None, ip: str = "") -> str:
             },
         )
     secret = MARK + secrets.token_urlsafe(SECRET_BYTES)
-    token.scopes = [one for one in Scope.values if one in token.scopes]
+    token.scopes = [scope for scope in Scope.values if scope in token.scopes]
     token.digest, token.prefix = _digest(secret), secret[:PREFIX_CHARS]
     token.password_digest = password_digest(token.user)
     with transaction.atomic():
@@ -88,21 +88,21 @@ def end_after(days: int | None) -> datetime | None:
 
     Raise Refused wrong_days if the site does not allow it.
     """
-    own = conf.get("TOKENS", "MAX_DAYS")
-    if days is None and own is None:
+    configured = conf.get("TOKENS", "MAX_DAYS")
+    if days is None and configured is None:
         return None
-    most = MOST_DAYS if own is None else own
+    limit = MOST_DAYS if configured is None else configured
     if days is None:
         raise Refused(
             "wrong_days",
             _("A token must expire on this site. Give its days, at most %(most)s.")
-            % {"most": f"{most:g}"},
+            % {"most": f"{limit:g}"},
         )
-    if not 1 <= days <= most:
+    if not 1 <= days <= limit:
         raise Refused(
             "wrong_days",
             _("“%(days)s” is not valid. Give a number of days from 1 to %(most)s.")
-            % {"days": days, "most": f"{most:g}"},
+            % {"days": days, "most": f"{limit:g}"},
         )
     return clock.now() + timedelta(days=days)
 
@@ -153,9 +153,9 @@ def mark_revoked(token: AccessToken, *, by: Any = None, ip: str = "") -> bool:
     `engine.lifecycle.revocation`.
     """
     with transaction.atomic():
-        standing = AccessToken.objects.filter(pk=token.pk, revoked_at=None)
+        valid = AccessToken.objects.filter(pk=token.pk, revoked_at=None)
         token.revoked_at = clock.now()
-        if not standing.update(revoked_at=token.revoked_at):
+        if not valid.update(revoked_at=token.revoked_at):
             return False
         record("token.revoked", user=by, details=token_audit_facts(token), ip=ip)
     return True
