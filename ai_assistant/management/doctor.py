@@ -72,7 +72,9 @@ def registered() -> dict[str, list[str]]:
         "tools": registry.tools(),
         "context": registry.contexts(),
         "modules": modules,
-        "suggestions": {str(t) for one in modules.values() for t in one.suggestions},
+        "suggestions": {
+            str(t) for module in modules.values() for t in module.suggestions
+        },
     }
     return {kind: sorted(names.get(kind, ())) for kind in KINDS}
 
@@ -163,28 +165,30 @@ def _executor() -> str:
 
 def made_before(loader: MigrationLoader) -> str:
     """Return why the assistant's tables, of an earlier version, cannot be migrated."""
-    there = {name for app, name in loader.disk_migrations if app == LABEL}
+    on_disk = {name for app, name in loader.disk_migrations if app == LABEL}
     applied = {name for app, name in loader.applied_migrations if app == LABEL}
-    if gone := sorted(applied - there):
-        return f"The tables were made by '{LABEL}.{gone[0]}', which no longer exists."
+    if removed := sorted(applied - on_disk):
+        return (
+            f"The tables were made by '{LABEL}.{removed[0]}', which no longer exists."
+        )
     # The first one was edited before the first release.
-    if applied == there and (lacking := _lacking()):
-        return f"The tables lack {lacking[0]!r}: an earlier '0001_initial' made them."
+    if applied == on_disk and (missing := _missing_columns()):
+        return f"The tables lack {missing[0]!r}: an earlier '0001_initial' made them."
     return ""
 
 
-def _lacking() -> list[str]:
+def _missing_columns() -> list[str]:
     """Return the columns of the assistant's models that are not in the database."""
-    there: set[str] = set()
+    existing: set[str] = set()
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             if table.startswith(LABEL):
                 cursor.execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608
-                there |= {f"{table}.{column[0]}" for column in cursor.description}
+                existing |= {f"{table}.{column[0]}" for column in cursor.description}
     models = apps.get_app_config(LABEL).get_models()
     fields = [field for model in models for field in model._meta.local_concrete_fields]
     columns = {f"{field.model._meta.db_table}.{field.column}" for field in fields}
-    return sorted(columns - there)
+    return sorted(columns - existing)
 
 
 def _database() -> str:
@@ -199,7 +203,8 @@ def _database() -> str:
         ) from error
     leaves = executor.loader.graph.leaf_nodes(LABEL)
     missing = [
-        f"{one.app_label}.{one.name}" for one, _ in executor.migration_plan(leaves)
+        f"{migration.app_label}.{migration.name}"
+        for migration, _ in executor.migration_plan(leaves)
     ]
     if reason := made_before(executor.loader):
         raise DoctorProblem(
@@ -283,17 +288,17 @@ def _data_tools() -> str:
     if not conf.get("DATA", "TOOLS"):
         return "switched off by DATA['TOOLS']"
     user = _someone()
-    if why := why_missing(user) if user is not None else []:
+    if reasons := why_missing(user) if user is not None else []:
         raise DoctorProblem(
             "doctor.admin",
-            " ".join(why),
+            " ".join(reasons),
             "Let has_permission() go by the user alone where a request has no session, "
             "or go on without these tools.",
             blocks=False,
         )
     names = ", ".join(site.name for site in mounted_sites())
-    asked = f"asked as {user.get_username()}" if user else "no superuser to ask as"
-    return f"of AdminSite {names or 'none'}, {asked}"
+    user_text = f"asked as {user.get_username()}" if user else "no superuser to ask as"
+    return f"of AdminSite {names or 'none'}, {user_text}"
 
 
 def _someone() -> Any:
@@ -346,8 +351,10 @@ def _agui() -> str:
 
 
 def _tokens() -> str:
-    good, endless = count_of_tokens()
-    return f"{good} good, {endless} of them never expire" if endless else f"{good} good"
+    valid, endless = count_of_tokens()
+    return (
+        f"{valid} good, {endless} of them never expire" if endless else f"{valid} good"
+    )
 
 
 LOOKS: dict[str, Callable[[], str]] = {

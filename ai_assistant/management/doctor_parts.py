@@ -54,8 +54,8 @@ def _price(name: str) -> Decimal | None:
 def count_of_tokens() -> tuple[int, int]:
     """Return how many tokens are good, and how many of them never expire."""
     lasting = Q(expires_at=None) | Q(expires_at__gt=Now())
-    good = AccessToken.objects.filter(lasting, revoked_at=None, user__is_active=True)
-    return good.count(), good.filter(expires_at=None).count()
+    valid = AccessToken.objects.filter(lasting, revoked_at=None, user__is_active=True)
+    return valid.count(), valid.filter(expires_at=None).count()
 
 
 def who_may_call() -> str:
@@ -66,11 +66,9 @@ def who_may_call() -> str:
 
 def named_module(name: str) -> str:
     """Return the id of a module, or none for none. Raise CommandError if unknown."""
-    known = module_ids()
-    if name and name not in known:
-        raise CommandError(
-            f"There is no module {name!r}. There are: {', '.join(known)}."
-        )
+    ids = module_ids()
+    if name and name not in ids:
+        raise CommandError(f"There is no module {name!r}. There are: {', '.join(ids)}.")
     return name
 
 

@@ -79,13 +79,13 @@ def purge_audit(before: datetime) -> int:
     Raise ValueError if the log is not whole: what shows that must not go.
     """
     seal_all()
-    found = verify()
-    if found.findings:
-        raise ValueError(found.findings[0].text)
+    result = verify()
+    if result.findings:
+        raise ValueError(result.findings[0].text)
     return forget_before(before)
 
 
-def _record(what: str, count: int, before: datetime, user_id: UserKey | None) -> None:
+def _record(kind: str, count: int, before: datetime, user_id: UserKey | None) -> None:
     if count:
-        details = {what: count, "before": before.isoformat()}
-        record(f"{what}.purged", user=user_id, details=details)
+        details = {kind: count, "before": before.isoformat()}
+        record(f"{kind}.purged", user=user_id, details=details)
