@@ -126,9 +126,9 @@ def _load(path: str) -> object:
         return None  # Django names it when it loads the middleware
 
 
-def _position(classes: list[object], wanted: type) -> int | None:
-    for index, found in enumerate(classes):
-        if isinstance(found, type) and issubclass(found, wanted):
+def _position(classes: list[object], base: type) -> int | None:
+    for index, candidate in enumerate(classes):
+        if isinstance(candidate, type) and issubclass(candidate, base):
             return index
     return None
 
