@@ -69,8 +69,8 @@ def _marked(tag: str, image: Mapping[str, Any], name: str) -> SafeString:
     if name not in image:
         return SafeString("")
     text = str(image[name]) if image[name] is not None else str(_("nothing"))
-    short = text if len(text) <= VALUE_CHARS else f"{text[:VALUE_CHARS]} …"
-    return format_html("<{0}>{1}</{0}>", tag, mark_hidden_characters(short))
+    brief = text if len(text) <= VALUE_CHARS else f"{text[:VALUE_CHARS]} …"
+    return format_html("<{0}>{1}</{0}>", tag, mark_hidden_characters(brief))
 
 
 def _is_secret(model: type[Model] | None, name: str, *values: object) -> bool:
@@ -91,8 +91,8 @@ def _field(model: type[Model] | None, name: str) -> Any:
     try:
         return model._meta.get_field(name)
     except FieldDoesNotExist:
-        by_attname = model._meta.concrete_fields
-        return next((one for one in by_attname if one.attname == name), None)
+        fields = model._meta.concrete_fields
+        return next((field for field in fields if field.attname == name), None)
 
 
 def _model(label: str) -> type[Model] | None:
@@ -226,5 +226,7 @@ def _breakable(text: str) -> SafeString:
     """Return `text` escaped, with places where a long word may be broken."""
     pieces = [text[at : at + BREAK_CHARS] for at in range(0, len(text), BREAK_CHARS)]
     return format_html_join(
-        "", "{}<wbr>", ((mark_hidden_characters(one, edges=False),) for one in pieces)
+        "",
+        "{}<wbr>",
+        ((mark_hidden_characters(piece, edges=False),) for piece in pieces),
     )

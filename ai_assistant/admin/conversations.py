@@ -35,8 +35,8 @@ class ReasonFilter(admin.SimpleListFilter):
         if self.value() not in Feedback.Reason.values:
             return queryset
         # SQLite has no `contains` for JSON; the list holds nothing but these words.
-        told: QuerySet[Any] = queryset.alias(told=Cast("reasons", TextField()))
-        return told.filter(told__contains=f'"{self.value()}"')
+        annotated: QuerySet[Any] = queryset.alias(told=Cast("reasons", TextField()))
+        return annotated.filter(told__contains=f'"{self.value()}"')
 
 
 @admin.register(Feedback)
@@ -56,7 +56,7 @@ class FeedbackAdmin(ReadOnlyAdmin):
     def why(self, feedback: Feedback) -> str:
         """Return the ticked reasons in words."""
         labels = dict(Feedback.Reason.choices)
-        return ", ".join(str(labels.get(one, one)) for one in feedback.reasons)
+        return ", ".join(str(labels.get(reason, reason)) for reason in feedback.reasons)
 
     @admin.display(description=_("run"))
     def answer(self, feedback: Feedback) -> SafeString:

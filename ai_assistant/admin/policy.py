@@ -32,8 +32,8 @@ class PolicyRuleForm(forms.ModelForm):  # type: ignore[type-arg] # a type of its
         module: str = self.cleaned_data["module"]
         if module and module not in module_ids():
             sentence = _("There is no module “%(module)s”. Use one of: %(known)s.")
-            known = ", ".join(module_ids())
-            raise ValidationError(sentence % {"module": module, "known": known})
+            ids = ", ".join(module_ids())
+            raise ValidationError(sentence % {"module": module, "known": ids})
         return module
 
 
@@ -67,8 +67,8 @@ class PolicyRuleAdmin(ManagedAdmin):
         if rule.module and rule.module not in module_ids():
             return _("none: there is no module “%(module)s”") % {"module": rule.module}
         names = meant_by(rule.tools, registry.tools())
-        more = f", … ({len(names)})" if len(names) > 3 else ""
-        return ", ".join(names[:3]) + more or _("none with this name")
+        rest = f", … ({len(names)})" if len(names) > 3 else ""
+        return ", ".join(names[:3]) + rest or _("none with this name")
 
     def save_model(
         self,

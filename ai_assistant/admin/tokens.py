@@ -54,13 +54,13 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        days, most = self.fields["days"], conf.get("TOKENS", "MAX_DAYS")
+        days, max_days = self.fields["days"], conf.get("TOKENS", "MAX_DAYS")
         days.initial = conf.get("TOKENS", "DAYS")
-        days.required = most is not None
+        days.required = max_days is not None
         days.help_text = (
             _("Leave it empty for a token that never expires.")
-            if most is None
-            else _("%(days)s at most.") % {"days": f"{most:g}"}
+            if max_days is None
+            else _("%(days)s at most.") % {"days": f"{max_days:g}"}
         )
 
     def clean_days(self) -> int | None:
@@ -172,8 +172,8 @@ class AccessTokenAdmin(ReadOnlyAdmin):
     @admin.display(description=gettext_lazy("may"))
     def may(self, token: AccessToken) -> str:
         """Return what it may, in words."""
-        words = dict(AccessToken.Scope.choices)
-        return "; ".join(str(words.get(one, one)) for one in token.scopes)
+        labels = dict(AccessToken.Scope.choices)
+        return "; ".join(str(labels.get(scope, scope)) for scope in token.scopes)
 
     @admin.display(description=gettext_lazy("scopes"))
     def scope_names(self, token: AccessToken) -> str:
@@ -191,8 +191,8 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         """Ask for the user only whom may choose one."""
         if obj is not None:
             return super().get_fieldsets(request, obj)
-        whose = ("user",) if may_manage(request) else ()
-        return [(None, {"fields": ("name", *whose, "scopes", "days", "key")})]
+        owner = ("user",) if may_manage(request) else ()
+        return [(None, {"fields": ("name", *owner, "scopes", "days", "key")})]
 
     def get_readonly_fields(self, _request: HttpRequest, obj: Any = None) -> Any:
         """Let a new one be filled in; everything else is as it is."""
@@ -219,10 +219,13 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         """Offer one way to save: it shows the secret."""
-        shown = {"show_save_and_continue": False, "show_save_and_add_another": False}
+        save_options = {
+            "show_save_and_continue": False,
+            "show_save_and_add_another": False,
+        }
         try:
             return super().add_view(
-                request, form_url, {**shown, **(extra_context or {})}
+                request, form_url, {**save_options, **(extra_context or {})}
             )
         except IntegrityError:  # the same form twice at a time
             self.message_user(
@@ -277,12 +280,12 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         if "confirmed" not in request.POST:
             return self._asked(request, queryset)
         count = sum(self._revoke(request, token) for token in queryset)
-        told = ngettext(
+        message = ngettext(
             "%(count)s access token was revoked.",
             "%(count)s access tokens were revoked.",
             count,
         )
-        self.message_user(request, told % {"count": count}, messages.SUCCESS)
+        self.message_user(request, message % {"count": count}, messages.SUCCESS)
         return None
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
@@ -297,10 +300,10 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         super().delete_queryset(request, queryset)
 
     def _revoke(self, request: HttpRequest, token: AccessToken) -> bool:
-        done = revoke(token, by=request.user, ip=request_ip(request))
-        if done:
+        is_revoked = revoke(token, by=request.user, ip=request_ip(request))
+        if is_revoked:
             self.log_change(request, token, _("Revoked."))
-        return done
+        return is_revoked
 
     def _asked(
         self, request: HttpRequest, tokens: QuerySet[AccessToken]
