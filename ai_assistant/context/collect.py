@@ -68,19 +68,19 @@ def collect_items(
     page = find_page(context.page.path, context.page.title)
     if page is None:
         return PageItems(items=list(browser))
-    seen = PageItems(page=page)
+    page_items = PageItems(page=page)
     user, path = context.user, page.info.path
-    seen.items += _described(
+    page_items.items += _described(
         PAGE, _("This page"), path, lambda: [page_item(page, user)]
     )
-    seen.items += _described(
-        OBJECT, page_title(page), path, lambda: _object_items(seen, page, user)
+    page_items.items += _described(
+        OBJECT, page_title(page), path, lambda: _object_items(page_items, page, user)
     )
-    if _is_open(seen, page, user):
-        seen.items += _asked_in_turn(page, context, seen.opened)
-    seen.items += without_texts(browser) if is_withheld(page) else browser
-    seen.items.sort(key=lambda item: -item.priority)  # stable
-    return seen
+    if _is_open(page_items, page, user):
+        page_items.items += _asked_in_turn(page, context, page_items.opened)
+    page_items.items += without_texts(browser) if is_withheld(page) else browser
+    page_items.items.sort(key=lambda item: -item.priority)  # stable
+    return page_items
 
 
 def sent_items(items: Iterable[ContextItem], kept: KeptChips) -> list[ContextItem]:
@@ -109,18 +109,20 @@ def _described(
         return [ContextItem(id=item_id, description=title, title=title, error=name)]
 
 
-def _object_items(seen: PageItems, page: SitePage, user: Any) -> list[ContextItem]:
-    seen.opened = opened_object(page, user)
-    if seen.opened is None:
+def _object_items(
+    page_items: PageItems, page: SitePage, user: Any
+) -> list[ContextItem]:
+    page_items.opened = opened_object(page, user)
+    if page_items.opened is None:
         return []  # there is none, or not for this user
-    return [object_item(page, user, seen.opened)]
+    return [object_item(page, user, page_items.opened)]
 
 
-def _is_open(seen: PageItems, page: SitePage, user: Any) -> bool:
+def _is_open(page_items: PageItems, page: SitePage, user: Any) -> bool:
     """Return whether the user may open the page: else no provider is asked."""
     return value_or(
         False,
-        lambda: may_open(page, user, seen.opened),
+        lambda: may_open(page, user, page_items.opened),
         "whether %r may be opened is not known",
         page.info.path,
     )
@@ -137,9 +139,11 @@ def _asked_in_turn(
     """Ask all providers of the page; one that hangs cannot take the others' time."""
     until = time.monotonic() + float(conf.get("TIMEOUTS", "CONTEXT_S"))
     providers = list(providers_of(page))
-    in_turn = sorted(providers, key=lambda one: _bulkhead.hangs(_key(one)))
-    items = {id(one): _asked(one, context, opened, until) for one in in_turn}
-    return [item for one in providers for item in items[id(one)]]
+    in_turn = sorted(providers, key=lambda provider: _bulkhead.hangs(_key(provider)))
+    items = {
+        id(provider): _asked(provider, context, opened, until) for provider in in_turn
+    }
+    return [item for provider in providers for item in items[id(provider)]]
 
 
 def _asked(
@@ -189,14 +193,14 @@ def _told(
                 connection.close_if_unusable_or_obsolete()
 
 
-def from_browser(said: Mapping[str, Any]) -> ContextItem:
+def from_browser(payload: Mapping[str, Any]) -> ContextItem:
     """Return an item that the browser has sent. Nothing in it gives a permission."""
     return ContextItem(
-        id=f"browser.{str(said['id'])[:100]}",
-        description=str(said.get("description", ""))[:500],
-        value=said.get("value"),
-        title=str(said.get("label", ""))[:80],
-        auto=bool(said.get("auto", True)),
+        id=f"browser.{str(payload['id'])[:100]}",
+        description=str(payload.get("description", ""))[:500],
+        value=payload.get("value"),
+        title=str(payload.get("label", ""))[:80],
+        auto=bool(payload.get("auto", True)),
         source="browser",
         label="data",
         priority=10,

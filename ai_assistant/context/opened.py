@@ -61,12 +61,12 @@ def opened_object(page: SitePage, user: Any) -> Model | None:
     if related:
         queryset = queryset.select_related(*related)
     try:
-        found = queryset.filter(pk=admin.opts.pk.to_python(object_id)).first()
+        obj = queryset.filter(pk=admin.opts.pk.to_python(object_id)).first()
     except (ValidationError, ValueError):
         return None
-    if found is None or not admin.has_view_or_change_permission(request, found):
+    if obj is None or not admin.has_view_or_change_permission(request, obj):
         return None
-    return found if _page_opens(page, request) else None
+    return obj if _page_opens(page, request) else None
 
 
 def _page_opens(page: SitePage, request: HttpRequest) -> bool:
@@ -128,7 +128,9 @@ def _site_admits(page: SitePage, request: HttpRequest) -> bool:
     site = getattr(page.model_admin or page.view, "admin_site", None)
     if site is None and page.is_of_admin:
         names = page.match.namespaces
-        site = next((one for one in all_sites if one.name in names), None)
+        site = next(
+            (candidate for candidate in all_sites if candidate.name in names), None
+        )
     return site is None or bool(site.has_permission(request))
 
 
@@ -157,10 +159,10 @@ def _mixins_admit(view: Any, user: Any) -> Iterator[bool]:
 
 def _checks_itself(view_class: type) -> bool:
     """Return whether the view looks in its own code who may open it."""
-    known = (LoginRequiredMixin, PermissionRequiredMixin, UserPassesTestMixin)
-    return not issubclass(view_class, known) or any(
-        "dispatch" in vars(one) and not one.__module__.startswith("django.")
-        for one in view_class.__mro__
+    mixins = (LoginRequiredMixin, PermissionRequiredMixin, UserPassesTestMixin)
+    return not issubclass(view_class, mixins) or any(
+        "dispatch" in vars(base) and not base.__module__.startswith("django.")
+        for base in view_class.__mro__
     )
 
 
@@ -169,14 +171,14 @@ def admin_summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
     if is_withheld(page) or not _form_opens(page, user):
         return {}
     fields = list(_shown_fields(page, user, opened))[:MAX_FIELDS]
-    named = form_limited_fields(
+    limits = form_limited_fields(
         page.model_admin, page_request(page, user), opened, fields
     )
     return {
         field.name: _value(page, field, opened)
         for field in fields
-        if field.name not in named
-        or names_value(named[field.name], field, field.value_from_object(opened))
+        if field.name not in limits
+        or names_value(limits[field.name], field, field.value_from_object(opened))
     }
 
 
@@ -185,13 +187,13 @@ def held_permissions(page: SitePage, user: Any, opened: Model | None) -> list[st
     admin, request = page.model_admin, page_request(page, user)
     if not _site_admits(page, request):
         return []
-    asked = {
+    checks = {
         "view": lambda: admin.has_view_permission(request, opened),
         "add": lambda: admin.has_add_permission(request),
         "change": lambda: admin.has_change_permission(request, opened),
         "delete": lambda: admin.has_delete_permission(request, opened),
     }
-    return [name for name, may in asked.items() if may()]  # type: ignore[no-untyped-call]
+    return [name for name, may in checks.items() if may()]  # type: ignore[no-untyped-call]
 
 
 def _shown_fields(page: SitePage, user: Any, opened: Model) -> Iterator[Any]:
@@ -201,8 +203,8 @@ def _shown_fields(page: SitePage, user: Any, opened: Model) -> Iterator[Any]:
             field = admin.opts.get_field(name)
         except FieldDoesNotExist:
             continue
-        plain = field.concrete and not field.many_to_many
-        if plain and not is_sensitive_field(field):
+        is_column = field.concrete and not field.many_to_many
+        if is_column and not is_sensitive_field(field):
             yield field
 
 

@@ -94,16 +94,16 @@ def _admin_words(match: ResolverMatch, model_admin: Any) -> tuple[str, str, str]
         return ADMIN_PAGES.get(url_name, ""), str(match.kwargs.get("app_label", "")), ""
     options = model_admin.opts
     # Exactly: auth_user_password_change is no form of a user.
-    said = url_name.removeprefix(f"{options.app_label}_{options.model_name}_")
-    action = said if said in ADMIN_ACTIONS else ""
+    url_action = url_name.removeprefix(f"{options.app_label}_{options.model_name}_")
+    action = url_action if url_action in ADMIN_ACTIONS else ""
     return action, options.app_label, options.model_name
 
 
 def _filters(query: QueryDict) -> dict[str, str]:
-    named = [key for key in query if key not in OWN_PARAMETERS and key[:1] != "_"]
-    return {key: ",".join(query.getlist(key)) for key in named[:MAX_FILTERS]}
+    keys = [key for key in query if key not in OWN_PARAMETERS and key[:1] != "_"]
+    return {key: ",".join(query.getlist(key)) for key in keys[:MAX_FILTERS]}
 
 
-def _number(said: str) -> int:
-    is_number = said.isascii() and said.isdigit() and len(said) < 9
-    return int(said) if is_number else 1
+def _number(text: str) -> int:
+    is_number = text.isascii() and text.isdigit() and len(text) < 9
+    return int(text) if is_number else 1

@@ -18,7 +18,7 @@ PAGE, OBJECT = "page", "object"  # ids of the items of every page
 def page_item(page: SitePage, user: Any) -> ContextItem:
     """Return what is known of the page from its address."""
     info = page.info
-    said: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "path": info.path,
         # Django writes the text of the object into it.
         "title": "" if is_withheld(page) else info.title,
@@ -33,11 +33,11 @@ def page_item(page: SitePage, user: Any) -> ContextItem:
         "language": get_language() or "",
     }
     if page.model_admin is not None:
-        said["you may"] = held_permissions(page, user, None)
+        facts["you may"] = held_permissions(page, user, None)
     return ContextItem(
         id=PAGE,
         description=describe(page),
-        value={key: value for key, value in said.items() if value},
+        value={key: value for key, value in facts.items() if value},
         title=page_title(page),
         priority=100,
         label="user",
@@ -75,8 +75,8 @@ def page_title(page: SitePage) -> str:
     """
     if page.model_admin is not None:
         options = page.model_admin.opts
-        many = page.info.action in ("changelist", "")
-        return str(options.verbose_name_plural if many else options.verbose_name)
+        is_list = page.info.action in ("changelist", "")
+        return str(options.verbose_name_plural if is_list else options.verbose_name)
     return _("Start page") if page.info.action == "index" else _("This page")
 
 

@@ -84,7 +84,7 @@ def ask_provider(
     value = provider.function(*arguments)
     if provider.convert is not None:
         value = provider.convert(value)
-    return [_item(provider, one, n) for n, one in enumerate(_values(value))]
+    return [_item(provider, item, n) for n, item in enumerate(_values(value))]
 
 
 def failed_item(provider: ContextProvider, error: str) -> ContextItem:
@@ -100,7 +100,7 @@ def failed_item(provider: ContextProvider, error: str) -> ContextItem:
 def _values(value: Any) -> Sequence[Any]:
     """Return the items of a list that has some; any other value is one by itself."""
     is_list = isinstance(value, list | tuple)
-    if is_list and any(isinstance(one, ContextItem) for one in value):
+    if is_list and any(isinstance(item, ContextItem) for item in value):
         return value  # type: ignore[no-any-return]
     return () if value is None else (value,)
 

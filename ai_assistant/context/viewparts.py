@@ -41,8 +41,8 @@ def assistant_view(
             "@assistant_view(context=[...], tools=[...], suggestions=[...]), or one "
             "of them; all arguments are given by name."
         )
-    given = {"context": context, "tools": tools, "suggestions": suggestions}
-    for name, value in given.items():
+    arguments = {"context": context, "tools": tools, "suggestions": suggestions}
+    for name, value in arguments.items():
         _check_is_list(value, f"The argument {name!r} of assistant_view", name)
     names = [_tool_name(tool, "An assistant_view") for tool in tools]
 
@@ -71,8 +71,8 @@ class AssistantMixin:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name in ("assistant_tools", "assistant_suggestions"):
-            given = cls.__dict__.get(name, ())
-            _check_is_list(given, f"{cls.__name__}.{name}", name)
+            names = cls.__dict__.get(name, ())
+            _check_is_list(names, f"{cls.__name__}.{name}", name)
         subject = f"{cls.__name__}.assistant_tools"
         own = cls.__dict__.get("assistant_tools", ())
         _of_views.update(_tool_name(tool, subject) for tool in own)
@@ -116,14 +116,14 @@ def names_of_views() -> set[str]:
     return set(_of_views)
 
 
-def _check_is_list(given: Any, subject: str, name: str) -> None:
-    if isinstance(given, str):
+def _check_is_list(value: Any, subject: str, name: str) -> None:
+    if isinstance(value, str):
         raise TypeError(
-            f"{subject} is the string {given!r}: each letter would count as one. Write "
-            f"{name}=[{given!r}]."
+            f"{subject} is the string {value!r}: each letter would count as one. Write "
+            f"{name}=[{value!r}]."
         )
-    if callable(given):
-        own = getattr(given, "__name__", repr(given))
+    if callable(value):
+        own = getattr(value, "__name__", repr(value))
         raise TypeError(
             f"{subject} is {own!r} itself and not a list. Write {name}=[{own}]."
         )
