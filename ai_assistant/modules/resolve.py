@@ -101,31 +101,33 @@ def _most_specific(
     modules: Iterable[ContextModule], view_name: str
 ) -> ContextModule | None:
     """Return the module with the exact name or the longest pattern; of equals the first."""
-    found: dict[tuple[bool, int], ContextModule] = {}
+    by_rank: dict[tuple[bool, int], ContextModule] = {}
     for module in modules:
         for match in module.matches:
             if fnmatchcase(view_name, match):
                 rank = "*" not in match, len(match.replace("*", ""))
-                found.setdefault(rank, module)
-    return found[max(found)] if found else None
+                by_rank.setdefault(rank, module)
+    return by_rank[max(by_rank)] if by_rank else None
 
 
 def module_by_id(module_id: str) -> ContextModule:
     """Return a module by its id; the default one if it is gone."""
-    found = registry.modules().get(module_id)
-    return found or next((one for one in BUILT_IN if one.id == module_id), DEFAULT)
+    module = registry.modules().get(module_id)
+    return module or next(
+        (built_in for built_in in BUILT_IN if built_in.id == module_id), DEFAULT
+    )
 
 
 def ambiguous_patterns() -> list[tuple[str, ContextModule, ContextModule]]:
     """Return the patterns that two modules of the site have in common."""
-    seen: dict[str, ContextModule] = {}
-    found = []
+    module_by_pattern: dict[str, ContextModule] = {}
+    ambiguous = []
     for module in registry.modules().values():
         for pattern in module.matches:
-            if pattern in seen:
-                found.append((pattern, seen[pattern], module))
-            seen.setdefault(pattern, module)
-    return found
+            if pattern in module_by_pattern:
+                ambiguous.append((pattern, module_by_pattern[pattern], module))
+            module_by_pattern.setdefault(pattern, module)
+    return ambiguous
 
 
 def every_module() -> list[ContextModule]:
