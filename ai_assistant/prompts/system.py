@@ -23,8 +23,8 @@ CHANGED_ELSEWHERE = (
 
 def wish_text(wish: str, *, changed_elsewhere: bool) -> str:
     """Return the notes on style and on other branches; empty for most runs."""
-    told = (WISHES.get(wish, ""), CHANGED_ELSEWHERE if changed_elsewhere else "")
-    return "\n".join(text for text in told if text)
+    notes = (WISHES.get(wish, ""), CHANGED_ELSEWHERE if changed_elsewhere else "")
+    return "\n".join(text for text in notes if text)
 
 
 IDENTITY = """\
@@ -91,14 +91,16 @@ def _role(user: Any) -> str:
     role = next((word for name, word in ROLES if getattr(user, name, False)), "")
     groups = getattr(user, "groups", None)
     names = groups.order_by("name").values_list("name", flat=True) if groups else ()
-    said = ", ".join(map(repr, names[:MAX_GROUPS]))
-    return (f", {role}" if role else "") + (f", in the groups {said}" if said else "")
+    group_names = ", ".join(map(repr, names[:MAX_GROUPS]))
+    return (f", {role}" if role else "") + (
+        f", in the groups {group_names}" if group_names else ""
+    )
 
 
 def _moment(run: Run) -> str:
     """Return when the user asked: the same in each step, so that caches hold."""
-    asked = run.created_at
-    if timezone.is_aware(asked):  # it is not where the site has USE_TZ off
-        asked = timezone.localtime(asked, timezone.get_default_timezone())
+    asked_at = run.created_at
+    if timezone.is_aware(asked_at):  # it is not where the site has USE_TZ off
+        asked_at = timezone.localtime(asked_at, timezone.get_default_timezone())
     zone = timezone.get_default_timezone_name()
-    return f"Asked at: {asked:%A, %Y-%m-%d %H:%M} (time zone {zone})"
+    return f"Asked at: {asked_at:%A, %Y-%m-%d %H:%M} (time zone {zone})"
