@@ -115,6 +115,6 @@ def free(rows: Q) -> Q:
     """
     if not connection.features.has_select_for_update_skip_locked:
         return rows
-    taken = rows.order_by().select_for_update(skip_locked=True, of=("self",))
-    free_rows = rows.model._default_manager.filter(pk__in=taken.values("pk"))
+    lockable = rows.order_by().select_for_update(skip_locked=True, of=("self",))
+    free_rows = rows.model._default_manager.filter(pk__in=lockable.values("pk"))
     return cast("Q", free_rows)

@@ -56,11 +56,11 @@ def _tokens(pattern: str) -> list[str] | None:
     kinds: list[str] = []
     at = 0
     while at < len(pattern):
-        found = TOKEN.match(pattern, at)
-        if found is None:
+        match = TOKEN.match(pattern, at)
+        if match is None:
             return None
-        kinds.append(str(found.lastgroup))
-        at = found.end()
+        kinds.append(str(match.lastgroup))
+        at = match.end()
     return kinds
 
 
@@ -119,8 +119,8 @@ class PolicyRule(models.Model):
         """Reject a pattern that is not valid, or slow to match."""
         if error := pattern_error(self.tools):
             sentence = gettext("Pattern “%(tools)s” %(error)s. Write a simpler one.")
-            shown = {"tools": self.tools, "error": error}
-            raise ValidationError({"tools": sentence % shown})
+            values = {"tools": self.tools, "error": error}
+            raise ValidationError({"tools": sentence % values})
 
 
 class Grant(models.Model):

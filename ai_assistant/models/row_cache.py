@@ -24,22 +24,22 @@ class RowCache(Generic[T]):
     def __init__(self, model: type[Model], read: Callable[[], T]) -> None:
         self._model = model
         self._read = read
-        self._kept: tuple[float, T] | None = None
+        self._entry: tuple[float, T] | None = None
         for signal in (post_save, post_delete):
             signal.connect(self._changed, sender=model)
 
     def get(self) -> T:
         """Return what was read; seldom asks the database."""
-        now, kept = time.monotonic(), self._kept
+        now, entry = time.monotonic(), self._entry
         if self._is_changing():
             return self._read()
-        if kept is None or now - kept[0] >= conf.POLICY_TTL_S:
-            kept = self._kept = (now, self._read())
-        return kept[1]
+        if entry is None or now - entry[0] >= conf.POLICY_TTL_S:
+            entry = self._entry = (now, self._read())
+        return entry[1]
 
     def forget(self) -> None:
         """Read the rows again when they are next needed."""
-        self._kept = None
+        self._entry = None
 
     def _changed(self, **_: Any) -> None:
         self.forget()
