@@ -31,8 +31,8 @@ def aia_nonce(context: Context) -> SafeString | str:
     request = getattr(context, "request", None)
     # django-csp's, or Django's own; either is made when it is read.
     nonce = getattr(request, "csp_nonce", "") or getattr(request, "_csp_nonce", None)
-    said = "" if nonce is None else str(nonce)
-    return format_html(' nonce="{}"', said) if said else ""
+    text = "" if nonce is None else str(nonce)
+    return format_html(' nonce="{}"', text) if text else ""
 
 
 @register.tag
@@ -77,20 +77,20 @@ class _Whitespace:
                 yield token
 
     def _replaced(self, piece: re.Match[str]) -> str:
-        found = piece[0]
-        if found.isspace():
+        text = piece[0]
+        if text.isspace():
             return self._space(piece)
         if self._quote:
-            self._quote = "" if found == self._quote else self._quote
-        elif found == ">":
+            self._quote = "" if text == self._quote else self._quote
+        elif text == ">":
             self._in_tag = False
-        elif found[0] == "<":
+        elif text[0] == "<":
             self._in_tag = True
             if piece["kept"]:
-                self._is_kept = found[1] != "/"
+                self._is_kept = text[1] != "/"
         elif self._in_tag:
-            self._quote = found
-        return found
+            self._quote = text
+        return text
 
     def _space(self, piece: re.Match[str]) -> str:
         before = piece.string[: piece.start()][-1:]
