@@ -235,8 +235,8 @@ def split_page(
     tool: ToolDefinition, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Any], int]:
     """Return the arguments of the function, and the page that the model asks for."""
-    rest = dict(arguments)
-    return (rest, rest.pop(PAGE, 1)) if is_paged(tool) else (rest, 1)
+    values = dict(arguments)
+    return (values, values.pop(PAGE, 1)) if is_paged(tool) else (values, 1)
 
 
 # --- whether they fit ---
@@ -277,9 +277,9 @@ def _schema_problems(schema: dict[str, Any], arguments: dict[str, Any]) -> Probl
 
 def _wrong_arguments(tool: ToolDefinition, problems: Problems) -> WrongArguments:
     """Return the error, with the part of the schema that the arguments have to fit."""
-    named = [(".".join(map(str, place)) or "object", text) for place, text in problems]
-    sentences = [f"argument {place!r}: {text}" for place, text in named[:MAX_ERRORS]]
-    names = {place.partition(".")[0] for place, _ in named[:MAX_ERRORS]}
+    placed = [(".".join(map(str, place)) or "object", text) for place, text in problems]
+    sentences = [f"argument {place!r}: {text}" for place, text in placed[:MAX_ERRORS]]
+    names = {place.partition(".")[0] for place, _ in placed[:MAX_ERRORS]}
     parameters = _parameters(tool)
     properties = parameters.get("properties", {})
     return WrongArguments(

@@ -46,8 +46,8 @@ def _likeness(word: str, place: set[str]) -> int:
     if word in place:
         return 2
     for other in place:
-        short, long = sorted((word, other), key=len)
-        if len(short) >= SHORTEST and long.startswith(short):
+        shorter, longer = sorted((word, other), key=len)
+        if len(shorter) >= SHORTEST and longer.startswith(shorter):
             return 1
     return 0
 

@@ -89,10 +89,10 @@ STORED_CHARS = 1_000_000  # of a result in its row
 def from_value(name: str, value: object) -> ToolResult:
     """Return the result of a tool that returned `value`."""
     if isinstance(value, ToolResult):
-        plain = from_value(name, [value.data, value.changed, value.schema_hint])
-        if not plain.ok or not isinstance(plain.data, list):
-            return replace(plain, ok=value.ok) if plain.ok else plain
-        data, changed, hint = plain.data
+        normalized = from_value(name, [value.data, value.changed, value.schema_hint])
+        if not normalized.ok or not isinstance(normalized.data, list):
+            return replace(normalized, ok=value.ok) if normalized.ok else normalized
+        data, changed, hint = normalized.data
         return replace(value, data=data, changed=tuple(changed), schema_hint=hint)
     try:
         text = json.dumps(
@@ -204,7 +204,7 @@ def text_for_model(result: ToolResult) -> str:
 
 def cut_result(text: str) -> str:
     """Return `text` within the limit RESULT_CHARS, with a note if cut."""
-    most = int(conf.get("LIMITS", "RESULT_CHARS"))
-    if len(text) <= most:
+    limit = int(conf.get("LIMITS", "RESULT_CHARS"))
+    if len(text) <= limit:
         return text
-    return f"{text[:most]}\n[cut: {most} of {len(text)} characters. Ask for less.]"
+    return f"{text[:limit]}\n[cut: {limit} of {len(text)} characters. Ask for less.]"

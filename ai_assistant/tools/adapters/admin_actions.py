@@ -161,18 +161,18 @@ def chosen_objects(
     model_admin: Any, request: HttpRequest, ids: list[str]
 ) -> QuerySet[Any]:
     """Return the objects. Raise ModelRetry if the list does not show one of them."""
-    chosen = list(dict.fromkeys(ids))
-    if not 0 < len(chosen) <= MOST_IDS:
-        raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(chosen)}.")
+    unique_ids = list(dict.fromkeys(ids))
+    if not 0 < len(unique_ids) <= MOST_IDS:
+        raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(unique_ids)}.")
     has_page = _leads_to(request, model_admin)
     try:
         rows = (rows_of_list if has_page else rows_of_changelist)(model_admin, request)
         if rows is None:
             raise page_closed()
-        objects = rows.filter(pk__in=chosen)
-        listed = {str(pk) for pk in objects.values_list("pk", flat=True)}
+        objects = rows.filter(pk__in=unique_ids)
+        found_ids = {str(pk) for pk in objects.values_list("pk", flat=True)}
     except (ValueError, ValidationError) as error:
-        raise ModelRetry(f"Invalid ids: {', '.join(chosen[:10])}.") from error
-    if missing := [pk for pk in chosen if pk not in listed]:
+        raise ModelRetry(f"Invalid ids: {', '.join(unique_ids[:10])}.") from error
+    if missing := [pk for pk in unique_ids if pk not in found_ids]:
         raise ModelRetry(f"There is no object with the id {', '.join(missing[:10])}.")
     return objects

@@ -114,8 +114,8 @@ def _lookup(viewset: type[Any], action: str) -> str:
 def _name(viewset: type[Any], action: str) -> str:
     queryset = getattr(viewset, "queryset", None)
     if queryset is None:
-        short = viewset.__name__.removesuffix("ViewSet").lower()
-        return f"{viewset.__module__.split('.')[-2]}_{short}_{action}"
+        stem = viewset.__name__.removesuffix("ViewSet").lower()
+        return f"{viewset.__module__.split('.')[-2]}_{stem}_{action}"
     options = queryset.model._meta
     return f"{options.app_label}_{options.model_name}_{action}"
 

@@ -58,8 +58,8 @@ def user_request(
 def _query(values: dict[str, Any] | None) -> QueryDict:
     query = QueryDict(mutable=True)
     for name, value in (values or {}).items():
-        several = value if isinstance(value, list | tuple) else [value]
-        query.setlist(name, [str(item) for item in several])
+        items = value if isinstance(value, list | tuple) else [value]
+        query.setlist(name, [str(item) for item in items])
     return query
 
 

@@ -83,5 +83,5 @@ def _rows(access: AdminAccess, keys: list[Any], page: Page) -> Iterator[Model]:
                 yield obj
         return
     rows = changelist_rows(access) if is_list else page_rows(access, page)
-    for some in in_batches(rows, keys):
-        yield from some
+    for batch in in_batches(rows, keys):
+        yield from batch

@@ -339,5 +339,5 @@ def _single_value(compared: Any, lookup: str, value: Any, key: str) -> Any:
 
 
 def _unknown_choice(key: str, choices: list[Any]) -> ModelRetry:
-    named = ", ".join(map(repr, choices[:MOST_CHOICES]))
-    return ModelRetry(f"Filter {key!r} takes one of: {named}.")
+    listed = ", ".join(map(repr, choices[:MOST_CHOICES]))
+    return ModelRetry(f"Filter {key!r} takes one of: {listed}.")

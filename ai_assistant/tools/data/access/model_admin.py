@@ -138,8 +138,8 @@ def find_access(context: RunContext, model: str, *, also: str = "") -> AdminAcce
     """
     label = model[: LABEL_CHARS + 1].lower()
     models = (item for item in apps.get_models() if item._meta.label.lower() == label)
-    if named := next(models, None):
-        access = _first(sites_of(context), named, context.user, also=also)
+    if found_model := next(models, None):
+        access = _first(sites_of(context), found_model, context.user, also=also)
         if access is not None:
             return access
     raise ModelRetry(

@@ -179,8 +179,8 @@ def page_rows(access: AdminAccess, page: Page = "change") -> QuerySet[Any]:
 def _lacks_page(access: AdminAccess, rows: QuerySet[Any]) -> bool:
     """Return whether the page of one of `rows` does not open, or there are too many."""
     if decides_by_object(access):
-        some = list(rows[: MOST_ASKED + 1])
-        return len(some) > MOST_ASKED or len(openable_keys(access, some)) < len(some)
+        first = list(rows[: MOST_ASKED + 1])
+        return len(first) > MOST_ASKED or len(openable_keys(access, first)) < len(first)
     if not is_overridden(access.model_admin, "get_queryset"):
         return False
     return rows.order_by().exclude(pk__in=page_rows(access).values("pk")).exists()

@@ -48,10 +48,10 @@ def changed_since(access: AdminAccess, obj: Model, token: str) -> list[str]:
     returned the token.
     """
     columns = _columns(admin_fields(access, obj))
-    then, now = _digests(token), _digests(version_from(columns, obj))
-    if len(then) != len(now) or then[0] != now[0]:
+    earlier, current = _digests(token), _digests(version_from(columns, obj))
+    if len(earlier) != len(current) or earlier[0] != current[0]:
         return [field.name for field in columns]
-    pairs = zip(columns, then[1:], now[1:], strict=True)
+    pairs = zip(columns, earlier[1:], current[1:], strict=True)
     return [field.name for field, before, after in pairs if before != after]
 
 

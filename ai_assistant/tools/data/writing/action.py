@@ -66,10 +66,10 @@ def _action(
         return request, find_action(access.site, access.model_admin, request, action)
     except PermissionDenied as error:
         names = list(access.model_admin.get_actions(request))
-        listed = ", ".join(name for name in names[:ACTIONS_NAMED] if name != BUILT_IN)
+        choices = ", ".join(name for name in names[:ACTIONS_NAMED] if name != BUILT_IN)
         raise ModelRetry(
             f"There is no action {action[:100]!r} that the user may carry out on "
-            f"{access.label}. Actions: {listed or 'none'}."
+            f"{access.label}. Actions: {choices or 'none'}."
         ) from error
 
 

@@ -55,7 +55,7 @@ def preview_bulk(
     """
     access = find_access(context, model)
     hiding = Hiding(access.model)
-    listed: list[ObjectChange] = []
+    previewed: list[ObjectChange] = []
     changed: list[Model] = []
     labels: list[str] = []
     for submitted in _submissions(context, access, ids, values):
@@ -64,9 +64,9 @@ def preview_bulk(
         if not form_changes_object(submitted):
             continue
         changed.append(submitted.obj)  # type: ignore[arg-type]
-        if len(listed) < SHOWN:
-            listed.extend(object_changes(submitted))
-            labels += [field.label for field in listed[-1].fields]
+        if len(previewed) < SHOWN:
+            previewed.extend(object_changes(submitted))
+            labels += [field.label for field in previewed[-1].fields]
         else:
             fields = field_changes(submitted.form, submitted.obj, with_texts=False)
             hiding.add(changed[-1].pk, list(fields))
@@ -81,7 +81,7 @@ def preview_bulk(
         verb=_("Change %(name)s")
         % {"name": results.counted_name(access.options, len(changed))},
         model=access.label,
-        objects=tuple(listed),
+        objects=tuple(previewed),
         total=len(changed),
         versions=versions(changed),
         rows_argument="ids",

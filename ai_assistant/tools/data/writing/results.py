@@ -104,12 +104,12 @@ def form_errors(submitted: FormSubmission, text: str = "") -> ToolResult:
             inlines[formset.prefix] = rows
     if inlines:
         data["inlines"] = inlines
-    named = {"object": text, "errors": "; ".join([*sentences, *of_formsets])}
+    values = {"object": text, "errors": "; ".join([*sentences, *of_formsets])}
     return ToolResult(
         ok=False,
-        error=_("“%(object)s” cannot be saved. %(errors)s") % named
+        error=_("“%(object)s” cannot be saved. %(errors)s") % values
         if text
-        else _("It cannot be saved. %(errors)s") % named,
+        else _("It cannot be saved. %(errors)s") % values,
         error_type=VALIDATION,
         suggestion=_("Correct these values and call again."),
         data=data,

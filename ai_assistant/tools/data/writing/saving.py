@@ -48,8 +48,8 @@ def save(context: RunContext, submitted: FormSubmission) -> Model:
         admin_class = type(model_admin)
         methods = (admin_class.log_addition, admin_class.log_change)
         if methods == (ModelAdmin.log_addition, ModelAdmin.log_change):
-            plain = message if isinstance(message, str) else json.dumps(message)
-            log(request, saved, _signed(context, LogEntry(change_message=plain)))
+            text = message if isinstance(message, str) else json.dumps(message)
+            log(request, saved, _signed(context, LogEntry(change_message=text)))
         else:
             _sign(context, log(request, saved, message), [saved])
     except ValidationError as error:
@@ -89,8 +89,8 @@ def delete_as_admin(
         for obj in objects:
             model_admin.delete_model(request, obj)
         return
-    chosen = model_admin.get_queryset(request).filter(pk__in=pks)
-    model_admin.delete_queryset(request, chosen)
+    queryset = model_admin.get_queryset(request).filter(pk__in=pks)
+    model_admin.delete_queryset(request, queryset)
 
 
 def _are_listed(access: AdminAccess, pks: Sequence[Any]) -> bool:
