@@ -31,14 +31,16 @@ def check_page_context(context: Mapping[str, JSON]) -> None:
         _check_keys(f"Item {item['id']!r} of context['browser']", item, ITEM_KEYS)
 
 
-def _check_keys(where: str, said: Mapping[str, JSON], known: tuple[str, ...]) -> None:
-    for key in said:
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
+def _check_keys(
+    subject: str, values: Mapping[str, JSON], allowed: tuple[str, ...]
+) -> None:
+    for key in values:
+        if key not in allowed:
+            near = get_close_matches(key, allowed, n=1)
+            suggestion = f" Did you mean {near[0]!r}?" if near else ""
             raise AssertionError(
-                f"{where} has the key {key!r}, which no page sends.{meant} Use one "
-                f"of: {', '.join(known)}."
+                f"{subject} has the key {key!r}, which no page sends.{suggestion} Use one "
+                f"of: {', '.join(allowed)}."
             )
 
 
@@ -48,12 +50,12 @@ def check_path(path: str) -> None:
     if not path or (page and _is_page(page) and _has_object(page)):
         return
     if page is None or not _is_page(page):
-        wrong = "where the site has no page"
+        problem = "where the site has no page"
     else:
         name = page.model_admin.opts.verbose_name
-        wrong = f"but there is no {name} with the id {page.info.object_id!r}"
+        problem = f"but there is no {name} with the id {page.info.object_id!r}"
     raise AssertionError(
-        f"path is {path!r}, {wrong}. Give the address as the browser shows it, for "
+        f"path is {path!r}, {problem}. Give the address as the browser shows it, for "
         "example reverse('admin:shop_order_change', args=[order.pk])."
     )
 
@@ -80,15 +82,15 @@ def _has_object(page: SitePage) -> bool:
 
 def check_ids(scope: RunScope) -> None:
     """Raise AssertionError for an item that is mentioned or dropped and not there."""
-    kept = kept_of(scope.run.context)
-    wanted = [*kept.mentioned, *kept.dropped]
-    if not wanted:
+    chips = kept_of(scope.run.context)
+    item_ids = [*chips.mentioned, *chips.dropped]
+    if not item_ids:
         return  # the providers are asked once only
-    known = [item.id for item in collect_items(scope.context, kept.browser).items]
-    for item_id in wanted:
-        if item_id not in known:
+    existing = [item.id for item in collect_items(scope.context, chips.browser).items]
+    for item_id in item_ids:
+        if item_id not in existing:
             raise AssertionError(
                 f"context mentions or drops {item_id!r}, and the page has no such "
-                f"item. The page has: {', '.join(known) or 'none'}. Items from the "
+                f"item. The page has: {', '.join(existing) or 'none'}. Items from the "
                 "browser have 'browser.' before their id."
             )

@@ -47,9 +47,9 @@ def temporary_registration() -> AbstractContextManager[None]:
 def _stand_in(name: str, function: Callable[..., Any]) -> ToolDefinition:
     tool = registry.tool(name)
     if tool is None:
-        known = ", ".join(sorted(registry.tools())) or "none"
+        names = ", ".join(sorted(registry.tools())) or "none"
         raise NotRegistered(
-            f"Tool {name!r} is not registered. Registered are: {known}."
+            f"Tool {name!r} is not registered. Registered are: {names}."
         )
     return tool.changed(handler=_in_its_place(tool.handler, function), prepare=None)
 
@@ -66,13 +66,13 @@ def _in_its_place(
     # On the event loop or off it, as the tool itself: the engine goes by that.
     @wraps(own)
     async def called_async(*context: object, **arguments: object) -> object:
-        found = value(*context, **arguments)
-        return await found if inspect.isawaitable(found) else found
+        result = value(*context, **arguments)
+        return await result if inspect.isawaitable(result) else result
 
     @wraps(own)
     def called(*context: object, **arguments: object) -> object:
-        found = value(*context, **arguments)
-        return asyncio.run(found) if inspect.iscoroutine(found) else found
+        result = value(*context, **arguments)
+        return asyncio.run(result) if inspect.iscoroutine(result) else result
 
     return called_async if inspect.iscoroutinefunction(own) else called
 
@@ -138,15 +138,17 @@ def answer_interrupt(
     """
     from ai_assistant.testing import stage  # noqa: PLC0415 - as above
 
-    said = {"decision": decision, "chosen": tuple(chosen)}
-    return stage.answer_and_resume(played, text, value, **said)
+    decisions = {"decision": decision, "chosen": tuple(chosen)}
+    return stage.answer_and_resume(played, text, value, **decisions)
 
 
-def _recording(given: Provider | Plays | None, replies: tuple[Reply, ...]) -> Recording:
-    if given is None:
+def _recording(
+    provider: Provider | Plays | None, replies: tuple[Reply, ...]
+) -> Recording:
+    if provider is None:
         return Recording(provider=ScriptedProvider(replies), script=len(replies))
     if replies:
         raise TypeError("run_assistant takes 'replies' or a 'provider', not both.")
-    if hasattr(given, "stream"):
-        return Recording(provider=cast("Provider", given))
-    return Recording(provider=FunctionProvider(given))
+    if hasattr(provider, "stream"):
+        return Recording(provider=cast("Provider", provider))
+    return Recording(provider=FunctionProvider(provider))
