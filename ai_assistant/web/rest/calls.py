@@ -210,8 +210,8 @@ class RowViewSet(ListModelMixin, ApiViewSet):
 
     def get_queryset(self) -> QuerySet[RowChange]:
         user_id = user_key(self.request)
-        found = get_or_404(changes(user_id), self.kwargs["id"])
-        return row_changes(user_id).filter(change_set=found)
+        change_set = get_or_404(changes(user_id), self.kwargs["id"])
+        return row_changes(user_id).filter(change_set=change_set)
 
 
 def _is_kept(row: ChangeSet) -> bool:
