@@ -59,16 +59,16 @@ def split_blocks(text: str) -> list[Block]:
     resolved; `render` does that for the whole text.
     """
     text = normalize_text(text.removesuffix("\r"))
-    found = cut(text)
+    split = cut(text)
     references: References = {}
     blocks = [
         Block(source=source, html=closed_html(source, references), closed=True)
-        for source in found.closed
+        for source in split.closed
     ]
-    rest = text[found.end :]
-    if rest.strip(" \t\n"):
-        html = tail_html(rest, references)
-        blocks.append(Block(source=rest, html=html, closed=False))
+    tail = text[split.end :]
+    if tail.strip(" \t\n"):
+        html = tail_html(tail, references)
+        blocks.append(Block(source=tail, html=html, closed=False))
     return blocks
 
 
@@ -91,9 +91,9 @@ def cut(text: str) -> Cut:
 def cut_all(text: str) -> list[str]:
     """Cut a readable text that has come to its end into its blocks."""
     text += "\n"
-    found = cut(text)
-    rest = text[found.end :]
-    return found.closed + ([_without_blank_lines(rest)] if rest.strip(" \t\n") else [])
+    split = cut(text)
+    tail = text[split.end :]
+    return split.closed + ([_without_blank_lines(tail)] if tail.strip(" \t\n") else [])
 
 
 def _groups(tokens: list[Token], lines: list[str]) -> list[tuple[int, Token]]:

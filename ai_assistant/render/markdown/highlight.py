@@ -32,9 +32,9 @@ class Cache(Generic[Key, Value]):
     def get(self, key: Key, compute: Callable[[], Value]) -> Value:
         """Return the value of `key`, computed if it is not kept."""
         with self._lock:
-            if (found := self._kept.get(key)) is not None:
+            if (entry := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
-                return found[0]
+                return entry[0]
         value = compute()
         self._keep(key, value, _chars(key) + _chars(value))
         return value

@@ -88,7 +88,9 @@ def without_undecided_line(text: str) -> str:
 def may_be_table_header(text: str) -> bool:
     """Return whether `with_table_rule` is worth its parse: not within a table."""
     *before, last = text.rstrip("\n").rsplit("\n", 3)[-3:]
-    return "|" in last and not (len(before) == 2 and all("|" in one for one in before))
+    return "|" in last and not (
+        len(before) == 2 and all("|" in line for line in before)
+    )
 
 
 def with_table_rule(text: str, tokens: list[Token]) -> str:
@@ -132,10 +134,10 @@ def last_text(tokens: list[Token]) -> Token | None:
 
 def trim_marks(content: str) -> str:
     """Return the text without trailing Markdown marks, which may open or close."""
-    kept = content.rstrip(_HALF_MARKS)
-    if kept.endswith("!") and content.startswith("[", len(kept)):
-        kept = kept[:-1]
-    return kept.rstrip()
+    trimmed = content.rstrip(_HALF_MARKS)
+    if trimmed.endswith("!") and content.startswith("[", len(trimmed)):
+        trimmed = trimmed[:-1]
+    return trimmed.rstrip()
 
 
 def _at_open_end(state: StateInline) -> bool:

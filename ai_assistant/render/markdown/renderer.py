@@ -148,8 +148,10 @@ class PanelRenderer(RendererHTML):
         label = strip_invisible(", ".join(filter(None, heads)))[
             :MAX_LABEL_CHARS
         ].strip()
-        named = f' aria-label="{escape(label)}"' if label else ""
-        return f'<div class="aia-table" tabindex="0" role="region"{named}><table>\n'
+        aria_label = f' aria-label="{escape(label)}"' if label else ""
+        return (
+            f'<div class="aia-table" tabindex="0" role="region"{aria_label}><table>\n'
+        )
 
     def table_close(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
@@ -199,9 +201,9 @@ def link_start_tag(goal: LinkTarget, css_class: str = "") -> str:
     """Return the start tag of a link to `goal`, or of a mere text."""
     if goal.kind == "refused":
         return "<span>"
-    named = f' class="{css_class}"' if css_class else ""
-    away = f' target="_blank" rel="{REL}"' if goal.kind != "local" else ""
-    return f'<a{named} href="{escape(goal.href)}"{away}>'
+    class_attribute = f' class="{css_class}"' if css_class else ""
+    target_attributes = f' target="_blank" rel="{REL}"' if goal.kind != "local" else ""
+    return f'<a{class_attribute} href="{escape(goal.href)}"{target_attributes}>'
 
 
 def close_link(goal: LinkTarget, text: str) -> str:

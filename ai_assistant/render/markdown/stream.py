@@ -144,12 +144,12 @@ class BlockStream:
 
     def feed(self, delta: str) -> None:
         """Add a piece of the text."""
-        known, text = len(self._text), self._text + delta
+        length, text = len(self._text), self._text + delta
         end = part_end(text)
         self.is_cut = self.is_cut or bool(text[end:].strip())
         self._text = text[:end]
-        if end > known:
-            self._fed.append(self._text[known:])
+        if end > length:
+            self._fed.append(self._text[length:])
 
     def changes(self) -> list[BlockChange]:
         """
@@ -191,15 +191,15 @@ class BlockStream:
         complete = self._open.rfind("\n") + 1
         if complete == self._looked or self._is_large():
             return changes
-        found = cut(self._open)
-        for source in found.closed:
+        split = cut(self._open)
+        for source in split.closed:
             html = closed_html(source, self._references)
             self._tell(changes, self._closed, html, closed=True)
             self._closed += 1
-        if found.closed:
+        if split.closed:
             self._drawn_chars = 0  # another block is open now
-        self._open = self._open[found.end :]
-        self._looked = complete - found.end
+        self._open = self._open[split.end :]
+        self._looked = complete - split.end
         return changes
 
     def _is_large(self) -> bool:
