@@ -56,10 +56,10 @@ def conflicts_of(
     recorded = Recorded(rows, opened)
     for place, form in enumerate(page_forms):
         for name in field_names(form):
-            found = _conflict(form, name, recorded, opened)
-            if found is not None:
-                yield _named(
-                    form, name, found, opened, is_own=bool(opened.key) and place == 0
+            change = _conflict(form, name, recorded, opened)
+            if change is not None:
+                yield _described(
+                    form, name, change, opened, is_own=bool(opened.key) and place == 0
                 )
 
 
@@ -84,43 +84,45 @@ class Recorded:
         return self._of_column(form, name, field)
 
     def _of_column(self, form: Any, name: str, field: Any) -> RowChange | None:
-        found = self.columns.get((*_key(form.instance, field.model), field.attname))
-        if found is None or not _holds(form, name, field, found.after):
+        change = self.columns.get((*_key(form.instance, field.model), field.attname))
+        if change is None or not _holds(form, name, field, change.after):
             return None
-        is_newer = found.change_set.created_at >= self.opened.at
+        is_newer = change.change_set.created_at >= self.opened.at
         # One from just before was not seen if the form had the value before that.
         was_before = is_newer or self.opened.had(
-            form, name, _shown(form, name, field, found.before)
+            form, name, _shown(form, name, field, change.before)
         )
-        return found if was_before else None
+        return change if was_before else None
 
     def _of_links(self, form: Any, name: str, field: Any) -> RowChange | None:
         """Return the newest link made or removed that the post would take back."""
-        now = {str(getattr(one, "pk", one)) for one in form[name].initial or ()}
+        current = {
+            str(getattr(linked, "pk", linked)) for linked in form[name].initial or ()
+        }
         posted = set(map(str, posted_value(form, name) or ()))
         newest = self._links(form.instance, field)
         lost = [
             row
             for target, row in newest.items()
-            if (row.after is not None) == (target in now)  # as the run left it
-            and (target in now) != (target in posted)
+            if (row.after is not None) == (target in current)  # as the run left it
+            and (target in current) != (target in posted)
         ]
         return lost[-1] if lost else None
 
     def _links(self, row: Any, field: Any) -> dict[str, RowChange]:
         through = field.remote_field.through
         source, target = (
-            meta(through).get_field(one).attname
-            for one in (field.m2m_field_name(), field.m2m_reverse_field_name())
+            meta(through).get_field(name).attname
+            for name in (field.m2m_field_name(), field.m2m_reverse_field_name())
         )
-        found: dict[str, RowChange] = {}
+        newest: dict[str, RowChange] = {}
         for change in self.rows:
             image = change.after or change.before or {}
             if change.model == label(through) and str(image.get(source)) == str(row.pk):
                 key = str(image.get(target))
-                found.pop(key, None)
-                found[key] = change
-        return found
+                newest.pop(key, None)
+                newest[key] = change
+        return newest
 
     def _of_the_form_alone(self, form: Any, name: str) -> RowChange | None:
         """Return the newest change of the row, or of one that points to it."""
@@ -138,13 +140,13 @@ class Recorded:
             if relation.auto_created and not relation.concrete
             if not meta(relation.related_model).auto_created
         }
-        found = [
+        rows = [
             change
             for change in self.rows
             if (attname := pointing.get(change.model))
             and str((change.after or {}).get(attname)) == str(row.pk)
         ]
-        return found[-1] if found else None
+        return rows[-1] if rows else None
 
 
 def _key(row: Any, model: Any) -> tuple[str, str]:
@@ -201,7 +203,7 @@ def _would_change(form: Any, name: str) -> bool:
     return bool(posted_value(form, name) != held_value(form, name))
 
 
-def _named(
+def _described(
     form: Any,
     name: str,
     row: RowChange,
@@ -210,12 +212,12 @@ def _named(
     is_own: bool,
 ) -> Conflict:
     bound = form[name]
-    said = capfirst(str(bound.label))
+    text = capfirst(str(bound.label))
     owner = meta(form.instance).verbose_name
     user = row.change_set.user
     return Conflict(
         name=bound.html_name,
-        label=said if is_own else f"{said} ({owner} “{object_name(form.instance)}”)",
+        label=text if is_own else f"{text} ({owner} “{object_name(form.instance)}”)",
         theirs=_theirs(form, name),
         mine=_mine(form, name),
         at=row.change_set.created_at,
@@ -235,8 +237,8 @@ def _theirs(form: Any, name: str) -> str:
     if field.many_to_many:
         return names_of(_offered(form[name].initial or (), limit))
     value = field.value_from_object(form.instance)
-    is_told = limit is None or value is None
-    if not is_told and not named_among(limit, [value], field.target_field.name):
+    is_readable = limit is None or value is None
+    if not is_readable and not named_among(limit, [value], field.target_field.name):
         return HIDDEN  # what the form does not offer it does not name
     return shown_value(field, form.instance)
 
@@ -246,8 +248,8 @@ def _offered(linked: Iterable[Any], limit: Any) -> list[Any]:
     linked = list(linked)
     if limit is None:
         return linked
-    named = named_among(limit, [one.pk for one in linked])
-    return [one for one in linked if one.pk in named]
+    offered = named_among(limit, [obj.pk for obj in linked])
+    return [obj for obj in linked if obj.pk in offered]
 
 
 def _mine(form: Any, name: str) -> str:

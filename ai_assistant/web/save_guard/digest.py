@@ -69,9 +69,9 @@ class Opened:
     token: str
     secret: bytes
 
-    def had(self, form: Any, name: str, shown: Any) -> bool:
+    def had(self, form: Any, name: str, value: Any) -> bool:
         """Return whether the field was opened with a value that is shown so."""
-        return _digest(self.secret, form, name, shown) in self.digests
+        return _digest(self.secret, form, name, value) in self.digests
 
 
 def with_digest(request: HttpRequest, response: Any) -> bytes | None:
@@ -99,8 +99,8 @@ def with_digest(request: HttpRequest, response: Any) -> bytes | None:
 def _form_of_django(form_id: str, response: Any) -> int | None:
     """Return where the opening tag of the form with Django's own id ends."""
     form = re.compile(FORM % re.escape(form_id.encode()), re.IGNORECASE)
-    found = form.search(response.content)
-    return found.end() if found else None
+    match = form.search(response.content)
+    return match.end() if match else None
 
 
 def _only_form(
@@ -110,14 +110,14 @@ def _only_form(
 ) -> int | None:
     """Return where the tag ends of the one form that posts fields of the page to it."""
     names = set(_html_names(page_forms))
-    found = [
+    ends = [
         form.end("tag")
         for form in ANY_FORM.finditer(response.content)
         if form["tag"]
         and _posts_here(request, form["tag"].decode(response.charset))
         and _has_one_of(names, form["inside"].decode(response.charset))
     ]
-    return found[0] if len(found) == 1 else None
+    return ends[0] if len(ends) == 1 else None
 
 
 def _html_names(page_forms: Iterable[Any]) -> Iterator[str]:
@@ -140,9 +140,11 @@ class _Tag(HTMLParser):
 
 def _posts_here(request: HttpRequest, tag: str) -> bool:
     attributes = _Tag(tag).attributes
-    here = request.get_full_path()
-    there = urlsplit(urljoin(here, attributes.get("action") or ""))
-    is_here = not there.netloc and unquote(there.path) == unquote(urlsplit(here).path)
+    own_url = request.get_full_path()
+    target = urlsplit(urljoin(own_url, attributes.get("action") or ""))
+    is_here = not target.netloc and unquote(target.path) == unquote(
+        urlsplit(own_url).path
+    )
     return is_here and (attributes.get("method") or "").lower() == "post"
 
 
@@ -199,8 +201,8 @@ def digest_forms(request: HttpRequest, page_forms: Iterable[Any], *, key: str) -
         for form in page_forms
         for name in field_names(form)
     )
-    said = base64.urlsafe_b64encode(whole).decode().rstrip("=")
-    return Signer(salt=_salt(request)).sign(f"{stamp}:{said}:{key}")
+    encoded = base64.urlsafe_b64encode(whole).decode().rstrip("=")
+    return Signer(salt=_salt(request)).sign(f"{stamp}:{encoded}:{key}")
 
 
 def read_digest(request: HttpRequest) -> Opened | None:
@@ -209,8 +211,8 @@ def read_digest(request: HttpRequest) -> Opened | None:
     for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         signer = Signer(key=secret, salt=_salt(request), fallback_keys=[])
         try:
-            stamp, said, key = signer.unsign(token).split(":", 2)
-            whole = base64.urlsafe_b64decode(said + "=" * (-len(said) % 4))
+            stamp, encoded, key = signer.unsign(token).split(":", 2)
+            whole = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
         except (BadSignature, ValueError):
             continue
         starts = range(0, len(whole), DIGEST_BYTES)
@@ -293,15 +295,15 @@ def _plain(value: Any, *, is_set: bool = False) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, list | tuple):
-        listed = [_plain(one) for one in value]
-        return sorted(listed, key=str) if is_set else listed
+        items = [_plain(item) for item in value]
+        return sorted(items, key=str) if is_set else items
     # A text area posts each new line as two characters.
     return str(value).replace("\r\n", "\n").strip()
 
 
-def _digest(secret: bytes, form: Any, name: str, shown: Any) -> bytes:
-    said = json.dumps([label(form.instance), str(form.instance.pk), name, shown])
-    return hmac.digest(secret, said.encode(), "sha256")[:DIGEST_BYTES]
+def _digest(secret: bytes, form: Any, name: str, value: Any) -> bytes:
+    payload = json.dumps([label(form.instance), str(form.instance.pk), name, value])
+    return hmac.digest(secret, payload.encode(), "sha256")[:DIGEST_BYTES]
 
 
 def _secret(key: str | bytes, request: HttpRequest, stamp: str) -> bytes:

@@ -44,8 +44,8 @@ def answer_if_locked(request: HttpRequest, page: SitePage) -> HttpResponse | Non
         return _not_saved(request, page, _sentence(page, lock.user)) if lock else None
     if page.info.action == "change" and request.method == "GET":
         for lock in at_work_on(admin.model, [page.info.object_id]):
-            said = _sentence(page, lock.user)
-            messages.warning(request, said, fail_silently=True)
+            sentence = _sentence(page, lock.user)
+            messages.warning(request, sentence, fail_silently=True)
     return None
 
 

@@ -80,13 +80,13 @@ def answer_if_stale(request: HttpRequest, page: SitePage) -> HttpResponse | None
 def _answer(
     request: HttpRequest, page: SitePage, opened: Opened
 ) -> HttpResponse | None:
-    chosen = {
+    choices = {
         name.removeprefix(CHOICE): str(value)
         for name, value in request.POST.items()
         if name.startswith(CHOICE)
     }
-    if chosen:
-        _decide(request, _page_forms(request, page), chosen)
+    if choices:
+        _decide(request, _page_forms(request, page), choices)
     changed = _changed_since(request, page, opened)
     if not changed:
         return None
@@ -95,12 +95,12 @@ def _answer(
     if not conflicts:
         return None
     token = digest_forms(request, page_forms, key=opened.key)
-    told = {
+    values = {
         "conflicts": conflicts,
         "digest": hidden_input(token),
         "subtitle": object_name(page_forms[0].instance) if opened.key else None,
     }
-    return _ask(request, page, told)
+    return _ask(request, page, values)
 
 
 # --- the forms of the page ---
@@ -174,12 +174,12 @@ def _parts_of(model: Any) -> set[tuple[str, str]]:
 
 def _posted_rows(request: HttpRequest, models: Iterable[Any]) -> dict[str, set[str]]:
     """Return the ids of the rows that the page has of some models, by table."""
-    found: dict[str, set[str]] = {}
+    ids_by_table: dict[str, set[str]] = {}
     for model in models:
         ids = _posted_ids(request, meta(model).pk.name)
         for table in tables_of(model):
-            found.setdefault(table, set()).update(ids)
-    return found
+            ids_by_table.setdefault(table, set()).update(ids)
+    return ids_by_table
 
 
 def _posted_ids(request: HttpRequest, key: str) -> list[str]:
@@ -191,14 +191,14 @@ def _posted_ids(request: HttpRequest, key: str) -> list[str]:
 
 
 def _decide(
-    request: HttpRequest, page_forms: Iterable[Any], chosen: Mapping[str, str]
+    request: HttpRequest, page_forms: Iterable[Any], choices: Mapping[str, str]
 ) -> None:
     """Put into the post what the rows hold, for each field that is to be taken."""
     data = request.POST.copy()
     for form in page_forms:
         for name in field_names(form):
             bound = form[name]
-            if chosen.get(bound.html_name) != TAKE:
+            if choices.get(bound.html_name) != TAKE:
                 continue
             if isinstance(bound.field, forms.FileField):
                 data.pop(f"{bound.html_name}-clear", None)
@@ -208,15 +208,19 @@ def _decide(
     request.POST = data  # type: ignore[assignment]
 
 
-def _ask(request: HttpRequest, page: SitePage, told: dict[str, Any]) -> HttpResponse:
+def _ask(
+    request: HttpRequest, page: SitePage, page_context: dict[str, Any]
+) -> HttpResponse:
     admin = page.model_admin
-    again = {one.name for one in told["conflicts"] if one.is_file}
+    file_fields = {
+        conflict.name for conflict in page_context["conflicts"] if conflict.is_file
+    }
     context = {
         **admin.admin_site.each_context(request),
         "title": _("Changed since you opened the page"),
         "opts": admin.opts,
         "is_popup": IS_POPUP_VAR in request.POST or IS_POPUP_VAR in request.GET,
-        **told,
+        **page_context,
         "choice": CHOICE,
         "fields": [
             (name, value)
@@ -227,7 +231,7 @@ def _ask(request: HttpRequest, page: SitePage, told: dict[str, Any]) -> HttpResp
         "files": [
             (name, getattr(file, "name", ""))
             for name, file in request.FILES.items()
-            if name not in again
+            if name not in file_fields
         ],
     }
     response = render(request, "ai_assistant/stale_form.html", context, status=409)
