@@ -28,7 +28,7 @@ from ai_assistant.safety.identity.session import SessionStamp, check_user
 from ai_assistant.text.redaction.redact import redact_values
 
 
-def answer_now(given: Answer) -> Decided:
+def answer_now(submitted: Answer) -> Decided:
     """
     Record an answer, once. Call it in a unit.
 
@@ -37,20 +37,23 @@ def answer_now(given: Answer) -> Decided:
     permissions say.
     """
     interrupt = own_interrupt(
-        given.user_id, given.interrupt_id, given.nonce, kind_names(for_person=True)
+        submitted.user_id,
+        submitted.interrupt_id,
+        submitted.nonce,
+        kind_names(for_person=True),
     )
     if interrupt is None:
         raise Refused("not_found", _("This question does not exist."))
     run = interrupt.run
     lock_run(run)
-    if given.stamp is not None:
-        came_from(given.stamp.ip)
-        take_over_by(run, given.stamp)
-    check_user(run, fresh_user(given.user_id))
+    if submitted.stamp is not None:
+        came_from(submitted.stamp.ip)
+        take_over_by(run, submitted.stamp)
+    check_user(run, fresh_user(submitted.user_id))
     if interrupt.expires_at and interrupt.expires_at < clock.now():
         raise Refused("expired", _("This approval has expired. Ask for it again."))
-    text = redact_values(given.text.strip())[:ANSWER_CHARS]
-    facts = kind_named(interrupt.kind).answer(interrupt, replace(given, text=text))
+    text = redact_values(submitted.text.strip())[:ANSWER_CHARS]
+    facts = kind_named(interrupt.kind).answer(interrupt, replace(submitted, text=text))
     return store_facts(run, facts)
 
 
@@ -87,9 +90,12 @@ def answer_by_message(run: Run, text: str, session: SessionStamp) -> list[Event]
         return None
     lock_run(run)
     take_over_by(run, session)
-    kinds = {kind_named(one.kind) for one in waits}
-    kind = min(kinds, key=lambda one: (WAITING.index(one.run_state), one.name))
-    own = [one for one in waits if one.kind == kind.name]
+    kinds = {kind_named(interrupt.kind) for interrupt in waits}
+    kind = min(
+        kinds,
+        key=lambda candidate: (WAITING.index(candidate.run_state), candidate.name),
+    )
+    own = [interrupt for interrupt in waits if interrupt.kind == kind.name]
     facts: list[Event] = kind.take_message(own, run.user_id, text)
     return facts
 

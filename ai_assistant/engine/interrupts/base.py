@@ -128,10 +128,10 @@ class PersonKind(InterruptKind):
     is_for_person = True
     run_state = RunState.WAITING_ANSWER
 
-    def ask(self, call: ToolCall, asked: Ask) -> Sequence[Event]:
+    def ask(self, call: ToolCall, ask: Ask) -> Sequence[Event]:
         """Open what a tool has raised: an `Ask` names its kind."""
-        text = join_surrogates(str(asked.question))
-        return [self.open(call, question=text, key=asked.key, asked_by=asked.asked_by)]
+        text = join_surrogates(str(ask.question))
+        return [self.open(call, question=text, key=ask.key, asked_by=ask.asked_by)]
 
     def validate(
         self, interrupt: Interrupt, texts: Sequence[str], *, typed: bool = False
@@ -143,12 +143,12 @@ class PersonKind(InterruptKind):
         """
         raise NotImplementedError
 
-    def answer(self, interrupt: Interrupt, given: Answer) -> list[Event]:
+    def answer(self, interrupt: Interrupt, answer: Answer) -> list[Event]:
         """Close the row as the person decided, and let the call continue or end it."""
-        if given.decision == "skip":
-            return self.leave(interrupt, Interrupt.Status.DECLINED, given.user_id)
-        value = self.validate(interrupt, [*given.chosen, given.text])
-        return self.take(interrupt, given.user_id, value)
+        if answer.decision == "skip":
+            return self.leave(interrupt, Interrupt.Status.DECLINED, answer.user_id)
+        value = self.validate(interrupt, [*answer.chosen, answer.text])
+        return self.take(interrupt, answer.user_id, value)
 
     def take_message(
         self, waits: Sequence[Interrupt], user_id: UserKey, text: str

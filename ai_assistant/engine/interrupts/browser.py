@@ -102,43 +102,43 @@ BROWSER = register_kind(Browser())
 
 
 @unit
-def claim_call(said: FromPage) -> bool:
+def claim_call(report: FromPage) -> bool:
     """
     Give the request to a tab, or renew its lease; False if another has it.
 
     Raise Refused: not_found as below, no_tab if the page does not say which it is.
     """
-    interrupt = find_request(said)
-    _check_tab(said)
+    interrupt = find_request(report)
+    _check_tab(report)
     lock_run(interrupt.run)
-    mine = Interrupt.objects.filter(
+    claimable = Interrupt.objects.filter(
         pk=interrupt.pk,
         status=Interrupt.Status.OPEN,
         is_of_client=False,
-        tab__in=("", said.tab),
+        tab__in=("", report.tab),
         expires_at__gt=Now(),
     )
     lease_until = database_now() + conf.BROWSER_LEASE_S
-    return bool(mine.update(tab=said.tab, lease_until=lease_until))
+    return bool(claimable.update(tab=report.tab, lease_until=lease_until))
 
 
-def finish_now(said: FromPage) -> Decided:
+def finish_now(report: FromPage) -> Decided:
     """
     Store what the page reports as the result of its call, once. Call it in a unit.
 
     Raise Refused: not_found for another user's or a wrong nonce, already_answered
     if there is a result, or if another tab has the request, no_tab without one.
     """
-    interrupt = find_request(said)
-    if said.code != "missing" and not said.is_client:
-        _check_tab(said)
+    interrupt = find_request(report)
+    if report.code != "missing" and not report.is_client:
+        _check_tab(report)
     lock_run(interrupt.run)
     # A tool that the page does not know was not claimed by a tab.
-    holder = "" if said.code == "missing" else said.tab
+    holder = "" if report.code == "missing" else report.tab
     own = Interrupt.objects.filter(
-        pk=interrupt.pk, tab=holder, is_of_client=said.is_client
+        pk=interrupt.pk, tab=holder, is_of_client=report.is_client
     )
-    result = _result(interrupt.call, said)
+    result = _result(interrupt.call, report)
     facts = _close(own, interrupt.call, Interrupt.Status.DONE, result)
     return store_facts(interrupt.run, facts)
 
@@ -152,19 +152,19 @@ def open_requests(run: Run, *, of_client: bool = False) -> QuerySet[Interrupt]:
     return still_open.filter(tab="", is_of_client=of_client)
 
 
-def find_request(said: FromPage) -> Interrupt:
+def find_request(report: FromPage) -> Interrupt:
     """Return the request that a page names. Raise Refused not_found."""
     interrupt = own_interrupt(
-        said.user_id, said.interrupt_id, said.nonce, [BROWSER.name]
+        report.user_id, report.interrupt_id, report.nonce, [BROWSER.name]
     )
     if interrupt is None:
         raise Refused("not_found", _("This request does not exist."))
     return interrupt
 
 
-def _check_tab(said: FromPage) -> None:
+def _check_tab(report: FromPage) -> None:
     """Raise Refused without a tab: a row that is not claimed has ""."""
-    if not said.tab:
+    if not report.tab:
         raise Refused("no_tab", _("The page did not identify its tab."))
 
 
@@ -185,25 +185,25 @@ def _close(
     return facts + record_result(call, result, status=call_status)
 
 
-def _result(call: ToolCall, said: FromPage) -> ToolResult:
-    if not said.code:
-        return ToolResult(ok=True, data=said.value)
+def _result(call: ToolCall, report: FromPage) -> ToolResult:
+    if not report.code:
+        return ToolResult(ok=True, data=report.value)
     name = {"name": call.label or call.name}
-    if said.code == "missing":
+    if report.code == "missing":
         return ToolResult(
             ok=False,
             error=_("“%(name)s” is not available on this page.") % name,
             error_type="not_on_page",
             suggestion=_("Do without it, or tell the person."),
         )
-    if said.code == "unsaved":
+    if report.code == "unsaved":
         return ToolResult(
             ok=False,
             error=_("The page has unsaved changes. It was not left."),
             error_type="unsaved_changes",
             suggestion=_("Ask the person to save or discard them first."),
         )
-    if said.code == "stayed":
+    if report.code == "stayed":
         return ToolResult(
             ok=False,
             error=_("The person wanted to stay on this page."),
@@ -213,6 +213,6 @@ def _result(call: ToolCall, said: FromPage) -> ToolResult:
     return ToolResult(
         ok=False,
         error=_("The page could not do “%(name)s”: %(text)s")
-        % {**name, "text": said.error[:ERROR_CHARS]},
+        % {**name, "text": report.error[:ERROR_CHARS]},
         error_type="page_error",
     )
