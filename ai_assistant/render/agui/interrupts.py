@@ -42,9 +42,9 @@ class ApprovalForm(Form):
 
     def message(self, interrupt: Interrupt) -> str:
         """Ask for the approval of what would change."""
-        shown = values.stored_changes(interrupt.proposal)
+        preview = values.stored_changes(interrupt.proposal)
         name = interrupt.call.label or interrupt.call.name
-        title = shown.title if shown else name
+        title = preview.title if preview else name
         return _("Approve “%(title)s”?") % {"title": title}
 
     def schema(self, interrupt: Interrupt) -> dict[str, Any]:
@@ -71,8 +71,8 @@ class QuestionForm(Form):
         elif kind == kinds.SELECT and interrupt.strict:
             answer = {"type": "string", "enum": ids}
         elif kind == kinds.MULTI_SELECT:
-            one = {"type": "string", "enum": ids} if interrupt.strict else answer
-            answer = {"type": "array", "items": one, "minItems": 1}
+            item = {"type": "string", "enum": ids} if interrupt.strict else answer
+            answer = {"type": "array", "items": item, "minItems": 1}
         return _object({"answer": answer}, "answer")
 
     def read(self, payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _object(properties: dict[str, Any], required: str) -> dict[str, Any]:
 def open_interrupts(run: Run, *, may_answer: bool) -> list[ClientInterrupt]:
     """Return what a person has to decide before the run continues."""
     waits = waiting_for_person(run=run).select_related("call")
-    return [client_interrupt(one, may_answer=may_answer) for one in waits]
+    return [client_interrupt(interrupt, may_answer=may_answer) for interrupt in waits]
 
 
 def pending_calls(run: Run) -> list[str]:
@@ -154,22 +154,22 @@ def _told_call(call: ToolCall) -> ToolCall:
 
 def _details(interrupt: Interrupt) -> dict[str, Any]:
     call = interrupt.call
-    found: dict[str, Any] = {
+    details: dict[str, Any] = {
         "kind": interrupt.kind,
         "tool": call.name,
         "label": call.label,
         "effect": call.effect,
         "because": call.asks_because,
     }
-    shown = values.stored_changes(interrupt.proposal)
-    if shown is not None:
-        found["changes"] = _shown(shown)
+    preview = values.stored_changes(interrupt.proposal)
+    if preview is not None:
+        details["changes"] = _preview_json(preview)
     if interrupt.options:
-        found["options"] = interrupt.options
-    return {key: value for key, value in found.items() if value}
+        details["options"] = interrupt.options
+    return {key: value for key, value in details.items() if value}
 
 
-def _shown(changes: Changes) -> dict[str, Any]:
+def _preview_json(changes: Changes) -> dict[str, Any]:
     """Return the difference, without what it is checked by."""
     return {
         "title": changes.title,
@@ -179,10 +179,10 @@ def _shown(changes: Changes) -> dict[str, Any]:
         "warnings": list(changes.warnings),
         "objects": [
             {
-                "kind": one.kind,
-                "model": one.model,
-                "id": one.object_id,
-                "text": one.text,
+                "kind": change.kind,
+                "model": change.model,
+                "id": change.object_id,
+                "text": change.text,
                 "fields": [
                     {
                         "name": field.name,
@@ -190,19 +190,19 @@ def _shown(changes: Changes) -> dict[str, Any]:
                         "before": field.before,
                         "after": field.after,
                     }
-                    for field in one.fields
+                    for field in change.fields
                 ],
             }
-            for one in changes.objects
+            for change in changes.objects
         ],
         "related": [
             {
-                "model": one.model,
-                "label": one.label,
-                "kind": one.kind,
-                "count": one.count,
-                "texts": list(one.texts),
+                "model": relation.model,
+                "label": relation.label,
+                "kind": relation.kind,
+                "count": relation.count,
+                "texts": list(relation.texts),
             }
-            for one in changes.related
+            for relation in changes.related
         ],
     }

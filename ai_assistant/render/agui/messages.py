@@ -55,7 +55,7 @@ def message_id(message: Message) -> str:
 
 
 def _calls_by_message(conversation: Conversation) -> dict[str, list[ToolCall]]:
-    found: dict[str, list[ToolCall]] = {}
+    calls_by_message: dict[str, list[ToolCall]] = {}
     calls = (
         ToolCall.objects.filter(run__conversation=conversation, parent=None)
         .select_related("step")
@@ -63,8 +63,8 @@ def _calls_by_message(conversation: Conversation) -> dict[str, list[ToolCall]]:
         .order_by("position")
     )
     for call in calls:
-        found.setdefault(str(call.step.message_id), []).append(call)
-    return found
+        calls_by_message.setdefault(str(call.step.message_id), []).append(call)
+    return calls_by_message
 
 
 def _messages(message: Message, calls: list[ToolCall]) -> Iterator[AnyMessage]:

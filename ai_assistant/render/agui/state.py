@@ -26,7 +26,7 @@ MS = 1000
 
 def capabilities() -> dict[str, Any]:
     """Return the AgentCapabilities of this site, as JSON."""
-    found = AgentCapabilities.model_validate(
+    agent_capabilities = AgentCapabilities.model_validate(
         {
             "identity": {
                 "name": "ai_assistant",
@@ -67,7 +67,7 @@ def capabilities() -> dict[str, Any]:
             "custom": {"protocolVersion": PROTOCOL_VERSION},
         }
     )
-    return found.model_dump(by_alias=True, mode="json")
+    return agent_capabilities.model_dump(by_alias=True, mode="json")
 
 
 NOT_OPEN = -1

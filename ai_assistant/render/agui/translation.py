@@ -127,11 +127,11 @@ class Translator:
         """
         event = next(events, None)
         while event is not None:
-            here = self._here()
+            position = self._here()
             following = next(events, None)
             if following is None and seq is not None:
                 self.seq = seq
-            self._place = here
+            self._place = position
             yield event
             event = following
         if seq is not None:
@@ -155,8 +155,8 @@ class Translator:
                 continue
             self.epoch = max(self.epoch, event.epoch)
             own = self._fact(event.type, event.payload)
-            more = (beside or {}).get(event.seq, ())
-            yield from self._numbered(chain(own, more), event.seq)
+            extra = (beside or {}).get(event.seq, ())
+            yield from self._numbered(chain(own, extra), event.seq)
 
     def orphans(self, events: Sequence[StoredEvent], epoch: int) -> set[str]:
         """
@@ -164,8 +164,12 @@ class Translator:
 
         `events` are to be sent next, `epoch` is the run's by now.
         """
-        told = {name for name, own in self._live_epochs.items() if own < epoch}
-        return told - self._stored - {one.payload.get("message_id") for one in events}
+        messages = {name for name, own in self._live_epochs.items() if own < epoch}
+        return (
+            messages
+            - self._stored
+            - {event.payload.get("message_id") for event in events}
+        )
 
     def drop(
         self, messages: Collection[str], anew: Iterable[BaseEvent] = ()
@@ -260,16 +264,16 @@ class Translator:
         if frame["reasoning"]:
             if self._text(name).sent:
                 return
-            one: Text | Reasoning = self._reason(name)
+            part: Text | Reasoning = self._reason(name)
         elif self._reason(name).is_open:
             return
         else:
-            one = self._text(name)
-        if not one.lacks(frame["text"], frame["offset"]):
+            part = self._text(name)
+        if not part.lacks(frame["text"], frame["offset"]):
             return
         self._newest, self._live_epochs[name] = name, self.epoch
         yield from self._steps.start(frame["step"])
-        yield from one.add(frame["text"], frame["offset"])
+        yield from part.add(frame["text"], frame["offset"])
 
     # --- the end ---
 

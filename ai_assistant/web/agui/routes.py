@@ -50,8 +50,8 @@ def _view(name: str, method: str) -> Callable[..., Any]:
     async def view(request: HttpRequest) -> HttpResponseBase:
         if not conf.enabled():
             raise Http404
-        if told := preflight(request):
-            return told
+        if preflight_response := preflight(request):
+            return preflight_response
         try:
             response = await _answer(request, name, method)
         except Refused as refused:

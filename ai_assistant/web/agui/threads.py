@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def own_id(thread: str) -> UUID | None:
     """Return the conversation id that a thread is named by, if it is named by one."""
     try:
-        found = UUID(thread)
+        conversation_id = UUID(thread)
     except ValueError:
         return None
-    return found if str(found) == thread else None
+    return conversation_id if str(conversation_id) == thread else None
 
 
 def find_thread(user: Any, thread: str) -> "Conversation | None":
@@ -39,13 +39,13 @@ def find_thread(user: Any, thread: str) -> "Conversation | None":
     if not thread:
         return None  # those that no client has named have no name either
     own = conversations(user.pk)
-    known = own_id(thread)
-    if known is None:
+    conversation_id = own_id(thread)
+    if conversation_id is None:
         return own.filter(thread_id=thread).first()
-    found = own.filter(pk=known).first()
-    if found is None and is_anothers(user.pk, known):
+    conversation = own.filter(pk=conversation_id).first()
+    if conversation is None and is_anothers(user.pk, conversation_id):
         raise no_thread(thread)
-    return found
+    return conversation
 
 
 def no_thread(thread: str) -> Refused:
@@ -61,15 +61,15 @@ STATE_KEY = "aia"
 def whole_history(conversation: "Conversation", *, may_answer: bool) -> dict[str, Any]:
     """Return the messages, and what is open, as JSON. Asks the database."""
     run = active_run(conversation)
-    found: dict[str, Any] = {
-        "messages": [_json(one) for one in messages_of(conversation)],
+    history: dict[str, Any] = {
+        "messages": [_json(message) for message in messages_of(conversation)],
         "title": conversation.title,
     }
     if run is not None:
-        found["run"] = {"runId": client_name(run), "state": run.state}
+        history["run"] = {"runId": client_name(run), "state": run.state}
         waits = open_interrupts(run, may_answer=may_answer)
-        found["interrupts"] = [_json(one) for one in waits]
-    return found
+        history["interrupts"] = [_json(interrupt) for interrupt in waits]
+    return history
 
 
 def history_events(
@@ -82,12 +82,12 @@ def history_events(
 
     With a run under way these are the messages before its answer, which follows.
     """
-    told = (
+    messages = (
         MessagesSnapshotEvent(messages=messages_of(conversation))
         if run is None
         else before(run)
     )
-    return [_state(conversation, run, state), told]
+    return [_state(conversation, run, state), messages]
 
 
 def client_name(run: "Run") -> str:
@@ -103,8 +103,8 @@ def _state(conversation: "Conversation", run: "Run | None", state: Any) -> BaseE
         "title": conversation.title,
         "run": run.state if run else "",
     }
-    kept = state if isinstance(state, dict) else {}
-    return StateSnapshotEvent(snapshot={**kept, STATE_KEY: own})
+    client_state = state if isinstance(state, dict) else {}
+    return StateSnapshotEvent(snapshot={**client_state, STATE_KEY: own})
 
 
 def _json(model: Any) -> Any:

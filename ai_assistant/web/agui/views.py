@@ -162,9 +162,9 @@ def _named_thread(request: HttpRequest) -> "tuple[Caller, str, Conversation]":
 
 
 def _attached_segment(conversation: "Conversation", names: ClientIds) -> Segment:
-    known = conversation.client_runs.filter(client_id=names.run).first()
-    if known is not None:
-        return Segment(known.run_id, names, after=known.after)
+    client_run = conversation.client_runs.filter(client_id=names.run).first()
+    if client_run is not None:
+        return Segment(client_run.run_id, names, after=client_run.after)
     own = own_id(names.run)
     if own is None or not conversation.runs.filter(pk=own).exists():
         raise Refused("not_found", _("There is no run “%(run)s”.") % {"run": names.run})
@@ -173,9 +173,9 @@ def _attached_segment(conversation: "Conversation", names: ClientIds) -> Segment
 
 def _stand_at(segment: Segment, position: str) -> None:
     """Let the segment continue at the position of its client."""
-    told = events_after(segment.run_id, segment.after)
+    events = events_after(segment.run_id, segment.after)
     try:
-        segment.stand_at(position[:POSITION_CHARS], told)
+        segment.stand_at(position[:POSITION_CHARS], events)
     except ValueError as error:
         raise Refused(
             "bad_input", _("“Last-Event-ID” is not an event ID of this stream.")
@@ -187,18 +187,18 @@ BUSY_S, BUSY_STEP_S = 3.0, 0.05  # a run that is being stopped is waited for
 
 async def run_view(request: HttpRequest) -> HttpResponseBase:
     """Answer a RunAgentInput by the events of its run."""
-    caller, said, planned = await in_db(_read, request)
+    caller, run_input, planned = await in_db(_read, request)
     if planned is None:
-        planned = await _planned_later(caller, said)
+        planned = await _planned_later(caller, run_input)
     names = ClientIds(
-        thread=said.thread_id,
-        run=said.run_id,
-        is_new=said.protocol_version is not None,
+        thread=run_input.thread_id,
+        run=run_input.run_id,
+        is_new=run_input.protocol_version is not None,
         may_answer=caller.may_answer,
     )
     if isinstance(planned, ShowHistory):
-        return await _history(request, caller, planned, names, said.state)
-    return await _run(request, caller, planned, names, keep=keeps(said))
+        return await _history(request, caller, planned, names, run_input.state)
+    return await _run(request, caller, planned, names, keep=keeps(run_input))
 
 
 async def history_view(request: HttpRequest) -> HttpResponseBase:
@@ -222,28 +222,30 @@ def _read(request: HttpRequest) -> tuple[Caller, RunAgentInput, Plan | None]:
     """Return what is asked for; no plan while a run ends that its client has left."""
     check_type(request)  # before the CSRF check, which would parse a form
     caller = identify(request, Scope.RUN)
-    said = read_input(request)
-    return caller, said, _plan(caller, said)
+    run_input = read_input(request)
+    return caller, run_input, _plan(caller, run_input)
 
 
-def _plan(caller: Caller, said: RunAgentInput) -> Plan | None:
+def _plan(caller: Caller, run_input: RunAgentInput) -> Plan | None:
     try:
-        return plan(caller, said)
+        return plan(caller, run_input)
     except Refused as refused:
-        if refused.code != "busy" or not is_being_left(caller.user, said.thread_id):
+        if refused.code != "busy" or not is_being_left(
+            caller.user, run_input.thread_id
+        ):
             raise
     return None
 
 
-async def _planned_later(caller: Caller, said: RunAgentInput) -> Plan:
+async def _planned_later(caller: Caller, run_input: RunAgentInput) -> Plan:
     """Wait for the end of a run that its client has just left."""
     loop = asyncio.get_running_loop()
     until = loop.time() + BUSY_S
     while loop.time() < until:
         await asyncio.sleep(BUSY_STEP_S)
-        if planned := await in_db(_plan, caller, said):
+        if planned := await in_db(_plan, caller, run_input):
             return planned
-    return await in_db(plan, caller, said)
+    return await in_db(plan, caller, run_input)
 
 
 async def _run(
@@ -265,8 +267,8 @@ async def _run(
     except BaseException:
         await listener.stop()
         raise
-    left = None if keep else partial(leave, user_id, segment.run_id, group)
-    attendance = Attendance(Stream(segment, listener), left)
+    on_leave = None if keep else partial(leave, user_id, segment.run_id, group)
+    attendance = Attendance(Stream(segment, listener), on_leave)
     return stream_response(request, _noted(attendance, segment))
 
 
