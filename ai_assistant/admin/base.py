@@ -71,7 +71,7 @@ class ReadOnlyAdmin(AssistantAdmin):
         return [*super().get_search_fields(request), f"{self.user_field}__{name}"]
 
 
-def _goes_along(request: HttpRequest, own: Any) -> bool:
+def _goes_along(request: HttpRequest, options: Any) -> bool:
     """
     Return whether a page of another model is about to delete these rows too.
 
@@ -83,7 +83,7 @@ def _goes_along(request: HttpRequest, own: Any) -> bool:
     deletes = name.endswith("_delete") or (
         name.endswith("_changelist") and request.method == "POST"
     )
-    is_own_page = name.startswith(f"{own.app_label}_{own.model_name}_")
+    is_own_page = name.startswith(f"{options.app_label}_{options.model_name}_")
     user: Any = request.user
     return (
         deletes

@@ -34,13 +34,13 @@ def field_difference(row: RowChange) -> SafeString:
         '<tr><th scope="row">{}</th><td>{}</td></tr>',
         (
             (_label(model, name), _values(model, name, before, after))
-            for name in _names(row, before, after)
+            for name in _field_names(row, before, after)
         ),
     )
     return format_html("<table><tbody>{}</tbody></table>", lines)
 
 
-def _names(
+def _field_names(
     row: RowChange, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Iterator[str]:
     if row.kind == RowChange.Kind.UPDATE and row.fields:
@@ -138,13 +138,13 @@ class RowChangeInline(admin.StackedInline):  # type: ignore[type-arg] # its chec
 class ChangeSetAdmin(ReadOnlyAdmin):
     """Changes that calls have made, row by row, also of deleted conversations."""
 
-    list_display = ("named", "row_count", "user", "created_at", "is_partial", "run")
+    list_display = ("tool_name", "row_count", "user", "created_at", "is_partial", "run")
     list_filter = ("is_partial", "created_at", "tool")
     list_select_related = ("user", "run")
     date_hierarchy = "created_at"
     search_fields = ("=run__id", "tool", "rows__model", "rows__object_id", "rows__text")
-    fields = ("created_at", "named", "user", "run", "call", "is_partial", "gaps")
-    readonly_fields = ("named",)
+    fields = ("created_at", "tool_name", "user", "run", "call", "is_partial", "gaps")
+    readonly_fields = ("tool_name",)
     ordering = ("-created_at",)
     inlines = (RowChangeInline,)
     user_field = "user"
@@ -155,7 +155,7 @@ class ChangeSetAdmin(ReadOnlyAdmin):
         return rows.annotate(row_count=Count("rows"))
 
     @admin.display(description=_("tool"), ordering="tool")
-    def named(self, change: ChangeSet) -> str:
+    def tool_name(self, change: ChangeSet) -> str:
         """Return the name of the tool that did it."""
         return change.label or change.tool
 
@@ -186,10 +186,10 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         "run_id",
         "call_id",
         "ip",
-        "told",
+        "formatted_details",
         "hashes",
     )
-    readonly_fields = ("number", "told", "hashes")
+    readonly_fields = ("number", "formatted_details", "hashes")
     ordering = ("-id",)
     user_field = "user"
 
@@ -199,7 +199,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         return str(entry.n) if entry.n else gettext("not sealed yet")
 
     @admin.display(description=_("details"))
-    def told(self, entry: AuditEntry) -> SafeString:
+    def formatted_details(self, entry: AuditEntry) -> SafeString:
         """Return the details, one a line."""
         lines = (
             (name, _breakable(value if isinstance(value, str) else json.dumps(value)))
@@ -212,8 +212,8 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     @admin.display(description=_("hash"))
     def hashes(self, entry: AuditEntry) -> SafeString:
         """Return the entry's hash, and that of the one before."""
-        own, before = _breakable(entry.hash), _breakable(entry.previous)
-        return format_html("{}<br>{}", own, before)
+        entry_hash, previous_hash = _breakable(entry.hash), _breakable(entry.previous)
+        return format_html("{}<br>{}", entry_hash, previous_hash)
 
     def get_actions(
         self, _request: HttpRequest, action_location: object = None

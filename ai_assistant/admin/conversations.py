@@ -35,8 +35,10 @@ class ReasonFilter(admin.SimpleListFilter):
         if self.value() not in Feedback.Reason.values:
             return queryset
         # SQLite has no `contains` for JSON; the list holds nothing but these words.
-        annotated: QuerySet[Any] = queryset.alias(told=Cast("reasons", TextField()))
-        return annotated.filter(told__contains=f'"{self.value()}"')
+        annotated: QuerySet[Any] = queryset.alias(
+            reasons_text=Cast("reasons", TextField())
+        )
+        return annotated.filter(reasons_text__contains=f'"{self.value()}"')
 
 
 @admin.register(Feedback)

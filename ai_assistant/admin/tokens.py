@@ -103,8 +103,8 @@ def may_act_as(person: Any, user: Any) -> bool:
     """Return whether `user` has no right that `person` has not."""
     if person.is_superuser or person == user:
         return True
-    own = person.get_all_permissions()
-    return not user.is_superuser and user.get_all_permissions() <= own
+    permissions = person.get_all_permissions()
+    return not user.is_superuser and user.get_all_permissions() <= permissions
 
 
 LIST = "admin:ai_assistant_accesstoken_changelist"
@@ -141,8 +141,8 @@ class AccessTokenAdmin(ReadOnlyAdmin):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Allow who may have tokens, while the assistant is on."""
-        own = AssistantAdmin.has_add_permission(self, request)
-        return own or (conf.enabled() and may_manage(request))
+        is_permitted = AssistantAdmin.has_add_permission(self, request)
+        return is_permitted or (conf.enabled() and may_manage(request))
 
     def has_view_permission(
         self, request: HttpRequest, obj: Model | None = None

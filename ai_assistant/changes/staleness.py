@@ -39,18 +39,18 @@ Parts = Iterable[tuple[str, str]]  # tables, with the column that names the obje
 def rows_since(
     moment: datetime,
     *,
-    own: Mapping[str, Collection[str]],
+    ids_by_table: Mapping[str, Collection[str]],
     key: str = "",
     parts: Parts = (),
 ) -> list[RowChange]:
     """
     Return the recorded changes after `moment`, oldest first; one query.
 
-    Those of the rows in `own`, ids by table, and in `parts` those that name the object
+    Those of the rows in `ids_by_table`, and in `parts` those that name the object
     of this `key`. A table is named "app.model". Of too many they are the newest.
     """
     condition = Q(pk__in=())
-    for table, ids in own.items():
+    for table, ids in ids_by_table.items():
         condition |= Q(model=table, object_id__in=list(ids))
     changes = RowChange.objects.filter(
         condition | _naming(key, parts), change_set__created_at__gte=moment
@@ -73,9 +73,9 @@ def object_changed_since(
 
     `parts` are the tables whose rows belong to it, with the column that names it.
     """
-    own = Q(model__in=tables_of(model), object_id=key)
+    condition = Q(model__in=tables_of(model), object_id=key)
     return RowChange.objects.filter(
-        own | _naming(key, parts),
+        condition | _naming(key, parts),
         change_set__created_at__gt=moment,
         change_set__user_id=user_id,
     ).exists()

@@ -228,9 +228,9 @@ def check_database() -> Iterator[CheckMessage]:
 
 
 def _sqlite() -> Iterator[CheckMessage]:
-    own = connection.settings_dict.get("OPTIONS", {}).get("transaction_mode")
+    configured = connection.settings_dict.get("OPTIONS", {}).get("transaction_mode")
     default = "IMMEDIATE" if conf.get("SQLITE_IMMEDIATE") else "DEFERRED"
-    mode = str(own or default).upper()
+    mode = str(configured or default).upper()
     if mode not in ("IMMEDIATE", "EXCLUSIVE"):
         yield problem(
             "ai_assistant.W061",

@@ -173,12 +173,12 @@ def _hidden_tools(module: ContextModule) -> Iterator[Fault]:
 
 
 def _overrides(module: ContextModule) -> Iterator[Fault]:
-    own = set(map(tool_name, module.tools))
+    own_tools = set(map(tool_name, module.tools))
     for shared, replacement in module.overrides.items():
         name = tool_name(replacement)
         if registry.tool(shared) is None:
             fault_text = f"{shared!r}, which is not registered"
-        elif name not in own:
+        elif name not in own_tools:
             fault_text = f"{shared!r} by {name!r}, which is not among its tools"
         else:
             continue
@@ -221,12 +221,16 @@ CHECKS = (_texts, _misspelt, _tools, _hidden_tools, _overrides, _features, _prom
 
 def _replaced() -> Iterator[CheckMessage]:
     for name, before in registry.replaced.items():
-        now = registry.tool(name)
-        if now is None or not before.offer.shared or now.origin == before.origin:
+        current = registry.tool(name)
+        if (
+            current is None
+            or not before.offer.shared
+            or current.origin == before.origin
+        ):
             continue
         yield problem(
             "ai_assistant.W105",
-            f"{tool_place(now)} replaces the shared one of {before.origin} on every "
+            f"{tool_place(current)} replaces the shared one of {before.origin} on every "
             "page.",
             "Give it a name of its own and name it in the overrides of the modules "
             "that need it; or silence this if every page is meant.",

@@ -79,8 +79,8 @@ def key_is_missing(profile: Mapping[str, Any]) -> bool:
     variable = profile.get("API_KEY_ENV", "")
     if not variable or profile.get("API_KEY") or os.environ.get(variable):
         return False
-    own = f"{str(profile.get('MODEL')).partition('/')[0].upper()}_API_KEY"
-    return bool(profile.get("API_BASE")) or not os.environ.get(own)
+    key_name = f"{str(profile.get('MODEL')).partition('/')[0].upper()}_API_KEY"
+    return bool(profile.get("API_BASE")) or not os.environ.get(key_name)
 
 
 def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:

@@ -200,8 +200,8 @@ def _parts(origin: str) -> SplitResult | None:
         _ = parts.port  # raises what is no port
     except ValueError:
         return None
-    own = f"{parts.scheme}://{parts.netloc}"
-    is_plain = origin == own == own.lower() and "@" not in parts.netloc
+    normalized = f"{parts.scheme}://{parts.netloc}"
+    is_plain = origin == normalized == normalized.lower() and "@" not in parts.netloc
     domain = host.removeprefix("*.")
     has_host = bool(domain) and "*" not in domain and not any(map(str.isspace, origin))
     is_web = parts.scheme in ("http", "https")

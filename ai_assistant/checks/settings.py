@@ -114,17 +114,17 @@ KINDS: tuple[tuple[type, str], ...] = (
 
 def check_settings() -> Iterator[CheckMessage]:
     """Yield what is wrong with the setting itself."""
-    own = getattr(settings, "AI_ASSISTANT", {})
-    if not isinstance(own, dict):
+    configured = getattr(settings, "AI_ASSISTANT", {})
+    if not isinstance(configured, dict):
         yield problem(
             "ai_assistant.E001",
-            f"AI_ASSISTANT is a {type(own).__name__}, not a dict.",
+            f"AI_ASSISTANT is a {type(configured).__name__}, not a dict.",
             'Write AI_ASSISTANT = {"ENABLED": True, ...}.',
         )
         return
-    for fault_text, advice in conf.unknown_names(own):
+    for fault_text, advice in conf.unknown_names(configured):
         yield problem("ai_assistant.E002", fault_text, f"{advice} {NAMES}")
-    for path, value in conf.flat(own):
+    for path, value in conf.flat(configured):
         if setting := conf.setting_at(path):  # else its name is unknown
             yield from _wrong(path, value, setting)
 

@@ -101,8 +101,8 @@ def _apps() -> Iterator[CheckMessage]:
 
 def _middleware() -> Iterator[CheckMessage]:
     classes = [_load(path) for path in settings.MIDDLEWARE]
-    own = _position(classes, AssistantMiddleware)
-    if own is None:
+    position = _position(classes, AssistantMiddleware)
+    if position is None:
         yield problem(
             "ai_assistant.E026",
             f"MIDDLEWARE has no {OWN!r}: no page has the panel.",
@@ -111,7 +111,7 @@ def _middleware() -> Iterator[CheckMessage]:
         return
     for outer, reason in OUTSIDE.items():
         at = _position(classes, outer)
-        if at is not None and own < at:
+        if at is not None and position < at:
             yield problem(
                 "ai_assistant.E027",
                 f"{OWN!r} comes before {settings.MIDDLEWARE[at]!r} in MIDDLEWARE.",

@@ -51,7 +51,7 @@ def tool_place(tool: ToolDefinition) -> str:
 # --- what is said about the tool ---
 
 
-def _said(tool: ToolDefinition) -> Iterator[Fault]:
+def _effect(tool: ToolDefinition) -> Iterator[Fault]:
     if tool.effect not in EFFECTS:
         yield (
             "ai_assistant.E080",
@@ -206,11 +206,11 @@ def _preparation(tool: ToolDefinition) -> Iterator[Fault]:
             "has a 'prepare' that is an 'async def'.",
             "Make it a 'def'; it runs in a thread.",
         )
-    elif _names(prepare) != _names(tool.handler):
+    elif _parameter_names(prepare) != _parameter_names(tool.handler):
         yield (
             "ai_assistant.E087",
             "has a 'prepare' whose arguments differ from its own.",
-            f"Give it the same: {', '.join(_names(tool.handler)) or 'none'}.",
+            f"Give it the same: {', '.join(_parameter_names(tool.handler)) or 'none'}.",
         )
 
 
@@ -243,7 +243,7 @@ def _is_async(handler: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler)
 
 
-def _names(function: Callable[..., Any]) -> list[str]:
+def _parameter_names(function: Callable[..., Any]) -> list[str]:
     return list(inspect.signature(function).parameters)
 
 
@@ -307,7 +307,7 @@ def _importance(tool: ToolDefinition) -> Iterator[Fault]:
 
 
 CHECKS = (
-    *(_said, _bounded, _allowed),
+    *(_effect, _bounded, _allowed),
     *(_arguments, _execution, _preparation, _trial),
     *(_icon, _template, _importance),
 )

@@ -83,13 +83,13 @@ def collect_items(
     return page_items
 
 
-def sent_items(items: Iterable[ContextItem], kept: KeptChips) -> list[ContextItem]:
+def sent_items(items: Iterable[ContextItem], chips: KeptChips) -> list[ContextItem]:
     """Return the items that are sent: kept, and automatic or mentioned."""
     return [
         item
         for item in items
-        if item.id not in kept.dropped
-        and (item.auto or item.id in kept.mentioned)
+        if item.id not in chips.dropped
+        and (item.auto or item.id in chips.mentioned)
         and not item.error
     ]
 
@@ -156,7 +156,7 @@ def _asked(
         return _bulkhead.ask(
             _providers,
             _key(provider),
-            lambda: _told(provider, context, opened),
+            lambda: _items_of_provider(provider, context, opened),
             timeout_s=until - time.monotonic(),
         )
     except CodeTimedOut:
@@ -179,7 +179,7 @@ def _key(provider: ContextProvider) -> str:
     return f"{provider.name} {module}.{name}"
 
 
-def _told(
+def _items_of_provider(
     provider: ContextProvider,
     context: RunContext,
     opened: Any,

@@ -74,8 +74,8 @@ class AssistantMixin:
             names = cls.__dict__.get(name, ())
             _check_is_list(names, f"{cls.__name__}.{name}", name)
         subject = f"{cls.__name__}.assistant_tools"
-        own = cls.__dict__.get("assistant_tools", ())
-        _of_views.update(_tool_name(tool, subject) for tool in own)
+        tools = cls.__dict__.get("assistant_tools", ())
+        _of_views.update(_tool_name(tool, subject) for tool in tools)
 
     def assistant_context(self, context: RunContext, opened: Any = None) -> Any:
         """Return what the page shows; nothing by default."""
@@ -83,10 +83,10 @@ class AssistantMixin:
 
 def registered_parts(view: Any, model_admin: Any = None) -> ViewParts:
     """Return what `view` registers, by decorator or mixin."""
-    own = getattr(view, ATTRIBUTE, None) or ViewParts()
+    parts = getattr(view, ATTRIBUTE, None) or ViewParts()
     holder = _holder(view, model_admin)
     if holder is None:
-        return own
+        return parts
 
     def described(context: RunContext, opened: Any = None) -> Any:
         return holder.assistant_context(context, opened)
@@ -96,9 +96,9 @@ def registered_parts(view: Any, model_admin: Any = None) -> ViewParts:
     described.__name__ = kind.__name__
     described.__module__, described.__qualname__ = kind.__module__, kind.__qualname__
     return ViewParts(
-        context=(*own.context, described),
-        tools=(*own.tools, *holder.assistant_tools),
-        suggestions=(*own.suggestions, *holder.assistant_suggestions),
+        context=(*parts.context, described),
+        tools=(*parts.tools, *holder.assistant_tools),
+        suggestions=(*parts.suggestions, *holder.assistant_suggestions),
     )
 
 
@@ -123,9 +123,9 @@ def _check_is_list(value: Any, subject: str, name: str) -> None:
             f"{name}=[{value!r}]."
         )
     if callable(value):
-        own = getattr(value, "__name__", repr(value))
+        value_name = getattr(value, "__name__", repr(value))
         raise TypeError(
-            f"{subject} is {own!r} itself and not a list. Write {name}=[{own}]."
+            f"{subject} is {value_name!r} itself and not a list. Write {name}=[{value_name}]."
         )
 
 
@@ -134,9 +134,9 @@ def _tool_name(tool: Any, subject: str) -> str:
         return tool
     name = getattr(tool, "assistant_tool", None)
     if name is None:
-        own = getattr(tool, "__name__", tool)
+        tool_name = getattr(tool, "__name__", tool)
         raise TypeError(
-            f"{subject} has the tool {own!r}, which is not registered. Decorate it "
+            f"{subject} has the tool {tool_name!r}, which is not registered. Decorate it "
             "with ai_assistant.tool."
         )
     return str(name)

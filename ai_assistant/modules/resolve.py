@@ -83,8 +83,8 @@ def is_page_open(page: SitePage | None, module: ContextModule, user: Any) -> boo
 
 
 def _is_kept(page: SitePage, module: ContextModule) -> bool:
-    own = registered_parts(page.view, page.model_admin)
-    return bool(module.id in registry.modules() or own.tools or own.suggestions)
+    parts = registered_parts(page.view, page.model_admin)
+    return bool(module.id in registry.modules() or parts.tools or parts.suggestions)
 
 
 def module_for(view_name: str) -> ContextModule:
@@ -93,8 +93,8 @@ def module_for(view_name: str) -> ContextModule:
 
     Ours are for the pages that no module of the site matches at all.
     """
-    own = _most_specific(registry.modules().values(), view_name)
-    return own or _most_specific(BUILT_IN, view_name) or DEFAULT
+    registered = _most_specific(registry.modules().values(), view_name)
+    return registered or _most_specific(BUILT_IN, view_name) or DEFAULT
 
 
 def _most_specific(

@@ -55,26 +55,26 @@ def _stand_in(name: str, function: Callable[..., Any]) -> ToolDefinition:
 
 
 def _in_its_place(
-    own: Callable[..., Any], function: Callable[..., Any]
+    original: Callable[..., Any], function: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Return `function` with the signature of `own`; a fake needs no type hints."""
+    """Return `function` with the signature of `original`; a fake needs no type hints."""
     takes_context = "context" in inspect.signature(function).parameters
 
     def value(*context: object, **arguments: object) -> Any:
         return function(*(context if takes_context else ()), **arguments)
 
     # On the event loop or off it, as the tool itself: the engine goes by that.
-    @wraps(own)
+    @wraps(original)
     async def called_async(*context: object, **arguments: object) -> object:
         result = value(*context, **arguments)
         return await result if inspect.isawaitable(result) else result
 
-    @wraps(own)
+    @wraps(original)
     def called(*context: object, **arguments: object) -> object:
         result = value(*context, **arguments)
         return asyncio.run(result) if inspect.iscoroutine(result) else result
 
-    return called_async if inspect.iscoroutinefunction(own) else called
+    return called_async if inspect.iscoroutinefunction(original) else called
 
 
 def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who answers

@@ -85,11 +85,11 @@ def watched_tools(recording: Recording) -> Iterator[None]:
     faults = import_module("ai_assistant.engine.calls.recording")
     tell = faults.tell
 
-    def told(call: Any, error: BaseException) -> None:
+    def record_error(call: Any, error: BaseException) -> None:
         tell(call, error)
         recording.raised = recording.raised or error
 
-    with patch.object(faults, "tell", told):
+    with patch.object(faults, "tell", record_error):
         yield
 
 
@@ -197,8 +197,10 @@ def answer_and_resume(
     interrupt = played.interrupts[0]
     with _stage(played.recording) as stage:
         if kind_named(interrupt.kind).is_for_person:
-            own = {"user_id": interrupt.run.user_id, "nonce": interrupt.nonce}
-            answer(Answer(interrupt_id=interrupt.pk, text=text, **own, **decisions))
+            identity = {"user_id": interrupt.run.user_id, "nonce": interrupt.nonce}
+            answer(
+                Answer(interrupt_id=interrupt.pk, text=text, **identity, **decisions)
+            )
         else:
             _as_the_page(interrupt, text, value)
         stage.execute(played.run.pk, None)
@@ -255,13 +257,13 @@ class _Stage:
 @contextmanager
 def _stage(recording: Recording) -> Iterator[_Stage]:
     profile = {"PROVIDER": PROVIDER, "MODEL": "played", "RECORDING": recording}
-    own = {
+    overrides = {
         "PROFILES": dict.fromkeys({*conf.get("PROFILES"), "default"}, profile),
         "BACKGROUND": "threads",
         "EXECUTOR": "web",
         "LEASE_S": QUIET_S,
     }
-    options = conf.merged(getattr(settings, "AI_ASSISTANT", {}), own)
+    options = conf.merged(getattr(settings, "AI_ASSISTANT", {}), overrides)
     layers = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     long_tools = import_module("ai_assistant.engine.calls.background.send")
     with (

@@ -117,8 +117,8 @@ def short_value(value: Any, chars: int) -> Any:
 
 def short_text(text: str, chars: int) -> str:
     """Return `text` in whole characters, cut to `chars` of them."""
-    whole = join_surrogates(text)
-    return whole if len(whole) <= chars else f"{whole[:chars]}…"
+    joined = join_surrogates(text)
+    return joined if len(joined) <= chars else f"{joined[:chars]}…"
 
 
 class SurrogateJoiner:

@@ -196,8 +196,8 @@ def _brief(pieces: Sequence[DiffPiece]) -> tuple[list[DiffPiece], int]:
         if room > 0:
             brief.append(piece._replace(text=text))
         if piece.kind != "same":
-            shown = _shown_length(piece.text) if room > 0 else 0
-            hidden += len(piece.text) - shown
+            shown_length = _shown_length(piece.text) if room > 0 else 0
+            hidden += len(piece.text) - shown_length
         room -= len(text)
     return (brief if room > 0 else [*brief, DiffPiece("same", " …")]), hidden
 

@@ -95,8 +95,8 @@ def answer_by_message(run: Run, text: str, session: SessionStamp) -> list[Event]
         kinds,
         key=lambda candidate: (WAITING.index(candidate.run_state), candidate.name),
     )
-    own = [interrupt for interrupt in waits if interrupt.kind == kind.name]
-    facts: list[Event] = kind.take_message(own, run.user_id, text)
+    of_kind = [interrupt for interrupt in waits if interrupt.kind == kind.name]
+    facts: list[Event] = kind.take_message(of_kind, run.user_id, text)
     return facts
 
 

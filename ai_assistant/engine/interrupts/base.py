@@ -234,8 +234,8 @@ def late_interrupts() -> QuerySet[Interrupt]:
     """Return the open rows of all kinds that have waited too long."""
     late = Q(pk__in=())
     for kind in _kinds.values():
-        if (own := kind.late()) is not None:
-            late |= own & Q(kind=kind.name)
+        if (condition := kind.late()) is not None:
+            late |= condition & Q(kind=kind.name)
     return Interrupt.objects.filter(late, status=OPEN)
 
 
@@ -257,11 +257,11 @@ def close(
     interrupt: Interrupt, status: str, user_id: UserKey, answer: JSON
 ) -> list[Event]:
     """Close an open interrupt as the person decided. Raise Refused if it is not open."""
-    own = Interrupt.objects.filter(pk=interrupt.pk)
-    facts = close_interrupts(own, status)
+    rows = Interrupt.objects.filter(pk=interrupt.pk)
+    facts = close_interrupts(rows, status)
     if not facts:
         raise Refused("already_answered", _("This was already answered elsewhere."))
-    own.update(decided_by_id=user_id, decided_at=Now(), answer=answer)
+    rows.update(decided_by_id=user_id, decided_at=Now(), answer=answer)
     return facts
 
 

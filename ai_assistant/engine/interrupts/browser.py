@@ -83,19 +83,21 @@ class Browser(InterruptKind):
     def expire(self, interrupt: Interrupt) -> list[Event]:
         """End a late request: unknown if a tab had begun with it, else failed."""
         # Asked again behind the lock: a tab may have renewed its lease since.
-        own = Interrupt.objects.filter(self.late(), pk=interrupt.pk)
+        late_rows = Interrupt.objects.filter(self.late(), pk=interrupt.pk)
         interrupt.refresh_from_db(fields=["tab"])
         call, expired = interrupt.call, Interrupt.Status.EXPIRED
         if interrupt.tab or interrupt.is_of_client:
             unknown = outcome_unknown(call)
-            return _close(own, call, expired, unknown, call_status=CallStatus.UNKNOWN)
+            return _close(
+                late_rows, call, expired, unknown, call_status=CallStatus.UNKNOWN
+            )
         result = ToolResult(
             ok=False,
             error=_("No page was open that could do this."),
             error_type="no_page",
             suggestion=_("Tell the person to open the page, then try again."),
         )
-        return _close(own, call, expired, result)
+        return _close(late_rows, call, expired, result)
 
 
 BROWSER = register_kind(Browser())
@@ -135,11 +137,11 @@ def finish_now(report: FromPage) -> Decided:
     lock_run(interrupt.run)
     # A tool that the page does not know was not claimed by a tab.
     holder = "" if report.code == "missing" else report.tab
-    own = Interrupt.objects.filter(
+    claimed = Interrupt.objects.filter(
         pk=interrupt.pk, tab=holder, is_of_client=report.is_client
     )
     result = _result(interrupt.call, report)
-    facts = _close(own, interrupt.call, Interrupt.Status.DONE, result)
+    facts = _close(claimed, interrupt.call, Interrupt.Status.DONE, result)
     return store_facts(interrupt.run, facts)
 
 
@@ -169,7 +171,7 @@ def _check_tab(report: FromPage) -> None:
 
 
 def _close(
-    own: QuerySet[Interrupt],
+    rows: QuerySet[Interrupt],
     call: ToolCall,
     status: str,
     result: ToolResult,
@@ -177,7 +179,7 @@ def _close(
     call_status: str = "",
 ) -> list[Event]:
     """Close a request with the result of its call. Raise Refused if it is not open."""
-    facts = close_interrupts(own, status)
+    facts = close_interrupts(rows, status)
     if not facts:
         raise Refused(
             "already_answered", _("This was already done, here or in another tab.")

@@ -126,8 +126,8 @@ def interrupt_id(interrupt: Interrupt, *, may_answer: bool) -> str:
 
     A program whose token may not answer is given an id that is not valid for answers.
     """
-    own = str(interrupt.pk)
-    return f"{own}.{interrupt.nonce}" if may_answer else own
+    pk = str(interrupt.pk)
+    return f"{pk}.{interrupt.nonce}" if may_answer else pk
 
 
 def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterrupt:

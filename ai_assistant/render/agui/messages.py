@@ -39,13 +39,13 @@ def messages_of(
     path = set(path_of(conversation) if run is None else seen_by(run)[0])
     rows = list(conversation.messages.order_by("position"))
     calls = _calls_by_message(conversation)
-    later = without()
+    left_out = without()
     return [
         message
         for row in rows
-        if row.run_id in path and str(row.pk) not in later
+        if row.run_id in path and str(row.pk) not in left_out
         for message in _messages(row, calls.get(str(row.pk), []))
-        if not isinstance(message, ToolMessage) or message.tool_call_id not in later
+        if not isinstance(message, ToolMessage) or message.tool_call_id not in left_out
     ]
 
 
@@ -85,9 +85,9 @@ def _messages(message: Message, calls: list[ToolCall]) -> Iterator[AnyMessage]:
         )
     for call in calls:
         if not call.is_open:
-            own = str(call.pk)
+            call_id = str(call.pk)
             yield ToolMessage(
-                id=result_id(own), tool_call_id=own, content=call.result_text
+                id=result_id(call_id), tool_call_id=call_id, content=call.result_text
             )
 
 

@@ -230,10 +230,12 @@ def _told_of(event: StoredEvent) -> str:
 
 def before(run: Run) -> MessagesSnapshotEvent:
     """Return the conversation as it was when `run` began, with its question."""
-    own = run.messages.filter(role=Message.Role.ASSISTANT).values_list("pk", flat=True)
+    answer_ids = run.messages.filter(role=Message.Role.ASSISTANT).values_list(
+        "pk", flat=True
+    )
     return MessagesSnapshotEvent(
         messages=messages_of(
-            run.conversation, run=run, without=lambda: set(map(str, own))
+            run.conversation, run=run, without=lambda: set(map(str, answer_ids))
         )
     )
 
@@ -248,8 +250,8 @@ def _of_the_model(events: Iterable[StoredEvent]) -> set[str]:
             started.add(event.payload["call_id"])
     if not mentioned:
         return set()
-    own = ToolCall.objects.filter(pk__in=filter(_is_id, mentioned), parent=None)
-    call_ids = {str(pk) for pk in own.values_list("pk", flat=True)}
+    calls = ToolCall.objects.filter(pk__in=filter(_is_id, mentioned), parent=None)
+    call_ids = {str(pk) for pk in calls.values_list("pk", flat=True)}
     return call_ids - _answered_by_client(call_ids - started)
 
 

@@ -87,11 +87,11 @@ class Translator:
         Raise ValueError if it is not a position of this run.
         """
         seq, _dot, place = position.partition(".")
-        told, last = list(events), int(seq)
-        newest = told[-1].seq if told else self.seq
+        stored, last = list(events), int(seq)
+        newest = stored[-1].seq if stored else self.seq
         if not self.seq <= last <= newest:
             raise ValueError(position)
-        for _told in self.stored(one for one in told if one.seq <= last):
+        for _sent in self.stored(event for event in stored if event.seq <= last):
             pass  # it has been sent
         if place:
             self._stand(place)
@@ -154,9 +154,9 @@ class Translator:
             if event.seq <= self.seq:
                 continue
             self.epoch = max(self.epoch, event.epoch)
-            own = self._fact(event.type, event.payload)
+            translated = self._fact(event.type, event.payload)
             extra = (beside or {}).get(event.seq, ())
-            yield from self._numbered(chain(own, extra), event.seq)
+            yield from self._numbered(chain(translated, extra), event.seq)
 
     def orphans(self, events: Sequence[StoredEvent], epoch: int) -> set[str]:
         """
@@ -164,7 +164,9 @@ class Translator:
 
         `events` are to be sent next, `epoch` is the run's by now.
         """
-        messages = {name for name, own in self._live_epochs.items() if own < epoch}
+        messages = {
+            name for name, live_epoch in self._live_epochs.items() if live_epoch < epoch
+        }
         return (
             messages
             - self._stored
@@ -172,14 +174,14 @@ class Translator:
         )
 
     def drop(
-        self, messages: Collection[str], anew: Iterable[BaseEvent] = ()
+        self, messages: Collection[str], snapshots: Iterable[BaseEvent] = ()
     ) -> Iterator[BaseEvent]:
-        """Close messages that no longer count; then send what does, `anew`."""
+        """Close messages that no longer count, then send `snapshots`."""
         self._stored.update(messages)
         closed = chain.from_iterable(
             chain(self._reason(name).end(), self._text(name).end()) for name in messages
         )
-        yield from self._numbered(chain(closed, anew))
+        yield from self._numbered(chain(closed, snapshots))
 
     def _fact(self, kind: str, fact: Mapping[str, Any]) -> Iterator[BaseEvent]:
         if kind == "STEP_STARTED":

@@ -116,8 +116,8 @@ def is_own_head(head: AuditHead) -> bool:
 
 def keys() -> list[str]:
     """Return the key that signs now, and those that signed before."""
-    own = [conf.get("AUDIT", "KEY")] if conf.get("AUDIT", "KEY") else []
-    return [*own, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    configured = [conf.get("AUDIT", "KEY")] if conf.get("AUDIT", "KEY") else []
+    return [*configured, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
 
 
 def _keyed(salt: str, fields: Mapping[str, Any], key: str) -> str:

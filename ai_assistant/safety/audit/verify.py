@@ -143,11 +143,11 @@ def _end(
     if head.mac and not is_own_head(head):
         yield AuditFinding(head.n, "The end of the log was altered.")
     beyond = AuditEntry.objects.filter(n__gt=head.n).order_by("n").first()
-    now = AuditHead.objects.filter(pk=PK).values_list("n", flat=True).first() or 0
-    if beyond is not None and now < beyond.place:
+    last_n = AuditHead.objects.filter(pk=PK).values_list("n", flat=True).first() or 0
+    if beyond is not None and last_n < beyond.place:
         yield AuditFinding(
             beyond.place,
-            f"Entry {beyond.n} is after the end of the log, which is {now}.",
+            f"Entry {beyond.n} is after the end of the log, which is {last_n}.",
         )
 
 

@@ -43,8 +43,8 @@ def window(kind: str, now: datetime) -> BudgetWindow:
             return BudgetWindow(since=midnight, opens_at=midnight + timedelta(days=1))
         case Budget.Window.MONTH:
             first = midnight.replace(day=1)
-            later = first + timedelta(days=32)
-            return BudgetWindow(since=first, opens_at=later.replace(day=1))
+            next_month = first + timedelta(days=32)
+            return BudgetWindow(since=first, opens_at=next_month.replace(day=1))
         case _:
             return BudgetWindow()
 
@@ -82,11 +82,13 @@ def budgets_for(user: Any) -> list[Budget]:
     """
     rows = _rows(user) if budget_rows.get() else ()
     budgets = [*_of_settings(user), *rows]
-    own = {budget.window for budget in budgets if budget.user}
+    own_windows = {budget.window for budget in budgets if budget.user}
     return [
         budget
         for budget in budgets
-        if budget.scope != Budget.Scope.USER or budget.user or budget.window not in own
+        if budget.scope != Budget.Scope.USER
+        or budget.user
+        or budget.window not in own_windows
     ]
 
 
@@ -131,8 +133,8 @@ def _rows(user: Any) -> QuerySet[Budget]:
 
 def _groups(user: Any) -> QuerySet[Group]:
     """Return the groups of a user; a site's own user model may have none."""
-    own = getattr(user, "groups", None)
-    return Group.objects.none() if own is None else own.all()
+    groups = getattr(user, "groups", None)
+    return Group.objects.none() if groups is None else groups.all()
 
 
 def _counted(budget: Budget, spender: Spender, now: datetime) -> QuerySet[UsageLedger]:

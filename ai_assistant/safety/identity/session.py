@@ -204,8 +204,12 @@ def session_digest(session_key: str) -> str:
 
 def password_digest(user: Any) -> str:
     """Return the digest of what changes when the password does."""
-    own = getattr(user, "get_session_auth_hash", None)
-    return salted_hmac(SALT, own(), algorithm="sha256").hexdigest() if own else ""
+    get_hash = getattr(user, "get_session_auth_hash", None)
+    return (
+        salted_hmac(SALT, get_hash(), algorithm="sha256").hexdigest()
+        if get_hash
+        else ""
+    )
 
 
 def check_user(run: Run | QueuedMessage, user: Any) -> None:

@@ -186,8 +186,8 @@ def token_audit_facts(token: AccessToken) -> dict[str, Any]:
 
 def _has_same_password(token: AccessToken) -> bool:
     """Return whether the password is that of the token's first day."""
-    own = password_digest(token.user)
-    if constant_time_compare(token.password_digest, own):
+    digest = password_digest(token.user)
+    if constant_time_compare(token.password_digest, digest):
         return True
     # Only the site's key may have been changed since: as sessions, it goes along.
     user: Any = token.user
@@ -195,7 +195,7 @@ def _has_same_password(token: AccessToken) -> bool:
     for key, value in zip(settings.SECRET_KEY_FALLBACKS, fallbacks, strict=False):
         former = salted_hmac(SALT, value, secret=key, algorithm="sha256").hexdigest()
         if constant_time_compare(token.password_digest, former):
-            token.password_digest = own
+            token.password_digest = digest
             token.save(update_fields=["password_digest"])
             return True
     return False

@@ -32,10 +32,10 @@ OF_DJANGO = "django.contrib.admin."
 
 def is_overridden(model_admin: Any, *names: str) -> bool:
     """Return whether the site overrides one of these methods of the ModelAdmin."""
-    own = type(model_admin)
+    cls = type(model_admin)
     return any(
         name in vars(model_admin)
-        or not getattr(getattr(own, name), "__module__", "").startswith(OF_DJANGO)
+        or not getattr(getattr(cls, name), "__module__", "").startswith(OF_DJANGO)
         for name in names
     )
 
@@ -43,8 +43,8 @@ def is_overridden(model_admin: Any, *names: str) -> bool:
 def is_own_page(model_admin: Any, request: HttpRequest, page: Page) -> bool:
     """Return whether the page of the request, which has a match, is the site's code."""
     match: Any = request.resolver_match
-    own = getattr(match.func, "model_admin", None)
-    return own is not model_admin or is_overridden(model_admin, *VIEWS[page])
+    view_admin = getattr(match.func, "model_admin", None)
+    return view_admin is not model_admin or is_overridden(model_admin, *VIEWS[page])
 
 
 def shown_page(model_admin: Any, request: HttpRequest) -> Any:

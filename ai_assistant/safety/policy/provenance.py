@@ -30,8 +30,8 @@ class OpenedObject:
 
     def is_named_by(self, name: str) -> bool:
         """Return whether an argument of this name may hold its id."""
-        own = self.model.rpartition(".")[2]
-        return name in IDENTITY or name in {own + ending for ending in ENDINGS}
+        model_name = self.model.rpartition(".")[2]
+        return name in IDENTITY or name in {model_name + ending for ending in ENDINGS}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -35,7 +35,7 @@ def read_input(request: HttpRequest) -> RunAgentInput:
     payload = _body(request)
     try:
         # Without what cannot be stored: of a text that is mended, of a name a fault.
-        run_input = RunAgentInput.model_validate(_known(whole_json(payload)))
+        run_input = RunAgentInput.model_validate(_without_unknown(whole_json(payload)))
     except ValidationError as error:
         raise Refused("bad_input", _fault(error)) from error
     version = run_input.protocol_version
@@ -94,7 +94,7 @@ def _no_number(name: str) -> None:
     raise ValueError(f"{name} is not a number")
 
 
-def _known(payload: dict[str, Any]) -> dict[str, Any]:
+def _without_unknown(payload: dict[str, Any]) -> dict[str, Any]:
     """Return the input without unknown kinds of messages and parts."""
     messages = payload.get("messages")
     if not isinstance(messages, list):

@@ -95,8 +95,8 @@ def message_text(message: UserMessage | ToolMessage) -> str:
 def _known_ids(conversation: "Conversation | None", ids: list[str]) -> set[str]:
     if conversation is None:
         return set()
-    own = [parsed for name in ids if (parsed := own_id(name)) is not None]
-    rows = conversation.messages.filter(Q(client_id__in=ids) | Q(pk__in=own))
+    row_ids = [parsed for name in ids if (parsed := own_id(name)) is not None]
+    rows = conversation.messages.filter(Q(client_id__in=ids) | Q(pk__in=row_ids))
     return {name for row in rows for name in (row.client_id, str(row.pk)) if name}
 
 
@@ -307,7 +307,7 @@ def _submission(
         return _again(caller, client, conversation)
     if not new.text and not new.message_id:
         raise _nothing_new()
-    own = _own_props(run_input)
+    props = _own_props(run_input)
     new_id = own_id(run_input.thread_id) or uuid4()
     return Submission(
         user_id=caller.user.pk,
@@ -315,12 +315,12 @@ def _submission(
         key=_key(run_input.thread_id, run_input.run_id),
         text=new.text,
         page=SentPage(
-            path=page_path(_text(own.get("path"))),
-            title=_text(own.get("title"))[:TITLE_CHARS],
+            path=page_path(_text(props.get("path"))),
+            title=_text(props.get("title"))[:TITLE_CHARS],
             context=read_client_context(run_input),
         ),
         stamp=caller.stamp,
-        look_only=own.get("lookOnly") is True,
+        look_only=props.get("lookOnly") is True,
         channel=Channel.AGUI,
         client=client,
     )
@@ -349,8 +349,8 @@ def keeps(run_input: RunAgentInput) -> bool:
 
 def _own_props(run_input: RunAgentInput) -> Mapping[str, Any]:
     props = run_input.forwarded_props
-    own = props.get("aia") if isinstance(props, dict) else None
-    return own if isinstance(own, dict) else {}
+    own_props = props.get("aia") if isinstance(props, dict) else None
+    return own_props if isinstance(own_props, dict) else {}
 
 
 def _text(value: object) -> str:

@@ -38,11 +38,11 @@ def find_thread(user: Any, thread: str) -> "Conversation | None":
     """
     if not thread:
         return None  # those that no client has named have no name either
-    own = conversations(user.pk)
+    rows = conversations(user.pk)
     conversation_id = own_id(thread)
     if conversation_id is None:
-        return own.filter(thread_id=thread).first()
-    conversation = own.filter(pk=conversation_id).first()
+        return rows.filter(thread_id=thread).first()
+    conversation = rows.filter(pk=conversation_id).first()
     if conversation is None and is_anothers(user.pk, conversation_id):
         raise no_thread(thread)
     return conversation
@@ -98,13 +98,13 @@ def client_name(run: "Run") -> str:
 
 def _state(conversation: "Conversation", run: "Run | None", state: Any) -> BaseEvent:
     """Return the client's own state, with the assistant's under a key of its own."""
-    own = {
+    own_state = {
         "conversation": str(conversation.pk),
         "title": conversation.title,
         "run": run.state if run else "",
     }
     client_state = state if isinstance(state, dict) else {}
-    return StateSnapshotEvent(snapshot={**client_state, STATE_KEY: own})
+    return StateSnapshotEvent(snapshot={**client_state, STATE_KEY: own_state})
 
 
 def _json(model: Any) -> Any:

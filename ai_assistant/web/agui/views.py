@@ -73,9 +73,11 @@ async def _is_watched(group: str) -> bool:
     layer: Any = get_channel_layer()
     try:
         async with asyncio.timeout(ANSWER_S):
-            own = await layer.new_channel()
-            await layer.group_send(group, {"type": "aia.roll_call", "reply": own})
-            await layer.receive(own)
+            reply_channel = await layer.new_channel()
+            await layer.group_send(
+                group, {"type": "aia.roll_call", "reply": reply_channel}
+            )
+            await layer.receive(reply_channel)
     except TimeoutError:
         return False
     except Exception as error:  # noqa: BLE001 - any layer, any failure
@@ -165,10 +167,10 @@ def _attached_segment(conversation: "Conversation", names: ClientIds) -> Segment
     client_run = conversation.client_runs.filter(client_id=names.run).first()
     if client_run is not None:
         return Segment(client_run.run_id, names, after=client_run.after)
-    own = own_id(names.run)
-    if own is None or not conversation.runs.filter(pk=own).exists():
+    run_id = own_id(names.run)
+    if run_id is None or not conversation.runs.filter(pk=run_id).exists():
         raise Refused("not_found", _("There is no run “%(run)s”.") % {"run": names.run})
-    return Segment(own, names)
+    return Segment(run_id, names)
 
 
 def _stand_at(segment: Segment, position: str) -> None:

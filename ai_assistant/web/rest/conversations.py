@@ -219,8 +219,8 @@ class QueueViewSet(ListModelMixin, ApiViewSet):
     lookup_url_kwarg = "message"
 
     def get_queryset(self) -> QuerySet[QueuedMessage]:
-        own = conversations(user_key(self.request))
-        return queued_messages(get_or_404(own, self.kwargs["id"]).pk)
+        rows = conversations(user_key(self.request))
+        return queued_messages(get_or_404(rows, self.kwargs["id"]).pk)
 
     @operation(id="queue_drop", answers={204: None}, problems=("not_found", "sent"))
     def destroy(self, request: Request, id: Any, message: Any) -> Response:

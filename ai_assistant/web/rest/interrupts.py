@@ -133,9 +133,9 @@ class QuestionSerializer(ReadSerializer):
         if not (instance.question or instance.key):
             return None
         question = {"text": instance.question, "kind": kind_of(instance)}
-        own = {"strict": instance.strict, "default": instance.default}
+        rules = {"strict": instance.strict, "default": instance.default}
         options = {"options": options_of(instance)}
-        return super().to_representation({**question, **own, **options})
+        return super().to_representation({**question, **rules, **options})
 
 
 class InterruptSerializer(ReadModelSerializer):

@@ -125,13 +125,13 @@ class ApiSchema(AutoSchema):
 
     def _words(self) -> tuple[str, str]:
         function = getattr(self.view, self.action)
-        own = not function.__module__.startswith("rest_framework")
-        docstring = inspect.getdoc(function if own else type(self.view)) or ""
-        first, _break, rest = docstring.partition("\n\n")
-        if not own:  # the view names its rows: "The own runs, the newest first."
+        is_own = not function.__module__.startswith("rest_framework")
+        docstring = inspect.getdoc(function if is_own else type(self.view)) or ""
+        first, _break, body = docstring.partition("\n\n")
+        if not is_own:  # the view names its rows: "The own runs, the newest first."
             rows = first.partition(",")[0].removeprefix("The ")
             first = f"{'List' if self.action == 'list' else 'Read one of'} the {rows}"
-        return first.rstrip("."), rest
+        return first.rstrip("."), body
 
     def get_override_parameters(self) -> list[Any]:
         """Return the parameters that are no filters, and the header of a repeat."""

@@ -90,7 +90,7 @@ class Recorded:
         is_newer = change.change_set.created_at >= self.opened.at
         # One from just before was not seen if the form had the value before that.
         was_before = is_newer or self.opened.had(
-            form, name, _shown(form, name, field, change.before)
+            form, name, _form_value(form, name, field, change.before)
         )
         return change if was_before else None
 
@@ -129,8 +129,8 @@ class Recorded:
         if callable(form.fields[name].initial):
             return None  # it is another one each time
         keys = _keys(form.instance)
-        own = [row for row in self.rows if (row.model, row.object_id) in keys]
-        return own[-1] if own else self._beside(form.instance)
+        rows = [row for row in self.rows if (row.model, row.object_id) in keys]
+        return rows[-1] if rows else self._beside(form.instance)
 
     def _beside(self, row: Any) -> RowChange | None:
         pointing = {
@@ -162,13 +162,13 @@ def _keys(row: Any) -> set[tuple[str, str]]:
 
 def _holds(form: Any, name: str, field: Any, image: Any) -> bool:
     """Return whether the row still has an image's value, or what a form makes of it."""
-    now = raw(field, getattr(form.instance, field.attname))
-    if same_value(now, (image or {}).get(field.attname)):
+    current = raw(field, getattr(form.instance, field.attname))
+    if same_value(current, (image or {}).get(field.attname)):
         return True
-    return bool(_shown(form, name, field, image) == held_value(form, name))
+    return bool(_form_value(form, name, field, image) == held_value(form, name))
 
 
-def _shown(form: Any, name: str, field: Any, image: Any) -> Any:
+def _form_value(form: Any, name: str, field: Any, image: Any) -> Any:
     """Return what the form would show if the row were as an image says."""
     row = copy(form.instance)
     stored = (image or {}).get(field.attname)
@@ -191,12 +191,12 @@ def _conflict(
 
 def _would_change(form: Any, name: str) -> bool:
     """Return whether the post would write something else than there is."""
-    bound, own = form[name], model_field(form, name)
+    bound, field = form[name], model_field(form, name)
     if not bound.field.has_changed(bound.initial, bound.data):
         return False
     if isinstance(bound.field, forms.FileField):
         return True
-    if own is not None and not own.many_to_many and own.has_default():
+    if field is not None and not field.many_to_many and field.has_default():
         widget = bound.field.widget
         if widget.value_omitted_from_data(form.data, form.files, bound.html_name):
             return False  # a form of the model leaves it as it is

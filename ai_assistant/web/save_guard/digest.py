@@ -196,12 +196,12 @@ def digest_forms(request: HttpRequest, page_forms: Iterable[Any], *, key: str) -
     """Return the token of these forms as their rows are now, by the clock of changes."""
     stamp = f"{int(clock.nearly_now().timestamp() * 1000)}"
     secret = _secret(settings.SECRET_KEY, request, stamp)
-    whole = b"".join(
+    digests = b"".join(
         _digest(secret, form, name, held_value(form, name))
         for form in page_forms
         for name in field_names(form)
     )
-    encoded = base64.urlsafe_b64encode(whole).decode().rstrip("=")
+    encoded = base64.urlsafe_b64encode(digests).decode().rstrip("=")
     return Signer(salt=_salt(request)).sign(f"{stamp}:{encoded}:{key}")
 
 
@@ -212,14 +212,14 @@ def read_digest(request: HttpRequest) -> Opened | None:
         signer = Signer(key=secret, salt=_salt(request), fallback_keys=[])
         try:
             stamp, encoded, key = signer.unsign(token).split(":", 2)
-            whole = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
+            digests = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
         except (BadSignature, ValueError):
             continue
-        starts = range(0, len(whole), DIGEST_BYTES)
+        starts = range(0, len(digests), DIGEST_BYTES)
         return Opened(
             at=datetime.fromtimestamp(int(stamp) / 1000, UTC),
             key=key,
-            digests=frozenset(whole[at : at + DIGEST_BYTES] for at in starts),
+            digests=frozenset(digests[at : at + DIGEST_BYTES] for at in starts),
             token=token,
             secret=_secret(secret, request, stamp),
         )
@@ -231,9 +231,9 @@ def field_names(form: Any) -> Iterator[str]:
     if form.instance.pk is None:
         return
     for name, field in form.fields.items():
-        own = model_field(form, name)
+        column = model_field(form, name)
         is_key = isinstance(field, forms.models.InlineForeignKeyField) or (
-            own is not None and getattr(own, "primary_key", False)
+            column is not None and getattr(column, "primary_key", False)
         )
         if not (field.disabled or is_key or name in FORMSET_FIELDS):
             yield name
