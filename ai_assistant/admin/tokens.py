@@ -219,13 +219,10 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         """Offer one way to save: it shows the secret."""
-        save_options = {
-            "show_save_and_continue": False,
-            "show_save_and_add_another": False,
-        }
+        extra = {"show_save_and_continue": False, "show_save_and_add_another": False}
         try:
             return super().add_view(
-                request, form_url, {**save_options, **(extra_context or {})}
+                request, form_url, {**extra, **(extra_context or {})}
             )
         except IntegrityError:  # the same form twice at a time
             self.message_user(

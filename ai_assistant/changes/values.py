@@ -165,11 +165,9 @@ def columns(model: Any) -> list[Any]:
 @cache
 def parent_links(model: Any) -> list[tuple[Any, Any]]:
     """Return the parents of a model that have tables, with the links to their rows."""
-    parents = [
-        parent for parent in meta(model).all_parents if concrete(parent) is parent
-    ]
-    links = [(parent, meta(model).get_ancestor_link(parent)) for parent in parents]
-    return [(parent, link) for parent, link in links if link is not None]
+    parents = [base for base in meta(model).all_parents if concrete(base) is base]
+    links = [(base, meta(model).get_ancestor_link(base)) for base in parents]
+    return [(base, link) for base, link in links if link is not None]
 
 
 def has_one_key(model: Any) -> bool:

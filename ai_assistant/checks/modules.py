@@ -221,16 +221,12 @@ CHECKS = (_texts, _misspelt, _tools, _hidden_tools, _overrides, _features, _prom
 
 def _replaced() -> Iterator[CheckMessage]:
     for name, before in registry.replaced.items():
-        current = registry.tool(name)
-        if (
-            current is None
-            or not before.offer.shared
-            or current.origin == before.origin
-        ):
+        tool = registry.tool(name)
+        if tool is None or not before.offer.shared or tool.origin == before.origin:
             continue
         yield problem(
             "ai_assistant.W105",
-            f"{tool_place(current)} replaces the shared one of {before.origin} on every "
+            f"{tool_place(tool)} replaces the shared one of {before.origin} on every "
             "page.",
             "Give it a name of its own and name it in the overrides of the modules "
             "that need it; or silence this if every page is meant.",

@@ -129,9 +129,7 @@ def _arguments(tool: ToolDefinition) -> Iterator[Fault]:
 
 def _takes_context_first(handler: Callable[..., Any]) -> bool:
     parameters = list(inspect.signature(handler).parameters.values())
-    places = [
-        i for i, parameter in enumerate(parameters) if parameter.name == "context"
-    ]
+    places = [i for i, param in enumerate(parameters) if param.name == "context"]
     if not places:
         return True
     return places == [0] and parameters[0].kind is not parameters[0].KEYWORD_ONLY

@@ -167,10 +167,8 @@ def made_before(loader: MigrationLoader) -> str:
     """Return why the assistant's tables, of an earlier version, cannot be migrated."""
     on_disk = {name for app, name in loader.disk_migrations if app == LABEL}
     applied = {name for app, name in loader.applied_migrations if app == LABEL}
-    if removed := sorted(applied - on_disk):
-        return (
-            f"The tables were made by '{LABEL}.{removed[0]}', which no longer exists."
-        )
+    if gone := sorted(applied - on_disk):
+        return f"The tables were made by '{LABEL}.{gone[0]}', which no longer exists."
     # The first one was edited before the first release.
     if applied == on_disk and (missing := _missing_columns()):
         return f"The tables lack {missing[0]!r}: an earlier '0001_initial' made them."
@@ -351,10 +349,8 @@ def _agui() -> str:
 
 
 def _tokens() -> str:
-    valid, endless = count_of_tokens()
-    return (
-        f"{valid} good, {endless} of them never expire" if endless else f"{valid} good"
-    )
+    good, endless = count_of_tokens()
+    return f"{good} good, {endless} of them never expire" if endless else f"{good} good"
 
 
 LOOKS: dict[str, Callable[[], str]] = {

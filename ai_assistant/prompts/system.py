@@ -91,9 +91,9 @@ def _role(user: Any) -> str:
     role = next((word for name, word in ROLES if getattr(user, name, False)), "")
     groups = getattr(user, "groups", None)
     names = groups.order_by("name").values_list("name", flat=True) if groups else ()
-    group_names = ", ".join(map(repr, names[:MAX_GROUPS]))
+    listed = ", ".join(map(repr, names[:MAX_GROUPS]))
     return (f", {role}" if role else "") + (
-        f", in the groups {group_names}" if group_names else ""
+        f", in the groups {listed}" if listed else ""
     )
 
 

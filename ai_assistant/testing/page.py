@@ -31,16 +31,14 @@ def check_page_context(context: Mapping[str, JSON]) -> None:
         _check_keys(f"Item {item['id']!r} of context['browser']", item, ITEM_KEYS)
 
 
-def _check_keys(
-    subject: str, values: Mapping[str, JSON], allowed: tuple[str, ...]
-) -> None:
-    for key in values:
-        if key not in allowed:
-            near = get_close_matches(key, allowed, n=1)
+def _check_keys(place: str, data: Mapping[str, JSON], names: tuple[str, ...]) -> None:
+    for key in data:
+        if key not in names:
+            near = get_close_matches(key, names, n=1)
             suggestion = f" Did you mean {near[0]!r}?" if near else ""
             raise AssertionError(
-                f"{subject} has the key {key!r}, which no page sends.{suggestion} Use one "
-                f"of: {', '.join(allowed)}."
+                f"{place} has the key {key!r}, which no page sends.{suggestion} Use one "
+                f"of: {', '.join(names)}."
             )
 
 

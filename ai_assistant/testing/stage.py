@@ -197,10 +197,8 @@ def answer_and_resume(
     interrupt = played.interrupts[0]
     with _stage(played.recording) as stage:
         if kind_named(interrupt.kind).is_for_person:
-            identity = {"user_id": interrupt.run.user_id, "nonce": interrupt.nonce}
-            answer(
-                Answer(interrupt_id=interrupt.pk, text=text, **identity, **decisions)
-            )
+            ids = {"user_id": interrupt.run.user_id, "nonce": interrupt.nonce}
+            answer(Answer(interrupt_id=interrupt.pk, text=text, **ids, **decisions))
         else:
             _as_the_page(interrupt, text, value)
         stage.execute(played.run.pk, None)

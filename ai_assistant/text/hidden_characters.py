@@ -40,19 +40,16 @@ class SplitTexts(NamedTuple):
 
 def split_common_ends(first: str, second: str) -> SplitTexts:
     """Return two texts parted where they differ, between words if they have any."""
-    head_chars = _shared(first, second)
-    word = LAST_WORD.search(first[max(0, head_chars - WORD_CHARS) : head_chars])
-    head_chars -= len(word[0]) if word else 0
-    old, new = first[head_chars:], second[head_chars:]
+    head = _shared(first, second)
+    word = LAST_WORD.search(first[max(0, head - WORD_CHARS) : head])
+    head -= len(word[0]) if word else 0
+    old, new = first[head:], second[head:]
     tail_chars = _shared(old[::-1], new[::-1])
     tail = old[len(old) - tail_chars :]
     word = FIRST_WORD.match(tail[:WORD_CHARS])
     tail = tail[len(word[0]) if word else 0 :]
     return SplitTexts(
-        first[:head_chars],
-        old[: len(old) - len(tail)],
-        new[: len(new) - len(tail)],
-        tail,
+        first[:head], old[: len(old) - len(tail)], new[: len(new) - len(tail)], tail
     )
 
 

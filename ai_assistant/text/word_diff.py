@@ -59,10 +59,8 @@ def marked_diff(
     limit = max(FEW_PIECES, int(MOST_PIECES / sqrt(max(1, among))))
     pieces = diff_words(before, after, most=limit)
     if sum(len(piece.text) for piece in pieces) > whole_text_limit(among):
-        brief, hidden_chars = _brief(pieces)
-        return MarkedDiff(
-            mark_pieces(brief, strict=strict), SafeString(""), hidden_chars
-        )
+        brief, hidden = _brief(pieces)
+        return MarkedDiff(mark_pieces(brief, strict=strict), SafeString(""), hidden)
     brief = [
         piece._replace(text=text)
         for piece, text in zip(pieces, _shortened(pieces), strict=True)

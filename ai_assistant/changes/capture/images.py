@@ -161,9 +161,7 @@ def versions(objects: Iterable[models.Model]) -> dict[str, str]:
         row_key(model, pk): image_digest(image)
         for (model, alias), instances in by_table(objects).items()
         if can_be_found(model)
-        for pk, image in row_images(
-            model, [instance.pk for instance in instances], alias
-        )
+        for pk, image in row_images(model, [obj.pk for obj in instances], alias)
     }
 
 

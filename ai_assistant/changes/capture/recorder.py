@@ -59,16 +59,14 @@ def cascade_rows(
 def _rows_of(collector: Collector) -> dict[Any, dict[Any, None]]:
     rows: dict[Any, dict[Any, None]] = defaultdict(dict)
     for model, instances in collector.data.items():
-        rows[concrete(model)] |= dict.fromkeys(instance.pk for instance in instances)
+        rows[concrete(model)] |= dict.fromkeys(obj.pk for obj in instances)
     for objects in collector.fast_deletes:
         pks = objects.values_list("pk", flat=True)
         rows[concrete(objects.model)] |= dict.fromkeys(pks)
     updates: dict[Any, list[Any]] = collector.field_updates
     for (field, _), groups in updates.items():
         for group in groups:
-            rows[concrete(field.model)] |= dict.fromkeys(
-                instance.pk for instance in group
-            )
+            rows[concrete(field.model)] |= dict.fromkeys(obj.pk for obj in group)
     return rows
 
 

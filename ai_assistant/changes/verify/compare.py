@@ -65,14 +65,12 @@ class ActualChanges:
 
     def __init__(self, objects: list[RecordedObject]) -> None:
         self._objects = {
-            (row.label, row.object_id): recorded
-            for recorded in objects
-            for row in recorded.rows
+            (row.label, row.object_id): obj for obj in objects for row in obj.rows
         }
-        links = [recorded.row for recorded in objects if recorded.row.is_link]
+        links = [obj.row for obj in objects if obj.row.is_link]
         self._linked = {end for row in links for end in link_ends(row)}
-        new = [recorded for recorded in objects if recorded.kind == "create"]
-        self._created = Counter(row.label for recorded in new for row in recorded.rows)
+        new = [obj for obj in objects if obj.kind == "create"]
+        self._created = Counter(row.label for obj in new for row in obj.rows)
 
     def has(self, change: ObjectChange) -> bool:
         """Return whether anything happened to an object, or one of its kind is new."""
@@ -90,9 +88,9 @@ class ActualChanges:
         keys = keys_of(change.model, change.object_id)
         objects = [self._objects[key] for key in keys if key in self._objects]
         if change.kind == "delete":
-            return any(recorded.kind == "delete" for recorded in objects)
+            return any(obj.kind == "delete" for obj in objects)
         if change.kind == "change" and any(
-            check_fields(recorded, change) for recorded in objects
+            check_fields(obj, change) for obj in objects
         ):
             return False
         return self.has(change)
@@ -138,9 +136,7 @@ def _fewer_along(
 ) -> list[MissingDifference]:
     """Return a sentence for each model of which fewer go along than were counted."""
     counts = Counter(
-        (row.label, COUNTED_AS[recorded.kind])
-        for recorded in objects
-        for row in recorded.rows
+        (row.label, COUNTED_AS[obj.kind]) for obj in objects for row in obj.rows
     )
     counts.subtract(_targets(preview))
     sentences = []

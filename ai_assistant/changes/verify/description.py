@@ -81,11 +81,11 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
     """
     rows = [row for row in recorder.rows if not is_side(row.model)]
     objects = objects_of(rows)
-    labels = {recorded.row.label for recorded in objects if not recorded.row.is_link}
+    labels = {obj.row.label for obj in objects if not obj.row.is_link}
     return Changes(
         title=title,
         model=labels.pop() if len(labels) == 1 else "",
-        objects=tuple(_object(recorded) for recorded in objects[:SHOWN]),
+        objects=tuple(_object(obj) for obj in objects[:SHOWN]),
         total=len(objects),
         warnings=tuple(gap_texts(recorder)),
         versions=_versions(objects),
@@ -105,23 +105,23 @@ def gap_texts(recorder: Recorder) -> list[str]:
     ]
 
 
-def _object(recorded: RecordedObject) -> Shown:
-    row = recorded.row
+def _object(obj: RecordedObject) -> Shown:
+    row = obj.row
     return Shown(
-        kind=CHANGE_KINDS[recorded.kind],
+        kind=CHANGE_KINDS[obj.kind],
         model=row.label,
         object_id="" if row.before is None else row.object_id,
         text=row.text,
-        fields=_links(recorded) if row.is_link else _fields(recorded),
+        fields=_links(obj) if row.is_link else _fields(obj),
     )
 
 
-def _fields(recorded: RecordedObject) -> tuple[FieldChange, ...]:
-    if recorded.kind == "delete":
+def _fields(obj: RecordedObject) -> tuple[FieldChange, ...]:
+    if obj.kind == "delete":
         return ()
-    before, after = recorded.before or {}, recorded.after or {}
+    before, after = obj.before or {}, obj.after or {}
     changes = []
-    for row in recorded.rows:
+    for row in obj.rows:
         for field in meta(row.model).local_concrete_fields:
             is_key = field.primary_key or field.attname not in row.fields
             if is_key or is_volatile(field):
@@ -139,9 +139,9 @@ def _fields(recorded: RecordedObject) -> tuple[FieldChange, ...]:
     return tuple(changes)
 
 
-def _links(recorded: RecordedObject) -> tuple[FieldChange, ...]:
+def _links(obj: RecordedObject) -> tuple[FieldChange, ...]:
     """Return the two ends of a many-to-many row."""
-    row = recorded.row
+    row = obj.row
     image: dict[str, Any] = row.after or row.before or {}
     ends = [field for field in meta(row.model).fields if field.is_relation]
     changes = []
@@ -162,8 +162,8 @@ def _links(recorded: RecordedObject) -> tuple[FieldChange, ...]:
 
 def _versions(objects: list[RecordedObject]) -> dict[str, str]:
     digests = {}
-    for recorded in objects:
-        image = whole_before(recorded)
-        if image is not None and can_be_found(recorded.row.model):
-            digests[recorded.row.key] = image_digest(image)
+    for obj in objects:
+        image = whole_before(obj)
+        if image is not None and can_be_found(obj.row.model):
+            digests[obj.row.key] = image_digest(image)
     return digests

@@ -52,14 +52,14 @@ def objects_of(rows: list[RowImage]) -> list[RecordedObject]:
     parts: set[int] = set()
     objects: list[RecordedObject] = []
     for row in rows:
-        recorded = RecordedObject([row])
+        obj = RecordedObject([row])
         for parent, pk in parent_keys(row):
             part = rows_by_key.get((row.alias, parent, pk))
             if part is not None and part.kind == row.kind:
-                recorded.rows.append(part)
+                obj.rows.append(part)
                 parts.add(id(part))
-        objects.append(recorded)
-    return [candidate for candidate in objects if id(candidate.row) not in parts]
+        objects.append(obj)
+    return [obj for obj in objects if id(obj.row) not in parts]
 
 
 def parent_keys(row: RowImage) -> list[tuple[Any, Any]]:
@@ -71,16 +71,16 @@ def parent_keys(row: RowImage) -> list[tuple[Any, Any]]:
     ]
 
 
-def whole_before(recorded: RecordedObject) -> Image | None:
+def whole_before(obj: RecordedObject) -> Image | None:
     """Return the image with the columns of all its tables, as it was."""
-    image = recorded.before
+    image = obj.before
     if image is None:
         return None
-    models = {row.model for row in recorded.rows}
-    for parent, pk in parent_keys(recorded.row):
+    models = {row.model for row in obj.rows}
+    for parent, pk in parent_keys(obj.row):
         if parent not in models:  # it was not touched
             for _, part in row_images(
-                parent, [pk], recorded.row.alias, fields=columns(parent)
+                parent, [pk], obj.row.alias, fields=columns(parent)
             ):
                 image = {**part, **image}
     return image

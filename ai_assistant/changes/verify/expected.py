@@ -76,13 +76,9 @@ class Expected:
 
     def sentences(self, recorded: Iterable[RecordedObject]) -> list[str]:
         """Return a sentence for each object that is not as expected."""
-        objects = [changed for changed in recorded if not is_side(changed.row.model)]
-        sentences = [
-            self._check(changed) for changed in objects if not changed.row.is_link
-        ]
-        sentences += [
-            self._check_link(changed) for changed in objects if changed.row.is_link
-        ]
+        objects = [obj for obj in recorded if not is_side(obj.row.model)]
+        sentences = [self._check(obj) for obj in objects if not obj.row.is_link]
+        sentences += [self._check_link(obj) for obj in objects if obj.row.is_link]
         return [sentence for sentence in sentences if sentence]
 
     def _add_alike(self, preview: Changes) -> None:
@@ -96,65 +92,59 @@ class Expected:
                 for part in keys_of(table, pk):
                     self._objects.setdefault(part, example)
 
-    def _check(self, recorded: RecordedObject) -> str:
-        row = recorded.row
-        if recorded.kind == "create":
-            return self._check_new(recorded)
+    def _check(self, obj: RecordedObject) -> str:
+        row = obj.row
+        if obj.kind == "create":
+            return self._check_new(obj)
         key = (row.label, row.object_id)
         expected = self._objects.get(key)
         if self._in_pieces and expected is None:
             expected = self._created.get(key)  # an earlier piece has made it
-        if recorded.kind == "delete":
+        if obj.kind == "delete":
             is_shown = expected is not None and expected.kind == "delete"
-            if is_shown or self._goes_along(recorded, "delete"):
-                self._deleted.update(
-                    (part.label, str(part.pk)) for part in recorded.rows
-                )
+            if is_shown or self._goes_along(obj, "delete"):
+                self._deleted.update((part.label, str(part.pk)) for part in obj.rows)
                 return ""
             return UnexpectedDifference(
-                object_sentence(
-                    recorded, _("%(name)s “%(text)s” would be deleted too.")
-                )
+                object_sentence(obj, _("%(name)s “%(text)s” would be deleted too."))
             )
         if expected is not None and expected.kind in ("change", "create"):
-            return check_fields(recorded, expected, in_pieces=self._in_pieces)
-        if is_by_itself(recorded) or self._goes_along(recorded, "change"):
+            return check_fields(obj, expected, in_pieces=self._in_pieces)
+        if is_by_itself(obj) or self._goes_along(obj, "change"):
             return ""
         text = _("%(name)s “%(text)s” would be changed too: %(fields)s.")
-        return UnexpectedDifference(object_sentence(recorded, text))
+        return UnexpectedDifference(object_sentence(obj, text))
 
-    def _check_new(self, recorded: RecordedObject) -> str:
-        candidates = [
-            new for new in self._new if recorded.row.label in _tables(new.model)
-        ]
+    def _check_new(self, obj: RecordedObject) -> str:
+        candidates = [new for new in self._new if obj.row.label in _tables(new.model)]
         for new in candidates:
-            if not check_fields(recorded, new):
+            if not check_fields(obj, new):
                 self._new.remove(new)
-                for row in recorded.rows:
+                for row in obj.rows:
                     self._created[row.label, str(row.pk)] = new
                 return ""
-        if self._goes_along(recorded, "create"):
+        if self._goes_along(obj, "create"):
             return ""
         if candidates:
             self._new.remove(candidates[0])
-            return check_fields(recorded, candidates[0])
+            return check_fields(obj, candidates[0])
         return UnexpectedDifference(
-            object_sentence(recorded, _("%(name)s “%(text)s” would be created too."))
+            object_sentence(obj, _("%(name)s “%(text)s” would be created too."))
         )
 
-    def _goes_along(self, recorded: RecordedObject, kind: str) -> bool:
+    def _goes_along(self, obj: RecordedObject, kind: str) -> bool:
         """Take an object from those that were counted, with its rows of parents."""
-        if self._along[recorded.row.label, kind] <= 0:
+        if self._along[obj.row.label, kind] <= 0:
             return False
-        for part in recorded.rows:
+        for part in obj.rows:
             self._along[part.label, kind] -= 1
         return True
 
-    def _check_link(self, recorded: RecordedObject) -> str:
-        row = recorded.row
+    def _check_link(self, obj: RecordedObject) -> str:
+        row = obj.row
         ends = link_ends(row)
         is_along = any(
-            self._goes_along(recorded, kind)
+            self._goes_along(obj, kind)
             for kind in ("link", "delete" if row.after is None else "create")
         )
         if is_along or (

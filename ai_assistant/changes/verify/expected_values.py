@@ -36,43 +36,41 @@ def short_value_digest(value: Any) -> str:
 
 
 def check_fields(
-    recorded: RecordedObject, expected: ObjectChange, *, in_pieces: bool = False
+    obj: RecordedObject, expected: ObjectChange, *, in_pieces: bool = False
 ) -> str:
     """
     Return what is wrong with the values of an object, "" if nothing is.
 
     What is done in pieces may leave shown fields of a row to another piece.
     """
-    may_wait = in_pieces and recorded.kind != "create"
+    may_wait = in_pieces and obj.kind != "create"
     by_attname = {change.attname or change.name: change for change in expected.fields}
     by_name = {change.name: change for change in expected.fields}
-    after = recorded.after or {}
+    after = obj.after or {}
     other, different = [], []
-    for field in _fields(recorded):
+    for field in _fields(obj):
         change = by_attname.get(field.attname) or by_name.get(field.name)
-        is_changed = field.attname in recorded.fields and not is_volatile(field)
+        is_changed = field.attname in obj.fields and not is_volatile(field)
         if change is None:
-            if is_changed and recorded.kind == "update":
+            if is_changed and obj.kind == "update":
                 other.append(str(field.verbose_name))
-        elif may_wait and field.attname not in recorded.fields:
+        elif may_wait and field.attname not in obj.fields:
             continue
         elif _is_known(field, change) and not _agrees(after.get(field.attname), change):
             different.append(str(field.verbose_name))
     if other:
         text = _("%(name)s “%(text)s” would have more fields changed: %(fields)s.")
-        return UnexpectedDifference(object_sentence(recorded, text, other))
+        return UnexpectedDifference(object_sentence(obj, text, other))
     if different:
         text = _("%(name)s “%(text)s” would get different values: %(fields)s.")
-        return object_sentence(recorded, text, different)
+        return object_sentence(obj, text, different)
     return ""
 
 
-def is_by_itself(recorded: RecordedObject) -> bool:
+def is_by_itself(obj: RecordedObject) -> bool:
     """Return whether nothing has changed in an object but what fills itself in."""
     return all(
-        is_volatile(field)
-        for field in _fields(recorded)
-        if field.attname in recorded.fields
+        is_volatile(field) for field in _fields(obj) if field.attname in obj.fields
     )
 
 
@@ -89,21 +87,19 @@ def _is_known(field: Any, change: FieldChange) -> bool:
     return bool(change.attname) and not isinstance(field, models.FileField)
 
 
-def _fields(recorded: RecordedObject) -> list[Any]:
-    return [field for row in recorded.rows for field in columns(row.model)]
+def _fields(obj: RecordedObject) -> list[Any]:
+    return [field for row in obj.rows for field in columns(row.model)]
 
 
 def object_sentence(
-    recorded: RecordedObject, text: str, fields: list[str] | None = None
+    obj: RecordedObject, text: str, fields: list[str] | None = None
 ) -> str:
     """Return `text` with the name of the object, and the fields that differ."""
     labels = fields or [
-        str(field.verbose_name)
-        for field in _fields(recorded)
-        if field.attname in recorded.fields
+        str(field.verbose_name) for field in _fields(obj) if field.attname in obj.fields
     ]
-    name = str(meta(recorded.row.model).verbose_name)
-    return text % {"name": name, "text": recorded.row.text, "fields": ", ".join(labels)}
+    name = str(meta(obj.row.model).verbose_name)
+    return text % {"name": name, "text": obj.row.text, "fields": ", ".join(labels)}
 
 
 class Hiding:

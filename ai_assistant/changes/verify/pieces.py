@@ -60,15 +60,9 @@ class Pieces:
 
     def has_moved(self, recorder: Recorder) -> bool:
         """Return whether a row of the piece was changed by others before it."""
-        existing = [
-            recorded
-            for recorded in objects_of(recorder.rows)
-            if recorded.before is not None
-        ]
+        existing = [obj for obj in objects_of(recorder.rows) if obj.before is not None]
         return any(
-            self._was_moved(recorded)
-            for recorded in existing
-            if not is_side(recorded.row.model)
+            self._was_moved(obj) for obj in existing if not is_side(obj.row.model)
         )
 
     def keep(self) -> None:
@@ -76,11 +70,11 @@ class Pieces:
         self._expected = self._next
         self._note(self._rows)
 
-    def _was_moved(self, recorded: RecordedObject) -> bool:
-        if any(place in self._left for place in _places(recorded)):
-            return any(self._is_another(row) for row in recorded.rows)
-        version = self._versions.get(recorded.row.key)
-        image = whole_before(recorded) if version else None
+    def _was_moved(self, obj: RecordedObject) -> bool:
+        if any(place in self._left for place in _places(obj)):
+            return any(self._is_another(row) for row in obj.rows)
+        version = self._versions.get(obj.row.key)
+        image = whole_before(obj) if version else None
         return image is not None and image_digest(image) != version
 
     def _is_another(self, row: RowImage) -> bool:
@@ -119,9 +113,9 @@ def done_by(call: ToolCall) -> list[RecordedObject]:
         for row in rows:
             rows_by_place.setdefault(_place(row), row).after = row.after
     return [
-        recorded
-        for recorded in objects_of(list(rows_by_place.values()))
-        if not is_side(recorded.row.model)
+        obj
+        for obj in objects_of(list(rows_by_place.values()))
+        if not is_side(obj.row.model)
     ]
 
 
@@ -148,9 +142,9 @@ def _place(row: RowImage) -> Place:
     return (row.alias, row.label, row.object_id)
 
 
-def _places(recorded: RecordedObject) -> list[Place]:
+def _places(obj: RecordedObject) -> list[Place]:
     """Return where the rows of an object are, also those that were not touched."""
-    row = recorded.row
+    row = obj.row
     parents: list[tuple[Any, Any]] = parent_keys(row)
     return [
         _place(row),

@@ -28,7 +28,7 @@ from ai_assistant.safety.identity.session import SessionStamp, check_user
 from ai_assistant.text.redaction.redact import redact_values
 
 
-def answer_now(submitted: Answer) -> Decided:
+def answer_now(reply: Answer) -> Decided:
     """
     Record an answer, once. Call it in a unit.
 
@@ -37,23 +37,20 @@ def answer_now(submitted: Answer) -> Decided:
     permissions say.
     """
     interrupt = own_interrupt(
-        submitted.user_id,
-        submitted.interrupt_id,
-        submitted.nonce,
-        kind_names(for_person=True),
+        reply.user_id, reply.interrupt_id, reply.nonce, kind_names(for_person=True)
     )
     if interrupt is None:
         raise Refused("not_found", _("This question does not exist."))
     run = interrupt.run
     lock_run(run)
-    if submitted.stamp is not None:
-        came_from(submitted.stamp.ip)
-        take_over_by(run, submitted.stamp)
-    check_user(run, fresh_user(submitted.user_id))
+    if reply.stamp is not None:
+        came_from(reply.stamp.ip)
+        take_over_by(run, reply.stamp)
+    check_user(run, fresh_user(reply.user_id))
     if interrupt.expires_at and interrupt.expires_at < clock.now():
         raise Refused("expired", _("This approval has expired. Ask for it again."))
-    text = redact_values(submitted.text.strip())[:ANSWER_CHARS]
-    facts = kind_named(interrupt.kind).answer(interrupt, replace(submitted, text=text))
+    text = redact_values(reply.text.strip())[:ANSWER_CHARS]
+    facts = kind_named(interrupt.kind).answer(interrupt, replace(reply, text=text))
     return store_facts(run, facts)
 
 
@@ -91,10 +88,7 @@ def answer_by_message(run: Run, text: str, session: SessionStamp) -> list[Event]
     lock_run(run)
     take_over_by(run, session)
     kinds = {kind_named(interrupt.kind) for interrupt in waits}
-    kind = min(
-        kinds,
-        key=lambda candidate: (WAITING.index(candidate.run_state), candidate.name),
-    )
+    kind = min(kinds, key=lambda kind: (WAITING.index(kind.run_state), kind.name))
     of_kind = [interrupt for interrupt in waits if interrupt.kind == kind.name]
     facts: list[Event] = kind.take_message(of_kind, run.user_id, text)
     return facts

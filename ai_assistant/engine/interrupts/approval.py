@@ -75,9 +75,7 @@ class Approval(PersonKind):
         self, waits: Sequence[Interrupt], user_id: UserKey, text: str
     ) -> list[Event]:
         """Deny all of them with the message as the reason."""
-        return [
-            fact for interrupt in waits for fact in self.deny(interrupt, user_id, text)
-        ]
+        return [fact for wait in waits for fact in self.deny(wait, user_id, text)]
 
     def expire(self, interrupt: Interrupt) -> list[Event]:
         """Deny the call: no decision came in time."""

@@ -83,21 +83,19 @@ class Browser(InterruptKind):
     def expire(self, interrupt: Interrupt) -> list[Event]:
         """End a late request: unknown if a tab had begun with it, else failed."""
         # Asked again behind the lock: a tab may have renewed its lease since.
-        late_rows = Interrupt.objects.filter(self.late(), pk=interrupt.pk)
+        rows = Interrupt.objects.filter(self.late(), pk=interrupt.pk)
         interrupt.refresh_from_db(fields=["tab"])
         call, expired = interrupt.call, Interrupt.Status.EXPIRED
         if interrupt.tab or interrupt.is_of_client:
             unknown = outcome_unknown(call)
-            return _close(
-                late_rows, call, expired, unknown, call_status=CallStatus.UNKNOWN
-            )
+            return _close(rows, call, expired, unknown, call_status=CallStatus.UNKNOWN)
         result = ToolResult(
             ok=False,
             error=_("No page was open that could do this."),
             error_type="no_page",
             suggestion=_("Tell the person to open the page, then try again."),
         )
-        return _close(late_rows, call, expired, result)
+        return _close(rows, call, expired, result)
 
 
 BROWSER = register_kind(Browser())

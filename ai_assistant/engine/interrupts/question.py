@@ -40,11 +40,9 @@ class Question(PersonKind):
         One that was left without an answer is not asked again for the same call.
         """
         text = join_surrogates(_again(call, ask) + str(ask.question))
-        if earlier := self._left_before(call, text):
-            status, reason = ENDED_AS[earlier.status]
-            return record_result(
-                call, unanswered(earlier), status=status, reason=reason
-            )
+        if past := self._left_before(call, text):
+            status, reason = ENDED_AS[past.status]
+            return record_result(call, unanswered(past), status=status, reason=reason)
         ttl_s = conf.get("TIMEOUTS", "QUESTION_S")
         fact = self.open(
             call,

@@ -25,27 +25,25 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="does", required=True)
-        create = actions.add_parser(
+        creates = actions.add_parser(
             "create", help="only the secret is written to standard output"
         )
-        create.add_argument("--user", required=True, help="the user as whom it acts")
-        create.add_argument("--name", required=True, help="what it is for")
+        creates.add_argument("--user", required=True, help="the user as whom it acts")
+        creates.add_argument("--name", required=True, help="what it is for")
         scopes = ",".join(AccessToken.Scope.values)
-        create.add_argument("--scopes", default="read", help=f"one or more of {scopes}")
-        create.add_argument(
+        creates.add_argument(
+            "--scopes", default="read", help=f"one or more of {scopes}"
+        )
+        creates.add_argument(
             "--days", type=int, help="days until it expires; default TOKENS['DAYS']"
         )
-        create.add_argument(
+        creates.add_argument(
             "--forever", action="store_true", help="if TOKENS['MAX_DAYS'] is None"
         )
-        list_tokens = actions.add_parser("list", help="one a line, newest first")
-        list_tokens.add_argument("--user", help="only those of this user")
-        revoke_token = actions.add_parser(
-            "revoke", help="and stop the runs that it started"
-        )
-        revoke_token.add_argument(
-            "token", help="its id, or what its secret begins with"
-        )
+        lists = actions.add_parser("list", help="one a line, newest first")
+        lists.add_argument("--user", help="only those of this user")
+        revokes = actions.add_parser("revoke", help="and stop the runs that it started")
+        revokes.add_argument("token", help="its id, or what its secret begins with")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["does"] == "create":
@@ -67,9 +65,7 @@ class Command(BaseCommand):
         days = (
             conf.get("TOKENS", "DAYS") if options["days"] is None else options["days"]
         )
-        scopes = [
-            scope.strip() for scope in options["scopes"].split(",") if scope.strip()
-        ]
+        scopes = [text.strip() for text in options["scopes"].split(",") if text.strip()]
         token = AccessToken(user=user, name=name, scopes=scopes)
         try:
             token.expires_at = end_after(None if options["forever"] else days)

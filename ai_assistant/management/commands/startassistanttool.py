@@ -119,13 +119,10 @@ def _appended(before: str, tool: str, name: str, path: Path) -> str:
 
 
 def _imports_us(body: list[ast.stmt]) -> bool:
-    imports = [
-        alias for node in body if isinstance(node, ast.Import) for alias in node.names
+    names = [
+        name for node in body if isinstance(node, ast.Import) for name in node.names
     ]
-    return any(
-        imported.name == "ai_assistant" and imported.asname is None
-        for imported in imports
-    )
+    return any(alias.name == "ai_assistant" and alias.asname is None for alias in names)
 
 
 def _place_of_imports(body: list[ast.stmt]) -> int:

@@ -230,12 +230,10 @@ def _told_of(event: StoredEvent) -> str:
 
 def before(run: Run) -> MessagesSnapshotEvent:
     """Return the conversation as it was when `run` began, with its question."""
-    answer_ids = run.messages.filter(role=Message.Role.ASSISTANT).values_list(
-        "pk", flat=True
-    )
+    ids = run.messages.filter(role=Message.Role.ASSISTANT).values_list("pk", flat=True)
     return MessagesSnapshotEvent(
         messages=messages_of(
-            run.conversation, run=run, without=lambda: set(map(str, answer_ids))
+            run.conversation, run=run, without=lambda: set(map(str, ids))
         )
     )
 
@@ -257,14 +255,12 @@ def _of_the_model(events: Iterable[StoredEvent]) -> set[str]:
 
 def _answered_by_client(calls: set[str]) -> set[str]:
     """Return those that the client has answered itself: it holds their results."""
-    answered = Interrupt.objects.filter(
+    rows = Interrupt.objects.filter(
         call__in=[UUID(call_id) for call_id in calls],
         is_of_client=True,
         status=Interrupt.Status.DONE,
     )
-    return (
-        {str(pk) for pk in answered.values_list("call", flat=True)} if calls else set()
-    )
+    return {str(pk) for pk in rows.values_list("call", flat=True)} if calls else set()
 
 
 def _is_id(name: str) -> bool:

@@ -164,14 +164,9 @@ class Translator:
 
         `events` are to be sent next, `epoch` is the run's by now.
         """
-        messages = {
-            name for name, live_epoch in self._live_epochs.items() if live_epoch < epoch
-        }
-        return (
-            messages
-            - self._stored
-            - {event.payload.get("message_id") for event in events}
-        )
+        messages = {name for name, since in self._live_epochs.items() if since < epoch}
+        coming = {event.payload.get("message_id") for event in events}
+        return messages - self._stored - coming
 
     def drop(
         self, messages: Collection[str], snapshots: Iterable[BaseEvent] = ()

@@ -88,9 +88,7 @@ def without_undecided_line(text: str) -> str:
 def may_be_table_header(text: str) -> bool:
     """Return whether `with_table_rule` is worth its parse: not within a table."""
     *before, last = text.rstrip("\n").rsplit("\n", 3)[-3:]
-    return "|" in last and not (
-        len(before) == 2 and all("|" in line for line in before)
-    )
+    return "|" in last and not (len(before) == 2 and all("|" in row for row in before))
 
 
 def with_table_rule(text: str, tokens: list[Token]) -> str:

@@ -148,10 +148,8 @@ class PanelRenderer(RendererHTML):
         label = strip_invisible(", ".join(filter(None, heads)))[
             :MAX_LABEL_CHARS
         ].strip()
-        aria_label = f' aria-label="{escape(label)}"' if label else ""
-        return (
-            f'<div class="aia-table" tabindex="0" role="region"{aria_label}><table>\n'
-        )
+        aria = f' aria-label="{escape(label)}"' if label else ""
+        return f'<div class="aia-table" tabindex="0" role="region"{aria}><table>\n'
 
     def table_close(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType

@@ -188,8 +188,6 @@ def _user_key_and_name(user: Any, names: dict[Any, tuple[Any, str]]) -> tuple[An
         return user.pk, user.get_username()
     if user not in names:
         model = get_user_model()
-        account = model._default_manager.filter(pk=user).first()
-        names[user] = (
-            (account.pk, account.get_username()) if account else (None, str(user))
-        )
+        owner = model._default_manager.filter(pk=user).first()
+        names[user] = (owner.pk, owner.get_username()) if owner else (None, str(user))
     return names[user]

@@ -205,11 +205,9 @@ def session_digest(session_key: str) -> str:
 def password_digest(user: Any) -> str:
     """Return the digest of what changes when the password does."""
     get_hash = getattr(user, "get_session_auth_hash", None)
-    return (
-        salted_hmac(SALT, get_hash(), algorithm="sha256").hexdigest()
-        if get_hash
-        else ""
-    )
+    if not get_hash:
+        return ""
+    return salted_hmac(SALT, get_hash(), algorithm="sha256").hexdigest()
 
 
 def check_user(run: Run | QueuedMessage, user: Any) -> None:

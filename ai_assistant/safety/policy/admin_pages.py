@@ -148,15 +148,13 @@ def _is_usual(changelist: Any, request: HttpRequest) -> bool:
     return all(_differs_by_clock(query, expected, repeated) for query in queries)
 
 
-def _differs_by_clock(query: Sql, expected: Sql, repeated: Sql) -> bool:
+def _differs_by_clock(query: Sql, expected: Sql, rerun: Sql) -> bool:
     """Return whether the queries differ only in moments that come from the clock."""
-    if not query[0] == expected[0] == repeated[0]:
+    if not query[0] == expected[0] == rerun[0]:
         return False
     return all(
         value == earlier or (earlier != later and _is_just_before(value, earlier))
-        for value, earlier, later in zip(
-            query[1], expected[1], repeated[1], strict=True
-        )
+        for value, earlier, later in zip(query[1], expected[1], rerun[1], strict=True)
     )
 
 

@@ -75,7 +75,7 @@ def form_limits(form: Any, fields: Iterable[Any]) -> Limits:
     if form is None:
         return {field.name: () for field in fields}
     limits = {
-        field.name: _field_limit(form.fields.get(field.name), field) for field in fields
+        field.name: _limit(form.fields.get(field.name), field) for field in fields
     }
     return {name: limit for name, limit in limits.items() if limit is not None}
 
@@ -118,7 +118,7 @@ def _hides(model: Any) -> bool:
     return not manager.get_queryset.__module__.startswith("django.db.")
 
 
-def _field_limit(form_field: Any, field: Any) -> Any:
+def _limit(form_field: Any, field: Any) -> Any:
     """Return what a field of a form names; None if that is all, as where it is read-only."""
     if form_field is None:
         return None

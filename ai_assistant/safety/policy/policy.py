@@ -114,11 +114,9 @@ def tool_verdict(
     """
     rules = [rule for rule in site_rules() if rule.is_of(tool.name, module)]
     if any(rule.group_id is not None for rule in rules):
-        group_ids = _groups_of(user)
+        own = _groups_of(user)
         rules = [
-            rule
-            for rule in rules
-            if rule.group_id is None or rule.group_id in group_ids
+            rule for rule in rules if rule.group_id is None or rule.group_id in own
         ]
     rule = min(rules, key=lambda rule: STRICTEST.index(rule.decision), default=None)
     verdict = _by_rule(rule) if rule is not None else _by_tool(tool)

@@ -55,7 +55,7 @@ class ArgumentOrigins:
 
 def look_at(arguments: Mapping[str, JSON], origins: Origins) -> ArgumentOrigins:
     """Return which of the arguments came from data, and whether the person gave any."""
-    property_names = _property_names(origins.schema)
+    names = _property_names(origins.schema)
     defaults = _defaults(origins.schema)
     foreign: dict[str, None] = {}
     is_meant = is_opened = False
@@ -63,9 +63,7 @@ def look_at(arguments: Mapping[str, JSON], origins: Origins) -> ArgumentOrigins:
         if number >= MOST_LEAVES:
             foreign["…"] = None
             break
-        if _is_site(
-            path, value, is_key=is_key, property_names=property_names, defaults=defaults
-        ):
+        if _is_site(path, value, is_key=is_key, names=names, defaults=defaults):
             continue
         if _is_typed(value, origins.words):
             is_meant = True
@@ -92,11 +90,11 @@ def _leaves(value: JSON, path: Path) -> Iterator[tuple[Path, JSON, bool]]:
 
 
 def _is_site(
-    path: Path, value: JSON, *, is_key: bool, property_names: set[str], defaults: JSON
+    path: Path, value: JSON, *, is_key: bool, names: set[str], defaults: JSON
 ) -> bool:
     """Return whether the site's own code says this key, or this value by default."""
     if is_key:
-        return value in property_names
+        return value in names
     # A part of a default counts as well: all of it stands in the site's code.
     for name in path:
         if isinstance(defaults, list) and isinstance(name, int):

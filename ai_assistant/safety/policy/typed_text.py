@@ -98,16 +98,12 @@ def _ends(typed: str, at: int) -> bool:
 
 def _numbers_of(texts: Iterable[str]) -> Iterable[Decimal]:
     for text in texts:
-        normalized = (
-            unicodedata.normalize("NFKC", text).translate(QUOTES).replace("=", " ")
-        )
-        for word in normalized.split():
-            number = word.strip(AROUND_NUMBERS)
-            number = "".join(
-                char for char in number if unicodedata.category(char) != "Sc"
-            )
-            if NUMBER.fullmatch(number):
-                yield Decimal(number)
+        clean = unicodedata.normalize("NFKC", text).translate(QUOTES).replace("=", " ")
+        for word in clean.split():
+            part = word.strip(AROUND_NUMBERS)
+            part = "".join(char for char in part if unicodedata.category(char) != "Sc")
+            if NUMBER.fullmatch(part):
+                yield Decimal(part)
 
 
 def _nfc(text: str) -> str:

@@ -35,10 +35,10 @@ def read_input(request: HttpRequest) -> RunAgentInput:
     payload = _body(request)
     try:
         # Without what cannot be stored: of a text that is mended, of a name a fault.
-        run_input = RunAgentInput.model_validate(_without_unknown(whole_json(payload)))
+        body = RunAgentInput.model_validate(_without_unknown(whole_json(payload)))
     except ValidationError as error:
         raise Refused("bad_input", _fault(error)) from error
-    version = run_input.protocol_version
+    version = body.protocol_version
     if version is not None and version.split(".")[0] != LINE:
         raise Refused(
             "unsupported_version",
@@ -47,7 +47,7 @@ def read_input(request: HttpRequest) -> RunAgentInput:
         )
     for name in ("threadId", "runId"):
         check_name(name, payload[name])
-    return run_input
+    return body
 
 
 def check_type(request: HttpRequest) -> None:
@@ -130,25 +130,22 @@ def _is_usable(part: object) -> bool:
 
 def _fault(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
-    location = ".".join(map(str, first["loc"])) or "input"
-    return _("“%(where)s” is invalid: %(why)s.") % {
-        "where": location,
-        "why": first["msg"],
-    }
+    path = ".".join(map(str, first["loc"])) or "input"
+    return _("“%(where)s” is invalid: %(why)s.") % {"where": path, "why": first["msg"]}
 
 
 DESCRIPTION_CHARS, LABEL_CHARS = 500, 80
 
 
-def read_client_context(run_input: RunAgentInput) -> dict[str, Any]:
+def read_client_context(body: RunAgentInput) -> dict[str, Any]:
     """
     Return `Run.context` of what the client says.
 
     Raise Refused: too_large, bad_tool, tool_name_taken. What a client says is data:
     it can neither stand in for a tool of the site nor be an instruction.
     """
-    items = _items(run_input.context or [])
-    tools = _tools(run_input.tools or [])
+    items = _items(body.context or [])
+    tools = _tools(body.tools or [])
     context = {"browser": items, "tools": tools}
     return {key: value for key, value in context.items() if value}
 

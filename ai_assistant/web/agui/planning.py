@@ -112,13 +112,8 @@ def read_answers(
     entries_by_id = {entry.interrupt_id: entry for entry in entries}
     waits = list(waiting_for_person(run=run).select_related("call"))
     may_answer = caller.may_answer
-    ids = {
-        interrupt.pk: interrupt_id(interrupt, may_answer=may_answer)
-        for interrupt in waits
-    }
-    missing = [
-        interrupt for interrupt in waits if ids[interrupt.pk] not in entries_by_id
-    ]
+    ids = {wait.pk: interrupt_id(wait, may_answer=may_answer) for wait in waits}
+    missing = [wait for wait in waits if ids[wait.pk] not in entries_by_id]
     if missing:
         raise Refused(
             "interrupts_open",
@@ -127,10 +122,7 @@ def read_answers(
         )
     if waits:
         caller.check_scope(Scope.APPROVE)
-    return [
-        _answer(caller, interrupt, entries_by_id[ids[interrupt.pk]])
-        for interrupt in waits
-    ]
+    return [_answer(caller, wait, entries_by_id[ids[wait.pk]]) for wait in waits]
 
 
 def read_results(
@@ -221,47 +213,43 @@ class GoOn:
 Plan = ShowHistory | Start | GoOn
 
 
-def plan(caller: Caller, run_input: RunAgentInput) -> Plan:
+def plan(caller: Caller, body: RunAgentInput) -> Plan:
     """
     Return what to do. Reads the database, changes nothing.
 
     Raise Refused: not_found, run_id_used, busy, interrupts_open, nothing_new, and
     what reading answers, context and tools raises.
     """
-    conversation = find_thread(caller.user, run_input.thread_id)
-    if not run_input.messages and not run_input.resume:
+    conversation = find_thread(caller.user, body.thread_id)
+    if not body.messages and not body.resume:
         if conversation is None:
-            raise no_thread(run_input.thread_id)
+            raise no_thread(body.thread_id)
         return ShowHistory(conversation=conversation, run=active_run(conversation))
-    thread = "" if own_id(run_input.thread_id) else run_input.thread_id
-    client = ClientNames(run=run_input.run_id, thread=thread)
+    thread = "" if own_id(body.thread_id) else body.thread_id
+    client = ClientNames(run=body.run_id, thread=thread)
     active = active_run(conversation)
-    goes_on = active and run_input.resume and names_newest(active, client)
+    goes_on = active and body.resume and names_newest(active, client)
     if conversation is not None and not goes_on:
         check_unused(conversation, client)
-    new = new_messages(run_input.messages, conversation)
+    new = new_messages(body.messages, conversation)
     client = replace(client, message=new.message_id)
     if active is None:
-        return Start(
-            submission=_submission(caller, run_input, client, new, conversation)
-        )
-    return _to_active(caller, run_input, client, new, active)
+        return Start(submission=_submission(caller, body, client, new, conversation))
+    return _to_active(caller, body, client, new, active)
 
 
 def _to_active(
     caller: Caller,
-    run_input: RunAgentInput,
+    body: RunAgentInput,
     client: ClientNames,
     new: NewMessages,
     active: "Run",
 ) -> Plan:
-    answers = read_answers(caller, active, run_input.resume or [])
-    results = read_results(caller, active, results_by_call(run_input.messages))
+    answers = read_answers(caller, active, body.resume or [])
+    results = read_results(caller, active, results_by_call(body.messages))
     if not answers and not results:
         if new.text and _waits_for_client(active):
-            submission = _submission(
-                caller, run_input, client, new, active.conversation
-            )
+            submission = _submission(caller, body, client, new, active.conversation)
             return Start(submission=submission, instead_of=active.pk)
         raise _busy(active)
     answered = Given(
@@ -269,7 +257,7 @@ def _to_active(
         answers=answers,
         results=results,
         text=new.text,
-        key=_key(run_input.thread_id, f"{run_input.run_id}\0{new.message_id}"),
+        key=_key(body.thread_id, f"{body.run_id}\0{new.message_id}"),
     )
     return GoOn(
         run_id=active.pk,
@@ -298,7 +286,7 @@ def _waits_for_client(run: "Run") -> bool:
 
 def _submission(
     caller: Caller,
-    run_input: RunAgentInput,
+    body: RunAgentInput,
     client: ClientNames,
     new: NewMessages,
     conversation: "Conversation | None",
@@ -307,17 +295,17 @@ def _submission(
         return _again(caller, client, conversation)
     if not new.text and not new.message_id:
         raise _nothing_new()
-    props = _own_props(run_input)
-    new_id = own_id(run_input.thread_id) or uuid4()
+    props = _own_props(body)
+    new_id = own_id(body.thread_id) or uuid4()
     return Submission(
         user_id=caller.user.pk,
         conversation_id=conversation.pk if conversation else new_id,
-        key=_key(run_input.thread_id, run_input.run_id),
+        key=_key(body.thread_id, body.run_id),
         text=new.text,
         page=SentPage(
             path=page_path(_text(props.get("path"))),
             title=_text(props.get("title"))[:TITLE_CHARS],
-            context=read_client_context(run_input),
+            context=read_client_context(body),
         ),
         stamp=caller.stamp,
         look_only=props.get("lookOnly") is True,
@@ -342,13 +330,13 @@ def _nothing_new() -> Refused:
     return Refused("nothing_new", _("The input contains no new message."))
 
 
-def keeps(run_input: RunAgentInput) -> bool:
+def keeps(body: RunAgentInput) -> bool:
     """Return whether the run continues when its client leaves."""
-    return _own_props(run_input).get("keep") is True
+    return _own_props(body).get("keep") is True
 
 
-def _own_props(run_input: RunAgentInput) -> Mapping[str, Any]:
-    props = run_input.forwarded_props
+def _own_props(body: RunAgentInput) -> Mapping[str, Any]:
+    props = body.forwarded_props
     own_props = props.get("aia") if isinstance(props, dict) else None
     return own_props if isinstance(own_props, dict) else {}
 

@@ -73,11 +73,9 @@ async def _is_watched(group: str) -> bool:
     layer: Any = get_channel_layer()
     try:
         async with asyncio.timeout(ANSWER_S):
-            reply_channel = await layer.new_channel()
-            await layer.group_send(
-                group, {"type": "aia.roll_call", "reply": reply_channel}
-            )
-            await layer.receive(reply_channel)
+            reply = await layer.new_channel()
+            await layer.group_send(group, {"type": "aia.roll_call", "reply": reply})
+            await layer.receive(reply)
     except TimeoutError:
         return False
     except Exception as error:  # noqa: BLE001 - any layer, any failure
@@ -189,18 +187,18 @@ BUSY_S, BUSY_STEP_S = 3.0, 0.05  # a run that is being stopped is waited for
 
 async def run_view(request: HttpRequest) -> HttpResponseBase:
     """Answer a RunAgentInput by the events of its run."""
-    caller, run_input, planned = await in_db(_read, request)
+    caller, body, planned = await in_db(_read, request)
     if planned is None:
-        planned = await _planned_later(caller, run_input)
+        planned = await _planned_later(caller, body)
     names = ClientIds(
-        thread=run_input.thread_id,
-        run=run_input.run_id,
-        is_new=run_input.protocol_version is not None,
+        thread=body.thread_id,
+        run=body.run_id,
+        is_new=body.protocol_version is not None,
         may_answer=caller.may_answer,
     )
     if isinstance(planned, ShowHistory):
-        return await _history(request, caller, planned, names, run_input.state)
-    return await _run(request, caller, planned, names, keep=keeps(run_input))
+        return await _history(request, caller, planned, names, body.state)
+    return await _run(request, caller, planned, names, keep=keeps(body))
 
 
 async def history_view(request: HttpRequest) -> HttpResponseBase:
@@ -224,30 +222,28 @@ def _read(request: HttpRequest) -> tuple[Caller, RunAgentInput, Plan | None]:
     """Return what is asked for; no plan while a run ends that its client has left."""
     check_type(request)  # before the CSRF check, which would parse a form
     caller = identify(request, Scope.RUN)
-    run_input = read_input(request)
-    return caller, run_input, _plan(caller, run_input)
+    body = read_input(request)
+    return caller, body, _plan(caller, body)
 
 
-def _plan(caller: Caller, run_input: RunAgentInput) -> Plan | None:
+def _plan(caller: Caller, body: RunAgentInput) -> Plan | None:
     try:
-        return plan(caller, run_input)
+        return plan(caller, body)
     except Refused as refused:
-        if refused.code != "busy" or not is_being_left(
-            caller.user, run_input.thread_id
-        ):
+        if refused.code != "busy" or not is_being_left(caller.user, body.thread_id):
             raise
     return None
 
 
-async def _planned_later(caller: Caller, run_input: RunAgentInput) -> Plan:
+async def _planned_later(caller: Caller, body: RunAgentInput) -> Plan:
     """Wait for the end of a run that its client has just left."""
     loop = asyncio.get_running_loop()
     until = loop.time() + BUSY_S
     while loop.time() < until:
         await asyncio.sleep(BUSY_STEP_S)
-        if planned := await in_db(_plan, caller, run_input):
+        if planned := await in_db(_plan, caller, body):
             return planned
-    return await in_db(plan, caller, run_input)
+    return await in_db(plan, caller, body)
 
 
 async def _run(

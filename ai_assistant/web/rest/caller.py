@@ -113,15 +113,15 @@ class RegistryView(ApiView):
         suggestions = {
             str(text) for module, _may in modules for text in module.suggestions
         }
-        registered = {
+        values = {
             "context": sorted(registry.contexts()),
             "tools": tools,
             "modules": [{"module": module, "tools": may} for module, may in modules],
             "suggestions": sorted(suggestions),
         }
-        registered |= {"commands": [], "skills": [], "hooks": []}
+        values |= {"commands": [], "skills": [], "hooks": []}
         return Response(
-            RegisteredSerializer(registered, context={"user": request.user}).data
+            RegisteredSerializer(values, context={"user": request.user}).data
         )
 
 

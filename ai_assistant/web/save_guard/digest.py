@@ -140,11 +140,9 @@ class _Tag(HTMLParser):
 
 def _posts_here(request: HttpRequest, tag: str) -> bool:
     attributes = _Tag(tag).attributes
-    own_url = request.get_full_path()
-    target = urlsplit(urljoin(own_url, attributes.get("action") or ""))
-    is_here = not target.netloc and unquote(target.path) == unquote(
-        urlsplit(own_url).path
-    )
+    url = request.get_full_path()
+    target = urlsplit(urljoin(url, attributes.get("action") or ""))
+    is_here = not target.netloc and unquote(target.path) == unquote(urlsplit(url).path)
     return is_here and (attributes.get("method") or "").lower() == "post"
 
 

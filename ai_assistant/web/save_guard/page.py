@@ -156,12 +156,10 @@ def _changed_since(
         return rows_since(moment, ids_by_table=_posted_rows(request, [model]))
     none: list[Any] = []
     inlines = value_or(none, lambda: list(page.model_admin.get_inlines(request, None)))
-    ids_by_table = _posted_rows(request, [inline.model for inline in inlines])
+    ids = _posted_rows(request, [inline.model for inline in inlines])
     for table in tables_of(model):
-        ids_by_table.setdefault(table, set()).add(opened.key)
-    return rows_since(
-        moment, ids_by_table=ids_by_table, key=opened.key, parts=_parts_of(model)
-    )
+        ids.setdefault(table, set()).add(opened.key)
+    return rows_since(moment, ids_by_table=ids, key=opened.key, parts=_parts_of(model))
 
 
 def _parts_of(model: Any) -> set[tuple[str, str]]:

@@ -127,23 +127,19 @@ class AdminAccess:
             raise ToolFailed(" ".join(errors))
 
 
-def find_access(
-    context: RunContext, model: str, *, permission: str = ""
-) -> AdminAccess:
+def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAccess:
     """
     Return the access to "app.model", whatever its case.
 
     Every mounted AdminSite is searched, that of the page first. A user who may not
-    view objects, but has `permission`, "add" or "delete", gets in too.
+    view objects, but has the permission `perm`, "add" or "delete", gets in too.
     Raise ModelRetry, in the same words whether the model does not exist, is not in
     the admin, is opted out, is sensitive or may not be seen.
     """
     label = model[: LABEL_CHARS + 1].lower()
     models = (item for item in apps.get_models() if item._meta.label.lower() == label)
     if found_model := next(models, None):
-        access = _first(
-            sites_of(context), found_model, context.user, permission=permission
-        )
+        access = _first(sites_of(context), found_model, context.user, perm=perm)
         if access is not None:
             return access
     raise ModelRetry(
@@ -250,15 +246,15 @@ def _links(model: type[Model]) -> Iterator[Any]:
 
 
 def _first(
-    sites: list[AdminSite], model: type[Model], user: Any, *, permission: str = ""
+    sites: list[AdminSite], model: type[Model], user: Any, *, perm: str = ""
 ) -> AdminAccess | None:
     """Return the access through the first site that admits the user, or None."""
-    opened = (_open(site, model, user, permission=permission) for site in sites)
+    opened = (_open(site, model, user, perm=perm) for site in sites)
     return next(filter(None, opened), None)
 
 
 def _open(
-    site: AdminSite, model: type[Model], user: Any, *, permission: str = ""
+    site: AdminSite, model: type[Model], user: Any, *, perm: str = ""
 ) -> AdminAccess | None:
     model_admin = site._registry.get(model)
     if model_admin is None or is_closed_on(site, model):
@@ -269,9 +265,7 @@ def _open(
     )
     if not lets_in(site, request):
         return None
-    if access.may_see() or (permission and _may(access, permission)):
-        return access
-    return None
+    return access if access.may_see() or (perm and _may(access, perm)) else None
 
 
 def _may(access: AdminAccess, action: str) -> bool:

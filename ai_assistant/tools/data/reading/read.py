@@ -57,8 +57,8 @@ def get_object(
     for name in fields:
         if name not in by_name:
             raise unknown_path(access, name)
-    selected = [by_name[name] for name in dict.fromkeys(fields)] if fields else visible
-    limits = limits_of(access, obj, selected)
+    chosen = [by_name[name] for name in dict.fromkeys(fields)] if fields else visible
+    limits = limits_of(access, obj, chosen)
     chars = CHOSEN_CHARS if fields else FIELD_CHARS
     page = access.at_object(obj.pk)
     result: dict[str, JSON] = {
@@ -66,9 +66,7 @@ def get_object(
         "id": obj.pk,
         "text": object_text(obj),
         "version": version_from(visible, obj),
-        "fields": {
-            field.name: value_of(field, obj, chars, limits) for field in selected
-        },
+        "fields": {field.name: value_of(field, obj, chars, limits) for field in chosen},
         "may": [
             name
             for name in ("change", "delete")

@@ -58,7 +58,7 @@ def _add_page(
     context: RunContext, model: str, values: Values, inlines: Inlines
 ) -> FormSubmission:
     """Return the add form as it would be posted. Raise ToolFailed if it is closed."""
-    access = find_access(context, model, permission="add").at_page("add")
+    access = find_access(context, model, perm="add").at_page("add")
     check_distinguishable(access.model)
     posting = with_post(access, access.request.POST)
     if not access.model_admin.has_add_permission(posting.request):

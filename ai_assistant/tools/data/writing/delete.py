@@ -135,7 +135,7 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
 
 
 def _checked(context: RunContext, model: str, ids: Ids) -> tuple[AdminAccess, Cascade]:
-    access = find_access(context, model, permission="delete")
+    access = find_access(context, model, perm="delete")
     objects = chosen_rows(access, ids, "delete")
     access = posting_list(access, {"action": "delete_selected", "post": "yes"}, objects)
     _check_deletion(access, objects)

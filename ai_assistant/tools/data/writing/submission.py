@@ -140,17 +140,15 @@ def _formsets(access: AdminAccess, instance: Model, obj: Model | None) -> Formse
 # --- fields that the call does not name ---
 
 
-def _restore(
-    form: Any, given_names: Collection[str], before: Model | None = None
-) -> None:
+def _restore(form: Any, posted: Collection[str], before: Model | None = None) -> None:
     """
-    Restore the values of fields of a valid form that are not in `given_names`.
+    Restore the values of fields of a valid form that are not in `posted`.
 
     What the code of the site sets stays: only a value that is just what the form
     made of the old one is restored. `before` is the object as it was; without it, the
     form's own initial values count.
     """
-    other_names = {name for name in form.fields if name not in given_names}
+    other_names = {name for name in form.fields if name not in posted}
     restored = {name for name in other_names if _restore_field(form, name, before)}
     form.changed_data = [name for name in form.changed_data if name not in restored]
 
