@@ -46,7 +46,7 @@ def _field_names(
     if row.kind == RowChange.Kind.UPDATE and row.fields:
         yield from row.fields
         return
-    # Of a row that came or went, all that is not empty.
+    # Of a created or deleted row, all that is not empty.
     for name in dict.fromkeys([*before, *after]):
         if before.get(name, after.get(name)) not in (None, ""):
             yield name
@@ -74,7 +74,7 @@ def _marked(tag: str, image: Mapping[str, Any], name: str) -> SafeString:
 
 
 def _is_secret(model: type[Model] | None, name: str, *values: object) -> bool:
-    # A table that is gone has no fields that could say what is secret.
+    # A removed table has no fields that could say what is secret.
     sealed = any(isinstance(value, dict) and "$sealed" in value for value in values)
     field = _field(model, name)
     return sealed or (field is not None and is_sensitive_field(field))
@@ -117,7 +117,7 @@ class RowChangeInline(admin.StackedInline):  # type: ignore[type-arg] # its chec
     ordering = ("order",)
 
     def has_view_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
-        """Allow who may see the change: its rows are what it is."""
+        """Allow whoever may see the change."""
         return True
 
     def has_add_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
@@ -156,7 +156,7 @@ class ChangeSetAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("tool"), ordering="tool")
     def tool_name(self, change: ChangeSet) -> str:
-        """Return the name of the tool that did it."""
+        """Return the label or the name of the tool."""
         return change.label or change.tool
 
     @admin.display(description=_("rows"), ordering="row_count")
@@ -218,7 +218,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     def get_actions(
         self, _request: HttpRequest, action_location: object = None
     ) -> dict[str, Any]:
-        """Offer none: nothing can be done to an entry."""
+        """Offer no actions: entries are read-only."""
         return {}
 
 

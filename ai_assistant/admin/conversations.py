@@ -31,7 +31,7 @@ class ReasonFilter(admin.SimpleListFilter):
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Any]
     ) -> QuerySet[Any] | None:
-        """Return the rows that name it."""
+        """Return the rows with this reason."""
         if self.value() not in Feedback.Reason.values:
             return queryset
         # SQLite has no `contains` for JSON; the list holds nothing but these words.
@@ -84,7 +84,7 @@ class ConversationAdmin(ReadOnlyAdmin):
     def render_delete_form(
         self, request: HttpRequest, context: dict[str, Any]
     ) -> HttpResponse:
-        """Say what stays, before it is deleted."""
+        """Say what is kept, before the deletion is confirmed."""
         if has_changes(context["object"].pk):
             context["subtitle"] = _("The record of what was changed is kept.")
         return super().render_delete_form(request, context)
@@ -128,7 +128,7 @@ class ToolCallAdmin(ReadOnlyAdmin):
 
     @admin.display(ordering="run__user")
     def user(self, call: ToolCall) -> str:
-        """Return for whom it was."""
+        """Return the user of the call."""
         return str(call.run.user)
 
 

@@ -64,7 +64,7 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
         )
 
     def clean_days(self) -> int | None:
-        """Keep to what the site allows."""
+        """Check the days against the site's maximum."""
         days: int | None = self.cleaned_data["days"]
         try:
             self.instance.expires_at = end_after(days)
@@ -73,7 +73,7 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
         return days
 
     def clean_user(self) -> Any:
-        """Refuse a user who may do what the person at the form may not."""
+        """Refuse a user with permissions that the person at the form lacks."""
         user = self.cleaned_data["user"]
         if not may_act_as(self.by, user):
             raise ValidationError(
@@ -100,7 +100,7 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
 
 
 def may_act_as(person: Any, user: Any) -> bool:
-    """Return whether `user` has no right that `person` has not."""
+    """Return whether `person` has every permission that `user` has."""
     if person.is_superuser or person == user:
         return True
     permissions = person.get_all_permissions()
@@ -140,7 +140,7 @@ class AccessTokenAdmin(ReadOnlyAdmin):
     # --- who may ---
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Allow who may have tokens, while the assistant is on."""
+        """Allow users who may have tokens, while the assistant is on."""
         is_permitted = AssistantAdmin.has_add_permission(self, request)
         return is_permitted or (conf.enabled() and may_manage(request))
 
@@ -171,31 +171,31 @@ class AccessTokenAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("may"))
     def may(self, token: AccessToken) -> str:
-        """Return what it may, in words."""
+        """Return the scopes in words."""
         labels = dict(AccessToken.Scope.choices)
         return "; ".join(str(labels.get(scope, scope)) for scope in token.scopes)
 
     @admin.display(description=gettext_lazy("scopes"))
     def scope_names(self, token: AccessToken) -> str:
-        """Return what it may, in short."""
+        """Return the names of the scopes."""
         return ", ".join(token.scopes)
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, token: AccessToken) -> str:
-        """Return whether it can be used, or why not."""
+        """Return whether the token can be used, or why not."""
         return str(state_of(token).label)
 
     # --- a new one ---
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Ask for the user only whom may choose one."""
+        """Ask for the user only if the person may choose one."""
         if obj is not None:
             return super().get_fieldsets(request, obj)
         owner = ("user",) if may_manage(request) else ()
         return [(None, {"fields": ("name", *owner, "scopes", "days", "key")})]
 
     def get_readonly_fields(self, _request: HttpRequest, obj: Any = None) -> Any:
-        """Let a new one be filled in; everything else is as it is."""
+        """Make all fields of an existing token read-only."""
         return () if obj is None else self.readonly_fields
 
     def get_form(
@@ -273,7 +273,7 @@ class AccessTokenAdmin(ReadOnlyAdmin):
     def revoke_chosen(
         self, request: HttpRequest, queryset: QuerySet[AccessToken]
     ) -> HttpResponse | None:
-        """Ask, and revoke what was confirmed."""
+        """Ask for confirmation, then revoke the selected tokens."""
         if "confirmed" not in request.POST:
             return self._asked(request, queryset)
         count = sum(self._revoke(request, token) for token in queryset)

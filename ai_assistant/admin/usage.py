@@ -16,7 +16,7 @@ from ai_assistant.models.usage import Budget, UsageLedger
 
 @admin.register(Budget)
 class BudgetAdmin(ManagedAdmin):
-    """Budgets, for who has the admin's own permissions for them."""
+    """Budgets, for users with the admin's own permissions for them."""
 
     list_display = ("scope", "group", "user", "window", "tokens", "usd")
     list_filter = ("scope", "window")
@@ -30,7 +30,7 @@ ROWS = 31  # of each table of totals
 
 @admin.register(UsageLedger)
 class UsageAdmin(ReadOnlyAdmin):
-    """Model calls: what they took, with totals of what the filters leave."""
+    """Model calls and their usage, with totals of the filtered rows."""
 
     list_display = (
         "created_at",

@@ -53,7 +53,7 @@ def row_name(model: Any, key: Any, alias: str, attname: str = "pk") -> str:
 
 
 def _python_value(field: Any, value: Any) -> Any:
-    """Return what the JSON of a column stands for."""
+    """Return the Python value of a column's JSON."""
     if isinstance(value, dict) and len(value) == 1:
         mark, inner = next(iter(value.items()))
         if mark == "$base64":

@@ -15,7 +15,7 @@ from ai_assistant.types import UserKey
 
 def stale_rows(versions: Mapping[str, str]) -> list[str]:
     """
-    Return the keys of rows that are not as `versions` has them, or are gone.
+    Return the keys of rows that differ from `versions`, or no longer exist.
 
     In a transaction the rows are locked where the database can, so that they stay.
     """
@@ -46,8 +46,9 @@ def rows_since(
     """
     Return the recorded changes after `moment`, oldest first; one query.
 
-    Those of the rows in `ids_by_table`, and in `parts` those that name the object
-    of this `key`. A table is named "app.model". Of too many they are the newest.
+    Those of the rows in `ids_by_table`, and in `parts` those that name the object of
+    this `key`. A table is named "app.model". If there are too many, only the newest are
+    returned.
     """
     condition = Q(pk__in=())
     for table, ids in ids_by_table.items():

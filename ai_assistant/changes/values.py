@@ -54,7 +54,7 @@ class ObjectChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Related:
-    """Objects that go along, as the cascade of a delete, by their model."""
+    """Related objects that change too, such as the cascade of a delete, by model."""
 
     model: str
     label: str  # their plural
@@ -121,12 +121,12 @@ def to_json(changes: Changes) -> dict[str, Any]:
 
 
 def from_json(stored: Any) -> Changes:
-    """Return the changes that were stored. Raise ValueError if they are none."""
+    """Return the stored changes. Raise ValueError if they are malformed."""
     return _adapter.validate_python(stored)
 
 
 def stored_changes(stored: Any) -> Changes | None:
-    """Return the changes that were stored; None without, or of another release."""
+    """Return the stored changes; None if there are none, or of another release."""
     try:
         return from_json(stored) if stored else None
     except ValueError:

@@ -26,7 +26,7 @@ HINT = "Wrap it: application = assistant_application(get_asgi_application())."
 
 
 def check_asgi() -> Iterator[CheckMessage]:
-    """Yield what keeps sockets and runs out of the web process."""
+    """Yield what keeps sockets and runs from working in the web process."""
     is_error = conf.get("EXECUTOR") != "worker"
     consequence = (
         "nothing executes runs, and the panel has no socket."
@@ -58,7 +58,7 @@ def is_wrapped(application: object) -> bool:
     """
     Return whether what `assistant_application` returned is in `application`.
 
-    It may stand inside others: a static files handler, a router, a middleware.
+    It may be wrapped by others: a static files handler, a router, a middleware.
     """
     queue: deque[Any] = deque([application])
     seen: dict[int, object] = {}
@@ -101,7 +101,7 @@ REDIS = "channels_redis.core.RedisChannelLayer"
 
 
 def check_layer() -> Iterator[CheckMessage]:
-    """Yield what keeps news from reaching the open panels at once."""
+    """Yield what keeps updates from reaching the open panels at once."""
     layers = getattr(settings, "CHANNEL_LAYERS", None) or {}
     backend = layers.get("default", {}).get("BACKEND", "")
     if not backend:
@@ -207,7 +207,7 @@ IMMEDIATE = "'OPTIONS': {'transaction_mode': 'IMMEDIATE'}"
 
 
 def check_database() -> Iterator[CheckMessage]:
-    """Yield what makes writes fail. Opens no connection."""
+    """Yield what would make writes fail. Opens no connection."""
     if connection.vendor not in NOW:
         yield problem(
             "ai_assistant.E060",

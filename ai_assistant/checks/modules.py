@@ -1,4 +1,4 @@
-"""The registered modules and context providers: what they name that is not there."""
+"""The registered modules and context providers: names that do not exist."""
 
 import re
 from collections.abc import Iterator

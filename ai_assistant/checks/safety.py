@@ -193,11 +193,11 @@ def _agui() -> Iterator[CheckMessage]:
 
 
 def _parts(origin: str) -> SplitResult | None:
-    """Return the parts of what is an origin or a pattern of some, else None."""
+    """Return the parts of an origin or a pattern of origins, else None."""
     try:
         parts = urlsplit(origin)
         host = parts.hostname or ""
-        _ = parts.port  # raises what is no port
+        _ = parts.port  # raises for an invalid port
     except ValueError:
         return None
     normalized = f"{parts.scheme}://{parts.netloc}"
@@ -219,7 +219,7 @@ def _tokens() -> Iterator[CheckMessage]:
         )
 
 
-# Some of these are secrets, and most are none: the site has to say.
+# Some of these are secrets, most are not: the site has to decide.
 SUSPECT = re.compile(r"(^|_)(key|code|seed|digest)s?\d*($|_)", re.IGNORECASE)
 HARMLESS = re.compile(
     r"(^|_)(post|postal|zip|country|currency|language|area|sort)_(key|code)s?($|_)",

@@ -86,7 +86,7 @@ def _repeats(parsed: Any) -> bool:
 
 
 def _inside(operation: str, arguments: Any) -> Iterator[tuple[Any, bool]]:
-    """Yield the patterns inside of a part of one, each with whether it repeats."""
+    """Yield the subpatterns of a parsed pattern, each with whether it repeats."""
     if operation in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
         _minimum, maximum, inner = arguments
         yield inner, int(maximum) >= MANY
@@ -113,7 +113,7 @@ KINDS: tuple[tuple[type, str], ...] = (
 
 
 def check_settings() -> Iterator[CheckMessage]:
-    """Yield what is wrong with the setting itself."""
+    """Yield what is wrong with the AI_ASSISTANT setting itself."""
     configured = getattr(settings, "AI_ASSISTANT", {})
     if not isinstance(configured, dict):
         yield problem(
@@ -159,7 +159,7 @@ def _has_right_type(setting: Setting, value: object) -> bool:
 
 
 def _right_values(setting: Setting, value: object) -> str:
-    """Return the allowed values, if `value` is not one of them."""
+    """Return the allowed values if `value` is not one of them, else ""."""
     if setting.choices:
         allowed = f"one of {', '.join(map(repr, setting.choices))}"
         return "" if value in setting.choices else allowed

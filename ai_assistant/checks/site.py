@@ -25,7 +25,7 @@ TEMPLATE = "ai_assistant/panel.html"
 
 
 def check_pages() -> list[CheckMessage]:
-    """Return what the panel cannot be drawn without."""
+    """Return what is missing to draw the panel."""
     return [*_static_files(), *_templates()]
 
 
@@ -70,7 +70,7 @@ OUTSIDE = {
 
 
 def check_site() -> list[CheckMessage]:
-    """Return what is missing of the site around the assistant."""
+    """Return what is missing in the site's configuration."""
     return [*_apps(), *_middleware(), *_addresses()]
 
 
@@ -151,7 +151,7 @@ def _addresses() -> Iterator[CheckMessage]:
 
 
 def has_address(name: str) -> bool:
-    """Return whether the site has an address of that name, which takes no arguments."""
+    """Return whether the site has a URL of that name without arguments."""
     try:
         reverse(name)
     except NoReverseMatch:

@@ -41,14 +41,14 @@ def check_tools() -> Iterator[CheckMessage]:
 
 
 def tool_place(tool: ToolDefinition) -> str:
-    """Return the tool's name and where it is written."""
+    """Return the tool's name and where it is defined."""
     handler = inspect.unwrap(tool.handler)
     code = getattr(handler, "__code__", None)
     line = f", line {code.co_firstlineno}" if code else ""
     return f"Tool {tool.name!r} ({tool.origin}{line})"
 
 
-# --- what is said about the tool ---
+# --- the tool's declaration ---
 
 
 def _effect(tool: ToolDefinition) -> Iterator[Fault]:

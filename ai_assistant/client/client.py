@@ -1,4 +1,4 @@
-"""One request to a site, and its answer or its problem."""
+"""The client: requests to a site, and its answers and problems."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -121,7 +121,7 @@ def _below(url: str, address: str) -> str:
 def _problem(response: httpx.Response) -> AssistantProblem:
     try:
         body = response.json()
-    except ValueError:  # not ours: of a proxy, or no API is there
+    except ValueError:  # not from the API: from a proxy, or there is none
         body = {}
     if not isinstance(body, dict):
         body = {}
@@ -214,7 +214,7 @@ class Assistant:
         return self._to.rows("runs/", Run, filters)
 
     def stop(self, run_id: Id) -> Run:
-        """Ask for the end of a run."""
+        """Request a run to stop."""
         return Run.model_validate(self._to.ask("POST", f"runs/{run_id}/stop/"))
 
     def retry(self, run_id: Id, *, key: str = "") -> Run:
@@ -317,7 +317,7 @@ class Assistant:
         path = f"interrupts/{interrupt.id}/answer/"
         return Interrupt.model_validate(self._to.ask("POST", path, body=body))
 
-    # --- what there is ---
+    # --- conversations, calls and usage ---
 
     def conversations(self, **filters: Any) -> Iterator[Conversation]:
         """Yield conversations, the last used first; `active`, `used_after`."""

@@ -1,4 +1,4 @@
-"""All that is known of a page, in the order of the prompt."""
+"""Collect the context items of a page, in the order of the prompt."""
 
 import logging
 import time
@@ -33,7 +33,7 @@ from ai_assistant.types import ContextItem, ContextProvider, RunContext
 
 logger = logging.getLogger("ai_assistant")
 
-# As many as may hang; how many work at once is the bulkhead's to say.
+# As many as may hang; the bulkhead limits how many work at once.
 _providers = ThreadPoolExecutor(max_workers=256, thread_name_prefix="aia-context")
 _bulkhead = Bulkhead()
 
@@ -49,7 +49,7 @@ class KeptChips:
 
 @dataclass(kw_only=True, slots=True)
 class PageItems:
-    """The items of a page, and what was found on the way."""
+    """The items of a page, with the page and its opened object."""
 
     page: SitePage | None = None
     opened: Any = None
@@ -84,7 +84,7 @@ def collect_items(
 
 
 def sent_items(items: Iterable[ContextItem], chips: KeptChips) -> list[ContextItem]:
-    """Return the items that are sent: kept, and automatic or mentioned."""
+    """Return the items to send: not dropped, and automatic or mentioned."""
     return [
         item
         for item in items
@@ -100,7 +100,7 @@ def sent_items(items: Iterable[ContextItem], chips: KeptChips) -> list[ContextIt
 def _described(
     item_id: str, title: str, path: str, items: Callable[[], list[ContextItem]]
 ) -> list[ContextItem]:
-    """Return the items, or one that reports to its owner alone what failed."""
+    """Return the items, or one that reports the error to its owner only."""
     try:
         return items()
     except Exception as error:  # a ModelAdmin's own code may raise anything
@@ -136,7 +136,7 @@ def _asked_in_turn(
     context: RunContext,
     opened: Any,
 ) -> list[ContextItem]:
-    """Ask all providers of the page; one that hangs cannot take the others' time."""
+    """Ask all providers of the page; one that hangs does not delay the others."""
     until = time.monotonic() + float(conf.get("TIMEOUTS", "CONTEXT_S"))
     providers = list(providers_of(page))
     in_turn = sorted(providers, key=lambda provider: _bulkhead.hangs(_key(provider)))

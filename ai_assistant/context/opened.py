@@ -84,7 +84,7 @@ def _page_opens(page: SitePage, request: HttpRequest) -> bool:
 
 
 def _form_opens(page: SitePage, user: Any) -> bool:
-    """Return whether the form of the page's object opens, of which another page is."""
+    """Return whether the form of the page's object opens, on its own page."""
     if page.info.action == "change":
         return True  # it was asked with the object
     path = page.info.path.partition("?")[0]
@@ -96,10 +96,10 @@ def _form_opens(page: SitePage, user: Any) -> bool:
 
 def may_open(page: SitePage, user: Any, opened: Model | None) -> bool:
     """
-    Return whether the page is there for `user`.
+    Return whether the page opens for `user`.
 
-    Known of pages of an admin and of class-based views with an access mixin; a
-    function view keeps that to itself, and its providers must look themselves.
+    This is known for admin pages and for class-based views with an access mixin; the
+    providers of a function view must check for themselves.
     """
     admin, request = page.model_admin, page_request(page, user)
     if not _site_admits(page, request):
@@ -138,7 +138,7 @@ def _view_admits(page: SitePage, user: Any) -> bool:
     view_class = getattr(page.view, "view_class", None)
     if not (isinstance(view_class, type) and issubclass(view_class, AccessMixin)):
         return True
-    # The site may say that Django's mixins are all there is to ask.
+    # The site may declare that Django's mixins decide alone.
     vouches = getattr(view_class, "assistant_admits", False) is True
     if _checks_itself(view_class) and not vouches:
         return False
@@ -158,7 +158,7 @@ def _mixins_admit(view: Any, user: Any) -> Iterator[bool]:
 
 
 def _checks_itself(view_class: type) -> bool:
-    """Return whether the view looks in its own code who may open it."""
+    """Return whether the view's own code checks who may open it."""
     mixins = (LoginRequiredMixin, PermissionRequiredMixin, UserPassesTestMixin)
     return not issubclass(view_class, mixins) or any(
         "dispatch" in vars(base) and not base.__module__.startswith("django.")
@@ -167,7 +167,7 @@ def _checks_itself(view_class: type) -> bool:
 
 
 def admin_summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
-    """Return what the admin shows of `opened`, by the names of its fields."""
+    """Return the values that the admin shows of `opened`, by field name."""
     if is_withheld(page) or not _form_opens(page, user):
         return {}
     fields = list(_shown_fields(page, user, opened))[:MAX_FIELDS]
@@ -183,7 +183,7 @@ def admin_summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
 
 
 def held_permissions(page: SitePage, user: Any, opened: Model | None) -> list[str]:
-    """Return what `user` may do there: view, add, change, delete."""
+    """Return the permissions of `user` there: view, add, change, delete."""
     admin, request = page.model_admin, page_request(page, user)
     if not _site_admits(page, request):
         return []

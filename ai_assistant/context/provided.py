@@ -30,7 +30,7 @@ def is_withheld_model(page: SitePage, model: Any) -> bool:
 
 
 def without_texts(items: Iterable[ContextItem]) -> Iterator[ContextItem]:
-    """Yield the browser's items of such a page: the ticked rows, without their text."""
+    """Yield the ticked rows of a withheld page, without their text."""
     for item in items:
         if item.id == ROWS:
             yield replace(item, value=_ids_only(item.value))
@@ -53,7 +53,7 @@ def _ids_only(value: Any) -> Any:
 def providers_of(page: SitePage) -> Iterator[ContextProvider]:
     """Yield the providers of the page: the site's, then those of its view."""
     info = page.info
-    # The label of an app may have capitals, and so may what a provider says.
+    # The label of an app may have capitals, and so may a provider's model.
     label = f"{info.app_label}.{info.model_name}".lower() if info.model_name else ""
     for provider in registry.contexts().values():
         if provider.model and provider.model.lower() != label:
@@ -98,7 +98,7 @@ def failed_item(provider: ContextProvider, error: str) -> ContextItem:
 
 
 def _values(value: Any) -> Sequence[Any]:
-    """Return the items of a list that has some; any other value is one by itself."""
+    """Return the items of a list of ContextItems; any other value as one item."""
     is_list = isinstance(value, list | tuple)
     if is_list and any(isinstance(item, ContextItem) for item in value):
         return value  # type: ignore[no-any-return]

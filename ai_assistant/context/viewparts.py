@@ -91,7 +91,7 @@ def registered_parts(view: Any, model_admin: Any = None) -> ViewParts:
     def described(context: RunContext, opened: Any = None) -> Any:
         return holder.assistant_context(context, opened)
 
-    # Its name in chips and logs, and one of its own for those that count its calls.
+    # Its name in chips and logs, and a unique one for code that counts its calls.
     kind = type(holder)
     described.__name__ = kind.__name__
     described.__module__, described.__qualname__ = kind.__module__, kind.__qualname__
@@ -104,15 +104,15 @@ def registered_parts(view: Any, model_admin: Any = None) -> ViewParts:
 
 def load_views() -> None:
     """
-    Import the site's views, which register their tools by that.
+    Import the site's views, which registers their tools.
 
-    A web process has done so at its first request; a worker never would.
+    A web process does so at its first request; a worker never would.
     """
     get_resolver().url_patterns  # noqa: B018 - cached by Django
 
 
 def names_of_views() -> set[str]:
-    """Return the names of the tools that some view keeps for its own pages."""
+    """Return the names of the tools that a view offers on its own pages only."""
     return set(_of_views)
 
 

@@ -1,4 +1,4 @@
-"""The report of `assistant_doctor`: the system checks, and what they cannot see."""
+"""The report of `assistant_doctor`: the system checks, and checks at run time."""
 
 import asyncio
 import uuid
@@ -42,7 +42,7 @@ NO_MODEL, NO_KEY = f"{TAG}.W011", f"{TAG}.W014"
 
 @dataclass(eq=False)
 class DoctorProblem(Exception):
-    """Raised by a look; `blocks` says that no chat can work because of it."""
+    """Raised by a check; `blocks` says that no chat can work because of it."""
 
     id: str
     text: str
@@ -55,7 +55,7 @@ class DoctorProblem(Exception):
 
 @dataclass(kw_only=True, slots=True)
 class DoctorReport:
-    """The facts that were looked at, by name, and the problems with them."""
+    """The facts that were checked, by name, and the problems found."""
 
     facts: dict[str, str] = field(default_factory=dict)
     problems: list[DoctorProblem] = field(default_factory=list)
@@ -80,12 +80,12 @@ def registered() -> dict[str, list[str]]:
 
 
 def examine() -> DoctorReport:
-    """Look at everything that a chat needs."""
+    """Check everything that a chat needs."""
     report = DoctorReport(problems=_from_checks())
     try:
         enabled = conf.enabled()
     except ImproperlyConfiguredAssistant:
-        return report  # the checks have said it
+        return report  # the system checks report it
     if not enabled:
         problem = DoctorProblem(
             "doctor.off",
@@ -125,14 +125,14 @@ def _is_blocking(message_id: str) -> bool:
     return message_id == NO_MODEL
 
 
-# --- the looks ---
+# --- the checks at run time ---
 
 
 def _executor() -> str:
     try:
         waits_s, apart, count = queued_for_s(), count_apart(), len(present())
     except DatabaseError:
-        waits_s, apart, count = 0.0, 0, 0  # the look at the database says it
+        waits_s, apart, count = 0.0, 0, 0  # the check of the database reports it
     if waits_s > QUEUED_S:
         raise DoctorProblem(
             "doctor.executor",

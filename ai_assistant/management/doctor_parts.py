@@ -52,7 +52,7 @@ def _price(name: str) -> Decimal | None:
 
 
 def count_of_tokens() -> tuple[int, int]:
-    """Return how many tokens are good, and how many of them never expire."""
+    """Return how many tokens are valid, and how many of them never expire."""
     lasting = Q(expires_at=None) | Q(expires_at__gt=Now())
     valid = AccessToken.objects.filter(lasting, revoked_at=None, user__is_active=True)
     return valid.count(), valid.filter(expires_at=None).count()
@@ -65,7 +65,7 @@ def who_may_call() -> str:
 
 
 def named_module(name: str) -> str:
-    """Return the id of a module, or none for none. Raise CommandError if unknown."""
+    """Return the id of a module; empty for none. Raise CommandError if unknown."""
     ids = module_ids()
     if name and name not in ids:
         raise CommandError(f"There is no module {name!r}. There are: {', '.join(ids)}.")
@@ -73,7 +73,7 @@ def named_module(name: str) -> str:
 
 
 def judged_tools(user: Any, module: str = "") -> dict[str, Verdict]:
-    """Return the policy of each tool, for `user` or for nobody in particular."""
+    """Return the policy of each tool, for `user` or in general."""
     try:
         if not conf.enabled():
             return {}
@@ -94,7 +94,7 @@ def _judged(tool: ToolDefinition, user: Any, module: str) -> Verdict:
 
 
 def idle_rules() -> list[str]:
-    """Return the rules, of rows, that mean no tool or no module."""
+    """Return the stored rules that match no tool or no module."""
     modules = {"", *module_ids()}
     try:
         rows = list(PolicyRule.objects.order_by("pk"))

@@ -1,4 +1,4 @@
-"""Let go of old conversations, with all that belongs to them."""
+"""Purge old conversations, with all that belongs to them."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -76,7 +76,7 @@ def purge_audit(before: datetime) -> int:
     """
     Delete audit entries from the start of the log up to `before`; return how many.
 
-    Raise ValueError if the log is not whole: what shows that must not go.
+    Raise ValueError if the log is not intact: the evidence must stay.
     """
     seal_all()
     result = verify()

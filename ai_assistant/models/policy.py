@@ -1,7 +1,7 @@
 """
 Patterns that name tools: a small part of regular expressions.
 
-It is small enough that no pattern takes long, whatever it is compared with.
+It is restricted so that no pattern is slow, whatever it is matched against.
 """
 
 import re
@@ -111,7 +111,7 @@ class PolicyRule(models.Model):
         return f"{self.tools}: {self.decision}"
 
     def save(self, *args: Any, **options: Any) -> None:
-        """Save a rule that is right."""
+        """Validate and save the rule."""
         self.full_clean()
         super().save(*args, **options)
 
@@ -124,7 +124,7 @@ class PolicyRule(models.Model):
 
 
 class Grant(models.Model):
-    """A person's word that a tool need not ask again, on one model, in one run."""
+    """A person's approval of a tool for one model, for the rest of a run."""
 
     run = models.ForeignKey(
         "ai_assistant.Run", on_delete=models.CASCADE, related_name="grants"

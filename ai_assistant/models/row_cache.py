@@ -15,10 +15,11 @@ T = TypeVar("T")
 
 class RowCache(Generic[T]):
     """
-    Keeps what `read` returns for POLICY_TTL_S, or until rows are changed here.
+    Caches what `read` returns for POLICY_TTL_S, or until rows change in this process.
 
-    Until a change is committed others may still read the old rows, and it may be
-    rolled back: so it is forgotten once more then, and nothing is kept meanwhile.
+    Until a change is committed, others may still read the old rows, and it may be
+    rolled back: so nothing is cached meanwhile, and the cache is cleared again at the
+    end.
     """
 
     def __init__(self, model: type[Model], read: Callable[[], T]) -> None:
@@ -29,7 +30,7 @@ class RowCache(Generic[T]):
             signal.connect(self._changed, sender=model)
 
     def get(self) -> T:
-        """Return what was read; seldom asks the database."""
+        """Return the cached value; seldom asks the database."""
         now, entry = time.monotonic(), self._entry
         if self._is_changing():
             return self._read()

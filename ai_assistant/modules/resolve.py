@@ -1,4 +1,4 @@
-"""Which module a page selects, and whether what it keeps is open to a user."""
+"""Which module a page selects, and whether a user may use its page-only parts."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -73,9 +73,9 @@ BUILT_IN: tuple[ContextModule, ...] = (
 
 def is_page_open(page: SitePage | None, module: ContextModule, user: Any) -> bool:
     """
-    Return whether `user` gets what `module` and the view keep for the page.
+    Return whether `user` gets the page's own tools of `module` and the view.
 
-    The database is asked only if the site keeps something for it.
+    The database is asked only if there are any.
     """
     if page is None or not _is_kept(page, module):
         return True
@@ -91,7 +91,7 @@ def module_for(view_name: str) -> ContextModule:
     """
     Return the module of the pages of `view_name`: the most specific match.
 
-    Ours are for the pages that no module of the site matches at all.
+    Built-in modules are for pages that no module of the site matches.
     """
     registered = _most_specific(registry.modules().values(), view_name)
     return registered or _most_specific(BUILT_IN, view_name) or DEFAULT

@@ -78,9 +78,9 @@ def _hints(tools: Iterable[ToolDefinition]) -> str:
 
 def _situation(run: Run, user: Any) -> str:
     lines = [f"Signed-in user: {user.get_username()!r}{_role(user)}"]
-    # Its title and query are said by whoever made the link: they are data, below.
+    # Whoever made the link chose its title and query: they are data, below.
     path = run.page_path.partition("#")[0].partition("?")[0]
-    # A page that the person has removed is left out.
+    # A page whose chip the person has removed is left out.
     if path and PAGE not in run.context.get("dropped", ()):
         lines.append(f"Page of the user: {path}")
     return "\n".join([*lines, _moment(run)])

@@ -21,7 +21,7 @@ from ai_assistant.models.run import RunState
 
 
 def live_locks() -> QuerySet[ObjectLock]:
-    """Return the locks that hold now."""
+    """Return the active locks."""
     return ObjectLock.objects.filter(
         run__state=RunState.RUNNING, run__lease_until__gte=database_now()
     )
@@ -31,7 +31,7 @@ def at_work_on(
     model: type[Model], keys: Collection[Any] | None = None
 ) -> QuerySet[ObjectLock]:
     """
-    Return the locks of those of these objects, or of all, that a run works on.
+    Return the active locks of these objects, or of all.
 
     A proxy counts as the table behind it.
     """

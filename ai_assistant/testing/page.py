@@ -1,4 +1,4 @@
-"""Check that the page of a test exists, and what the test says of it."""
+"""Check that the page of a test exists, and the context the test gives it."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -59,7 +59,7 @@ def check_path(path: str) -> None:
 
 
 def _is_page(page: SitePage) -> bool:
-    """Return whether it is more than the admin's answer to all other addresses."""
+    """Return whether it is more than the admin's catch-all view."""
     if not page.is_of_admin:
         return True
     is_rest = getattr(page.view, "__name__", "") == "catch_all_view"
@@ -68,7 +68,7 @@ def _is_page(page: SitePage) -> bool:
 
 
 def _has_object(page: SitePage) -> bool:
-    """Return whether the object of the page exists, for whomever."""
+    """Return whether the object of the page exists, for any user."""
     if page.model_admin is None or not page.info.object_id:
         return True
     try:

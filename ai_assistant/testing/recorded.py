@@ -11,7 +11,7 @@ from ai_assistant.types import JSON, ModelChunk, ModelRequest, Provider
 @dataclass(kw_only=True, slots=True)
 class Recording:
     """
-    Who plays the model, and what it was asked.
+    The provider that plays the model, and the requests it got.
 
     `broken` is an AssertionError of the one who plays, or of a context provider. A
     run makes a sentence of every error; this one is the test's own and is raised

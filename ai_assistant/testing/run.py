@@ -1,4 +1,4 @@
-"""Other tools and other parts, for the length of one test."""
+"""Replace tools and run the assistant within one test."""
 
 import asyncio
 import inspect
@@ -36,7 +36,7 @@ def override_tools(**functions: Callable[..., Any]) -> Iterator[None]:
 
 def temporary_registration() -> AbstractContextManager[None]:
     """
-    Undo at the end all that is registered and removed meanwhile.
+    Undo at the end whatever is registered or removed inside.
 
     Inside, `ai_assistant.tool`, `context` and `register` work as in an
     `assistant.py`. Works as a decorator too.

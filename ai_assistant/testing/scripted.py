@@ -51,7 +51,7 @@ class ScriptedProvider(Provider):
             self.replies.extend(replies)
 
     def add(self, *replies: Reply) -> None:
-        """Append to what is still to be played."""
+        """Append replies to those not played yet."""
         self.replies.extend(replies)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:

@@ -1,4 +1,4 @@
-"""The context providers and tools of a test, which may not fail unseen."""
+"""Watch the context providers and tools of a test, so that no failure is missed."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ logger = logging.getLogger("ai_assistant")
 
 class _ProviderLog(logging.Handler):
     """
-    Notes the first context provider of which the log says something.
+    Records the first context provider that the log mentions.
 
     On a site it leaves a chip and that line, and the message is sent without it; a
     test would only miss some words of the prompt.
@@ -70,7 +70,7 @@ class _ProviderLog(logging.Handler):
 
 @contextmanager
 def watched_providers(recording: Recording) -> Iterator[None]:
-    """Break the recording with the first context provider that fails meanwhile."""
+    """Break the recording with the first context provider that fails inside."""
     log = _ProviderLog(recording)
     logger.addHandler(log)
     try:
@@ -154,7 +154,7 @@ class CallersThread(Executor):
 
 @contextmanager
 def one_thread() -> Iterator[CallersThread]:
-    """Put the caller's thread in the place of the engine's pools."""
+    """Replace the engine's thread pools by the caller's thread."""
     callers = CallersThread()
     with ExitStack() as stack:
         for path, names in POOLS.items():
@@ -165,7 +165,7 @@ def one_thread() -> Iterator[CallersThread]:
 
 PROVIDER = "ai_assistant.testing.recorded.RecordedProvider"
 QUIET_S = 3600.0  # a lease that outlasts every test: the run is never taken over
-ROUNDS = 100  # of long tools and model calls; more is a test that never ends
+ROUNDS = 100  # of long tools and model calls; more means a test that never ends
 
 
 def play(

@@ -1,7 +1,7 @@
 """
 Characters that cannot be seen, or that look like others, made visible.
 
-Whoever approves a value approves what is in it. What is returned here is escaped.
+Whoever approves a value must see all of it. The returned HTML is escaped.
 """
 
 import re
@@ -126,7 +126,7 @@ def mark_hidden_characters(
 
 
 def looks_like(first: str, second: str) -> bool:
-    """Return whether two different texts cannot be distinguished by looking at them."""
+    """Return whether two different texts look the same."""
     if first == second:
         return False
     head, old, new, tail = split_common_ends(first, second)
@@ -137,7 +137,7 @@ def looks_like(first: str, second: str) -> bool:
 
 
 def _begin_alike(first: str, second: str) -> bool:
-    """Return whether long texts may look alike; of most the beginning does not."""
+    """Return whether long texts may look alike: most differ at the beginning."""
     beginnings = [_skeleton(text[:BEGIN_CHARS]) for text in (first, second)]
     shortest = min(map(len, beginnings))
     compared = max(0, shortest - NEAR_CHARS)
@@ -149,7 +149,7 @@ def _begin_alike(first: str, second: str) -> bool:
 
 
 def _is_plain(text: str, *, strict: bool) -> bool:
-    """Return whether there is nothing to mark; most texts are such."""
+    """Return whether there is nothing to mark, as in most texts."""
     letters = {*PLAIN.sub("", text)}
     if not letters:
         return True
@@ -270,7 +270,7 @@ def _tags(same: str) -> Mark:
 
 
 def _spaces(count: int) -> SafeString:
-    """Return the mark of so many plain spaces at an end of a text."""
+    """Return the mark for a number of spaces at an end of a text."""
     if not count:
         return SafeString("")
     title = _("U+0020 SPACE at the end") + (f" ×{count}" if count > 1 else "")  # noqa: RUF001

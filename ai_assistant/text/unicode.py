@@ -2,7 +2,7 @@
 Unicode properties of characters: control, hidden, script, confusable.
 
 Scripts and look-alikes are those of Unicode's own data (UTS #39), as the package
-confusable-homoglyphs has them. Texts are made fit here for a database, a parser and a
+confusable-homoglyphs has them. Texts are normalized here for a database, a parser and a
 reader.
 """
 
@@ -91,7 +91,7 @@ def join_surrogates(text: str) -> str:
 
 
 def whole_json(value: Any) -> Any:
-    """Return the JSON `value` with every text in it made whole."""
+    """Return the JSON `value` with the surrogates of every text joined."""
     if isinstance(value, str):
         return join_surrogates(value)
     if isinstance(value, dict):
@@ -122,19 +122,19 @@ def short_text(text: str, chars: int) -> str:
 
 
 class SurrogateJoiner:
-    """Makes a text whole that comes in pieces, cut anywhere."""
+    """Joins surrogate halves in a text that comes in pieces, cut anywhere."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder(UTF16)("replace")
 
     def add(self, piece: str) -> str:
-        """Return what can be passed on after `piece`; a half at its end is kept back."""
+        """Return the text after `piece`; a half at its end is held back."""
         if not piece.isascii() or self._decoder.getstate()[0]:
             piece = self._decoder.decode(piece.encode(UTF16, "surrogatepass"))
         return piece.replace("\0", REPLACEMENT)
 
     def end(self) -> str:
-        """Return what is left when no more comes."""
+        """Return the text that is still held back."""
         tail = self._decoder.decode(b"", final=True)
         self._decoder.reset()
         return tail

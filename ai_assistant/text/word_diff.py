@@ -1,4 +1,4 @@
-"""Two values as one text in which the words that differ are marked."""
+"""Two values merged into one text, with the differing words marked."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,7 +40,7 @@ class MarkedDiff(NamedTuple):
     """
     A difference as HTML; `whole` only if `brief` leaves something out.
 
-    `more` characters that come or go are in neither: the text is too long.
+    Of a text that is too long, `more` changed characters are in neither.
     """
 
     brief: SafeString
@@ -52,9 +52,9 @@ def marked_diff(
     before: str, after: str, *, strict: bool = False, among: int = 1
 ) -> MarkedDiff:
     """
-    Return `before` and `after` in one, with what goes and what comes marked.
+    Return `before` and `after` in one, with deletions and insertions marked.
 
-    `among` so many differences of one card: the more, the less each may cost.
+    `among` is the number of differences on the card: the more, the less each may cost.
     """
     limit = max(FEW_PIECES, int(MOST_PIECES / sqrt(max(1, among))))
     pieces = diff_words(before, after, most=limit)
@@ -72,7 +72,7 @@ def marked_diff(
 
 
 def mark_lone_value(text: str, *, among: int = 1) -> MarkedDiff:
-    """Return a value that has nothing before it."""
+    """Return a value without a previous one."""
     if len(text) <= LONG_CHARS:
         return MarkedDiff(mark_hidden_characters(text), SafeString(""))
     brief = mark_hidden_characters(_beginning(text))
@@ -82,7 +82,7 @@ def mark_lone_value(text: str, *, among: int = 1) -> MarkedDiff:
 
 
 def whole_text_limit(among: int) -> int:
-    """Return how many characters a text may have of which a card holds the whole."""
+    """Return how long a text may be for a card to hold all of it."""
     return max(LEAST_CHARS, CARD_CHARS // max(1, among))
 
 
@@ -110,7 +110,7 @@ def diff_words(before: str, after: str, *, most: int = MOST_PIECES) -> list[Diff
 
 
 def _by_word(old: str, new: str, most: int) -> list[DiffPiece]:
-    """Return what differs between the words of two texts; nothing if too many."""
+    """Return the word differences of two texts; nothing if there are too many words."""
     if len(old) + len(new) > CARD_CHARS:
         return []
     words = PIECES.findall(old), PIECES.findall(new)
@@ -120,7 +120,7 @@ def _by_word(old: str, new: str, most: int) -> list[DiffPiece]:
 
 
 def _by_line(old: str, new: str, most: int) -> list[DiffPiece]:
-    """Return what differs between the lines of two texts, if they have not too many."""
+    """Return the line differences of two texts, unless there are too many lines."""
     if max(old.count("\n"), new.count("\n")) >= most:
         return _replaced(old, new)
     budget = CARD_CHARS
@@ -149,9 +149,9 @@ def _matched(
 
 def _joined(pieces: Iterable[DiffPiece]) -> list[DiffPiece]:
     """
-    Return each stretch of changes as one piece that goes and one that comes.
+    Return each stretch of changes as one deleted and one inserted piece.
 
-    Changes that only a space parts are one stretch.
+    Changes separated only by a space are one stretch.
     """
     result: list[DiffPiece] = []
     deleted = inserted = ""
@@ -187,7 +187,7 @@ def _shortened(pieces: Sequence[DiffPiece]) -> Iterator[str]:
 
 
 def _brief(pieces: Sequence[DiffPiece]) -> tuple[list[DiffPiece], int]:
-    """Return the first pieces, and how many characters that change are left out."""
+    """Return the first pieces, and how many changed characters are left out."""
     brief: list[DiffPiece] = []
     hidden, room = 0, BRIEF_CHARS
     for piece, text in zip(pieces, _shortened(pieces), strict=True):
@@ -201,7 +201,7 @@ def _brief(pieces: Sequence[DiffPiece]) -> tuple[list[DiffPiece], int]:
 
 
 def _around(text: str, *, is_first: bool, is_last: bool) -> str:
-    """Return what stands beside a change, and "…" for the rest."""
+    """Return the text beside a change, with "…" for the rest."""
     if len(text) <= 2 * AROUND_CHARS:
         begin = end = WORDS.findall(text)
         if len(begin) <= AROUND * (3 - is_first - is_last):
@@ -220,7 +220,7 @@ def _beginning(text: str) -> str:
 
 
 def _shown_length(text: str) -> int:
-    """Return how many characters are shown of a text in its beginning only."""
+    """Return how many characters the beginning of a text shows."""
     if len(text) <= LONG_CHARS:
         return len(text)
     start = text[:LONG_CHARS]

@@ -99,7 +99,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def arguments_digest(name: str, arguments: dict[str, Any]) -> str:
-    """Return what an approval is bound to: the tool and its exact arguments."""
+    """Return the digest that binds an approval to the tool and its exact arguments."""
     canonical = json.dumps([name, arguments], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -109,7 +109,7 @@ def arguments_digest(name: str, arguments: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=CACHED)
 def function_schema(tool: ToolDefinition) -> dict[str, Any]:
-    """Return the tool in the form in which models are offered functions."""
+    """Return the tool as a function schema for models."""
     return {
         "type": "function",
         "function": {
@@ -239,7 +239,7 @@ def split_page(
     return (values, values.pop(PAGE, 1)) if is_paged(tool) else (values, 1)
 
 
-# --- whether they fit ---
+# --- validation ---
 
 
 def validate_arguments(

@@ -44,7 +44,7 @@ def cut_for_card(text: str) -> str:
 
 
 def result_preview(result: ToolResult) -> str:
-    """Return what the card shows of a result; nothing if it failed."""
+    """Return the preview of a result for its card; empty if it failed."""
     return indented_json(result.data) if result.ok else ""
 
 
@@ -80,7 +80,7 @@ async def _paged_later(tool: ToolDefinition, value: Awaitable[Any], page: int) -
 
 # Types of errors after which a call is denied, and not failed.
 REFUSALS = ("permission", "policy", "rate_limited", "not_here")
-# What the model reads of a result that is more than data.
+# The fields that the model reads of a result that is more than data.
 SUCCESS_FIELDS = ("ok", "message", "data", "changed")
 FAILURE_FIELDS = ("ok", "error", "error_type", "suggestion", "schema_hint", "data")
 STORED_CHARS = 1_000_000  # of a result in its row
@@ -166,7 +166,7 @@ def from_exception(name: str, error: BaseException) -> ToolResult:
 
 
 def permission_denied_result(name: str) -> ToolResult:
-    """Return the result of a call that the user has no permission for."""
+    """Return the result of a call for which the user lacks permission."""
     return ToolResult(
         ok=False,
         error=_("You have no permission for “%(name)s”.") % {"name": name},
@@ -189,7 +189,7 @@ def rate_limited(name: str, opens_at: datetime) -> ToolResult:
 
 
 def text_for_model(result: ToolResult) -> str:
-    """Return what the model reads: the data, or an object if there is more to say."""
+    """Return the text for the model: the data, or an object with further fields."""
     if result.ok and not (result.message or result.changed):
         content: Any = result.data
     else:

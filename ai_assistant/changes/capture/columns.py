@@ -36,7 +36,7 @@ def seal_column(value: Any) -> dict[str, str]:
 
 def unseal(value: Any) -> Any:
     """
-    Return what was sealed; any other value as it is.
+    Return the sealed value; any other value unchanged.
 
     Raise CannotUnseal if none of the site's secret keys opens it.
     """

@@ -99,7 +99,7 @@ class Files:
                 self._keep(row, field)
 
     def before_update(self, rows: list[RowImage], assigned: dict[str, Any]) -> None:
-        """Keep the files of rows that get another one, by the columns of an UPDATE."""
+        """Keep the files that an UPDATE of these columns replaces."""
         for row in rows:
             for field in _fields(row.model):
                 if field.column in assigned:
@@ -108,7 +108,7 @@ class Files:
                         self._keep(row, field)
 
     def note_missing(self, rows: list[RowImage]) -> None:
-        """Note which files of rows are not there, before anything is written."""
+        """Note which files of the rows are missing before anything is written."""
         for row in rows:
             for field in _fields(row.model):
                 name = _name(row.before, field)
@@ -116,13 +116,13 @@ class Files:
                     self._missing.add(_key(row, field))
 
     def keep_all(self, rows: list[RowImage]) -> None:
-        """Keep the files of rows that go."""
+        """Keep the files of rows that are deleted."""
         for row in rows:
             for field in _fields(row.model):
                 self._keep(row, field)
 
     def finish(self, rows: list[RowImage]) -> None:
-        """Give each row the files of it that have changed."""
+        """Give each row its changed files."""
         for row in rows:
             for field in _fields(row.model):
                 before, after = _name(row.before, field), _name(row.after, field)
@@ -132,7 +132,7 @@ class Files:
                     self._finish_other(row, field, after)
 
     def close(self) -> None:
-        """Forget what is kept."""
+        """Discard the copies."""
         _close_all(self._opened)
         self._kept.clear()
 

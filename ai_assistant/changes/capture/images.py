@@ -52,7 +52,7 @@ def all_rows(model: Any, alias: str) -> models.QuerySet[Any]:
 def in_batches(
     rows: models.QuerySet[Any], pks: Iterable[Any]
 ) -> Iterator[models.QuerySet[Any]]:
-    """Yield those of `rows` that have these keys, as many as one query may name."""
+    """Yield the `rows` with these keys, in batches that fit one query."""
     keys = list(pks)
     for start in range(0, len(keys), KEYS_PER_QUERY):
         yield rows.filter(pk__in=keys[start : start + KEYS_PER_QUERY])
@@ -155,7 +155,7 @@ def versions(objects: Iterable[models.Model]) -> dict[str, str]:
     """
     Return the digests of the rows of these instances, by row_key.
 
-    A row that is gone has none, and one whose key is a secret or of several columns.
+    Rows that no longer exist, or whose key is secret or composite, are left out.
     """
     return {
         row_key(model, pk): image_digest(image)

@@ -1,10 +1,10 @@
 """
 Record the writes of a tool: images of each row, before and after.
 
-A recording sees every statement of its thread (`statements`). Of each row that one
-is about to change, it takes an image first; when it closes, it reads those rows
-again. So what was rolled back in between leaves no trace. What it cannot take an
-image of is a gap: then the changes are not complete, and must not be called so.
+A recording sees every statement of its thread (`statements`). Before a statement
+changes a row, it takes an image of that row; when it closes, it reads those rows again.
+So work that was rolled back leaves no trace. A change without an image is a gap: the
+recorded changes are then incomplete.
 """
 
 import logging
@@ -87,7 +87,7 @@ def recording() -> Iterator["Recorder"]:
     """
     Record what the block writes; it belongs inside the transaction of the writes.
 
-    Recordings may be nested: what the inner one sees, the outer one does not have.
+    Recordings may be nested: the outer one does not repeat what the inner one sees.
     After the block, `rows` and `gaps` of the recorder are complete. If the block
     raises, nothing is kept.
     """
@@ -155,7 +155,7 @@ class Recorder:
     def cover_delete(
         self, objects: models.QuerySet[Any] | Iterable[models.Model]
     ) -> None:
-        """Take images of these rows and of all that goes or changes with them."""
+        """Take images of these rows and of all rows deleted or changed with them."""
         for model, alias, pks in cascade_rows(objects):
             self.meet(model, alias, pks, is_covered=True, is_going=True)
 
@@ -187,8 +187,8 @@ class Recorder:
         """
         Take images of the rows of a queryset and return them.
 
-        A row that is known keeps the image that it has. If they are more than can
-        be kept, that is a gap.
+        A row that is known keeps the image that it has. Too many rows are recorded as a
+        gap.
         """
         model, limit = concrete(queryset.model), conf.CHANGED_ROWS
         rows: list[RowImage] = []
@@ -225,12 +225,12 @@ class Recorder:
         return (alias, model, pk) in self._rows
 
     def row(self, model: Any, alias: str, pk: Any) -> RowImage | None:
-        """Return what is known of a row."""
+        """Return the image of a row, None if there is none."""
         return self._rows.get((alias, model, pk))
 
     @property
     def has_room(self) -> bool:
-        """Whether one row more may be kept."""
+        """Whether another row may be kept."""
         size_bytes = self._bytes + self.files.size_bytes
         is_small = size_bytes <= conf.CHANGED_BYTES
         return is_small and len(self._rows) < conf.CHANGED_ROWS
@@ -248,7 +248,7 @@ class Recorder:
             self.gap("", "fault", 0)
 
     def drop(self) -> None:
-        """Forget everything: what was recorded has not happened."""
+        """Discard all images: the recorded writes were rolled back."""
         self.rows = []
         self._rows.clear()
         self.files.close()
@@ -283,7 +283,7 @@ class Recorder:
         self._name(unnamed, values)
 
     def _name(self, rows: list[RowImage], values: list[dict[str, Any]]) -> None:
-        """Give the rows their texts, as far as there are not too many of them."""
+        """Set the texts of the rows, of at most MAX_TEXTS in all."""
         if not rows:
             return
         room = max(MAX_TEXTS - self._texts, 0)

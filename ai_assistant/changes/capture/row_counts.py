@@ -26,16 +26,16 @@ class RowCounter:
         self._start = {alias: _counts(connections[alias]) for alias in connections}
 
     def saw(self, alias: str, table: str, count: int) -> None:
-        """Count rows that a statement which was seen has changed."""
+        """Count the rows that an observed statement has changed."""
         self._seen[alias, table if _is_by_table(alias) else ""] += count
         if self._outer is not None:
             self._outer.saw(alias, table, count)
 
     def unseen(self) -> dict[str, int]:
         """
-        Return how many rows more were changed, by table ("" if not known).
+        Return how many rows changed unobserved, by table ("" if unknown).
 
-        To be asked once: the recording around this one need not report them again.
+        Call it once: the recording around this one need not report them again.
         """
         unseen: Counter[str] = Counter()
         for alias, start in self._start.items():

@@ -1,8 +1,8 @@
 """
-Parse SQL statements, as far as their text says for certain what they do.
+Parse SQL statements, as far as their text is unambiguous.
 
-Only statements in the plain form that Django writes are taken apart. All others
-are unclear, which is said, never guessed.
+Only statements in the plain form that Django writes are parsed. All others are reported
+as unclear, never guessed.
 """
 
 import re
@@ -83,13 +83,13 @@ def statement_kind(sql: str) -> Kind:
 
 
 def table_of(sql: str) -> str:
-    """Return the first table that a statement names, "" if that is not plain."""
+    """Return the first table that a statement names, "" if that is unclear."""
     match = NAMED.search(sql)
     return unquoted(match.group(1)) if match else ""
 
 
 def parse_plain_statement(sql: str, params: Any) -> PlainStatement | None:
-    """Take an UPDATE or DELETE apart; None if it is not in the plain form."""
+    """Parse an UPDATE or DELETE; None if it is not in the plain form."""
     start = UPDATE.match(sql) or DELETE.match(sql)
     if start is None or not _is_clear(sql, params):
         return None
@@ -120,7 +120,7 @@ def parse_plain_statement(sql: str, params: Any) -> PlainStatement | None:
 
 
 def insert(sql: str, params: Any) -> Insert | None:
-    """Take an INSERT apart; None if it is not in the plain form, or overwrites."""
+    """Parse an INSERT; None if it is not in the plain form, or overwrites rows."""
     start = INSERT.match(sql)
     if start is None or not _is_clear(sql, params):
         return None
@@ -150,12 +150,12 @@ def placeholders(sql: str) -> int:
 
 
 def outside_quotes(sql: str) -> str:
-    """Return `sql` with all that is in quotes made blank; of the same length."""
+    """Return `sql` with quoted text blanked out, at the same length."""
     return IN_QUOTES.sub(lambda quoted: "." * len(quoted.group()), sql)
 
 
 def top_level(sql: str) -> str:
-    """Return `sql` with what is in quotes or parentheses made blank."""
+    """Return `sql` with quoted and parenthesized text blanked out."""
     blanked = outside_quotes(sql)
     pieces, depth, start = [], 0, 0
     for place in re.finditer(r"[()]", blanked):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReplayCursor:
-    """A driver's cursor, whose rows were fetched already and are given once more."""
+    """A driver's cursor that returns its fetched rows again."""
 
     def __init__(self, cursor: Any, rows: list[Any]) -> None:
         self._cursor, self._rows = cursor, rows
@@ -44,7 +44,7 @@ class ReplayCursor:
 
 
 def with_key(sql: str, insert: Insert, model: Any, connection: Any) -> str:
-    """Return the statement so that it gives back the primary key."""
+    """Return the statement, extended to return the primary key."""
     column = meta(model).pk.column
     if column in insert.returning:
         return sql
@@ -168,7 +168,7 @@ class StatementWatcher:
         self, watched: WatchedStatement, params: Any, connection: Any
     ) -> None:
         insert = sql_text.insert(watched.sql, params)
-        # Not every database says which rows it has inserted, one or many.
+        # Not every database returns the keys of the rows it has inserted.
         returns_single = connection.features.can_return_columns_from_insert
         returns_bulk = connection.features.can_return_rows_from_bulk_insert
         if insert is None or not (returns_single and returns_bulk):

@@ -28,12 +28,13 @@ COUNTED_AS = {
 
 def unexpected_changes(preview: Changes, recorder: Recorder) -> list[str]:
     """
-    Return a sentence for each thing that is not as it was shown.
+    Return a sentence for each difference from what was shown.
 
-    It is More or Less if something comes beside what was shown, or does not come.
-    Whatever was tried out before must happen in just that way. Of an admin action
-    nothing could be shown, since it is code of the site: everything is expected
-    there, and it is listed afterwards.
+    It is an UnexpectedDifference for a change that was not shown, and a
+    MissingDifference for a shown change that does not happen. Whatever was tried out
+    before must happen in just that way. Of an admin action nothing could be shown,
+    since it is code of the site: everything is expected there, and it is listed
+    afterwards.
     """
     if any(change.kind == "action" for change in preview.objects):
         return []
@@ -122,9 +123,9 @@ def _missing_objects(
 
 def left_undone(preview: Changes, recorded: list[RecordedObject]) -> list[str]:
     """
-    Return the names of the shown objects that are not as they were to be.
+    Return the names of the shown objects that were not changed as shown.
 
-    `recorded` is all that was done, of which nothing was unexpected.
+    `recorded` is all that was done; none of it was unexpected.
     """
     actual = ActualChanges(recorded)
     objects = (*preview.objects, *hidden_objects(preview))
@@ -134,7 +135,7 @@ def left_undone(preview: Changes, recorded: list[RecordedObject]) -> list[str]:
 def _fewer_along(
     preview: Changes, objects: list[RecordedObject]
 ) -> list[MissingDifference]:
-    """Return a sentence for each model of which fewer go along than were counted."""
+    """Return a sentence for each model with fewer related changes than counted."""
     counts = Counter(
         (row.label, COUNTED_AS[obj.kind]) for obj in objects for row in obj.rows
     )
@@ -150,7 +151,7 @@ def _fewer_along(
 
 
 def _targets(preview: Changes) -> Counter[tuple[str, str]]:
-    """Return how many rows of each table the call is for, beside what goes along."""
+    """Return how many rows of each table the call itself targets."""
     counts: Counter[tuple[str, str]] = Counter()
     for change in preview.objects:
         counts.update((table, change.kind) for table, _own in keys_of(change.model, ""))

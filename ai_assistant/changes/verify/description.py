@@ -1,4 +1,4 @@
-"""A recording as a person is shown it."""
+"""Describe a recording to a person."""
 
 import re
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ def _renumbered(words: str, changes: Changes, total: int) -> str:
 
 def changes_of(recorder: Recorder, title: str) -> Changes:
     """
-    Return what was recorded, to be shown; then only just that may happen.
+    Return the recorded changes to show; only exactly these may happen later.
 
     For a call that was tried out and rolled back.
     """
@@ -95,7 +95,7 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
 
 
 def gap_texts(recorder: Recorder) -> list[str]:
-    """Return a sentence for each table in which something is not seen."""
+    """Return a sentence for each table with unrecorded changes."""
     tables = dict.fromkeys(gap["table"] for gap in recorder.gaps)
     return [
         _("Something changes in “%(table)s” that cannot be shown.") % {"table": table}

@@ -8,13 +8,13 @@ from ai_assistant.changes.values import columns, parent_links
 
 
 class UnexpectedDifference(str):
-    """Says what would happen beside what was shown."""
+    """A sentence about a change that was not shown."""
 
     __slots__ = ()
 
 
 class MissingDifference(str):
-    """Says what was shown and would not happen."""
+    """A sentence about a shown change that would not happen."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ class RecordedObject:
 
 
 def objects_of(rows: list[RowImage]) -> list[RecordedObject]:
-    """Return the objects of these rows, in the order in which they were met."""
+    """Return the objects of these rows, in the order of recording."""
     rows_by_key = {(row.alias, row.model, row.pk): row for row in rows}
     parts: set[int] = set()
     objects: list[RecordedObject] = []

@@ -31,15 +31,15 @@ Key = tuple[str, str]  # app.model of the table, id
 
 class Expected:
     """
-    Holds one difference against what happened.
+    Compares the shown changes with what happened.
 
-    An object is known by its row in any of its tables. Of a bulk change only the
-    first objects are shown. What the others become is kept beside, as digests; if
-    it is not, they are those of which the versions are known, and the same fields
-    may change in them.
+    An object is identified by its row in any of its tables. A bulk change shows only
+    the first objects. The new values of the others are stored as digests; without
+    these, the others are the objects with known versions, and the same fields may
+    change in them.
 
-    What is done in pieces is given to `sentences` piece by piece: each may be a part
-    of the difference, and what is done once is not expected again.
+    Work done in pieces is passed to `sentences` piece by piece: each may be a part of
+    the shown changes, and a change that has happened is not expected again.
     """
 
     def __init__(self, preview: Changes, *, in_pieces: bool = False) -> None:
@@ -133,7 +133,7 @@ class Expected:
         )
 
     def _goes_along(self, obj: RecordedObject, kind: str) -> bool:
-        """Take an object from those that were counted, with its rows of parents."""
+        """Take an object, with its parent rows, from the counted ones, if any is left."""
         if self._along[obj.row.label, kind] <= 0:
             return False
         for part in obj.rows:
@@ -228,7 +228,7 @@ def _is_field_of(row: RowImage, expected: ObjectChange, change: FieldChange) -> 
 
 
 def _is_chosen(row: RowImage, other: str, change: FieldChange) -> bool:
-    """Return whether a link is, or is no more, as the shown field says."""
+    """Return whether a link was added or removed as the shown field says."""
     if not isinstance(change.raw, list):
         return True
     return (other in map(str, change.raw)) == (row.after is not None)

@@ -68,7 +68,7 @@ def check_fields(
 
 
 def is_by_itself(obj: RecordedObject) -> bool:
-    """Return whether nothing has changed in an object but what fills itself in."""
+    """Return whether only automatic fields of an object have changed."""
     return all(
         is_volatile(field) for field in _fields(obj) if field.attname in obj.fields
     )
@@ -103,14 +103,14 @@ def object_sentence(
 
 
 class Hiding:
-    """Gathers what the objects of one model become."""
+    """Collects the new values of the objects of one model."""
 
     def __init__(self, model: Any) -> None:
         self._links = _link_names(model)
         self._ids: dict[tuple[str, str], dict[str, list[str]]] = {}
 
     def add(self, pk: Any, changes: Iterable[FieldChange]) -> None:
-        """Note what one object becomes, with the key `pk`."""
+        """Add the new values of the object with the key `pk`."""
         for change in changes:
             if not change.attname:
                 value = ""
@@ -122,7 +122,7 @@ class Hiding:
             by_value.setdefault(value, []).append(str(pk))
 
     def fields(self) -> tuple[HiddenField, ...]:
-        """Return all that was noted, as it is stored."""
+        """Return the collected values, as they are stored."""
         return tuple(
             HiddenField(
                 name=name,
@@ -134,7 +134,7 @@ class Hiding:
 
 
 def hidden_objects(preview: Changes) -> list[ObjectChange]:
-    """Return the objects that are held to what is kept of them, named by their key."""
+    """Return the objects that are compared by stored digests, named by their key."""
     model = model_of_label(preview.model)
     links = set() if model is None else _link_names(model)
     changes_by_id: dict[str, list[FieldChange]] = {}

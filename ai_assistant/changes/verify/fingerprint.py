@@ -76,7 +76,7 @@ def _value(
 
 
 def _is_now(value: Any, began_at: float) -> bool:
-    """Return whether a moment is of the recording: the code has asked the clock."""
+    """Return whether a moment lies in the recording: the code has read the clock."""
     try:
         moment = datetime.fromisoformat(value).timestamp()
     except (TypeError, ValueError, OverflowError, OSError):

@@ -31,10 +31,10 @@ Place = tuple[str, str, str]  # alias, app.model of the table, id
 
 class Pieces:
     """
-    Holds the pieces of one call, each against what was shown and not done yet.
+    Compares each piece of a call with what was shown and is not done yet.
 
-    What earlier attempts at the call have done is read from what is kept of it. Ask
-    `unexpected` inside the transaction of a piece, and `keep` once it is committed.
+    Earlier attempts at the call are read from its stored changes. Ask `unexpected`
+    inside the transaction of a piece, and `keep` once it is committed.
     """
 
     def __init__(self, preview: Changes, call: ToolCall) -> None:
@@ -48,7 +48,7 @@ class Pieces:
             self._note(rows)
 
     def unexpected(self, recorder: Recorder) -> list[str]:
-        """Return a sentence for each thing in a piece that is not as it was shown."""
+        """Return a sentence for each difference of a piece from what was shown."""
         self._next, self._rows = self._expected.branch(), recorder.rows
         if self._takes_all:
             return []
@@ -78,7 +78,7 @@ class Pieces:
         return image is not None and image_digest(image) != version
 
     def _is_another(self, row: RowImage) -> bool:
-        """Return whether a changed row is not as an earlier piece left it."""
+        """Return whether a changed row differs from how an earlier piece left it."""
         image = self._left.get(_place(row), row.before) or {}
         before = row.before or {}
         return any(
@@ -92,7 +92,7 @@ class Pieces:
 
 
 def stored_rows(call: ToolCall) -> Iterator[list[RowImage]]:
-    """Yield the rows of each piece of a call, as they are kept, in their order."""
+    """Yield the stored rows of each piece of a call, in order."""
     change_sets = ChangeSet.objects.filter(call=call).order_by("created_at")
     for change_set in change_sets.prefetch_related("rows"):
         rows = (_row(row) for row in change_set.rows.all())
@@ -100,7 +100,7 @@ def stored_rows(call: ToolCall) -> Iterator[list[RowImage]]:
 
 
 def not_done(preview: Changes, call: ToolCall) -> list[str]:
-    """Return the names of the shown objects that a call has left, wholly or partly."""
+    """Return the names of the shown objects that a call has not changed completely."""
     if any(change.kind == "action" for change in preview.objects):
         return []
     return left_undone(preview, done_by(call))

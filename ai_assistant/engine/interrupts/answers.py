@@ -61,7 +61,7 @@ def take_over_by(run: Run, session: SessionStamp) -> None:
     """
     Let the run continue for the session in which its person answers.
 
-    That in which it began may have ended long ago, and the password with it. Raise
+    Its first session may have ended long ago, and the password may have changed. Raise
     Refused scope for a token that may not answer.
     """
     if not session.may_answer:
@@ -96,7 +96,7 @@ def answer_by_message(run: Run, text: str, session: SessionStamp) -> list[Event]
 
 @unit
 def expire(interrupt_id: UUID) -> Decided:
-    """End a wait that has lasted too long. Raise Refused if something has ended it."""
+    """End a wait that has lasted too long. Raise Refused if it has ended already."""
     interrupt = Interrupt.objects.select_related("run", "call").get(pk=interrupt_id)
     lock_run(interrupt.run, waits=False)  # else the next sweep does it
     return store_facts(interrupt.run, kind_named(interrupt.kind).expire(interrupt))

@@ -54,11 +54,11 @@ class Approval(PersonKind):
         return super().open(call, expires_at=clock.now() + lasts, **columns)
 
     def opened(self, interrupt: Interrupt) -> None:
-        """Record in the audit log that a person is asked."""
+        """Record the request in the audit log."""
         approval_asked(interrupt)
 
     def closed(self, interrupt: Interrupt, status: str) -> None:
-        """Record in the audit log how it ended."""
+        """Record the outcome in the audit log."""
         approval_closed(interrupt, status)
 
     def answer(self, interrupt: Interrupt, answer: Answer) -> list[Event]:
@@ -118,7 +118,7 @@ class Approval(PersonKind):
     def approve_by_grant(
         self, call: ToolCall, proposal: JSON, because: str
     ) -> list[Event]:
-        """Approve as the person has said before, bound to what the call would do."""
+        """Approve by an earlier grant, bound to what the call would do."""
         Interrupt.objects.create(
             run_id=call.run_id,
             call=call,
@@ -150,13 +150,13 @@ APPROVAL = register_kind(Approval())
 
 
 def approved_of(call: ToolCall) -> QuerySet[Interrupt]:
-    """Return the approvals of a call that still count, the last one last."""
+    """Return the valid approvals of a call, oldest first."""
     rows = Interrupt.objects.filter(call=call, kind=APPROVAL.name, status=APPROVED)
     return rows.order_by("decided_at", "created_at")
 
 
 def withdrawn_of(call: ToolCall | OuterRef) -> QuerySet[Interrupt]:
-    """Return the approvals of a call that were taken back."""
+    """Return the withdrawn approvals of a call."""
     return Interrupt.objects.filter(
         call=call, kind=APPROVAL.name, status=Interrupt.Status.CANCELLED
     )
@@ -190,7 +190,7 @@ def _take_edited(interrupt: Interrupt, tool: ToolDefinition, edited: Edited) -> 
 def _take_rows(
     interrupt: Interrupt, tool: ToolDefinition, rows: tuple[str, ...]
 ) -> None:
-    """Leave out the rows that were not chosen. Those beyond the shown ones stay."""
+    """Leave out the shown rows that were not chosen. Rows that were not shown stay."""
     name = tool.approval.rows_argument
     if not name or interrupt.proposal is None:
         raise Refused("bad_decision", _("There are no rows to choose from."))
@@ -228,7 +228,7 @@ def _take_rows(
 
 
 def _ids_beyond(preview: Changes, ids: list[Any]) -> set[str]:
-    """Return the ids, as they are written in the proposal, of rows not shown too."""
+    """Return the ids of all rows, shown or not, as the proposal spells them."""
     if preview.versions:
         return {key.partition(":")[2] for key in preview.versions}
     is_whole = preview.total <= len(preview.objects)

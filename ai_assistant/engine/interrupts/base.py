@@ -1,8 +1,9 @@
 """
 The kinds of interrupts, and the base class of a kind.
 
-A kind says how a call begins to wait, what may be answered, and what ends the wait.
-How it looks is said in `render.html.cards.interrupts` and `render.agui.interrupts`.
+A kind defines how a call begins to wait, which answers are valid, and what ends the
+wait. Its presentation is defined in `render.html.cards.interrupts` and
+`render.agui.interrupts`.
 """
 
 import hmac
@@ -36,7 +37,7 @@ from ai_assistant.types import JSON, ToolResult, UserKey
 
 ANSWER_CHARS = 10_000
 OPEN = Interrupt.Status.OPEN
-# How a call ends that was left without an answer.
+# The status and reason of a call that was left without an answer.
 ENDED_AS: dict[str, tuple[str, str]] = {
     Interrupt.Status.DECLINED: (CallStatus.CANCELLED, "skipped"),
     Interrupt.Status.EXPIRED: (CallStatus.DENIED, "expired"),
@@ -96,7 +97,7 @@ class InterruptKind:
         row = Interrupt(run_id=call.run_id, call=call, kind=self.name, **columns)
         row.question = redact(row.question)
         row.options = redact_json(row.options)
-        # What is to be shown or done exactly loses the site's own secrets only.
+        # Values to show or execute exactly lose the site's own secrets only.
         row.proposal = redact_values_json(row.proposal)
         row.request = redact_values_json(row.request)
         row.save(force_insert=True)
@@ -122,14 +123,14 @@ class PersonKind(InterruptKind):
     """
     A kind that a person answers; until then the call keeps its place in the order.
 
-    A kind whose answers are texts has to say only what it takes: `validate`.
+    A kind whose answers are texts only defines `validate`.
     """
 
     is_for_person = True
     run_state = RunState.WAITING_ANSWER
 
     def ask(self, call: ToolCall, ask: Ask) -> Sequence[Event]:
-        """Open what a tool has raised: an `Ask` names its kind."""
+        """Open an interrupt for the `Ask` that a tool has raised."""
         text = join_surrogates(str(ask.question))
         return [self.open(call, question=text, key=ask.key, asked_by=ask.asked_by)]
 
@@ -137,7 +138,7 @@ class PersonKind(InterruptKind):
         self, interrupt: Interrupt, texts: Sequence[str], *, typed: bool = False
     ) -> JSON:
         """
-        Return what the tool is given for `texts`; `typed` ones came as a message.
+        Return the tool's value for `texts`; `typed` ones came as a message.
 
         Raise Refused if they are no answer.
         """
@@ -200,7 +201,7 @@ def register_kind(kind: K) -> K:
 
 
 def unregister_kind(name: str) -> None:
-    """Take a kind away; for tests."""
+    """Remove a kind; for tests."""
     del _kinds[name]
 
 
@@ -239,7 +240,7 @@ def late_interrupts() -> QuerySet[Interrupt]:
     return Interrupt.objects.filter(late, status=OPEN)
 
 
-# --- what kinds close, and what the run does then ---
+# --- closing interrupts, and continuing the run ---
 
 
 def close_interrupts(interrupts: QuerySet[Interrupt], status: str) -> list[Event]:
@@ -266,7 +267,7 @@ def close(
 
 
 def let_go_on(call: ToolCall) -> list[Event]:
-    """Let a call that has waited for a person be executed."""
+    """Release a call that has waited for a person, to be executed."""
     # Its time counts from now: until now the person was thinking.
     ToolCall.objects.filter(pk=call.pk).update(
         status=CallStatus.PENDING, started_at=Now()
@@ -325,7 +326,7 @@ def settle_wait(run_id: UUID) -> bool:
 
 
 def lock_run(run: Run, *, waits: bool = True) -> None:
-    """Hold the row of an unfinished run. Raise Refused already_answered without one."""
+    """Lock the row of an unfinished run. Raise Refused already_answered without one."""
     try:
         pass_by_state(run.pk, waits=waits)
     except LostLease as error:

@@ -51,7 +51,7 @@ class FromPage:
     interrupt_id: UUID
     nonce: str
     tab: str = ""
-    is_client: bool = False  # a client of AG-UI says it, and no page
+    is_client: bool = False  # reported by an AG-UI client, not by a page
     value: JSON = None
     code: str = ""
     error: str = ""
@@ -59,13 +59,13 @@ class FromPage:
 
 
 class Browser(InterruptKind):
-    """Waits until a page, or a client of AG-UI, has carried a request out."""
+    """Waits until a page, or an AG-UI client, has executed a request."""
 
     name = Interrupt.Kind.BROWSER
     run_state = RunState.WAITING_BROWSER
 
     def ask_page(self, call: ToolCall, tool: ToolDefinition, request: JSON) -> Event:
-        """Let the call wait until a page has carried `request` out."""
+        """Let the call wait until a page has executed `request`."""
         waits_s = tool.execution.timeout_browser_s
         is_of_client = call.run.channel == Channel.AGUI
         if is_of_client:
@@ -76,13 +76,13 @@ class Browser(InterruptKind):
         )
 
     def late(self) -> Q:
-        """Return the condition for requests not taken in time, or with a silent tab."""
+        """Return the condition for requests not claimed in time, or with a lost tab."""
         claimed_and_silent = ~Q(tab="") & Q(lease_until__lt=database_now())
         return Q(expires_at__lt=Now()) | claimed_and_silent
 
     def expire(self, interrupt: Interrupt) -> list[Event]:
-        """End a late request: unknown if a tab had begun with it, else failed."""
-        # Asked again behind the lock: a tab may have renewed its lease since.
+        """End a late request: unknown if a tab had claimed it, else failed."""
+        # Checked again under the lock: a tab may have renewed its lease since.
         rows = Interrupt.objects.filter(self.late(), pk=interrupt.pk)
         interrupt.refresh_from_db(fields=["tab"])
         call, expired = interrupt.call, Interrupt.Status.EXPIRED
@@ -106,7 +106,7 @@ def claim_call(report: FromPage) -> bool:
     """
     Give the request to a tab, or renew its lease; False if another has it.
 
-    Raise Refused: not_found as below, no_tab if the page does not say which it is.
+    Raise Refused: not_found as below, no_tab if the page does not name its tab.
     """
     interrupt = find_request(report)
     _check_tab(report)
@@ -147,7 +147,7 @@ finish_call = unit(finish_now)
 
 
 def open_requests(run: Run, *, of_client: bool = False) -> QuerySet[Interrupt]:
-    """Return the open requests that the client of a run owes, or that no page has taken."""
+    """Return the open requests of a run's client, or those no page has claimed."""
     still_open = run.interrupts.filter(kind=BROWSER.name, status=Interrupt.Status.OPEN)
     return still_open.filter(tab="", is_of_client=of_client)
 

@@ -79,7 +79,7 @@ QUESTION = register_kind(Question())
 
 
 def _again(call: ToolCall, ask: Ask) -> str:
-    """Return why a question that was answered is asked again, if that is known."""
+    """Return why an answered question is asked again, if that is known."""
     answered = call.interrupts.filter(
         key=ask.key, asked_by=ask.asked_by, status=Interrupt.Status.ANSWERED
     ).last()
@@ -89,13 +89,13 @@ def _again(call: ToolCall, ask: Ask) -> str:
 
 
 def kind_of(question: Interrupt) -> str:
-    """Return the kind of a question; rows of old know options only."""
+    """Return the kind of a question; old rows have options only."""
     kind = str(question.question_kind)
     return QUESTIONS.SELECT if kind == QUESTIONS.TEXT and question.options else kind
 
 
 def options_of(question: Interrupt) -> list[Option]:
-    """Return the options as id, label and description; rows of old have texts."""
+    """Return the options as id, label and description; old rows have texts."""
     options: list[Option] = [
         option
         if isinstance(option, dict)
@@ -146,7 +146,7 @@ def _meant(question: Interrupt, answers: Sequence[str], *, typed: bool = False) 
 def _several(question: Interrupt, texts: list[str], *, typed: bool) -> list[str]:
     option_of = partial(_option, question, typed=typed)
     if len(texts) == 1 and option_of(texts[0]) is None:
-        # In a message, the options stand one after another.
+        # In a message, the options follow one another.
         parts = [part.strip() for part in texts[0].split(",")]
         texts = parts if all(map(option_of, parts)) else texts
     ids = []
@@ -177,7 +177,7 @@ def _option(question: Interrupt, text: str, *, typed: bool) -> Option | None:
     """
     Return the option that a person means, if it is one and not several.
 
-    A form says ids. Who types has seen labels only: an id may be another's label.
+    A form sends ids. A typed text means labels: an id may be another option's label.
     """
     options = options_of(question)
     by_id = [option for option in options if option["id"].strip() == text]

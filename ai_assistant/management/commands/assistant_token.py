@@ -102,7 +102,7 @@ class Command(BaseCommand):
 def _token(id_or_prefix: str) -> AccessToken:
     """Return the token of that id or prefix. Raise CommandError without just one."""
     condition = Q(prefix=id_or_prefix.rstrip("…"))
-    with suppress(ValueError):  # of what is no id
+    with suppress(ValueError):  # not an id
         condition |= Q(pk=UUID(id_or_prefix))
     tokens = list(AccessToken.objects.select_related("user").filter(condition)[:2])
     if len(tokens) != 1:

@@ -62,7 +62,7 @@ class QuestionForm(Form):
     """Answer a question by a text, yes or no, or by options."""
 
     def schema(self, interrupt: Interrupt) -> dict[str, Any]:
-        """Return what may be answered to this question."""
+        """Return the schema of the answers to this question."""
         kind, kinds = interrupt.question_kind, Interrupt.QuestionKind
         ids = [option["id"] for option in interrupt.options]
         answer: dict[str, Any] = {"type": "string"}
@@ -122,7 +122,7 @@ def pending_calls(run: Run) -> list[str]:
 
 def interrupt_id(interrupt: Interrupt, *, may_answer: bool) -> str:
     """
-    Return the id by which a client answers: only who was given it has it.
+    Return the id by which a client answers; it is unguessable.
 
     A program whose token may not answer is given an id that is not valid for answers.
     """
@@ -131,7 +131,7 @@ def interrupt_id(interrupt: Interrupt, *, may_answer: bool) -> str:
 
 
 def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterrupt:
-    """Return one open interrupt as the protocol has it."""
+    """Return one open interrupt in the protocol's form."""
     form, expires = form_of(interrupt), interrupt.expires_at
     call = _told_call(interrupt.call)
     return ClientInterrupt(
@@ -170,7 +170,7 @@ def _details(interrupt: Interrupt) -> dict[str, Any]:
 
 
 def _preview_json(changes: Changes) -> dict[str, Any]:
-    """Return the difference, without what it is checked by."""
+    """Return the changes as JSON, without the values used to verify them."""
     return {
         "title": changes.title,
         "button": changes.verb or changes.title,

@@ -31,10 +31,9 @@ def messages_of(
     """
     Return the messages (AnyMessage) of a conversation, in order. Asks the database.
 
-    Those of the branch that is shown, or of the one up to `run`.
-    `without` returns ids of messages, and of calls with a result, that a stream is
-    still going to tell of. It is called after the rows are read: what is stored
-    meanwhile would be told twice.
+    Those of the branch that is shown, or of the one up to `run`. `without` returns ids
+    of messages, and of calls with a result, that a stream will still send. It is called
+    after the rows are read: otherwise, rows stored meanwhile would be sent twice.
     """
     path = set(path_of(conversation) if run is None else seen_by(run)[0])
     rows = list(conversation.messages.order_by("position"))

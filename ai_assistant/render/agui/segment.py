@@ -99,7 +99,7 @@ class Segment:
 
     def read(self) -> SegmentUpdate:
         """Return what the client has not received yet."""
-        # First the row: the events are not behind it then.
+        # Read the row first: the events are then at least as new.
         run = Run.objects.select_related("conversation").get(pk=self.run_id)
         self._begin()
         events = events_after(self.run_id, self.translator.seq)
@@ -132,7 +132,7 @@ class Segment:
             for index, event in enumerate(events)
             if event.type == "CUSTOM" and event.payload["name"] == "aia.replaced"
         ]
-        # What only live frames had is lost with the process that sent them.
+        # Text that only live frames had is lost with the process that sent it.
         update.dropped = self.translator.orphans(events, run.epoch)
         if update.dropped:
             update.snapshots.append(_snapshot(run, self.translator.seq))
@@ -172,7 +172,7 @@ class Segment:
         )
 
     def _pause(self, run: Run) -> list[BaseEvent]:
-        """Return how the stream ends if the run waits for whoever reads it."""
+        """Return the end of the stream if the run waits for its reader."""
         usage = usage_of(run, self._first_step) or None
         if run.state in WAITING_FOR_PERSON:
             outcome = RunFinishedInterruptOutcome(

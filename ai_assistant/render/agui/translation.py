@@ -72,12 +72,12 @@ class Translator:
         self._place = ""  # what was sent beyond event `seq`
 
     def skip_steps(self, count: int) -> None:
-        """Treat the first `count` steps as already sent by an earlier stream."""
+        """Treat the first `count` steps as sent by an earlier stream."""
         self._steps.newest = max(self._steps.newest, count - 1)
 
     @property
     def position(self) -> str:
-        """Return where a client stands that has got the event that came out last."""
+        """Return the position of a client that has received the last event."""
         return f"{self.seq}.{self._place}" if self._place else f"{self.seq}"
 
     def stand_at(self, position: str, events: Iterable[StoredEvent]) -> None:
@@ -105,7 +105,7 @@ class Translator:
             self._newest = message_id
             self._live_epochs[message_id] = int(epoch)
             if int(epoch) < self.epoch:
-                # It was taken back already, before what the newer process has sent.
+                # It was dropped already, before the output of the newer process.
                 self._stored.add(message_id)
         self._place = self._here()
 
@@ -139,7 +139,7 @@ class Translator:
 
     @property
     def is_blank(self) -> bool:
-        """Return whether nothing that the model said has been sent."""
+        """Return whether no output of the model has been sent."""
         return not self._newest and not self._open_calls and self.seq <= FIRST_SEQ
 
     # --- stored ---

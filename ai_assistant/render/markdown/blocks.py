@@ -73,7 +73,7 @@ def split_blocks(text: str) -> list[Block]:
 
 
 def cut(text: str) -> Cut:
-    """Cut the closed blocks off a readable text, of which a new block starts."""
+    """Cut the closed blocks off a normalized text that starts with a new block."""
     complete = text[: text.rfind("\n") + 1]
     groups = _groups(block_tokens(complete), complete.split("\n"))
     if not groups:
@@ -89,7 +89,7 @@ def cut(text: str) -> Cut:
 
 
 def cut_all(text: str) -> list[str]:
-    """Cut a readable text that has come to its end into its blocks."""
+    """Cut a finished, normalized text into its blocks."""
     text += "\n"
     split = cut(text)
     tail = text[split.end :]
@@ -137,13 +137,13 @@ def closed_html(source: str, references: References) -> str:
     """Return a closed block as HTML; its definitions are added to `references`."""
     if "[" in source:
         block_tokens(source, references)
-        if references:  # the words may depend on them, so the source is no key
+        if references:  # the HTML may depend on them, so the source is not a key
             return to_html(source, references)
     return _closed.get(source, lambda: to_html(source, {}))
 
 
 def tail_html(source: str, references: References) -> str:
-    """Return an open block as HTML, no half mark in it."""
+    """Return an open block as HTML, without unfinished marks."""
     source = without_undecided_line(source)
     if not source.endswith("\n"):
         source += "\n"

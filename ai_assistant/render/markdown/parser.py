@@ -44,7 +44,7 @@ _cleaner = nh3.Cleaner(
 
 
 def sanitise(html: str) -> str:
-    """Return `html` with nothing in it that is not on the list."""
+    """Return `html` without anything that is not on the allow-list."""
     return _cleaner.clean(html)
 
 
@@ -86,7 +86,7 @@ def without_undecided_line(text: str) -> str:
 
 
 def may_be_table_header(text: str) -> bool:
-    """Return whether `with_table_rule` is worth its parse: not within a table."""
+    """Return whether the text may end in a table header, and is worth parsing."""
     *before, last = text.rstrip("\n").rsplit("\n", 3)[-3:]
     return "|" in last and not (len(before) == 2 and all("|" in row for row in before))
 

@@ -1,4 +1,4 @@
-"""Where a link of the model may go, and what is shown of it."""
+"""Render the parser's tokens; classify where a link of the model may go."""
 
 import re
 from collections.abc import Sequence
@@ -43,8 +43,8 @@ def target(href: str) -> LinkTarget:
     """
     Classify where `href` goes.
 
-    Foreign is all that names a host, also without a scheme. Refused is every
-    other scheme, a host with a user name, and what parsers disagree about.
+    Foreign is any URL with a host, also without a scheme. Refused are all other
+    schemes, hosts with a user name, and URLs that parsers read differently.
     """
     if not href or _ODD.search(href):
         return REFUSED

@@ -36,9 +36,9 @@ def _render(text: str) -> list[str]:
 
 def part_end(text: str) -> int:
     """
-    Return where the first part of a text ends: behind the line that fills it.
+    Return where the first part of a text ends: after the line that fills it.
 
-    Of a text that grows it is the end of what is known, until the part is full.
+    For a growing text it is the end of the text so far, until the part is full.
     """
     if len(text) <= PART_CHARS:
         return len(text)
@@ -91,7 +91,7 @@ def plain_html(text: str) -> str:
 TICK_S = 0.1
 LONG_CHARS = 2048  # above this, an open block is drawn less often
 OPEN_CHARS = 6_000  # above this, the end of an open block is shown as plain text
-GROWN = 4 / 3  # by so much it has grown when all of it is drawn again
+GROWN = 4 / 3  # growth after which all of it is drawn again
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,7 +129,7 @@ class BlockStream:
 
     @property
     def open_chars(self) -> int:
-        """How much text the next look goes through again."""
+        """How many characters the next look parses again."""
         return len(self._open)
 
     @property

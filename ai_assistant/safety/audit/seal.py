@@ -1,4 +1,4 @@
-"""Let go of the oldest entries, so that the rest of the chain still verifies."""
+"""Seal entries, and delete the oldest so that the rest of the chain still verifies."""
 
 import logging
 from collections.abc import Callable
@@ -114,7 +114,7 @@ def anchor_later(n: int, own_hash: str) -> None:
 
 
 def _rows() -> AuditQuerySet:
-    # Those that others hold, as the deletion of their user does, come next time.
+    # Entries that are locked, as while their user is deleted, come next time.
     skips = connection.features.has_select_for_update_skip_locked
     return unsealed_entries().select_for_update(skip_locked=skips)[:SEALED_AT_ONCE]
 

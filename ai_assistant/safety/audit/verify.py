@@ -152,7 +152,7 @@ def _end(
 
 
 def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
-    """Find that the log was emptied: what it had entries about still exists."""
+    """Find an emptied log: objects that it had entries about still exist."""
     first = AuditEntry.objects.order_by("id").first()
     change = ChangeSet.objects.order_by("created_at").first()
     if change is None or head.first > 1:  # what is older was purged
@@ -169,7 +169,7 @@ def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
 
 
 def _not_sealed(head: AuditHead) -> Iterator[AuditFinding]:
-    """Look at what is not sealed yet: it shows when it is altered, not when it is gone."""
+    """Check the unsealed entries: an altered one is found, a deleted one is not."""
     for entry in unsealed_entries().iterator(chunk_size=CHUNK):
         if not is_own_hash(entry) or _is_of_another(entry):
             yield AuditFinding(

@@ -77,8 +77,8 @@ def budgets_for(user: Any) -> list[Budget]:
     """
     Return the budgets that hold for `user`; one query, if groups have none.
 
-    Those of the settings are no rows: they have no key. A budget for this user alone
-    takes the place of that for each user in the same time.
+    Budgets from the settings are not rows: they have no key. A budget for this user
+    alone replaces the one for every user in the same window.
     """
     rows = _rows(user) if budget_rows.get() else ()
     budgets = [*_of_settings(user), *rows]

@@ -25,12 +25,12 @@ OUTPUT_OPTIONS = ("max_completion_tokens", "max_tokens")
 
 
 def tokens_of(chars: int) -> int:
-    """Return how many tokens a text of so many characters has at most, about."""
+    """Return about how many tokens a text of so many characters has at most."""
     return -(-chars // CHARS_PER_TOKEN)
 
 
 def input_tokens(request: ModelRequest) -> int:
-    """Return how many tokens a request has, about."""
+    """Return about how many tokens a request has."""
     payload = json.dumps([request.messages, request.tools], ensure_ascii=False)
     return tokens_of(len(payload))
 

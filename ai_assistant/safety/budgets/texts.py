@@ -39,7 +39,7 @@ def used_up(budget: Budget) -> str:
 
 
 def too_large(budget: Budget) -> str:
-    """Return the sentence for what does not even fit into the whole budget."""
+    """Return the sentence for a request that exceeds the whole budget."""
     return _(
         "This needs more than the whole budget of %(amount)s. Ask for less, or "
         "begin a new conversation."

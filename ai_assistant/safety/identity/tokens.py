@@ -108,13 +108,13 @@ def end_after(days: int | None) -> datetime | None:
 
 
 def find_token(secret: str) -> AccessToken | None:
-    """Return the token with this secret, good or not, its user loaded."""
+    """Return the token with this secret, valid or not, its user loaded."""
     tokens = AccessToken.objects.select_related("user")
     return tokens.filter(digest=_digest(secret)).first()
 
 
 def find_valid_token(secret: str) -> AccessToken | None:
-    """Return the good token with this secret, its user loaded; None if there is none."""
+    """Return the valid token with this secret, its user loaded, or None."""
     token = find_token(secret)
     return token if token is not None and state_of(token) == State.GOOD else None
 
@@ -131,13 +131,13 @@ def state_of(token: AccessToken) -> State:
 
 
 def note_use(token: AccessToken) -> None:
-    """Write down that the token is used now."""
+    """Record that the token is used now."""
     late = Q(last_used_at=None) | Q(last_used_at__lt=Now() - USED_EVERY)
     AccessToken.objects.filter(late, pk=token.pk).update(last_used_at=Now())
 
 
 def note_refusal(token: AccessToken, state: State, ip: str = "") -> None:
-    """Write down that the token was sent though it is not good, once an hour."""
+    """Record that an invalid token was sent, once an hour."""
     late = Q(refused_at=None) | Q(refused_at__lt=Now() - REFUSED_EVERY)
     with transaction.atomic():
         if AccessToken.objects.filter(late, pk=token.pk).update(refused_at=Now()):
@@ -147,10 +147,9 @@ def note_refusal(token: AccessToken, state: State, ip: str = "") -> None:
 
 def mark_revoked(token: AccessToken, *, by: Any = None, ip: str = "") -> bool:
     """
-    Let the token be good for nothing from now on. False if it was revoked before.
+    Revoke the token. Return False if it was revoked before.
 
-    What it has started continues until its next check: see
-    `engine.lifecycle.revocation`.
+    Its runs continue until their next check: see `engine.lifecycle.revocation`.
     """
     with transaction.atomic():
         valid = AccessToken.objects.filter(pk=token.pk, revoked_at=None)
@@ -185,7 +184,7 @@ def token_audit_facts(token: AccessToken) -> dict[str, Any]:
 
 
 def _has_same_password(token: AccessToken) -> bool:
-    """Return whether the password is that of the token's first day."""
+    """Return whether the password is still the one the token was created with."""
     digest = password_digest(token.user)
     if constant_time_compare(token.password_digest, digest):
         return True

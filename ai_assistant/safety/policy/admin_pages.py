@@ -49,7 +49,7 @@ def is_own_page(model_admin: Any, request: HttpRequest, page: Page) -> bool:
 
 def shown_page(model_admin: Any, request: HttpRequest) -> Any:
     """
-    Return the answer of the page of `request` to somebody who looks at it.
+    Return the response of the page of `request` to a GET.
 
     None if it does not open. Its template is not drawn, and what it writes is rolled
     back: no person has decided to open it.
@@ -66,7 +66,7 @@ def shown_page(model_admin: Any, request: HttpRequest) -> Any:
             transaction.set_rollback(True, using=using)
     except (PermissionDenied, Http404):
         return None
-    except Exception:  # code of the site, which may need more than there is
+    except Exception:  # code of the site, which may need more than this request has
         logger.exception("the page %r could not be asked", request.path)
         return None
     opens = response.status_code == 200 and hasattr(response, "context_data")

@@ -48,7 +48,7 @@ def form_limited_fields(
     fields: Iterable[Any],
 ) -> Limits:
     """
-    Return what the page of `obj` names of those of `fields` that its form limits.
+    Return the limits of `fields` on the page of `obj`, where its form has any.
 
     `request` is one of that page.
     """

@@ -1,8 +1,8 @@
 """
 Decide whether a tool runs, asks first, or is refused.
 
-All rules of the site that are for a tool are looked at: deny goes before ask, and
-ask before allow. Without any, the tool's own policy counts, then its effect.
+All rules of the site for a tool are considered: deny goes before ask, and ask before
+allow. Without any, the tool's own policy counts, then its effect.
 """
 
 import logging
@@ -55,7 +55,7 @@ def site_rules() -> list[Rule]:
 
 
 def meant_by(pattern: str, names: Iterable[str]) -> list[str]:
-    """Return those of the names of tools that fit; none if the pattern is wrong."""
+    """Return the names of the tools that match; none if the pattern is invalid."""
     if pattern_error(pattern):
         return []
     return sorted(name for name in names if fits(pattern, name))
@@ -108,9 +108,9 @@ def tool_verdict(
     """
     Return what the site wants for `tool`, called by `user` on a page of `module`.
 
-    The reason is a sentence. What is destructive asks unless it is denied. Raise
-    ImproperlyConfiguredAssistant if the settings or the tool want something else
-    than allow, ask or deny.
+    The reason is a sentence. A destructive tool asks unless it is denied. Raise
+    ImproperlyConfiguredAssistant if the settings or the tool have anything but allow,
+    ask or deny.
     """
     rules = [rule for rule in site_rules() if rule.is_of(tool.name, module)]
     if any(rule.group_id is not None for rule in rules):
@@ -127,7 +127,7 @@ def tool_verdict(
 
 
 def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bool:
-    """Return whether `judge` would deny it, without the words: for every tool."""
+    """Return whether `tool_verdict` would deny it, without building the reason."""
     if tool.approval.policy != "deny" and not any(
         rule.decision == "deny" for rule in site_rules()
     ):

@@ -54,7 +54,7 @@ class ArgumentOrigins:
 
 
 def look_at(arguments: Mapping[str, JSON], origins: Origins) -> ArgumentOrigins:
-    """Return which of the arguments came from data, and whether the person gave any."""
+    """Return which arguments came from data, and whether the person typed any."""
     names = _property_names(origins.schema)
     defaults = _defaults(origins.schema)
     foreign: dict[str, None] = {}
@@ -92,7 +92,7 @@ def _leaves(value: JSON, path: Path) -> Iterator[tuple[Path, JSON, bool]]:
 def _is_site(
     path: Path, value: JSON, *, is_key: bool, names: set[str], defaults: JSON
 ) -> bool:
-    """Return whether the site's own code says this key, or this value by default."""
+    """Return whether the key or the default value comes from the site's code."""
     if is_key:
         return value in names
     # A part of a default counts as well: all of it stands in the site's code.

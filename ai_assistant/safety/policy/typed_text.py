@@ -1,8 +1,8 @@
 """
-Find a value in what a person has typed: word for word, and as a whole.
+Find a value in what a person has typed: verbatim, and as whole words.
 
-What only looks like it never does: invisible characters, look-alikes of another
-script, compatibility forms that the person did not type.
+Look-alikes never match: invisible characters, letters of another script, compatibility
+forms that the person did not type.
 """
 
 import re
@@ -41,11 +41,11 @@ class TypedWords:
         set_field(self, "_numbers", frozenset(_numbers_of(self.texts)))
 
     def has_number(self, value: float | Decimal) -> bool:
-        """Return whether the number stands there as a word of its own."""
+        """Return whether the number occurs as a word of its own."""
         return -MOST < value < MOST and Decimal(str(value)) in self._numbers
 
     def has_text(self, value: str) -> bool:
-        """Return whether the text stands there, between words, and hides nothing."""
+        """Return whether the text occurs between word boundaries, and hides nothing."""
         text = value.strip(" \n\r\t")
         if not text or is_deceptive(text):
             return False
@@ -59,7 +59,7 @@ class TypedWords:
 
 
 def is_deceptive(text: str) -> bool:
-    """Return whether `text` holds what a reader does not see, or takes for another."""
+    """Return whether `text` has invisible or look-alike characters."""
     if any(is_hidden(char) for char in {*text} - {*"\n\r\t"}):
         return True
     return any(

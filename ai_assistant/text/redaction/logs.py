@@ -13,7 +13,7 @@ _formatter = logging.Formatter()
 
 
 class Redacting(logging.Filter):
-    """Lets every record pass, redacted."""
+    """Passes every record on, redacted."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Replace the message, and the traceback if it contains a secret."""
@@ -36,7 +36,7 @@ def clean(text: str) -> str:
 
 
 def install() -> None:
-    """Put the filter on our loggers. Again is harmless."""
+    """Put the filter on our loggers. Idempotent."""
     for name in NAMES:
         logger = logging.getLogger(name)
         if not any(isinstance(log_filter, Redacting) for log_filter in logger.filters):

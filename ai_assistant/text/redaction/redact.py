@@ -36,7 +36,7 @@ class Pattern:
     probe: re.Pattern[str] | None = None  # faster than `regex`, where hints are common
 
     def may_match(self, text: str) -> bool:
-        """Return whether looking for the secret in `text` is worth the time."""
+        """Return whether `text` may match, judged by the hints and the probe."""
         if not any(hint in text for hint in self.hints):
             return False
         return self.probe is None or self.probe.search(text) is not None
@@ -163,7 +163,7 @@ MARK = "[redacted]"
 
 
 def redact(text: str) -> str:
-    """Return `text` without the site's secrets, and without what looks like one."""
+    """Return `text` without the site's secrets, and without likely secrets."""
     return _without_patterns(redact_values(text))
 
 
@@ -231,20 +231,20 @@ OWN_BEGINNING = re.compile(r"(?:a|ai|aia|aia_[A-Za-z0-9_-]*)\Z")
 
 
 class Mask:
-    """Keeps back what may be the beginning of a secret until it is known."""
+    """Holds back text that may be the beginning of a secret."""
 
     def __init__(self) -> None:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Return what can be passed on after `piece`."""
+        """Return the text that can be passed on after `piece`."""
         text = redact_values(self._held + piece)
         held_chars = _beginning(text)
         self._held = text[len(text) - held_chars :]
         return text[: len(text) - held_chars]
 
     def end(self) -> str:
-        """Return what is left when no more comes."""
+        """Return the text that is still held back."""
         held, self._held = self._held, ""
         return held
 

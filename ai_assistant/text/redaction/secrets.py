@@ -1,4 +1,4 @@
-"""Which values are secrets of this site: those of its settings and its environment."""
+"""The secrets of this site, from its settings and its environment."""
 
 import html
 import json

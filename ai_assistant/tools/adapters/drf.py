@@ -16,7 +16,7 @@ def serializer_schema(
     serializer: "type[BaseSerializer[Any]]", *, partial: bool = False
 ) -> dict[str, Any]:
     """Return the schema of the fields that may be written; none required if partial."""
-    # A site without such tools has none of Django REST framework in its memory.
+    # A site without such tools does not load Django REST framework.
     from rest_framework.schemas.openapi import AutoSchema  # noqa: PLC0415
 
     instance = serializer()

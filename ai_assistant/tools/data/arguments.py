@@ -43,7 +43,7 @@ data_tool = partial(tool, shared=True, is_enabled=are_enabled)
 
 def chosen_rows(access: AdminAccess, ids: list[Any], page: Page) -> list[Model]:
     """
-    Return the objects with these ids, in their order, each once.
+    Return the objects with these ids, in the order of the ids, without repeats.
 
     They are those that the list shows, if `page` is "changelist", or whose own page
     finds them. Raise ModelRetry if there are none or too many ids, or an object is

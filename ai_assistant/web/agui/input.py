@@ -29,12 +29,12 @@ def read_input(request: HttpRequest) -> RunAgentInput:
     """
     Return the input of a run. Blocks; call it in a thread.
 
-    What a newer protocol may have added is passed over. Raise Refused: too_large,
-    bad_json, bad_input, unsupported_version.
+    Additions of a newer protocol are ignored. Raise Refused: too_large, bad_json,
+    bad_input, unsupported_version.
     """
     payload = _body(request)
     try:
-        # Without what cannot be stored: of a text that is mended, of a name a fault.
+        # Without characters that cannot be stored: a text is mended, a name is refused.
         body = RunAgentInput.model_validate(_without_unknown(whole_json(payload)))
     except ValidationError as error:
         raise Refused("bad_input", _fault(error)) from error
@@ -51,7 +51,7 @@ def read_input(request: HttpRequest) -> RunAgentInput:
 
 
 def check_type(request: HttpRequest) -> None:
-    """Raise Refused media_type for what is no JSON: a form is not even looked into."""
+    """Raise Refused media_type unless the body is JSON: a form is not parsed."""
     if request.content_type != JSON_TYPE:
         raise Refused(
             "media_type",
@@ -109,7 +109,7 @@ def _without_unknown(payload: dict[str, Any]) -> dict[str, Any]:
 
 def _is_known(message: object) -> bool:
     role = message.get("role") if isinstance(message, dict) else None
-    # Of another type it is an error, to be reported.
+    # Another type is an error to report.
     return not isinstance(role, str) or role in ROLES
 
 
@@ -139,10 +139,10 @@ DESCRIPTION_CHARS, LABEL_CHARS = 500, 80
 
 def read_client_context(body: RunAgentInput) -> dict[str, Any]:
     """
-    Return `Run.context` of what the client says.
+    Return the client's context and tools for `Run.context`.
 
-    Raise Refused: too_large, bad_tool, tool_name_taken. What a client says is data:
-    it can neither stand in for a tool of the site nor be an instruction.
+    Raise Refused: too_large, bad_tool, tool_name_taken. A client's input is data: it
+    can neither replace a tool of the site nor be an instruction.
     """
     items = _items(body.context or [])
     tools = _tools(body.tools or [])

@@ -60,8 +60,8 @@ def new_messages(
     """
     Return the user's messages at the end of the input that are not stored yet.
 
-    All before the last answer is history, and the server has its own of that.
-    Several in a row become one, with the id of the last.
+    Everything before the last answer is history, which the server has itself. Several
+    in a row become one, with the id of the last.
     """
     # Since the last answer.
     after = takewhile(lambda message: message.role != "assistant", reversed(messages))
@@ -85,7 +85,7 @@ def results_by_call(messages: Sequence[Any]) -> dict[str, ToolMessage]:
 
 
 def message_text(message: UserMessage | ToolMessage) -> str:
-    """Return the text of a message; what is no text is passed over."""
+    """Return the text of a message; other parts are ignored."""
     if isinstance(message.content, str):
         return message.content
     texts = [part.text for part in message.content if isinstance(part, TextPart)]
@@ -106,7 +106,7 @@ def read_answers(
     """
     Return the answers to all open interrupts of `run`.
 
-    Entries for others are passed over: they were answered already, or never asked.
+    Entries for other interrupts are ignored: they are answered already, or unknown.
     Raise Refused: interrupts_open if one is left out, bad_payload, scope.
     """
     entries_by_id = {entry.interrupt_id: entry for entry in entries}
@@ -128,7 +128,7 @@ def read_answers(
 def read_results(
     caller: Caller, run: "Run", results: dict[str, ToolMessage]
 ) -> list[FromPage]:
-    """Return the results of calls that the client executes, and still owes."""
+    """Return the results of open calls that the client executes."""
     return [
         _result(caller, interrupt, results[str(interrupt.call_id)])
         for interrupt in open_requests(run, of_client=True)
@@ -190,7 +190,7 @@ class ShowHistory:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Start:
-    """Start a run. `instead_of` waits for the client, and ends with this."""
+    """Start a run. `instead_of` is a run that waits for the client and ends now."""
 
     submission: Submission
     instead_of: UUID | None = None
@@ -202,7 +202,7 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoOn:
-    """Let a waiting run continue."""
+    """Resume a waiting run."""
 
     run_id: UUID
     conversation_id: UUID
@@ -215,7 +215,7 @@ Plan = ShowHistory | Start | GoOn
 
 def plan(caller: Caller, body: RunAgentInput) -> Plan:
     """
-    Return what to do. Reads the database, changes nothing.
+    Return the plan for an input. Reads the database, changes nothing.
 
     Raise Refused: not_found, run_id_used, busy, interrupts_open, nothing_new, and
     what reading answers, context and tools raises.
@@ -317,7 +317,7 @@ def _submission(
 def _again(
     caller: Caller, client: ClientNames, conversation: "Conversation"
 ) -> Submission:
-    """Return another try at a question that had no whole answer."""
+    """Return a submission that retries a question without a complete answer."""
     last = last_run(conversation)
     if last is None or last.state == RunState.SUCCEEDED:
         raise _nothing_new()

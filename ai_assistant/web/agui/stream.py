@@ -40,7 +40,7 @@ def stream_response(
 
 logger = logging.getLogger("ai_assistant")
 
-QUIET_POLLS = 4  # a run that waits is looked at so many times more seldom
+QUIET_POLLS = 4  # a waiting run is polled this many times less often
 FAILED_AGAIN = 3  # reads, after which the client gets an error
 
 
@@ -55,12 +55,12 @@ class Listener(Follower):
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to listen; with a layer that is away, do without."""
+        """Begin to listen; continue without if the layer is down."""
         if await unless_layer_fails(self._join):
             self._task = asyncio.get_running_loop().create_task(self._listen())
 
     async def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._task is None:
             return
         self._task.cancel()
@@ -167,7 +167,7 @@ class Stream:
                 return update
 
     async def _wait(self) -> float:
-        """Wait for news, or until it is time to look again; return the seconds."""
+        """Wait for a notification, or for the next poll; return the seconds."""
         poll_s = float(conf.get("POLL_S")) * (QUIET_POLLS if self._is_quiet else 1)
         loop = asyncio.get_running_loop()
         since = loop.time()

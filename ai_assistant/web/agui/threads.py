@@ -1,4 +1,4 @@
-"""Which conversation a client means by its thread, and what it gets back of it."""
+"""The conversation behind a client's thread, and its history for the client."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def own_id(thread: str) -> UUID | None:
-    """Return the conversation id that a thread is named by, if it is named by one."""
+    """Return the conversation id if the thread's name is one, else None."""
     try:
         conversation_id = UUID(thread)
     except ValueError:
@@ -37,7 +37,7 @@ def find_thread(user: Any, thread: str) -> "Conversation | None":
     not_found if it is another's. Other names are each user's own.
     """
     if not thread:
-        return None  # those that no client has named have no name either
+        return None  # conversations of other channels have no thread id
     rows = conversations(user.pk)
     conversation_id = own_id(thread)
     if conversation_id is None:
@@ -49,7 +49,7 @@ def find_thread(user: Any, thread: str) -> "Conversation | None":
 
 
 def no_thread(thread: str) -> Refused:
-    """Return the refusal of a thread that is not there, or not the caller's."""
+    """Return the error for a thread that does not exist, or is not the caller's."""
     return Refused(
         "not_found", _("There is no thread “%(thread)s”.") % {"thread": thread}
     )
@@ -78,7 +78,7 @@ def history_events(
     state: Any,
 ) -> list[BaseEvent]:
     """
-    Return what an input without messages is answered with, after its start.
+    Return the events that answer an input without messages, after its start.
 
     With a run under way these are the messages before its answer, which follows.
     """
@@ -91,7 +91,7 @@ def history_events(
 
 
 def client_name(run: "Run") -> str:
-    """Return how a client would ask for the stream of `run`: its newest name."""
+    """Return the newest name by which a client can ask for the stream of `run`."""
     last = run.client_runs.order_by("-pk").first()
     return last.client_id if last else str(run.pk)
 

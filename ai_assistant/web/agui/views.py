@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("ai_assistant")
 
-ANSWER_S = 0.3  # for those who look on to say so
+ANSWER_S = 0.3  # for other followers to answer
 
 _left: set[UUID] = set()  # runs whose client has left this process just now
 
@@ -115,7 +115,7 @@ class Attendance:
             self.end()
 
     def end(self) -> None:
-        """Let go of everything, once."""
+        """Release everything, once."""
         if self._ended:
             return
         self._ended = True
@@ -134,9 +134,9 @@ POSITION_CHARS = 100
 
 def attached(request: HttpRequest) -> tuple[Caller, Segment, UUID]:
     """
-    Return who asks, the segment, and its conversation. Asks the database.
+    Return the caller, the segment, and its conversation. Asks the database.
 
-    The header Last-Event-ID says where the client stands. Raise Refused: not_found,
+    The header Last-Event-ID gives the client's position. Raise Refused: not_found,
     bad_input.
     """
     caller, thread, conversation = _named_thread(request)
@@ -207,7 +207,7 @@ async def history_view(request: HttpRequest) -> HttpResponseBase:
 
 
 async def stream_view(request: HttpRequest) -> HttpResponseBase:
-    """Attach to a run, from its beginning or from where the client stands."""
+    """Attach to a run, from its beginning or from the client's position."""
     caller, segment, conversation_id = await in_db(attached, request)
     return await _watched(request, caller, conversation_id, segment)
 
@@ -219,7 +219,7 @@ async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
 
 
 def _read(request: HttpRequest) -> tuple[Caller, RunAgentInput, Plan | None]:
-    """Return what is asked for; no plan while a run ends that its client has left."""
+    """Return the request's plan; None while a run ends that its client has left."""
     check_type(request)  # before the CSRF check, which would parse a form
     caller = identify(request, Scope.RUN)
     body = read_input(request)
@@ -271,7 +271,7 @@ async def _run(
 
 
 async def _segment(planned: Start | GoOn, names: ClientIds) -> Segment:
-    """Do what is planned; return the segment that follows."""
+    """Carry out the plan; return the segment that follows."""
     if isinstance(planned, GoOn):
         after = await go_on(planned.client, planned.run_id, planned.given)
         return Segment(planned.run_id, names, after=after)
@@ -313,7 +313,7 @@ async def _watched(
     segment: Segment,
     first: Iterable[BaseEvent] = (),
 ) -> HttpResponseBase:
-    """Stream a run to a client whose leaving does not stop it."""
+    """Stream a run to a client; the run continues when it leaves."""
     listener = Listener(notifications.group_name(caller.user.pk, conversation_id))
     await listener.start()
     stream = Stream(segment, listener, first)

@@ -75,7 +75,7 @@ class Recorded:
                 self.columns[row.model, row.object_id, attname] = row
 
     def of_field(self, form: Any, name: str) -> RowChange | None:
-        """Return the change of which the field still holds what was written."""
+        """Return the change whose value the field still holds."""
         field = model_field(form, name)
         if field is None:
             return self._of_the_form_alone(form, name)
@@ -161,7 +161,7 @@ def _keys(row: Any) -> set[tuple[str, str]]:
 
 
 def _holds(form: Any, name: str, field: Any, image: Any) -> bool:
-    """Return whether the row still has an image's value, or what a form makes of it."""
+    """Return whether the row still has the image's value, or a form's version."""
     current = raw(field, getattr(form.instance, field.attname))
     if same_value(current, (image or {}).get(field.attname)):
         return True
@@ -169,7 +169,7 @@ def _holds(form: Any, name: str, field: Any, image: Any) -> bool:
 
 
 def _form_value(form: Any, name: str, field: Any, image: Any) -> Any:
-    """Return what the form would show if the row were as an image says."""
+    """Return the form's value if the row had the values of an image."""
     row = copy(form.instance)
     stored = (image or {}).get(field.attname)
     setattr(row, field.attname, value_or(stored, lambda: field.to_python(stored)))
@@ -190,7 +190,7 @@ def _conflict(
 
 
 def _would_change(form: Any, name: str) -> bool:
-    """Return whether the post would write something else than there is."""
+    """Return whether the post would change the stored value."""
     bound, field = form[name], model_field(form, name)
     if not bound.field.has_changed(bound.initial, bound.data):
         return False
@@ -244,7 +244,7 @@ def _theirs(form: Any, name: str) -> str:
 
 
 def _offered(linked: Iterable[Any], limit: Any) -> list[Any]:
-    """Return those of linked objects that the form names."""
+    """Return the linked objects that the form offers."""
     linked = list(linked)
     if limit is None:
         return linked

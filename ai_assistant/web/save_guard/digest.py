@@ -1,9 +1,8 @@
 """
 A signed digest of each field of an admin form, as it was when it was opened.
 
-It stands in the form itself and comes back with it. A digest is keyed, so that no
-value can be guessed from it, and bound to the user, the page, the moment, the row
-and the field.
+It is part of the form and is posted with it. A digest is keyed, so that no value can be
+guessed from it, and bound to the user, the page, the moment, the row and the field.
 """
 
 import base64
@@ -41,7 +40,7 @@ FORMSET_FIELDS = frozenset({DELETION_FIELD_NAME, ORDERING_FIELD_NAME})
 # The tag whose attributes have this id; quote-aware, as a value may hold ">".
 FORM = rb"""<form\b(?=(?:[^>"']|"[^"]*"|'[^']*')*?\sid=["']?%s["'\s>])(?:[^>"']|"[^"]*"|'[^']*')*>"""
 
-# What stands in a comment or in a script is no form.
+# A form in a comment or in a script does not count.
 ANY_FORM = re.compile(
     rb"""<!--.*?-->|<(script|style|title|textarea|template)\b.*?</\1|"""
     rb"""(?P<tag><form\b(?:[^>"']|"[^"]*"|'[^']*')*>)(?P<inside>.*?)</form\b""",
@@ -70,7 +69,7 @@ class Opened:
     secret: bytes
 
     def had(self, form: Any, name: str, value: Any) -> bool:
-        """Return whether the field was opened with a value that is shown so."""
+        """Return whether the field was opened with this value."""
         return _digest(self.secret, form, name, value) in self.digests
 
 
@@ -158,7 +157,7 @@ def _say_without(
     page_forms: Sequence[Any],
     form_id: str,
 ) -> None:
-    """Log, once for each model and template, that a save there is not compared."""
+    """Log, once for each model and template, that saves there are not compared."""
     view = getattr(request.resolver_match, "url_name", None) or ""
     is_whole = view.endswith(OF_A_FORM) and b"<body" in response.content
     if not is_whole or not any(_html_names(page_forms)):
@@ -171,7 +170,7 @@ def _say_without(
 
 
 def hidden_input(token: str) -> str:
-    """Return the field in which the token stands; the browser must not fill it in."""
+    """Return the hidden field with the token; the browser must not fill it in."""
     return format_html(
         '<input type="hidden" name="{}" value="{}" autocomplete="off">', NAME, token
     )
@@ -204,7 +203,7 @@ def digest_forms(request: HttpRequest, page_forms: Iterable[Any], *, key: str) -
 
 
 def read_digest(request: HttpRequest) -> Opened | None:
-    """Return what the posted form was opened with; None if it does not say, or lies."""
+    """Return what the posted form was opened with; None if missing or forged."""
     token = request.POST.get(NAME, "")
     for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         signer = Signer(key=secret, salt=_salt(request), fallback_keys=[])
@@ -238,7 +237,7 @@ def field_names(form: Any) -> Iterator[str]:
 
 
 def model_field(form: Any, name: str) -> Any:
-    """Return the field of the model that the form's one writes; None without."""
+    """Return the model field that the form field writes; None if there is none."""
     try:
         field = meta(form.instance).get_field(name)
     except FieldDoesNotExist:
@@ -248,7 +247,7 @@ def model_field(form: Any, name: str) -> Any:
 
 
 def held_value(form: Any, name: str, row: Any = None) -> Any:
-    """Return what a browser would post of the field as its row is now, or as `row`."""
+    """Return the value a browser would post for the stored row, or for `row`."""
     bound = form[name]
     value = _held(form, name, row or form.instance)
     if isinstance(bound.field, forms.FileField):
@@ -261,12 +260,12 @@ def held_value(form: Any, name: str, row: Any = None) -> Any:
 
 
 def posted_value(form: Any, name: str) -> Any:
-    """Return what was posted of the field, in the form that `held_value` has."""
+    """Return the posted value of the field, as `held_value` returns it."""
     return _read(form[name], form.data, form.files)
 
 
 def _held(form: Any, name: str, row: Any) -> Any:
-    """Return what the row holds, even if the page's code shows something else."""
+    """Return the row's value, even if the page's code shows something else."""
     field = model_field(form, name)
     if field is None or field.many_to_many:
         return form[name].initial

@@ -1,4 +1,4 @@
-"""Keeps a form of the admin from saving an object that a run works on just now."""
+"""Keeps an admin form from saving an object that a run has locked."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def page_with_locks(request: HttpRequest) -> SitePage | None:
 
 def answer_if_locked(request: HttpRequest, page: SitePage) -> HttpResponse | None:
     """
-    Return the page that says who works on the object, instead of a save.
+    Return the page that names who works on the object, instead of a save.
 
     It holds all that was entered. A form that is only opened gets a message.
     """

@@ -50,7 +50,7 @@ def saves_rows(request: HttpRequest) -> bool:
 
 
 def page_with_digest(request: HttpRequest) -> SitePage | None:
-    """Return the page if its post says with what it was opened. Asks no database."""
+    """Return the page if its post has a digest. Asks no database."""
     if not saves_rows(request):
         return None
     page = find_page(request.get_full_path())
@@ -64,7 +64,7 @@ def answer_if_stale(request: HttpRequest, page: SitePage) -> HttpResponse | None
     """
     Return the page on which the person decides, instead of a save.
 
-    It holds all that was entered. What was decided there is put into the post.
+    It holds all that was entered. The decisions made there are put into the post.
     """
     opened = read_digest(request)
     if opened is None:
@@ -107,7 +107,7 @@ def _answer(
 
 
 def _page_forms(request: HttpRequest, page: SitePage) -> Iterator[Any]:
-    """Yield the posted forms of rows that are there, as the page itself makes them."""
+    """Yield the posted forms of existing rows, as the page itself makes them."""
     admin = page.model_admin
     if not admin.admin_site.has_permission(request):
         return
@@ -137,14 +137,14 @@ def _list_forms(request: HttpRequest, admin: Any) -> Iterator[Any]:
 
 
 def _rows_of(formset: Any) -> Iterator[Any]:
-    """Yield the forms of a formset, but of rows that the person deletes."""
+    """Yield the forms of a formset, except those of rows that the person deletes."""
     deletion = forms.formsets.DELETION_FIELD_NAME
     for form in formset.initial_forms:
         if deletion not in form.fields or not form[deletion].data:
             yield form
 
 
-# --- what has been recorded ---
+# --- recorded changes ---
 
 
 def _changed_since(
@@ -187,13 +187,13 @@ def _posted_ids(request: HttpRequest, key: str) -> list[str]:
     return [str(value) for name, value in request.POST.items() if name.endswith(ending)]
 
 
-# --- what the person decides ---
+# --- decisions of the person ---
 
 
 def _decide(
     request: HttpRequest, page_forms: Iterable[Any], choices: Mapping[str, str]
 ) -> None:
-    """Put into the post what the rows hold, for each field that is to be taken."""
+    """Put the stored value into the post for each field that the person gives up."""
     data = request.POST.copy()
     for form in page_forms:
         for name in field_names(form):

@@ -1,4 +1,4 @@
-"""The ModelAdmins of a site, asked in the name of the user."""
+"""The ModelAdmins of a site, called as the user."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -179,12 +179,12 @@ def find_object(access: AdminAccess, object_id: Any, page: Page = "change") -> A
 
 def is_closed(model: type[Any]) -> bool:
     """
-    Return whether no tool shows rows of the model, to whichever user.
+    Return whether no tool shows rows of the model to any user.
 
-    These are sensitive models, those whose primary key is sensitive, tables that
-    hold the links of a sensitive many-to-many field, with their proxies and children,
-    and models whose rows each grant a permission. What a package registers in an
-    admin for the sake of a page, and is no model, has no rows.
+    These are sensitive models, those whose primary key is sensitive, tables that hold
+    the links of a sensitive many-to-many field, with their proxies and children, and
+    models whose rows each grant a permission. Registered classes that are not models,
+    which packages use for a page, have no rows.
     """
     return (
         not issubclass(model, Model)
@@ -248,7 +248,7 @@ def _links(model: type[Model]) -> Iterator[Any]:
 def _first(
     sites: list[AdminSite], model: type[Model], user: Any, *, perm: str = ""
 ) -> AdminAccess | None:
-    """Return the access through the first site that admits the user, or None."""
+    """Return the access through the first site that lets the user in, or None."""
     opened = (_open(site, model, user, perm=perm) for site in sites)
     return next(filter(None, opened), None)
 
@@ -269,7 +269,7 @@ def _open(
 
 
 def _may(access: AdminAccess, action: str) -> bool:
-    """Return whether the user may add or delete objects, or perhaps some of them."""
+    """Return whether the user may add or delete objects, or at least some."""
     codename = get_permission_codename(action, access.options)
     permission = f"{access.options.app_label}.{codename}"
     has = getattr(access.model_admin, f"has_{action}_permission")

@@ -112,4 +112,4 @@ def object_name(obj: models.Model) -> str:
     if is_closed(type(obj)):
         return str(obj.pk)
     key = "" if obj.pk is None else str(obj.pk)
-    return value_or(key, lambda: str(obj))  # an object may be half made
+    return value_or(key, lambda: str(obj))  # an object may be incomplete

@@ -3,7 +3,7 @@ The rows and fields that the pages of a ModelAdmin show.
 
 A page is more than `get_queryset`: the site may limit rows by a ChangeList or a search
 of its own, and close the page of an object by `get_object`, a permission of the object,
-or a view. Each of them is asked only where the site has overridden it.
+or a view. Each is called only where the site has overridden it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -171,7 +171,7 @@ def _opens(access: AdminAccess, row: Model) -> bool:
 
 
 def page_rows(access: AdminAccess, page: Page = "change") -> QuerySet[Any]:
-    """Return the rows among which the page of an object looks it up."""
+    """Return the rows in which the page of an object looks it up."""
     request = access.at_object(ANY, page).request
     return access.model_admin.get_queryset(request).order_by()  # type: ignore[no-any-return]
 

@@ -68,7 +68,7 @@ def aggregate_objects(
     with wrong_values():
         rows = search_rows(access, changelist_rows(access), search)
         rows = lookups.apply_lookups(access, rows, filters)
-        # The same rows without what the site has joined and counted to them.
+        # The same rows without the site's own joins and annotations.
         unjoined = access.model._base_manager.using(rows.db)
         rows = unjoined.filter(pk__in=rows.order_by().values("pk"))
         paths = [lookups.find_path(access, name) for name in measured]

@@ -1,4 +1,4 @@
-"""A token of what was read of an object, and whether the object is still so."""
+"""A token of an object's values as read, and whether they have changed since."""
 
 import base64
 import binascii
@@ -92,7 +92,7 @@ class _Encoder(DjangoJSONEncoder):
 
 
 class Freshness:
-    """Compare objects with what tools of this conversation have read of them."""
+    """Compare objects with the versions that tools of this conversation have read."""
 
     def __init__(self, context: RunContext, access: AdminAccess) -> None:
         self.context, self.access = context, access
@@ -100,7 +100,7 @@ class Freshness:
 
     def refuse(self, obj: Model, token: str = "") -> ToolResult | None:
         """
-        Return the refusal of a change of `obj` if it is not as it was read, or None.
+        Return the refusal of a change if `obj` has changed since it was read, or None.
 
         `token` is the version in the call; without it, that of the newest call that
         read or wrote the object.
@@ -109,7 +109,7 @@ class Freshness:
         names = [
             name
             for name in (changed_since(self.access, obj, token) if token else ())
-            # Every save sets these by itself.
+            # Every save sets these automatically.
             if not getattr(self.access.options.get_field(name), "auto_now", False)
         ]
         if not names:

@@ -30,7 +30,7 @@ ACTIONS_NAMED = 30
 
 
 def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
-    """Return the objects that the action would get: its effect is unknown."""
+    """Return the objects passed to the action; its effect is unknown."""
     access = find_access(context, model)
     request, _function = _action(access, action, ids)
     objects = chosen_rows(access, ids, "changelist")

@@ -41,7 +41,7 @@ from ai_assistant.tools.data.writing.submission import (
 )
 from ai_assistant.types import RunContext, ToolResult
 
-# A thousand rows take one to three seconds; SQLite lets others wait for five.
+# A thousand rows take one to three seconds; SQLite waits for a lock for five.
 WRITE_TIMEOUT_S = 4.0
 
 
@@ -51,7 +51,7 @@ def preview_bulk(
     """
     Return the first changed objects and their number; each is validated.
 
-    Of the others, the new values are kept, to be compared with what happens.
+    The new values of the others are stored, to compare them with the changes.
     """
     access = find_access(context, model)
     hiding = Hiding(access.model)
@@ -260,7 +260,7 @@ def _share_fields(form_class: Any) -> None:
     form_class.base_fields = SharedFields(form_class.base_fields)
     for field in form_class.base_fields.values():
         if isinstance(field, forms.ModelChoiceField):
-            # Each form would do it again, upon what the last one left.
+            # Each form would do it again, on top of the last one's result.
             apply_limit_choices_to_to_formfield(field)
             field.limit_choices_to = None
         if type(field) is forms.ModelChoiceField:

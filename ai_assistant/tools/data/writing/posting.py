@@ -1,4 +1,4 @@
-"""The data a browser would post for a form: its own values, and new ones over them."""
+"""The data a browser would post for a form: its values, overridden by new ones."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -40,7 +40,7 @@ READERS: tuple[tuple[Any, Callable[[str], Any]], ...] = (
 )
 
 
-# --- what may be set ---
+# --- allowed fields ---
 
 
 def check_names(form: Any, names: Iterable[str], fixed: Collection[str] = ()) -> None:
@@ -101,11 +101,11 @@ def _model_field(form: Any, name: str) -> Any:
         return None
 
 
-# --- what is posted ---
+# --- posted data ---
 
 
 def post_form(data: QueryDict, form: Any) -> None:
-    """Put into `data` all that a browser would post of `form`, as it is shown."""
+    """Put into `data` everything a browser would post for `form` as shown."""
     for bound in form:
         field = bound.field
         if isinstance(unwrapped_widget(field.widget), forms.FileInput):

@@ -1,4 +1,4 @@
-"""The titles and results of calls that write: what is saved, or what is wrong."""
+"""The titles and results of calls that write: saved objects or form errors."""
 
 from collections.abc import Sequence
 from typing import Any

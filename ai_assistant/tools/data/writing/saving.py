@@ -30,8 +30,8 @@ def save(context: RunContext, submitted: FormSubmission) -> Model:
     """
     Save a valid page and return its object, with an entry in its history.
 
-    The methods of the ModelAdmin are called in the same order as by its own page.
-    Raise ModelRetry if its code finds a value wrong only now.
+    The methods of the ModelAdmin are called in the same order as by its own page. Raise
+    ModelRetry if its code rejects a value only now.
     """
     model_admin, request = submitted.access.model_admin, submitted.access.request
     form, formsets, adds = submitted.form, submitted.formsets, submitted.adds
@@ -167,7 +167,7 @@ def _newest_entries(context: RunContext, objects: Sequence[Model]) -> list[LogEn
 
 
 def record_rows_before(changed: Iterable[Model], deleted: Iterable[Model]) -> None:
-    """Let the recorder of this call, if there is one, store the rows as they are."""
+    """Let the recorder of this call, if any, take images of the rows first."""
     current = recorder.current_recorder()
     if current is None:
         return
