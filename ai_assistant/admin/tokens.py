@@ -275,7 +275,7 @@ class AccessTokenAdmin(ReadOnlyAdmin):
     ) -> HttpResponse | None:
         """Ask for confirmation, then revoke the selected tokens."""
         if "confirmed" not in request.POST:
-            return self._asked(request, queryset)
+            return self._confirmation_page(request, queryset)
         count = sum(self._revoke(request, token) for token in queryset)
         message = ngettext(
             "%(count)s access token was revoked.",
@@ -302,7 +302,7 @@ class AccessTokenAdmin(ReadOnlyAdmin):
             self.log_change(request, token, _("Revoked."))
         return is_revoked
 
-    def _asked(
+    def _confirmation_page(
         self, request: HttpRequest, tokens: QuerySet[AccessToken]
     ) -> HttpResponse:
         working = runs_of_tokens(tokens.values("pk"))

@@ -54,7 +54,7 @@ def rows_since(
     for table, ids in ids_by_table.items():
         condition |= Q(model=table, object_id__in=list(ids))
     changes = RowChange.objects.filter(
-        condition | _naming(key, parts), change_set__created_at__gte=moment
+        condition | _rows_naming(key, parts), change_set__created_at__gte=moment
     )
     rows = changes.select_related("change_set__user")
     newest = rows.order_by("-change_set__created_at", "-order")[:MOST]
@@ -76,7 +76,7 @@ def object_changed_since(
     """
     condition = Q(model__in=tables_of(model), object_id=key)
     return RowChange.objects.filter(
-        condition | _naming(key, parts),
+        condition | _rows_naming(key, parts),
         change_set__created_at__gt=moment,
         change_set__user_id=user_id,
     ).exists()
@@ -87,7 +87,7 @@ def tables_of(model: Any) -> list[str]:
     return [label(table_model) for table_model in (model, *meta(model).all_parents)]
 
 
-def _naming(key: str, parts: Parts) -> Q:
+def _rows_naming(key: str, parts: Parts) -> Q:
     """Return the condition of rows that name the object, before or after the change."""
     keys: list[object] = [key]
     if key.isdecimal() and str(int(key)) == key:

@@ -81,13 +81,13 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, partial):
         yield from (value.func, *value.args, *value.keywords.values())
     elif isinstance(value, FunctionType):
-        yield from _captured(value)
+        yield from _closure_values(value)
     elif not isinstance(value, type | str | bytes):
         yield getattr(value, "__self__", None)
         yield from getattr(value, "__dict__", {}).values()
 
 
-def _captured(function: FunctionType) -> Iterator[Any]:
+def _closure_values(function: FunctionType) -> Iterator[Any]:
     yield getattr(function, "__wrapped__", None)
     for cell in function.__closure__ or ():
         try:

@@ -70,14 +70,14 @@ def collect_items(
         return PageItems(items=list(browser))
     page_items = PageItems(page=page)
     user, path = context.user, page.info.path
-    page_items.items += _described(
+    page_items.items += _items_or_error(
         PAGE, _("This page"), path, lambda: [page_item(page, user)]
     )
-    page_items.items += _described(
+    page_items.items += _items_or_error(
         OBJECT, page_title(page), path, lambda: _object_items(page_items, page, user)
     )
     if _is_open(page_items, page, user):
-        page_items.items += _asked_in_turn(page, context, page_items.opened)
+        page_items.items += _provided_items(page, context, page_items.opened)
     page_items.items += without_texts(browser) if is_withheld(page) else browser
     page_items.items.sort(key=lambda item: -item.priority)  # stable
     return page_items
@@ -97,7 +97,7 @@ def sent_items(items: Iterable[ContextItem], chips: KeptChips) -> list[ContextIt
 # --- the items of every page ---
 
 
-def _described(
+def _items_or_error(
     item_id: str, title: str, path: str, items: Callable[[], list[ContextItem]]
 ) -> list[ContextItem]:
     """Return the items, or one that reports the error to its owner only."""
@@ -131,7 +131,7 @@ def _is_open(page_items: PageItems, page: SitePage, user: Any) -> bool:
 # --- what the site's code adds ---
 
 
-def _asked_in_turn(
+def _provided_items(
     page: SitePage,
     context: RunContext,
     opened: Any,
@@ -141,12 +141,13 @@ def _asked_in_turn(
     providers = list(providers_of(page))
     in_turn = sorted(providers, key=lambda provider: _bulkhead.hangs(_key(provider)))
     items = {
-        id(provider): _asked(provider, context, opened, until) for provider in in_turn
+        id(provider): _ask_within_time(provider, context, opened, until)
+        for provider in in_turn
     }
     return [item for provider in providers for item in items[id(provider)]]
 
 
-def _asked(
+def _ask_within_time(
     provider: ContextProvider,
     context: RunContext,
     opened: Any,

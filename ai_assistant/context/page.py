@@ -67,7 +67,7 @@ def _info(
     title: str,
 ) -> PageInfo:
     name = match.view_name or ""
-    action, app_label, model_name = _admin_words(match, model_admin)
+    action, app_label, model_name = _admin_labels(match, model_admin)
     object_id = ""
     if action in ("change", "delete", "history"):
         object_id = unquote(str(match.kwargs.get("object_id", "")))
@@ -86,7 +86,7 @@ def _info(
     )
 
 
-def _admin_words(match: ResolverMatch, model_admin: Any) -> tuple[str, str, str]:
+def _admin_labels(match: ResolverMatch, model_admin: Any) -> tuple[str, str, str]:
     if "admin" not in match.app_names:
         return "", "", ""
     url_name = match.url_name or ""

@@ -20,13 +20,13 @@ TEXTS = frozenset({"browser.page-fields", "browser.page-selection"})
 def is_withheld(page: SitePage) -> bool:
     """Return whether objects of the page are sensitive, or kept from the assistant."""
     admin = page.model_admin
-    return admin is not None and _is_kept(admin.model, admin)
+    return admin is not None and _is_hidden(admin.model, admin)
 
 
 def is_withheld_model(page: SitePage, model: Any) -> bool:
     """Return the same for objects that a page leads to, by its AdminSite."""
     site = page.model_admin.admin_site
-    return _is_kept(model, site._registry.get(model))
+    return _is_hidden(model, site._registry.get(model))
 
 
 def without_texts(items: Iterable[ContextItem]) -> Iterator[ContextItem]:
@@ -38,7 +38,7 @@ def without_texts(items: Iterable[ContextItem]) -> Iterator[ContextItem]:
             yield item
 
 
-def _is_kept(model: Any, model_admin: Any) -> bool:
+def _is_hidden(model: Any, model_admin: Any) -> bool:
     return is_sensitive_model(model) or is_opted_out(model, model_admin)
 
 

@@ -285,7 +285,7 @@ def _model() -> str:
 def _data_tools() -> str:
     if not conf.get("DATA", "TOOLS"):
         return "switched off by DATA['TOOLS']"
-    user = _someone()
+    user = _active_superuser()
     if reasons := why_missing(user) if user is not None else []:
         raise DoctorProblem(
             "doctor.admin",
@@ -299,7 +299,7 @@ def _data_tools() -> str:
     return f"of AdminSite {names or 'none'}, {user_text}"
 
 
-def _someone() -> Any:
+def _active_superuser() -> Any:
     """Return a user whom every AdminSite should let in, or None."""
     users = get_user_model()._default_manager.order_by("pk")
     try:

@@ -78,7 +78,7 @@ def judged_tools(user: Any, module: str = "") -> dict[str, Verdict]:
         if not conf.enabled():
             return {}
         return {
-            name: _judged(tool, user, module)
+            name: _verdict_of(tool, user, module)
             for name, tool in sorted(registry.tools().items())
             if not tool.display.renders_only
         }
@@ -86,7 +86,7 @@ def judged_tools(user: Any, module: str = "") -> dict[str, Verdict]:
         return {}  # the doctor has said it
 
 
-def _judged(tool: ToolDefinition, user: Any, module: str) -> Verdict:
+def _verdict_of(tool: ToolDefinition, user: Any, module: str) -> Verdict:
     if user is not None and not may_call(user, tool):
         reason = f"Denied without the permission {tool.permission!r}."
         return Verdict(decision="deny", reason=reason, source="tool")

@@ -77,12 +77,12 @@ def is_page_open(page: SitePage | None, module: ContextModule, user: Any) -> boo
 
     The database is asked only if there are any.
     """
-    if page is None or not _is_kept(page, module):
+    if page is None or not _has_page_parts(page, module):
         return True
     return may_open_page(page, user)
 
 
-def _is_kept(page: SitePage, module: ContextModule) -> bool:
+def _has_page_parts(page: SitePage, module: ContextModule) -> bool:
     parts = registered_parts(page.view, page.model_admin)
     return bool(module.id in registry.modules() or parts.tools or parts.suggestions)
 

@@ -65,7 +65,7 @@ def system_prompt(
         _hints(tools),
         module.strip(),
         f"{read_only} {READ_ONLY}" if read_only else "",
-        _situation(run, user),
+        _run_facts(run, user),
         context_block(items),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -76,7 +76,7 @@ def _hints(tools: Iterable[ToolDefinition]) -> str:
     return "\n".join(f"- {hint}" for hint in dict.fromkeys(hints))
 
 
-def _situation(run: Run, user: Any) -> str:
+def _run_facts(run: Run, user: Any) -> str:
     lines = [f"Signed-in user: {user.get_username()!r}{_role(user)}"]
     # Whoever made the link chose its title and query: they are data, below.
     path = run.page_path.partition("#")[0].partition("?")[0]

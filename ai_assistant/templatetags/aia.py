@@ -60,7 +60,7 @@ class _Whitespace:
     def __init__(self) -> None:
         self._in_tag = False
         self._quote = ""  # that of the attribute's value
-        self._is_kept = False
+        self._is_verbatim = False
 
     def trimmed(self, tokens: Iterable[Token]) -> Iterator[Token]:
         end = ""  # of a tag whose text stays as it is written
@@ -87,7 +87,7 @@ class _Whitespace:
         elif text[0] == "<":
             self._in_tag = True
             if piece["kept"]:
-                self._is_kept = text[1] != "/"
+                self._is_verbatim = text[1] != "/"
         elif self._in_tag:
             self._quote = text
         return text
@@ -97,6 +97,6 @@ class _Whitespace:
         after = piece.string[piece.end() :][:1]
         if self._in_tag and not self._quote:
             return "" if after == ">" else " "
-        if self._is_kept and not self._in_tag:
+        if self._is_verbatim and not self._in_tag:
             return piece[0]
         return " " if before not in ("", ">") and after not in ("", "<") else ""

@@ -164,7 +164,7 @@ def normalize_text(text: str) -> str:
     return _UNREADABLE.sub("\ufffd", _LINE_END.sub("\n", text))
 
 
-def _picture(match: re.Match[str]) -> str:
+def _control_picture(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:
         return chr(0x2400 + code)
@@ -173,5 +173,5 @@ def _picture(match: re.Match[str]) -> str:
 
 def strip_invisible(text: str) -> str:
     """Return `text` without invisible characters, control characters shown."""
-    text = _SEPARATOR.sub(" ", _CONTROL.sub(_picture, text))
+    text = _SEPARATOR.sub(" ", _CONTROL.sub(_control_picture, text))
     return _INVISIBLE.sub("", text)

@@ -78,7 +78,7 @@ class Files:
         self.size_bytes = 0  # of what is kept
         self._recorder = recorder
         self._began_at = time.time() - CLOCK_S
-        self._kept: dict[Key, FileImage] = {}
+        self._copies: dict[Key, FileImage] = {}
         self._missing: set[Key] = set()  # since before anything was written
         # What was only tried out is never stored: nobody closes it then.
         self._opened: list[Any] = []
@@ -134,10 +134,10 @@ class Files:
     def close(self) -> None:
         """Discard the copies."""
         _close_all(self._opened)
-        self._kept.clear()
+        self._copies.clear()
 
     def _finish_same(self, row: RowImage, field: Any) -> None:
-        file = self._kept.get(_key(row, field))
+        file = self._copies.get(_key(row, field))
         name = _name(row.after, field)
         if file is None:
             if self._may_be_new(row, field, name):
@@ -149,7 +149,7 @@ class Files:
 
     def _finish_other(self, row: RowImage, field: Any, after: str) -> None:
         self._keep(row, field)
-        file = self._kept.get(_key(row, field))
+        file = self._copies.get(_key(row, field))
         if file is None:
             file = FileImage(
                 field=field.attname, storage=_path(field.storage), name=after
@@ -159,10 +159,10 @@ class Files:
 
     def _keep(self, row: RowImage, field: Any) -> None:
         name, key = _name(row.before, field), _key(row, field)
-        if not name or key in self._kept or key in self._missing:
+        if not name or key in self._copies or key in self._missing:
             return
         file = FileImage(field=field.attname, storage=_path(field.storage), name=name)
-        self._kept[key] = file
+        self._copies[key] = file
         try:
             self._read(file, field.storage)
         except Exception as error:  # noqa: BLE001 - storages raise what they like

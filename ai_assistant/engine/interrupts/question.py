@@ -39,7 +39,7 @@ class Question(PersonKind):
 
         One that was left without an answer is not asked again for the same call.
         """
-        text = join_surrogates(_again(call, ask) + str(ask.question))
+        text = join_surrogates(_repeat_reason(call, ask) + str(ask.question))
         if past := self._left_before(call, text):
             status, reason = ENDED_AS[past.status]
             return record_result(call, unanswered(past), status=status, reason=reason)
@@ -61,7 +61,7 @@ class Question(PersonKind):
         self, interrupt: Interrupt, texts: Sequence[str], *, typed: bool = False
     ) -> JSON:
         """Return what `texts` mean: a text, a bool, an id or a list of ids."""
-        return _meant(interrupt, texts, typed=typed)
+        return _parse_answer(interrupt, texts, typed=typed)
 
     def _left_before(self, call: ToolCall, text: str) -> Interrupt | None:
         interrupts = Interrupt.objects.filter(
@@ -78,7 +78,7 @@ class Question(PersonKind):
 QUESTION = register_kind(Question())
 
 
-def _again(call: ToolCall, ask: Ask) -> str:
+def _repeat_reason(call: ToolCall, ask: Ask) -> str:
     """Return why an answered question is asked again, if that is known."""
     answered = call.interrupts.filter(
         key=ask.key, asked_by=ask.asked_by, status=Interrupt.Status.ANSWERED
@@ -120,7 +120,9 @@ def _storable_default(default: object) -> JSON:
     return whole_json(str(default))
 
 
-def _meant(question: Interrupt, answers: Sequence[str], *, typed: bool = False) -> JSON:
+def _parse_answer(
+    question: Interrupt, answers: Sequence[str], *, typed: bool = False
+) -> JSON:
     """
     Return what `answers` mean.
 
@@ -132,7 +134,7 @@ def _meant(question: Interrupt, answers: Sequence[str], *, typed: bool = False) 
         raise Refused("empty", _("Write an answer, or choose one."))
     kind = kind_of(question)
     if kind == QUESTIONS.MULTI_SELECT:
-        return _several(question, texts, typed=typed)
+        return _parse_options(question, texts, typed=typed)
     if len(texts) > 1:
         raise Refused("wrong_answer", _("Give one answer only."))
     if kind == QUESTIONS.TEXT:
@@ -140,10 +142,10 @@ def _meant(question: Interrupt, answers: Sequence[str], *, typed: bool = False) 
     option = _option(question, texts[0], typed=typed)
     if kind == QUESTIONS.CONFIRM:
         return _yes_or_no(question, option)
-    return option["id"] if option else _free(question, texts[0])
+    return option["id"] if option else _free_text(question, texts[0])
 
 
-def _several(question: Interrupt, texts: list[str], *, typed: bool) -> list[str]:
+def _parse_options(question: Interrupt, texts: list[str], *, typed: bool) -> list[str]:
     option_of = partial(_option, question, typed=typed)
     if len(texts) == 1 and option_of(texts[0]) is None:
         # In a message, the options follow one another.
@@ -152,7 +154,7 @@ def _several(question: Interrupt, texts: list[str], *, typed: bool) -> list[str]
     ids = []
     for text in texts:
         option = option_of(text)
-        ids.append(option["id"] if option else _free(question, text))
+        ids.append(option["id"] if option else _free_text(question, text))
     return list(dict.fromkeys(ids))
 
 
@@ -164,7 +166,7 @@ def _yes_or_no(question: Interrupt, option: Option | None) -> bool:
     return option["id"] == "yes"
 
 
-def _free(question: Interrupt, text: str) -> str:
+def _free_text(question: Interrupt, text: str) -> str:
     # A text that is an id would be the option to the tool, and was not meant so.
     is_id = any(option["id"].strip() == text for option in options_of(question))
     if question.strict or is_id:

@@ -88,10 +88,10 @@ class Command(BaseCommand):
         for entry in reversed(newest):
             self.stdout.write(json.dumps(_entry_json(entry), ensure_ascii=False))
         if not newest:
-            self.stderr.write(f"The audit log has no entry{_asked_for(run, user)}.")
+            self.stderr.write(f"The audit log has no entry{_filter_text(run, user)}.")
 
 
-def _asked_for(run: UUID | None, user: str | None) -> str:
+def _filter_text(run: UUID | None, user: str | None) -> str:
     """Return the words for what was asked for, to be put after "entry"."""
     of_run = f" of run '{run}'" if run else ""
     return of_run + (f" of user {user!r}" if user else "")

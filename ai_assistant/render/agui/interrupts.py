@@ -133,7 +133,7 @@ def interrupt_id(interrupt: Interrupt, *, may_answer: bool) -> str:
 def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterrupt:
     """Return one open interrupt in the protocol's form."""
     form, expires = form_of(interrupt), interrupt.expires_at
-    call = _told_call(interrupt.call)
+    call = _root_call(interrupt.call)
     return ClientInterrupt(
         id=interrupt_id(interrupt, may_answer=may_answer),
         reason=form.reason,
@@ -145,7 +145,7 @@ def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterru
     )
 
 
-def _told_call(call: ToolCall) -> ToolCall:
+def _root_call(call: ToolCall) -> ToolCall:
     """Return the call that the client knows: the one that the model made."""
     while call.parent is not None:
         call = call.parent

@@ -217,12 +217,12 @@ def _snapshot(run: Run, seq: int) -> BaseEvent:
         messages=messages_of(
             run.conversation,
             run=run,
-            without=lambda: set(map(_told_of, events_after(run.pk, seq))),
+            without=lambda: set(map(_subject_id, events_after(run.pk, seq))),
         )
     )
 
 
-def _told_of(event: StoredEvent) -> str:
+def _subject_id(event: StoredEvent) -> str:
     """Return the id of the message that an event is about; of a result, its call's."""
     name = "call_id" if event.type == "TOOL_CALL_RESULT" else "message_id"
     return str(event.payload.get(name, ""))

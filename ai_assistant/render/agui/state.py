@@ -87,7 +87,7 @@ class Steps:
             self.newest, self.is_open = index, True
             yield StepStartedEvent(step_name=_step_name(index))
 
-    def is_told(self, index: int) -> bool:
+    def is_sent(self, index: int) -> bool:
         """Whether the end of step `index` was sent, in this stream or before."""
         return index < self.newest or (index == self.newest and not self.is_open)
 

@@ -94,9 +94,9 @@ class Translator:
         for _sent in self.stored(event for event in stored if event.seq <= last):
             pass  # it has been sent
         if place:
-            self._stand(place)
+            self._restore_place(place)
 
-    def _stand(self, place: str) -> None:
+    def _restore_place(self, place: str) -> None:
         step, message_id, text, reasoning, epoch = place.split(".")
         self._steps.stand_at(step)
         if message_id:
@@ -107,9 +107,9 @@ class Translator:
             if int(epoch) < self.epoch:
                 # It was dropped already, before the output of the newer process.
                 self._stored.add(message_id)
-        self._place = self._here()
+        self._place = self._current_place()
 
-    def _here(self) -> str:
+    def _current_place(self) -> str:
         name = self._newest
         text = self._texts.get(name) or Text(name)
         reasoning = self._reasoning.get(name) or Reasoning(name)
@@ -127,7 +127,7 @@ class Translator:
         """
         event = next(events, None)
         while event is not None:
-            position = self._here()
+            position = self._current_place()
             following = next(events, None)
             if following is None and seq is not None:
                 self.seq = seq
@@ -253,7 +253,7 @@ class Translator:
         """Translate a piece of text that is not stored yet, if it fits."""
         if "text" not in frame or frame["epoch"] != self.epoch:
             return
-        if not self._steps.is_told(frame["step"]):
+        if not self._steps.is_sent(frame["step"]):
             yield from self._numbered(self._live(frame))
 
     def _live(self, frame: Mapping[str, Any]) -> Iterator[BaseEvent]:

@@ -120,10 +120,10 @@ class BlockStream:
         self._fed: list[str] = []  # since the last look
         self._held = ""  # a line end that may be half of one
         self._open = ""  # what follows the last closed block
-        self._looked = 0  # characters of complete lines seen at the last look
+        self._parsed_chars = 0  # characters of complete lines seen at the last look
         self._closed = 0
         self._references: dict[str, Any] = {}
-        self._told: list[str] = []
+        self._block_html: list[str] = []
         self._drawn_html = ""  # of the large open block, as far as it was drawn
         self._drawn_chars = 0
 
@@ -164,8 +164,8 @@ class BlockStream:
         changes = self._close()
         if self._open.strip(" \t\n"):
             html = self._open_html()
-            if html or self._closed < len(self._told):
-                self._tell(changes, self._closed, html, closed=False)
+            if html or self._closed < len(self._block_html):
+                self._add_change(changes, self._closed, html, closed=False)
         return changes
 
     def finish(self) -> list[BlockChange]:
@@ -177,7 +177,7 @@ class BlockStream:
         self._fed.clear()
         changes: list[BlockChange] = []
         for index, html in enumerate(render(self._text)):
-            self._tell(changes, index, html, closed=True)
+            self._add_change(changes, index, html, closed=True)
         return changes
 
     def _take(self) -> None:
@@ -189,17 +189,17 @@ class BlockStream:
     def _close(self) -> list[BlockChange]:
         changes: list[BlockChange] = []
         complete = self._open.rfind("\n") + 1
-        if complete == self._looked or self._is_large():
+        if complete == self._parsed_chars or self._is_large():
             return changes
         split = cut(self._open)
         for source in split.closed:
             html = closed_html(source, self._references)
-            self._tell(changes, self._closed, html, closed=True)
+            self._add_change(changes, self._closed, html, closed=True)
             self._closed += 1
         if split.closed:
             self._drawn_chars = 0  # another block is open now
         self._open = self._open[split.end :]
-        self._looked = complete - split.end
+        self._parsed_chars = complete - split.end
         return changes
 
     def _is_large(self) -> bool:
@@ -214,12 +214,12 @@ class BlockStream:
         self._drawn_chars = len(self._open)
         return self._drawn_html
 
-    def _tell(
+    def _add_change(
         self, changes: list[BlockChange], index: int, html: str, *, closed: bool
     ) -> None:
-        if index == len(self._told):
-            self._told.append(html)
-        elif self._told[index] == html:
+        if index == len(self._block_html):
+            self._block_html.append(html)
+        elif self._block_html[index] == html:
             return
-        self._told[index] = html
+        self._block_html[index] = html
         changes.append(BlockChange(index=index, html=html, closed=closed))

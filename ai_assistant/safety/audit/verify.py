@@ -61,17 +61,17 @@ def verify(*, anchor: tuple[int, str] | None = None) -> VerifiedLog:
     for entry in entries.iterator(chunk_size=CHUNK):
         count += 1
         is_own = is_own_hash(entry)
-        findings += _looked_at(entry, expected, previous, is_own=is_own)
+        findings += _check_entry(entry, expected, previous, is_own=is_own)
         # After an altered entry, it is unknown what the next one followed.
         expected, previous = entry.place + 1, entry.hash if is_own else None
         if len(findings) >= MOST:
             break
     else:
         findings += _end(head, expected, previous)
-    findings += _begun_anew(head)
-    findings += _not_sealed(head)
+    findings += _check_emptied(head)
+    findings += _check_unsealed(head)
     if anchor is not None:
-        findings += _anchored(*anchor, head)
+        findings += _check_anchor(*anchor, head)
     return VerifiedLog(
         count=count,
         n=head.n,
@@ -82,7 +82,7 @@ def verify(*, anchor: tuple[int, str] | None = None) -> VerifiedLog:
     )
 
 
-def _looked_at(
+def _check_entry(
     entry: AuditEntry, expected: int, previous: str | None, *, is_own: bool
 ) -> Iterator[AuditFinding]:
     n = entry.place
@@ -92,7 +92,7 @@ def _looked_at(
     if n > expected:
         yield _missing(expected, n - 1)
     if not is_own:
-        yield AuditFinding(n, _altered(entry))
+        yield AuditFinding(n, _alteration_text(entry))
         return
     if n == expected and previous not in (None, entry.previous):
         yield AuditFinding(n, f"Entry {n} does not follow the one before it.")
@@ -115,7 +115,7 @@ def _is_of_another(entry: AuditEntry) -> bool:
     return entry.user_id is not None and str(entry.user_id) != user_id
 
 
-def _altered(entry: AuditEntry) -> str:
+def _alteration_text(entry: AuditEntry) -> str:
     """Return the finding about an entry whose hash is not its own."""
     before = AuditEntry.objects.filter(hash=entry.previous).first()
     # Of a moved one the hash is right for the place where it was.
@@ -151,7 +151,7 @@ def _end(
         )
 
 
-def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
+def _check_emptied(head: AuditHead) -> Iterator[AuditFinding]:
     """Find an emptied log: objects that it had entries about still exist."""
     first = AuditEntry.objects.order_by("id").first()
     change = ChangeSet.objects.order_by("created_at").first()
@@ -168,7 +168,7 @@ def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
         )
 
 
-def _not_sealed(head: AuditHead) -> Iterator[AuditFinding]:
+def _check_unsealed(head: AuditHead) -> Iterator[AuditFinding]:
     """Check the unsealed entries: an altered one is found, a deleted one is not."""
     for entry in unsealed_entries().iterator(chunk_size=CHUNK):
         if not is_own_hash(entry) or _is_of_another(entry):
@@ -179,7 +179,7 @@ def _not_sealed(head: AuditHead) -> Iterator[AuditFinding]:
             )
 
 
-def _anchored(n: int, own_hash: str, head: AuditHead) -> Iterator[AuditFinding]:
+def _check_anchor(n: int, own_hash: str, head: AuditHead) -> Iterator[AuditFinding]:
     if n > head.n:
         yield AuditFinding(n, f"The log ends at {head.n}, but entry {n} was written.")
         return

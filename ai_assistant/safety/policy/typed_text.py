@@ -53,9 +53,9 @@ class TypedWords:
             return True
         if unicodedata.normalize("NFKC", text) != _nfc(text):
             phrase = _spaced(_nfc(text))
-            return any(_stands_in(phrase, typed) for typed in self._exact)
+            return any(_occurs_in(phrase, typed) for typed in self._exact)
         phrase = _folded(text)
-        return any(_stands_in(phrase, typed) for typed in self._plain)
+        return any(_occurs_in(phrase, typed) for typed in self._plain)
 
 
 def is_deceptive(text: str) -> bool:
@@ -67,7 +67,7 @@ def is_deceptive(text: str) -> bool:
     )
 
 
-def _stands_in(phrase: str, typed: str) -> bool:
+def _occurs_in(phrase: str, typed: str) -> bool:
     at = typed.find(phrase)
     while at >= 0:
         if _begins(typed, at) and _ends(typed, at + len(phrase)):

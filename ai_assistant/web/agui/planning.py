@@ -292,7 +292,7 @@ def _submission(
     conversation: "Conversation | None",
 ) -> Submission:
     if new.is_repeat and conversation is not None:
-        return _again(caller, client, conversation)
+        return _retry_submission(caller, client, conversation)
     if not new.text and not new.message_id:
         raise _nothing_new()
     props = _own_props(body)
@@ -314,7 +314,7 @@ def _submission(
     )
 
 
-def _again(
+def _retry_submission(
     caller: Caller, client: ClientNames, conversation: "Conversation"
 ) -> Submission:
     """Return a submission that retries a question without a complete answer."""

@@ -101,7 +101,7 @@ class Attendance:
         self._on_left = on_left
         self._began = self._ended = False
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(START_S, self._unless_begun)
+        self._timer = loop.call_later(START_S, self._end_unless_begun)
 
     async def frames(self) -> AsyncIterator[bytes]:
         """Yield what is to be sent."""
@@ -124,7 +124,7 @@ class Attendance:
         if self._on_left and not self._stream.segment.is_over:
             self._on_left()
 
-    def _unless_begun(self) -> None:
+    def _end_unless_begun(self) -> None:
         if not self._began:
             self.end()
 
@@ -148,7 +148,7 @@ def attached(request: HttpRequest) -> tuple[Caller, Segment, UUID]:
     )
     segment = _attached_segment(conversation, names)
     if position := request.headers.get("Last-Event-ID", ""):
-        _stand_at(segment, position)
+        _restore_position(segment, position)
     return caller, segment, conversation.pk
 
 
@@ -171,7 +171,7 @@ def _attached_segment(conversation: "Conversation", names: ClientIds) -> Segment
     return Segment(run_id, names)
 
 
-def _stand_at(segment: Segment, position: str) -> None:
+def _restore_position(segment: Segment, position: str) -> None:
     """Let the segment continue at the position of its client."""
     events = events_after(segment.run_id, segment.after)
     try:
@@ -267,7 +267,7 @@ async def _run(
         raise
     on_leave = None if keep else partial(leave, user_id, segment.run_id, group)
     attendance = Attendance(Stream(segment, listener), on_leave)
-    return stream_response(request, _noted(attendance, segment))
+    return stream_response(request, _with_receipt(attendance, segment))
 
 
 async def _segment(planned: Start | GoOn, names: ClientIds) -> Segment:
@@ -283,7 +283,9 @@ async def _segment(planned: Start | GoOn, names: ClientIds) -> Segment:
     return segment
 
 
-async def _noted(attendance: Attendance, segment: Segment) -> AsyncIterator[bytes]:
+async def _with_receipt(
+    attendance: Attendance, segment: Segment
+) -> AsyncIterator[bytes]:
     """Note up to which event the client has received the run, once it has all."""
     async for piece in attendance.frames():
         yield piece

@@ -306,13 +306,13 @@ def preprocess_add_assistant(
     return [
         *endpoints,
         *(
-            (prefix + path, regex, method, _listed(view))
+            (prefix + path, regex, method, _with_schema(view))
             for path, regex, method, view in own
         ),
     ]
 
 
-def _listed(view: Any) -> Any:
+def _with_schema(view: Any) -> Any:
     """Return a view that has the schema that its class leaves out."""
     kind = type(view.cls.__name__, (view.cls,), {"schema": ApiSchema()})
     return SimpleNamespace(

@@ -58,7 +58,7 @@ def conflicts_of(
         for name in field_names(form):
             change = _conflict(form, name, recorded, opened)
             if change is not None:
-                yield _described(
+                yield _build_conflict(
                     form, name, change, opened, is_own=bool(opened.key) and place == 0
                 )
 
@@ -130,9 +130,9 @@ class Recorded:
             return None  # it is another one each time
         keys = _keys(form.instance)
         rows = [row for row in self.rows if (row.model, row.object_id) in keys]
-        return rows[-1] if rows else self._beside(form.instance)
+        return rows[-1] if rows else self._pointing_change(form.instance)
 
-    def _beside(self, row: Any) -> RowChange | None:
+    def _pointing_change(self, row: Any) -> RowChange | None:
         pointing = {
             label(relation.related_model): relation.field.attname
             for relation in meta(row).get_fields(include_hidden=True)
@@ -203,7 +203,7 @@ def _would_change(form: Any, name: str) -> bool:
     return bool(posted_value(form, name) != held_value(form, name))
 
 
-def _described(
+def _build_conflict(
     form: Any,
     name: str,
     row: RowChange,
@@ -218,8 +218,8 @@ def _described(
     return Conflict(
         name=bound.html_name,
         label=text if is_own else f"{text} ({owner} “{object_name(form.instance)}”)",
-        theirs=_theirs(form, name),
-        mine=_mine(form, name),
+        theirs=_stored_text(form, name),
+        mine=_posted_text(form, name),
         at=row.change_set.created_at,
         by="" if user is None else user.get_username(),
         is_touched=not opened.had(form, name, posted_value(form, name)),
@@ -227,7 +227,7 @@ def _described(
     )
 
 
-def _theirs(form: Any, name: str) -> str:
+def _stored_text(form: Any, name: str) -> str:
     field = model_field(form, name)
     if _is_hidden(form, name):
         return HIDDEN
@@ -252,7 +252,7 @@ def _offered(linked: Iterable[Any], limit: Any) -> list[Any]:
     return [obj for obj in linked if obj.pk in offered]
 
 
-def _mine(form: Any, name: str) -> str:
+def _posted_text(form: Any, name: str) -> str:
     field, bound = model_field(form, name), form[name]
     if _is_hidden(form, name):
         return HIDDEN

@@ -144,7 +144,8 @@ def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAcce
             return access
     raise ModelRetry(
         f"There is no model {join_surrogates(model[:LABEL_CHARS])!r} that the user "
-        f"may see.{_near(context, model[:LABEL_CHARS])} list_models lists all of them."
+        f"may see.{_similar_models(context, model[:LABEL_CHARS])} list_models lists "
+        "all of them."
     )
 
 
@@ -286,7 +287,7 @@ def _page_request(
     return request
 
 
-def _near(context: RunContext, text: str) -> str:
+def _similar_models(context: RunContext, text: str) -> str:
     """Return a sentence with visible models of similar names, or an empty text."""
     names: dict[str, str] = {}
     for access in visible_models(context):

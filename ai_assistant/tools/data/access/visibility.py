@@ -50,7 +50,7 @@ def changelist_rows(access: AdminAccess) -> QuerySet[Any]:
     list is code of the site and does not open.
     """
     if LISTED not in access.memo:
-        access.memo[LISTED] = _listed(access.at_page("changelist"))
+        access.memo[LISTED] = _list_rows(access.at_page("changelist"))
     return access.memo[LISTED].all()  # type: ignore[no-any-return]
 
 
@@ -80,7 +80,7 @@ def opens_list(access: AdminAccess) -> bool:
     return True
 
 
-def _listed(access: AdminAccess) -> QuerySet[Any]:
+def _list_rows(access: AdminAccess) -> QuerySet[Any]:
     if response := access.check_page():
         rows = rows_on_page(access.model_admin, response)
     else:
