@@ -13,7 +13,7 @@ from ai_assistant.safety.audit import record, request_ip
 
 
 class AssistantAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # its checker's
-    """The assistant's own tables: there while the assistant is switched on."""
+    """The assistant's own tables, shown while the assistant is switched on."""
 
     def has_view_permission(
         self, request: HttpRequest, obj: Model | None = None
@@ -43,7 +43,7 @@ class AssistantAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # its checker'
 
 
 class ReadOnlyAdmin(AssistantAdmin):
-    """Rows to look at, where the assistant is switched on."""
+    """Read-only rows, shown while the assistant is switched on."""
 
     list_per_page = 50
     show_full_result_count = False
@@ -66,14 +66,14 @@ class ReadOnlyAdmin(AssistantAdmin):
         return _goes_along(request, self.opts)
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
-        """Search by the name of the user too, whatever the site calls it."""
+        """Search by the user's name too, whatever the user model calls that field."""
         name = get_user_model().USERNAME_FIELD
         return [*super().get_search_fields(request), f"{self.user_field}__{name}"]
 
 
-def _goes_along(request: HttpRequest, own: Any) -> bool:
+def _goes_along(request: HttpRequest, options: Any) -> bool:
     """
-    Return whether a page of another model is about to delete these rows too.
+    Return whether the page of another model is deleting these rows too.
 
     Django asks the admin of each table that a cascade reaches. Otherwise no user
     who has ever used the assistant could be deleted.
@@ -83,7 +83,7 @@ def _goes_along(request: HttpRequest, own: Any) -> bool:
     deletes = name.endswith("_delete") or (
         name.endswith("_changelist") and request.method == "POST"
     )
-    is_own_page = name.startswith(f"{own.app_label}_{own.model_name}_")
+    is_own_page = name.startswith(f"{options.app_label}_{options.model_name}_")
     user: Any = request.user
     return (
         deletes
@@ -105,7 +105,7 @@ class ManagedAdmin(AssistantAdmin):
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
-        """Record what the object is from now on, and which fields were changed."""
+        """Record the new values, and which fields were changed."""
         _record("settings.changed", request, obj, message)
         return super().log_change(request, obj, message)
 

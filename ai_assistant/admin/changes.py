@@ -34,19 +34,19 @@ def field_difference(row: RowChange) -> SafeString:
         '<tr><th scope="row">{}</th><td>{}</td></tr>',
         (
             (_label(model, name), _values(model, name, before, after))
-            for name in _names(row, before, after)
+            for name in _field_names(row, before, after)
         ),
     )
     return format_html("<table><tbody>{}</tbody></table>", lines)
 
 
-def _names(
+def _field_names(
     row: RowChange, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Iterator[str]:
     if row.kind == RowChange.Kind.UPDATE and row.fields:
         yield from row.fields
         return
-    # Of a row that came or went, all that is not empty.
+    # Of a created or deleted row, all that is not empty.
     for name in dict.fromkeys([*before, *after]):
         if before.get(name, after.get(name)) not in (None, ""):
             yield name
@@ -69,12 +69,12 @@ def _marked(tag: str, image: Mapping[str, Any], name: str) -> SafeString:
     if name not in image:
         return SafeString("")
     text = str(image[name]) if image[name] is not None else str(_("nothing"))
-    short = text if len(text) <= VALUE_CHARS else f"{text[:VALUE_CHARS]} …"
-    return format_html("<{0}>{1}</{0}>", tag, mark_hidden_characters(short))
+    brief = text if len(text) <= VALUE_CHARS else f"{text[:VALUE_CHARS]} …"
+    return format_html("<{0}>{1}</{0}>", tag, mark_hidden_characters(brief))
 
 
 def _is_secret(model: type[Model] | None, name: str, *values: object) -> bool:
-    # A table that is gone has no fields that could say what is secret.
+    # A removed table has no fields that could say what is secret.
     sealed = any(isinstance(value, dict) and "$sealed" in value for value in values)
     field = _field(model, name)
     return sealed or (field is not None and is_sensitive_field(field))
@@ -91,8 +91,8 @@ def _field(model: type[Model] | None, name: str) -> Any:
     try:
         return model._meta.get_field(name)
     except FieldDoesNotExist:
-        by_attname = model._meta.concrete_fields
-        return next((one for one in by_attname if one.attname == name), None)
+        fields = model._meta.concrete_fields
+        return next((field for field in fields if field.attname == name), None)
 
 
 def _model(label: str) -> type[Model] | None:
@@ -117,7 +117,7 @@ class RowChangeInline(admin.StackedInline):  # type: ignore[type-arg] # its chec
     ordering = ("order",)
 
     def has_view_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
-        """Allow who may see the change: its rows are what it is."""
+        """Allow whoever may see the change."""
         return True
 
     def has_add_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
@@ -138,13 +138,13 @@ class RowChangeInline(admin.StackedInline):  # type: ignore[type-arg] # its chec
 class ChangeSetAdmin(ReadOnlyAdmin):
     """Changes that calls have made, row by row, also of deleted conversations."""
 
-    list_display = ("named", "row_count", "user", "created_at", "is_partial", "run")
+    list_display = ("tool_name", "row_count", "user", "created_at", "is_partial", "run")
     list_filter = ("is_partial", "created_at", "tool")
     list_select_related = ("user", "run")
     date_hierarchy = "created_at"
     search_fields = ("=run__id", "tool", "rows__model", "rows__object_id", "rows__text")
-    fields = ("created_at", "named", "user", "run", "call", "is_partial", "gaps")
-    readonly_fields = ("named",)
+    fields = ("created_at", "tool_name", "user", "run", "call", "is_partial", "gaps")
+    readonly_fields = ("tool_name",)
     ordering = ("-created_at",)
     inlines = (RowChangeInline,)
     user_field = "user"
@@ -155,8 +155,8 @@ class ChangeSetAdmin(ReadOnlyAdmin):
         return rows.annotate(row_count=Count("rows"))
 
     @admin.display(description=_("tool"), ordering="tool")
-    def named(self, change: ChangeSet) -> str:
-        """Return the name of the tool that did it."""
+    def tool_name(self, change: ChangeSet) -> str:
+        """Return the label or the name of the tool."""
         return change.label or change.tool
 
     @admin.display(description=_("rows"), ordering="row_count")
@@ -186,10 +186,10 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         "run_id",
         "call_id",
         "ip",
-        "told",
+        "formatted_details",
         "hashes",
     )
-    readonly_fields = ("number", "told", "hashes")
+    readonly_fields = ("number", "formatted_details", "hashes")
     ordering = ("-id",)
     user_field = "user"
 
@@ -199,7 +199,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         return str(entry.n) if entry.n else gettext("not sealed yet")
 
     @admin.display(description=_("details"))
-    def told(self, entry: AuditEntry) -> SafeString:
+    def formatted_details(self, entry: AuditEntry) -> SafeString:
         """Return the details, one a line."""
         lines = (
             (name, _breakable(value if isinstance(value, str) else json.dumps(value)))
@@ -212,13 +212,13 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     @admin.display(description=_("hash"))
     def hashes(self, entry: AuditEntry) -> SafeString:
         """Return the entry's hash, and that of the one before."""
-        own, before = _breakable(entry.hash), _breakable(entry.previous)
-        return format_html("{}<br>{}", own, before)
+        entry_hash, previous_hash = _breakable(entry.hash), _breakable(entry.previous)
+        return format_html("{}<br>{}", entry_hash, previous_hash)
 
     def get_actions(
         self, _request: HttpRequest, action_location: object = None
     ) -> dict[str, Any]:
-        """Offer none: nothing can be done to an entry."""
+        """Offer no actions: entries are read-only."""
         return {}
 
 
@@ -226,5 +226,7 @@ def _breakable(text: str) -> SafeString:
     """Return `text` escaped, with places where a long word may be broken."""
     pieces = [text[at : at + BREAK_CHARS] for at in range(0, len(text), BREAK_CHARS)]
     return format_html_join(
-        "", "{}<wbr>", ((mark_hidden_characters(one, edges=False),) for one in pieces)
+        "",
+        "{}<wbr>",
+        ((mark_hidden_characters(piece, edges=False),) for piece in pieces),
     )

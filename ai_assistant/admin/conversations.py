@@ -31,12 +31,14 @@ class ReasonFilter(admin.SimpleListFilter):
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Any]
     ) -> QuerySet[Any] | None:
-        """Return the rows that name it."""
+        """Return the rows with this reason."""
         if self.value() not in Feedback.Reason.values:
             return queryset
         # SQLite has no `contains` for JSON; the list holds nothing but these words.
-        told: QuerySet[Any] = queryset.alias(told=Cast("reasons", TextField()))
-        return told.filter(told__contains=f'"{self.value()}"')
+        annotated: QuerySet[Any] = queryset.alias(
+            reasons_text=Cast("reasons", TextField())
+        )
+        return annotated.filter(reasons_text__contains=f'"{self.value()}"')
 
 
 @admin.register(Feedback)
@@ -56,7 +58,7 @@ class FeedbackAdmin(ReadOnlyAdmin):
     def why(self, feedback: Feedback) -> str:
         """Return the ticked reasons in words."""
         labels = dict(Feedback.Reason.choices)
-        return ", ".join(str(labels.get(one, one)) for one in feedback.reasons)
+        return ", ".join(str(labels.get(reason, reason)) for reason in feedback.reasons)
 
     @admin.display(description=_("run"))
     def answer(self, feedback: Feedback) -> SafeString:
@@ -82,7 +84,7 @@ class ConversationAdmin(ReadOnlyAdmin):
     def render_delete_form(
         self, request: HttpRequest, context: dict[str, Any]
     ) -> HttpResponse:
-        """Say what stays, before it is deleted."""
+        """Say what is kept, before the deletion is confirmed."""
         if has_changes(context["object"].pk):
             context["subtitle"] = _("The record of what was changed is kept.")
         return super().render_delete_form(request, context)
@@ -126,7 +128,7 @@ class ToolCallAdmin(ReadOnlyAdmin):
 
     @admin.display(ordering="run__user")
     def user(self, call: ToolCall) -> str:
-        """Return for whom it was."""
+        """Return the user of the call."""
         return str(call.run.user)
 
 

@@ -32,8 +32,8 @@ class PolicyRuleForm(forms.ModelForm):  # type: ignore[type-arg] # a type of its
         module: str = self.cleaned_data["module"]
         if module and module not in module_ids():
             sentence = _("There is no module “%(module)s”. Use one of: %(known)s.")
-            known = ", ".join(module_ids())
-            raise ValidationError(sentence % {"module": module, "known": known})
+            ids = ", ".join(module_ids())
+            raise ValidationError(sentence % {"module": module, "known": ids})
         return module
 
 
@@ -63,12 +63,12 @@ class PolicyRuleAdmin(ManagedAdmin):
 
     @admin.display(description=gettext_lazy("matching tools"))
     def fitting(self, rule: PolicyRule) -> str:
-        """Return how many tools the rule is for, and the first of them."""
+        """Return how many tools the rule matches, and the first of them."""
         if rule.module and rule.module not in module_ids():
             return _("none: there is no module “%(module)s”") % {"module": rule.module}
         names = meant_by(rule.tools, registry.tools())
-        more = f", … ({len(names)})" if len(names) > 3 else ""
-        return ", ".join(names[:3]) + more or _("none with this name")
+        rest = f", … ({len(names)})" if len(names) > 3 else ""
+        return ", ".join(names[:3]) + rest or _("none with this name")
 
     def save_model(
         self,
@@ -77,7 +77,7 @@ class PolicyRuleAdmin(ManagedAdmin):
         form: Any,
         change: Any,
     ) -> None:
-        """Save the rule, and say so if it is for no tool: one may come later."""
+        """Save the rule, and warn if it matches no tool: one may be added later."""
         super().save_model(request, obj, form, change)
         if not meant_by(obj.tools, registry.tools()):
             sentence = _("There is no tool “%(tools)s” yet: the rule has no effect.")

@@ -54,17 +54,17 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        days, most = self.fields["days"], conf.get("TOKENS", "MAX_DAYS")
+        days, max_days = self.fields["days"], conf.get("TOKENS", "MAX_DAYS")
         days.initial = conf.get("TOKENS", "DAYS")
-        days.required = most is not None
+        days.required = max_days is not None
         days.help_text = (
             _("Leave it empty for a token that never expires.")
-            if most is None
-            else _("%(days)s at most.") % {"days": f"{most:g}"}
+            if max_days is None
+            else _("%(days)s at most.") % {"days": f"{max_days:g}"}
         )
 
     def clean_days(self) -> int | None:
-        """Keep to what the site allows."""
+        """Check the days against the site's maximum."""
         days: int | None = self.cleaned_data["days"]
         try:
             self.instance.expires_at = end_after(days)
@@ -73,7 +73,7 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
         return days
 
     def clean_user(self) -> Any:
-        """Refuse a user who may do what the person at the form may not."""
+        """Refuse a user with permissions that the person at the form lacks."""
         user = self.cleaned_data["user"]
         if not may_act_as(self.by, user):
             raise ValidationError(
@@ -100,11 +100,11 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
 
 
 def may_act_as(person: Any, user: Any) -> bool:
-    """Return whether `user` has no right that `person` has not."""
+    """Return whether `person` has every permission that `user` has."""
     if person.is_superuser or person == user:
         return True
-    own = person.get_all_permissions()
-    return not user.is_superuser and user.get_all_permissions() <= own
+    permissions = person.get_all_permissions()
+    return not user.is_superuser and user.get_all_permissions() <= permissions
 
 
 LIST = "admin:ai_assistant_accesstoken_changelist"
@@ -140,9 +140,9 @@ class AccessTokenAdmin(ReadOnlyAdmin):
     # --- who may ---
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Allow who may have tokens, while the assistant is on."""
-        own = AssistantAdmin.has_add_permission(self, request)
-        return own or (conf.enabled() and may_manage(request))
+        """Allow users who may have tokens, while the assistant is on."""
+        is_permitted = AssistantAdmin.has_add_permission(self, request)
+        return is_permitted or (conf.enabled() and may_manage(request))
 
     def has_view_permission(
         self, request: HttpRequest, obj: Model | None = None
@@ -171,31 +171,31 @@ class AccessTokenAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("may"))
     def may(self, token: AccessToken) -> str:
-        """Return what it may, in words."""
-        words = dict(AccessToken.Scope.choices)
-        return "; ".join(str(words.get(one, one)) for one in token.scopes)
+        """Return the scopes in words."""
+        labels = dict(AccessToken.Scope.choices)
+        return "; ".join(str(labels.get(scope, scope)) for scope in token.scopes)
 
     @admin.display(description=gettext_lazy("scopes"))
     def scope_names(self, token: AccessToken) -> str:
-        """Return what it may, in short."""
+        """Return the names of the scopes."""
         return ", ".join(token.scopes)
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, token: AccessToken) -> str:
-        """Return whether it can be used, or why not."""
+        """Return whether the token can be used, or why not."""
         return str(state_of(token).label)
 
     # --- a new one ---
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Ask for the user only whom may choose one."""
+        """Ask for the user only if the person may choose one."""
         if obj is not None:
             return super().get_fieldsets(request, obj)
-        whose = ("user",) if may_manage(request) else ()
-        return [(None, {"fields": ("name", *whose, "scopes", "days", "key")})]
+        owner = ("user",) if may_manage(request) else ()
+        return [(None, {"fields": ("name", *owner, "scopes", "days", "key")})]
 
     def get_readonly_fields(self, _request: HttpRequest, obj: Any = None) -> Any:
-        """Let a new one be filled in; everything else is as it is."""
+        """Make all fields of an existing token read-only."""
         return () if obj is None else self.readonly_fields
 
     def get_form(
@@ -219,10 +219,10 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         """Offer one way to save: it shows the secret."""
-        shown = {"show_save_and_continue": False, "show_save_and_add_another": False}
+        extra = {"show_save_and_continue": False, "show_save_and_add_another": False}
         try:
             return super().add_view(
-                request, form_url, {**shown, **(extra_context or {})}
+                request, form_url, {**extra, **(extra_context or {})}
             )
         except IntegrityError:  # the same form twice at a time
             self.message_user(
@@ -273,16 +273,16 @@ class AccessTokenAdmin(ReadOnlyAdmin):
     def revoke_chosen(
         self, request: HttpRequest, queryset: QuerySet[AccessToken]
     ) -> HttpResponse | None:
-        """Ask, and revoke what was confirmed."""
+        """Ask for confirmation, then revoke the selected tokens."""
         if "confirmed" not in request.POST:
-            return self._asked(request, queryset)
+            return self._confirmation_page(request, queryset)
         count = sum(self._revoke(request, token) for token in queryset)
-        told = ngettext(
+        message = ngettext(
             "%(count)s access token was revoked.",
             "%(count)s access tokens were revoked.",
             count,
         )
-        self.message_user(request, told % {"count": count}, messages.SUCCESS)
+        self.message_user(request, message % {"count": count}, messages.SUCCESS)
         return None
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
@@ -297,12 +297,12 @@ class AccessTokenAdmin(ReadOnlyAdmin):
         super().delete_queryset(request, queryset)
 
     def _revoke(self, request: HttpRequest, token: AccessToken) -> bool:
-        done = revoke(token, by=request.user, ip=request_ip(request))
-        if done:
+        is_revoked = revoke(token, by=request.user, ip=request_ip(request))
+        if is_revoked:
             self.log_change(request, token, _("Revoked."))
-        return done
+        return is_revoked
 
-    def _asked(
+    def _confirmation_page(
         self, request: HttpRequest, tokens: QuerySet[AccessToken]
     ) -> HttpResponse:
         working = runs_of_tokens(tokens.values("pk"))

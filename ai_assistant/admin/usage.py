@@ -16,7 +16,7 @@ from ai_assistant.models.usage import Budget, UsageLedger
 
 @admin.register(Budget)
 class BudgetAdmin(ManagedAdmin):
-    """Budgets, for who has the admin's own permissions for them."""
+    """Budgets, for users with the admin's own permissions for them."""
 
     list_display = ("scope", "group", "user", "window", "tokens", "usd")
     list_filter = ("scope", "window")
@@ -30,7 +30,7 @@ ROWS = 31  # of each table of totals
 
 @admin.register(UsageLedger)
 class UsageAdmin(ReadOnlyAdmin):
-    """Model calls: what they took, with totals of what the filters leave."""
+    """Model calls and their usage, with totals of the filtered rows."""
 
     list_display = (
         "created_at",
@@ -86,12 +86,12 @@ class UsageAdmin(ReadOnlyAdmin):
 def usage_totals(rows: QuerySet[UsageLedger]) -> list[dict[str, Any]]:
     """Return tables of sums, each with a title and rows of name, calls, tokens, cost."""
     name = f"user__{get_user_model().USERNAME_FIELD}"
-    plain = rows.order_by()
-    by_day = plain.annotate(name=TruncDate("created_at"))
+    unordered = rows.order_by()
+    by_day = unordered.annotate(name=TruncDate("created_at"))
     return [
         {"title": _("By day"), "rows": _sums(by_day, "name", "-name")},
-        {"title": _("By user"), "rows": _sums(plain, name, "-total")},
-        {"title": _("By model"), "rows": _sums(plain, "model", "-total")},
+        {"title": _("By user"), "rows": _sums(unordered, name, "-total")},
+        {"title": _("By model"), "rows": _sums(unordered, "model", "-total")},
     ]
 
 

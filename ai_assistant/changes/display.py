@@ -47,13 +47,13 @@ def row_name(model: Any, key: Any, alias: str, attname: str = "pk") -> str:
         return str(key)
     texts = [str(key)]
     with in_savepoint(alias):
-        found = list(all_rows(model, alias).filter(**{attname: key}).values()[:1])
-        texts = texts_of(model, alias, found) or texts
+        rows = list(all_rows(model, alias).filter(**{attname: key}).values()[:1])
+        texts = texts_of(model, alias, rows) or texts
     return texts[0]
 
 
 def _python_value(field: Any, value: Any) -> Any:
-    """Return what the JSON of a column stands for."""
+    """Return the Python value of a column's JSON."""
     if isinstance(value, dict) and len(value) == 1:
         mark, inner = next(iter(value.items()))
         if mark == "$base64":

@@ -15,21 +15,21 @@ from ai_assistant.types import UserKey
 
 def stale_rows(versions: Mapping[str, str]) -> list[str]:
     """
-    Return the keys of rows that are not as `versions` has them, or are gone.
+    Return the keys of rows that differ from `versions`, or no longer exist.
 
     In a transaction the rows are locked where the database can, so that they stay.
     """
-    wanted: dict[str, list[str]] = {}
+    pks_by_label: dict[str, list[str]] = {}
     for key in versions:
         label, _, pk = key.partition(":")
-        wanted.setdefault(label, []).append(pk)
-    now: dict[str, str] = {}
-    for label, pks in wanted.items():
+        pks_by_label.setdefault(label, []).append(pk)
+    current: dict[str, str] = {}
+    for label, pks in pks_by_label.items():
         model = model_of_label(label)
         if model is not None:
             for pk, image in row_images(model, pks, router.db_for_write(model)):
-                now[row_key(model, pk)] = image_digest(image)
-    return [key for key, was in versions.items() if now.get(key) != was]
+                current[row_key(model, pk)] = image_digest(image)
+    return [key for key, digest in versions.items() if current.get(key) != digest]
 
 
 MOST = 1000  # changes of one form that are read
@@ -39,23 +39,24 @@ Parts = Iterable[tuple[str, str]]  # tables, with the column that names the obje
 def rows_since(
     moment: datetime,
     *,
-    own: Mapping[str, Collection[str]],
+    ids_by_table: Mapping[str, Collection[str]],
     key: str = "",
     parts: Parts = (),
 ) -> list[RowChange]:
     """
     Return the recorded changes after `moment`, oldest first; one query.
 
-    Those of the rows in `own`, ids by table, and in `parts` those that name the object
-    of this `key`. A table is named "app.model". Of too many they are the newest.
+    Those of the rows in `ids_by_table`, and in `parts` those that name the object of
+    this `key`. A table is named "app.model". If there are too many, only the newest are
+    returned.
     """
-    named = Q(pk__in=())
-    for table, ids in own.items():
-        named |= Q(model=table, object_id__in=list(ids))
-    found = RowChange.objects.filter(
-        named | _naming(key, parts), change_set__created_at__gte=moment
+    condition = Q(pk__in=())
+    for table, ids in ids_by_table.items():
+        condition |= Q(model=table, object_id__in=list(ids))
+    changes = RowChange.objects.filter(
+        condition | _rows_naming(key, parts), change_set__created_at__gte=moment
     )
-    rows = found.select_related("change_set__user")
+    rows = changes.select_related("change_set__user")
     newest = rows.order_by("-change_set__created_at", "-order")[:MOST]
     return list(reversed(newest))
 
@@ -73,9 +74,9 @@ def object_changed_since(
 
     `parts` are the tables whose rows belong to it, with the column that names it.
     """
-    own = Q(model__in=tables_of(model), object_id=key)
+    condition = Q(model__in=tables_of(model), object_id=key)
     return RowChange.objects.filter(
-        own | _naming(key, parts),
+        condition | _rows_naming(key, parts),
         change_set__created_at__gt=moment,
         change_set__user_id=user_id,
     ).exists()
@@ -83,10 +84,10 @@ def object_changed_since(
 
 def tables_of(model: Any) -> list[str]:
     """Return the tables of an object: that of the model, and those of its parents."""
-    return [label(one) for one in (model, *meta(model).all_parents)]
+    return [label(table_model) for table_model in (model, *meta(model).all_parents)]
 
 
-def _naming(key: str, parts: Parts) -> Q:
+def _rows_naming(key: str, parts: Parts) -> Q:
     """Return the condition of rows that name the object, before or after the change."""
     keys: list[object] = [key]
     if key.isdecimal() and str(int(key)) == key:
@@ -94,8 +95,8 @@ def _naming(key: str, parts: Parts) -> Q:
     tables: dict[str, list[str]] = {}
     for table, attname in parts:
         tables.setdefault(attname, []).append(table)
-    found = Q(pk__in=())
+    condition = Q(pk__in=())
     for attname, models in tables.items():
         before, after = f"before__{attname}__in", f"after__{attname}__in"
-        found |= Q(Q(**{before: keys}) | Q(**{after: keys}), model__in=models)
-    return found
+        condition |= Q(Q(**{before: keys}) | Q(**{after: keys}), model__in=models)
+    return condition

@@ -54,7 +54,7 @@ class ObjectChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Related:
-    """Objects that go along, as the cascade of a delete, by their model."""
+    """Related objects that change too, such as the cascade of a delete, by model."""
 
     model: str
     label: str  # their plural
@@ -121,12 +121,12 @@ def to_json(changes: Changes) -> dict[str, Any]:
 
 
 def from_json(stored: Any) -> Changes:
-    """Return the changes that were stored. Raise ValueError if they are none."""
+    """Return the stored changes. Raise ValueError if they are malformed."""
     return _adapter.validate_python(stored)
 
 
 def stored_changes(stored: Any) -> Changes | None:
-    """Return the changes that were stored; None without, or of another release."""
+    """Return the stored changes; None if there are none, or of another release."""
     try:
         return from_json(stored) if stored else None
     except ValueError:
@@ -165,9 +165,9 @@ def columns(model: Any) -> list[Any]:
 @cache
 def parent_links(model: Any) -> list[tuple[Any, Any]]:
     """Return the parents of a model that have tables, with the links to their rows."""
-    parents = [one for one in meta(model).all_parents if concrete(one) is one]
-    links = [(parent, meta(model).get_ancestor_link(parent)) for parent in parents]
-    return [(parent, link) for parent, link in links if link is not None]
+    parents = [base for base in meta(model).all_parents if concrete(base) is base]
+    links = [(base, meta(model).get_ancestor_link(base)) for base in parents]
+    return [(base, link) for base, link in links if link is not None]
 
 
 def has_one_key(model: Any) -> bool:
@@ -177,14 +177,14 @@ def has_one_key(model: Any) -> bool:
 
 @cache
 def _by_table() -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    models_by_table: dict[str, Any] = {}
     for model in apps.get_models(include_auto_created=True):
         if meta(model).proxy:
             continue
         table = meta(model).db_table
-        if table not in found or meta(model).managed:
-            found[table] = model
-    return found
+        if table not in models_by_table or meta(model).managed:
+            models_by_table[table] = model
+    return models_by_table
 
 
 def model_of_table(table: str) -> Any:

@@ -46,9 +46,9 @@ CHECKS: tuple[Callable[[], Iterable[CheckMessage]], ...] = (
 @register(TAG)
 def check_assistant(**_: object) -> list[CheckMessage]:
     """Return what is wrong; nothing where the assistant is switched off."""
-    found = list(settings.check_settings())
-    if found or not conf.enabled():
-        return found
+    messages = list(settings.check_settings())
+    if messages or not conf.enabled():
+        return messages
     return [message for check in CHECKS for message in check()]
 
 

@@ -26,9 +26,9 @@ HINT = "Wrap it: application = assistant_application(get_asgi_application())."
 
 
 def check_asgi() -> Iterator[CheckMessage]:
-    """Yield what keeps sockets and runs out of the web process."""
+    """Yield what keeps sockets and runs from working in the web process."""
     is_error = conf.get("EXECUTOR") != "worker"
-    means = (
+    consequence = (
         "nothing executes runs, and the panel has no socket."
         if is_error
         else "the panel has no socket and polls for changes."
@@ -36,7 +36,7 @@ def check_asgi() -> Iterator[CheckMessage]:
     path = getattr(settings, "ASGI_APPLICATION", None)
     if not path:
         check_id = "ai_assistant.E023" if is_error else "ai_assistant.W023"
-        yield problem(check_id, f"ASGI_APPLICATION is not set: {means}", HINT)
+        yield problem(check_id, f"ASGI_APPLICATION is not set: {consequence}", HINT)
         return
     try:
         application = import_string(path)
@@ -50,44 +50,44 @@ def check_asgi() -> Iterator[CheckMessage]:
         return
     if not is_wrapped(application):
         check_id = "ai_assistant.E025" if is_error else "ai_assistant.W025"
-        what = f"ASGI_APPLICATION {path!r} does not include the assistant"
-        yield problem(check_id, f"{what}: {means}", HINT)
+        subject = f"ASGI_APPLICATION {path!r} does not include the assistant"
+        yield problem(check_id, f"{subject}: {consequence}", HINT)
 
 
 def is_wrapped(application: object) -> bool:
     """
     Return whether what `assistant_application` returned is in `application`.
 
-    It may stand inside others: a static files handler, a router, a middleware.
+    It may be wrapped by others: a static files handler, a router, a middleware.
     """
     queue: deque[Any] = deque([application])
     seen: dict[int, object] = {}
     while queue and len(seen) < MAX_OBJECTS:
-        found = queue.popleft()
-        if id(found) in seen:
+        part = queue.popleft()
+        if id(part) in seen:
             continue
-        seen[id(found)] = found
-        if getattr(found, "__qualname__", "") == WRAPPER:
+        seen[id(part)] = part
+        if getattr(part, "__qualname__", "") == WRAPPER:
             return True
-        queue.extend(_parts(found))
+        queue.extend(_parts(part))
     return False
 
 
-def _parts(found: Any) -> Iterator[Any]:
-    if isinstance(found, dict):
-        yield from found.values()
-    elif isinstance(found, list | tuple):
-        yield from found
-    elif isinstance(found, partial):
-        yield from (found.func, *found.args, *found.keywords.values())
-    elif isinstance(found, FunctionType):
-        yield from _captured(found)
-    elif not isinstance(found, type | str | bytes):
-        yield getattr(found, "__self__", None)
-        yield from getattr(found, "__dict__", {}).values()
+def _parts(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, list | tuple):
+        yield from value
+    elif isinstance(value, partial):
+        yield from (value.func, *value.args, *value.keywords.values())
+    elif isinstance(value, FunctionType):
+        yield from _closure_values(value)
+    elif not isinstance(value, type | str | bytes):
+        yield getattr(value, "__self__", None)
+        yield from getattr(value, "__dict__", {}).values()
 
 
-def _captured(function: FunctionType) -> Iterator[Any]:
+def _closure_values(function: FunctionType) -> Iterator[Any]:
     yield getattr(function, "__wrapped__", None)
     for cell in function.__closure__ or ():
         try:
@@ -101,7 +101,7 @@ REDIS = "channels_redis.core.RedisChannelLayer"
 
 
 def check_layer() -> Iterator[CheckMessage]:
-    """Yield what keeps news from reaching the open panels at once."""
+    """Yield what keeps updates from reaching the open panels at once."""
     layers = getattr(settings, "CHANNEL_LAYERS", None) or {}
     backend = layers.get("default", {}).get("BACKEND", "")
     if not backend:
@@ -146,21 +146,21 @@ VISIBILITY_S = {"redis": 3600, "rediss": 3600, "sentinel": 3600, "sqs": 1800}
 
 def check_background() -> Iterator[CheckMessage]:
     """Yield what keeps long tools from being executed."""
-    wanted = conf.get("BACKGROUND")
+    setting = conf.get("BACKGROUND")
     has_broker = bool(getattr(settings, "CELERY_BROKER_URL", None))
-    if wanted == "threads" or (wanted == "auto" and not has_broker):
+    if setting == "threads" or (setting == "auto" and not has_broker):
         return
     if find_spec("celery") is None:
-        yield _no_celery(wanted)
+        yield _no_celery(setting)
         return
     from celery import current_app  # noqa: PLC0415 - Celery is optional
 
     yield from _celery_app(current_app.conf)
 
 
-def _no_celery(wanted: str) -> CheckMessage:
+def _no_celery(setting: str) -> CheckMessage:
     hint = "Install it: pip install 'ai-assistant[celery]'."
-    if wanted == "celery":
+    if setting == "celery":
         return problem(
             "ai_assistant.E050",
             "AI_ASSISTANT['BACKGROUND'] is 'celery', but the package 'celery' is not "
@@ -207,7 +207,7 @@ IMMEDIATE = "'OPTIONS': {'transaction_mode': 'IMMEDIATE'}"
 
 
 def check_database() -> Iterator[CheckMessage]:
-    """Yield what makes writes fail. Opens no connection."""
+    """Yield what would make writes fail. Opens no connection."""
     if connection.vendor not in NOW:
         yield problem(
             "ai_assistant.E060",
@@ -228,9 +228,9 @@ def check_database() -> Iterator[CheckMessage]:
 
 
 def _sqlite() -> Iterator[CheckMessage]:
-    own = connection.settings_dict.get("OPTIONS", {}).get("transaction_mode")
+    configured = connection.settings_dict.get("OPTIONS", {}).get("transaction_mode")
     default = "IMMEDIATE" if conf.get("SQLITE_IMMEDIATE") else "DEFERRED"
-    mode = str(own or default).upper()
+    mode = str(configured or default).upper()
     if mode not in ("IMMEDIATE", "EXCLUSIVE"):
         yield problem(
             "ai_assistant.W061",

@@ -21,9 +21,9 @@ def problem(check_id: str, text: str, hint: str) -> CheckMessage:
     return level(text, hint=hint, id=check_id)
 
 
-def nearest(name: str, known: Sequence[str], cutoff: float = 0.6) -> str:
+def nearest(name: str, candidates: Sequence[str], cutoff: float = 0.6) -> str:
     """Return the most similar of the known names; none if none is similar."""
-    return "".join(get_close_matches(name, known, n=1, cutoff=cutoff))
+    return "".join(get_close_matches(name, candidates, n=1, cutoff=cutoff))
 
 
 def has_model(label: str) -> bool:

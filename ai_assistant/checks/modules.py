@@ -1,4 +1,4 @@
-"""The registered modules and context providers: what they name that is not there."""
+"""The registered modules and context providers: names that do not exist."""
 
 import re
 from collections.abc import Iterator
@@ -48,18 +48,20 @@ ACTIONS = sorted({*ADMIN_ACTIONS, *ADMIN_PAGES.values()})
 def check_context() -> Iterator[CheckMessage]:
     """Yield what is wrong with the providers, each with its place in the code."""
     providers = list(registry.contexts().values())
-    has_views = any(one.view and one.view not in ACTIONS for one in providers)
+    has_views = any(
+        provider.view and provider.view not in ACTIONS for provider in providers
+    )
     names = site_views() if has_views else []
     for provider in providers:
         place = f"Context provider {provider.name!r} ({provider.origin})"
-        for check_id, wrong, hint in _wrong_provider(provider, names):
-            yield problem(check_id, f"{place} is for the {wrong}", hint)
+        for check_id, fault_text, hint in _wrong_provider(provider, names):
+            yield problem(check_id, f"{place} is for the {fault_text}", hint)
 
 
 def _wrong_provider(provider: ContextProvider, names: list[str]) -> Iterator[Fault]:
     if provider.model and not has_model(provider.model):
-        known = sorted(model._meta.label_lower for model in apps.get_models())
-        near = nearest(provider.model.lower(), known)
+        labels = sorted(model._meta.label_lower for model in apps.get_models())
+        near = nearest(provider.model.lower(), labels)
         yield (
             "ai_assistant.E120",
             f"model {provider.model!r}, which does not exist.",
@@ -67,11 +69,11 @@ def _wrong_provider(provider: ContextProvider, names: list[str]) -> Iterator[Fau
         )
     if provider.view and names and provider.view not in (*ACTIONS, *names):
         near = nearest(provider.view, [*ACTIONS, *names])
-        meant = f"Did you mean {near!r}? " if near else ""
+        suggestion = f"Did you mean {near!r}? " if near else ""
         yield (
             "ai_assistant.E121",
             f"view {provider.view!r}, which does not exist.",
-            f"{meant}Use one of {', '.join(ACTIONS)}, or the name of a view with its "
+            f"{suggestion}Use one of {', '.join(ACTIONS)}, or the name of a view with its "
             "namespace.",
         )
 
@@ -88,8 +90,8 @@ def check_modules() -> Iterator[CheckMessage]:
     names = site_views() if any(module.matches for module in modules) else []
     for module in modules:
         faults = (fault for check in CHECKS for fault in check(module))
-        for check_id, wrong, hint in chain(faults, _unmatched(module, names)):
-            yield problem(check_id, f"{_modules_place(module)} {wrong}", hint)
+        for check_id, fault_text, hint in chain(faults, _unmatched(module, names)):
+            yield problem(check_id, f"{_modules_place(module)} {fault_text}", hint)
     yield from _replaced()
 
 
@@ -112,14 +114,14 @@ def _unmatched(module: ContextModule, names: list[str]) -> Iterator[Fault]:
     if isinstance(module.matches, str) or not names:
         return  # E109 reports a text
     for pattern in module.matches:
-        wanted = re.compile(".*".join(map(re.escape, pattern.split("*"))))
-        if not any(map(wanted.fullmatch, names)):
+        regex = re.compile(".*".join(map(re.escape, pattern.split("*"))))
+        if not any(map(regex.fullmatch, names)):
             near = nearest(pattern, names)
-            meant = f"Did you mean {near!r}? " if near else ""
+            suggestion = f"Did you mean {near!r}? " if near else ""
             yield (
                 "ai_assistant.W111",
                 f"matches {pattern!r}, and no view has such a name.",
-                f"{meant}Give the name of a view with its namespace.",
+                f"{suggestion}Give the name of a view with its namespace.",
             )
 
 
@@ -135,8 +137,8 @@ def _texts(module: ContextModule) -> Iterator[Fault]:
 
 
 def _misspelt(module: ContextModule) -> Iterator[Fault]:
-    own = (one for one in type(module).__mro__ if issubclass(one, ContextModule))
-    names = [name for one in own if one is not ContextModule for name in vars(one)]
+    bases = (base for base in type(module).__mro__ if issubclass(base, ContextModule))
+    names = [name for base in bases if base is not ContextModule for name in vars(base)]
     for name in dict.fromkeys(names):
         if name.startswith("_") or name in KNOWN:
             continue
@@ -171,31 +173,31 @@ def _hidden_tools(module: ContextModule) -> Iterator[Fault]:
 
 
 def _overrides(module: ContextModule) -> Iterator[Fault]:
-    own = set(map(tool_name, module.tools))
-    for shared, instead in module.overrides.items():
-        name = tool_name(instead)
+    own_tools = set(map(tool_name, module.tools))
+    for shared, replacement in module.overrides.items():
+        name = tool_name(replacement)
         if registry.tool(shared) is None:
-            wrong = f"{shared!r}, which is not registered"
-        elif name not in own:
-            wrong = f"{shared!r} by {name!r}, which is not among its tools"
+            fault_text = f"{shared!r}, which is not registered"
+        elif name not in own_tools:
+            fault_text = f"{shared!r} by {name!r}, which is not among its tools"
         else:
             continue
         yield (
             "ai_assistant.E102",
-            f"overrides {wrong}.",
+            f"overrides {fault_text}.",
             "Write overrides = {'<shared tool>': '<one of its tools>'}.",
         )
 
 
 def _features(module: ContextModule) -> Iterator[Fault]:
-    for name, wanted in module.features.items():
+    for name, is_enabled in module.features.items():
         if name not in FEATURES:
             yield (
                 "ai_assistant.E103",
                 f"has the feature {name!r}, which does not exist.",
                 f"Use one of: {', '.join(FEATURES)}.",
             )
-        elif wanted and name in NOT_BUILT:
+        elif is_enabled and name in NOT_BUILT:
             yield (
                 "ai_assistant.W104",
                 f"wants the feature {name!r}, which this version does not have.",
@@ -219,12 +221,12 @@ CHECKS = (_texts, _misspelt, _tools, _hidden_tools, _overrides, _features, _prom
 
 def _replaced() -> Iterator[CheckMessage]:
     for name, before in registry.replaced.items():
-        now = registry.tool(name)
-        if now is None or not before.offer.shared or now.origin == before.origin:
+        tool = registry.tool(name)
+        if tool is None or not before.offer.shared or tool.origin == before.origin:
             continue
         yield problem(
             "ai_assistant.W105",
-            f"{tool_place(now)} replaces the shared one of {before.origin} on every "
+            f"{tool_place(tool)} replaces the shared one of {before.origin} on every "
             "page.",
             "Give it a name of its own and name it in the overrides of the modules "
             "that need it; or silence this if every page is meant.",

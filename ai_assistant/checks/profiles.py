@@ -29,8 +29,8 @@ def check_profiles() -> Iterator[CheckMessage]:
         )
         return
     for name, profile in profiles.items():
-        wrong = list(_wrong_form(name, profile))
-        yield from wrong or chain(_model(name, profile), _provider(name, profile))
+        messages = list(_wrong_form(name, profile))
+        yield from messages or chain(_model(name, profile), _provider(name, profile))
 
 
 def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
@@ -40,17 +40,17 @@ def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
     for key, value in profile.items():
         if key in TEXTS and not isinstance(value, str):
             # A key's value must not stand in a message.
-            shown = "..." if key == "API_KEY" else value
-            yield _error(conf.typed("PROFILES", name, key), shown, "a string")
+            safe_value = "..." if key == "API_KEY" else value
+            yield _error(conf.typed("PROFILES", name, key), safe_value, "a string")
         elif key == "OPTIONS" and not isinstance(value, Mapping):
             yield _error(conf.typed("PROFILES", name, key), value, "a dict")
 
 
-def _error(place: str, value: object, wanted: str) -> CheckMessage:
+def _error(place: str, value: object, expected: str) -> CheckMessage:
     return problem(
         "ai_assistant.E010",
-        f"{place} is {value!r}, not {wanted}.",
-        f"Give {wanted}; docs/settings.md shows a profile.",
+        f"{place} is {value!r}, not {expected}.",
+        f"Give {expected}; docs/settings.md shows a profile.",
     )
 
 
@@ -79,8 +79,8 @@ def key_is_missing(profile: Mapping[str, Any]) -> bool:
     variable = profile.get("API_KEY_ENV", "")
     if not variable or profile.get("API_KEY") or os.environ.get(variable):
         return False
-    own = f"{str(profile.get('MODEL')).partition('/')[0].upper()}_API_KEY"
-    return bool(profile.get("API_BASE")) or not os.environ.get(own)
+    key_name = f"{str(profile.get('MODEL')).partition('/')[0].upper()}_API_KEY"
+    return bool(profile.get("API_BASE")) or not os.environ.get(key_name)
 
 
 def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:

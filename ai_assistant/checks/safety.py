@@ -15,7 +15,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 
 from ai_assistant import conf
-from ai_assistant.changes.capture.files import stash_storage
+from ai_assistant.changes.capture.files import backup_storage
 from ai_assistant.checks.messages import has_model, problem
 from ai_assistant.checks.profiles import is_provider
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
@@ -37,16 +37,16 @@ from ai_assistant.types import Provider
 
 def check_safety() -> Iterator[CheckMessage]:
     """Yield what is wrong with AI_ASSISTANT['POLICY']."""
-    for tools, said in conf.get("POLICY").items():
-        yield from _wrong_rule(tools, said)
+    for tools, decision in conf.get("POLICY").items():
+        yield from _wrong_rule(tools, decision)
 
 
-def _wrong_rule(tools: Any, said: object) -> Iterator[CheckMessage]:
+def _wrong_rule(tools: Any, decision: object) -> Iterator[CheckMessage]:
     place = conf.typed("POLICY", tools)
-    if said not in DECISIONS:
+    if decision not in DECISIONS:
         yield problem(
             "ai_assistant.E070",
-            f"{place} is {said!r}.",
+            f"{place} is {decision!r}.",
             "Use 'allow', 'ask' or 'deny'.",
         )
     error = pattern_error(tools) if isinstance(tools, str) else "is not a string"
@@ -57,17 +57,17 @@ def _wrong_rule(tools: Any, said: object) -> Iterator[CheckMessage]:
             "Write a simpler one, or the name of a tool.",
         )
         return
-    every = registry.tools()
-    meant = [every[name] for name in meant_by(tools, every)]
-    if not meant:
-        known = ", ".join(sorted(every)) or "none"
+    registered = registry.tools()
+    matching = [registered[name] for name in meant_by(tools, registered)]
+    if not matching:
+        names = ", ".join(sorted(registered)) or "none"
         yield problem(
             "ai_assistant.W071",
             f"AI_ASSISTANT['POLICY'] names {tools!r}, but there is no tool of that "
             "name.",
-            f"Correct or remove it. Registered are: {known}.",
+            f"Correct or remove it. Registered are: {names}.",
         )
-    elif said == "allow" and all(tool.effect == "destructive" for tool in meant):
+    elif decision == "allow" and all(tool.effect == "destructive" for tool in matching):
         yield problem(
             "ai_assistant.W072",
             f"{place} is 'allow', but the tool is destructive: it asks anyway.",
@@ -80,21 +80,21 @@ KEYS = frozenset({"scope", "window", "tokens", "usd", "group", "user"})
 
 def check_budgets() -> list[CheckMessage]:
     """Return what is wrong with limits of use."""
-    wrong = list(_wrong_budgets())
-    return [*wrong, *_wrong_rates(), *_prices(), *([] if wrong else _no_price())]
+    messages = list(_wrong_budgets())
+    return [*messages, *_wrong_rates(), *_prices(), *([] if messages else _no_price())]
 
 
 def _wrong_budgets() -> Iterator[CheckMessage]:
     for number, budget in enumerate(conf.get("BUDGETS")):
         if unknown := sorted(set(budget) - KEYS, key=str):
-            wrong = f"has no key {unknown[0]!r}."
+            fault_text = f"has no key {unknown[0]!r}."
         elif sentence := budget_problem(budget):
-            wrong = f"is {budget!r}. {sentence}"
+            fault_text = f"is {budget!r}. {sentence}"
         else:
             continue
         yield problem(
             "ai_assistant.E150",
-            f"AI_ASSISTANT['BUDGETS'][{number}] {wrong}",
+            f"AI_ASSISTANT['BUDGETS'][{number}] {fault_text}",
             "Write it like {'scope': 'user', 'window': 'day', 'tokens': 100000}; "
             "docs/budgets.md lists the keys.",
         )
@@ -114,12 +114,12 @@ def _prices() -> Iterator[CheckMessage]:
     for name, profile in conf.get("PROFILES").items():
         if not isinstance(profile, Mapping):
             continue  # E010 reports it
-        given = {key: profile[key] for key in (INPUT, OUTPUT) if key in profile}
-        if all(_is_price(value) for value in given.values()) and len(given) != 1:
+        prices = {key: profile[key] for key in (INPUT, OUTPUT) if key in profile}
+        if all(_is_price(value) for value in prices.values()) and len(prices) != 1:
             continue
         yield problem(
             "ai_assistant.E152",
-            f"AI_ASSISTANT['PROFILES'][{name!r}] has the prices {given!r}.",
+            f"AI_ASSISTANT['PROFILES'][{name!r}] has the prices {prices!r}.",
             f"Give {INPUT!r} and {OUTPUT!r}, each 0 or more: the price of a "
             "million tokens in US dollars.",
         )
@@ -193,32 +193,33 @@ def _agui() -> Iterator[CheckMessage]:
 
 
 def _parts(origin: str) -> SplitResult | None:
-    """Return the parts of what is an origin or a pattern of some, else None."""
+    """Return the parts of an origin or a pattern of origins, else None."""
     try:
         parts = urlsplit(origin)
         host = parts.hostname or ""
-        _ = parts.port  # raises what is no port
+        _ = parts.port  # raises for an invalid port
     except ValueError:
         return None
-    own = f"{parts.scheme}://{parts.netloc}"
-    plain = origin == own == own.lower() and "@" not in parts.netloc
-    bare = host.removeprefix("*.")
-    good = bool(bare) and "*" not in bare and not any(map(str.isspace, origin))
-    return parts if plain and good and parts.scheme in ("http", "https") else None
+    normalized = f"{parts.scheme}://{parts.netloc}"
+    is_plain = origin == normalized == normalized.lower() and "@" not in parts.netloc
+    domain = host.removeprefix("*.")
+    has_host = bool(domain) and "*" not in domain and not any(map(str.isspace, origin))
+    is_web = parts.scheme in ("http", "https")
+    return parts if is_plain and has_host and is_web else None
 
 
 def _tokens() -> Iterator[CheckMessage]:
-    days, most = conf.get("TOKENS", "DAYS"), conf.get("TOKENS", "MAX_DAYS")
-    if most is not None and days > most:
+    days, max_days = conf.get("TOKENS", "DAYS"), conf.get("TOKENS", "MAX_DAYS")
+    if max_days is not None and days > max_days:
         yield problem(
             "ai_assistant.E182",
             f"{conf.typed('TOKENS', 'DAYS')} is {days}, more than "
-            f"MAX_DAYS, which is {most:g}.",
+            f"MAX_DAYS, which is {max_days:g}.",
             "Lower the one or raise the other.",
         )
 
 
-# Some of these are secrets, and most are none: the site has to say.
+# Some of these are secrets, most are not: the site has to decide.
 SUSPECT = re.compile(r"(^|_)(key|code|seed|digest)s?\d*($|_)", re.IGNORECASE)
 HARMLESS = re.compile(
     r"(^|_)(post|postal|zip|country|currency|language|area|sort)_(key|code)s?($|_)",
@@ -231,24 +232,24 @@ SUSPECTS_NAMED = 20
 def check_secrets() -> Iterator[CheckMessage]:
     """Yield one message that names the fields of the admin which may be secrets."""
     registered: set[Any] = {model for site in all_sites for model in site._registry}
-    found = sorted(
+    suspects = sorted(
         f"{model._meta.label_lower}.{field.name}"
         for model in registered
         if issubclass(model, models.Model) and not is_sensitive_model(model)
         for field in model._meta.concrete_fields
         if _is_suspect(field)
     )
-    if not found:
+    if not suspects:
         return
-    more = (
-        f" and {len(found) - SUSPECTS_NAMED} more"
-        if len(found) > SUSPECTS_NAMED
+    rest = (
+        f" and {len(suspects) - SUSPECTS_NAMED} more"
+        if len(suspects) > SUSPECTS_NAMED
         else ""
     )
     yield problem(
         "ai_assistant.I131",
         "The assistant may read these fields, and judging by their names some may be "
-        f"secrets: {', '.join(found[:SUSPECTS_NAMED])}{more}.",
+        f"secrets: {', '.join(suspects[:SUSPECTS_NAMED])}{rest}.",
         "Name those that are secret in AI_ASSISTANT['DATA']['SENSITIVE'], and the "
         "others in AI_ASSISTANT['DATA']['NOT_SENSITIVE'], as 'shop.order.pickup_code'.",
     )
@@ -280,13 +281,13 @@ def check_changes() -> list[CheckMessage]:
 
 
 def _storage() -> Iterator[CheckMessage]:
-    chosen = conf.get("STASH_STORAGE")
+    setting = conf.get("STASH_STORAGE")
     try:
-        storage = stash_storage()
+        storage = backup_storage()
     except Exception as error:  # noqa: BLE001 - storages raise what they like
         yield problem(
             "ai_assistant.E140",
-            f"AI_ASSISTANT['STASH_STORAGE'] is {chosen!r}, which is not a storage: "
+            f"AI_ASSISTANT['STASH_STORAGE'] is {setting!r}, which is not a storage: "
             f"{error}",
             "Give a name of STORAGES or the dotted path of a storage class.",
         )
@@ -305,8 +306,8 @@ def _storage() -> Iterator[CheckMessage]:
 
 def _written_along() -> Iterator[CheckMessage]:
     for name in conf.get("DATA", "WRITTEN_ALONG"):
-        app, _dot, rest = str(name).partition(".")
-        model, _dot, field = rest.partition(".")
+        app, _dot, path = str(name).partition(".")
+        model, _dot, field = path.partition(".")
         try:
             options = apps.get_model(app.lower(), model)._meta
             if field:

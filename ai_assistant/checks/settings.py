@@ -86,10 +86,10 @@ def _repeats(parsed: Any) -> bool:
 
 
 def _inside(operation: str, arguments: Any) -> Iterator[tuple[Any, bool]]:
-    """Yield the patterns inside of a part of one, each with whether it repeats."""
+    """Yield the subpatterns of a parsed pattern, each with whether it repeats."""
     if operation in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-        _least, most, inner = arguments
-        yield inner, int(most) >= MANY
+        _minimum, maximum, inner = arguments
+        yield inner, int(maximum) >= MANY
     elif operation == "SUBPATTERN":
         yield arguments[-1], False
     elif operation == "BRANCH":
@@ -113,18 +113,18 @@ KINDS: tuple[tuple[type, str], ...] = (
 
 
 def check_settings() -> Iterator[CheckMessage]:
-    """Yield what is wrong with the setting itself."""
-    own = getattr(settings, "AI_ASSISTANT", {})
-    if not isinstance(own, dict):
+    """Yield what is wrong with the AI_ASSISTANT setting itself."""
+    configured = getattr(settings, "AI_ASSISTANT", {})
+    if not isinstance(configured, dict):
         yield problem(
             "ai_assistant.E001",
-            f"AI_ASSISTANT is a {type(own).__name__}, not a dict.",
+            f"AI_ASSISTANT is a {type(configured).__name__}, not a dict.",
             'Write AI_ASSISTANT = {"ENABLED": True, ...}.',
         )
         return
-    for wrong, advice in conf.unknown_names(own):
-        yield problem("ai_assistant.E002", wrong, f"{advice} {NAMES}")
-    for path, value in conf.flat(own):
+    for fault_text, advice in conf.unknown_names(configured):
+        yield problem("ai_assistant.E002", fault_text, f"{advice} {NAMES}")
+    for path, value in conf.flat(configured):
         if setting := conf.setting_at(path):  # else its name is unknown
             yield from _wrong(path, value, setting)
 
@@ -134,18 +134,18 @@ def _wrong(
 ) -> Iterator[CheckMessage]:
     if not _has_right_type(setting, value):
         kinds = (words for kind, words in KINDS if isinstance(setting.default, kind))
-        wanted = setting.wanted or next(kinds)
+        expected = setting.wanted or next(kinds)
         yield problem(
             "ai_assistant.E003",
-            f"{conf.typed(*path)} is {value!r}, not {wanted}.",
-            f"Give {wanted}, or leave it out. {NAMES}",
+            f"{conf.typed(*path)} is {value!r}, not {expected}.",
+            f"Give {expected}, or leave it out. {NAMES}",
         )
     elif path == ("PANEL", "SHORTCUTS"):
-        wanted = "letters, digits or F keys with Ctrl or Alt, as 'Ctrl+Shift+A'"
+        expected = "letters, digits or F keys with Ctrl or Alt, as 'Ctrl+Shift+A'"
         for shortcut in filterfalse(_is_shortcut, value):
-            yield _wrong_value(path, shortcut, wanted)
-    elif wanted := _right_values(setting, value):
-        yield _wrong_value(path, value, wanted)
+            yield _wrong_value(path, shortcut, expected)
+    elif expected := _right_values(setting, value):
+        yield _wrong_value(path, value, expected)
 
 
 def _has_right_type(setting: Setting, value: object) -> bool:
@@ -153,16 +153,16 @@ def _has_right_type(setting: Setting, value: object) -> bool:
     if isinstance(value, bool):
         return bool in kinds
     if isinstance(setting.default, list):
-        listed = isinstance(value, list | tuple)
-        return listed and all(isinstance(item, setting.items) for item in value)  # type: ignore[attr-defined]
+        is_list = isinstance(value, list | tuple)
+        return is_list and all(isinstance(item, setting.items) for item in value)  # type: ignore[attr-defined]
     return isinstance(value, (*kinds, int) if float in kinds else kinds)
 
 
 def _right_values(setting: Setting, value: object) -> str:
-    """Return the allowed values, if `value` is not one of them."""
+    """Return the allowed values if `value` is not one of them, else ""."""
     if setting.choices:
-        right = f"one of {', '.join(map(repr, setting.choices))}"
-        return "" if value in setting.choices else right
+        allowed = f"one of {', '.join(map(repr, setting.choices))}"
+        return "" if value in setting.choices else allowed
     if not isinstance(value, int | float) or isinstance(value, bool):
         return ""
     if setting.may_be_zero:
@@ -178,9 +178,9 @@ def _is_shortcut(text: str) -> bool:
     return True
 
 
-def _wrong_value(path: tuple[str, ...], value: object, wanted: str) -> CheckMessage:
+def _wrong_value(path: tuple[str, ...], value: object, expected: str) -> CheckMessage:
     return problem(
         "ai_assistant.E004",
-        f"{conf.typed(*path)} is {value!r}, not {wanted}.",
-        f"Give {wanted}.",
+        f"{conf.typed(*path)} is {value!r}, not {expected}.",
+        f"Give {expected}.",
     )

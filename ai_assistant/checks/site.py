@@ -25,7 +25,7 @@ TEMPLATE = "ai_assistant/panel.html"
 
 
 def check_pages() -> list[CheckMessage]:
-    """Return what the panel cannot be drawn without."""
+    """Return what is missing to draw the panel."""
     return [*_static_files(), *_templates()]
 
 
@@ -70,7 +70,7 @@ OUTSIDE = {
 
 
 def check_site() -> list[CheckMessage]:
-    """Return what is missing of the site around the assistant."""
+    """Return what is missing in the site's configuration."""
     return [*_apps(), *_middleware(), *_addresses()]
 
 
@@ -101,8 +101,8 @@ def _apps() -> Iterator[CheckMessage]:
 
 def _middleware() -> Iterator[CheckMessage]:
     classes = [_load(path) for path in settings.MIDDLEWARE]
-    own = _position(classes, AssistantMiddleware)
-    if own is None:
+    position = _position(classes, AssistantMiddleware)
+    if position is None:
         yield problem(
             "ai_assistant.E026",
             f"MIDDLEWARE has no {OWN!r}: no page has the panel.",
@@ -111,7 +111,7 @@ def _middleware() -> Iterator[CheckMessage]:
         return
     for outer, reason in OUTSIDE.items():
         at = _position(classes, outer)
-        if at is not None and own < at:
+        if at is not None and position < at:
             yield problem(
                 "ai_assistant.E027",
                 f"{OWN!r} comes before {settings.MIDDLEWARE[at]!r} in MIDDLEWARE.",
@@ -126,9 +126,9 @@ def _load(path: str) -> object:
         return None  # Django names it when it loads the middleware
 
 
-def _position(classes: list[object], wanted: type) -> int | None:
-    for index, found in enumerate(classes):
-        if isinstance(found, type) and issubclass(found, wanted):
+def _position(classes: list[object], base: type) -> int | None:
+    for index, candidate in enumerate(classes):
+        if isinstance(candidate, type) and issubclass(candidate, base):
             return index
     return None
 
@@ -151,7 +151,7 @@ def _addresses() -> Iterator[CheckMessage]:
 
 
 def has_address(name: str) -> bool:
-    """Return whether the site has an address of that name, which takes no arguments."""
+    """Return whether the site has a URL of that name without arguments."""
     try:
         reverse(name)
     except NoReverseMatch:

@@ -36,22 +36,22 @@ def check_tools() -> Iterator[CheckMessage]:
             "Rename one, or add replace=True to the one to use.",
         )
     for tool in registry.tools().values():
-        for check_id, wrong, hint in chain(*(check(tool) for check in CHECKS)):
-            yield problem(check_id, f"{tool_place(tool)} {wrong}", hint)
+        for check_id, fault_text, hint in chain(*(check(tool) for check in CHECKS)):
+            yield problem(check_id, f"{tool_place(tool)} {fault_text}", hint)
 
 
 def tool_place(tool: ToolDefinition) -> str:
-    """Return the tool's name and where it is written."""
+    """Return the tool's name and where it is defined."""
     handler = inspect.unwrap(tool.handler)
     code = getattr(handler, "__code__", None)
     line = f", line {code.co_firstlineno}" if code else ""
     return f"Tool {tool.name!r} ({tool.origin}{line})"
 
 
-# --- what is said about the tool ---
+# --- the tool's declaration ---
 
 
-def _said(tool: ToolDefinition) -> Iterator[Fault]:
+def _effect(tool: ToolDefinition) -> Iterator[Fault]:
     if tool.effect not in EFFECTS:
         yield (
             "ai_assistant.E080",
@@ -109,9 +109,9 @@ def _arguments(tool: ToolDefinition) -> Iterator[Fault]:
     try:
         function_schema(tool)
     except ImproperlyConfiguredAssistant as error:
-        what, _, hint = str(error).partition(". ")
-        wrong = what.removeprefix(f"Tool {tool.name!r} ")
-        yield ("ai_assistant.E083", f"{wrong}.", hint)
+        subject, _, hint = str(error).partition(". ")
+        fault_text = subject.removeprefix(f"Tool {tool.name!r} ")
+        yield ("ai_assistant.E083", f"{fault_text}.", hint)
     except Exception as error:  # noqa: BLE001 - pydantic and annotations raise anything
         first = str(error).strip().partition("\n")[0]
         yield (
@@ -129,7 +129,7 @@ def _arguments(tool: ToolDefinition) -> Iterator[Fault]:
 
 def _takes_context_first(handler: Callable[..., Any]) -> bool:
     parameters = list(inspect.signature(handler).parameters.values())
-    places = [i for i, one in enumerate(parameters) if one.name == "context"]
+    places = [i for i, param in enumerate(parameters) if param.name == "context"]
     if not places:
         return True
     return places == [0] and parameters[0].kind is not parameters[0].KEYWORD_ONLY
@@ -139,7 +139,7 @@ def _takes_context_first(handler: Callable[..., Any]) -> bool:
 
 
 def _execution(tool: ToolDefinition) -> Iterator[Fault]:
-    how = tool.execution
+    execution = tool.execution
     if inspect.isgeneratorfunction(tool.handler) and _has_write_phase(tool):
         yield (
             "ai_assistant.E091",
@@ -148,13 +148,15 @@ def _execution(tool: ToolDefinition) -> Iterator[Fault]:
             "Return one value, or add background=True and write in "
             "context.transaction().",
         )
-    if how.timeout_s is not None and how.timeout_s <= 0:
+    if execution.timeout_s is not None and execution.timeout_s <= 0:
         yield (
             "ai_assistant.E090",
-            f"has timeout_s={how.timeout_s!r}.",
+            f"has timeout_s={execution.timeout_s!r}.",
             "Give more than 0 seconds, or leave it out.",
         )
-    if how.browser and (tool.effect != "ui" or how.background or how.external):
+    if execution.browser and (
+        tool.effect != "ui" or execution.background or execution.external
+    ):
         yield (
             "ai_assistant.E097",
             "is executed by the page, but is not a plain tool with the effect 'ui'.",
@@ -162,7 +164,7 @@ def _execution(tool: ToolDefinition) -> Iterator[Fault]:
         )
     if _is_async(tool.handler):
         yield from _async(tool)
-    if how.resumable and not how.background:
+    if execution.resumable and not execution.background:
         yield (
             "ai_assistant.E087",
             "is resumable, but not in the background.",
@@ -202,26 +204,26 @@ def _preparation(tool: ToolDefinition) -> Iterator[Fault]:
             "has a 'prepare' that is an 'async def'.",
             "Make it a 'def'; it runs in a thread.",
         )
-    elif _names(prepare) != _names(tool.handler):
+    elif _parameter_names(prepare) != _parameter_names(tool.handler):
         yield (
             "ai_assistant.E087",
             "has a 'prepare' whose arguments differ from its own.",
-            f"Give it the same: {', '.join(_names(tool.handler)) or 'none'}.",
+            f"Give it the same: {', '.join(_parameter_names(tool.handler)) or 'none'}.",
         )
 
 
 def _trial(tool: ToolDefinition) -> Iterator[Fault]:
-    how = tool.execution
-    said: Any = tool.approval.preview  # whatever the site's code has given
-    if said is None or callable(said):
+    execution = tool.execution
+    preview: Any = tool.approval.preview  # whatever the site's code has given
+    if preview is None or callable(preview):
         return
-    if said != "transaction":
+    if preview != "transaction":
         yield (
             "ai_assistant.E144",
-            f"has preview={said!r}.",
+            f"has preview={preview!r}.",
             "Give a function that returns Changes, 'transaction', or leave it out.",
         )
-    elif how.external or how.background or _is_async(tool.handler):
+    elif execution.external or execution.background or _is_async(tool.handler):
         yield (
             "ai_assistant.E144",
             "has preview='transaction', but not all that it does can be rolled back.",
@@ -239,7 +241,7 @@ def _is_async(handler: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler)
 
 
-def _names(function: Callable[..., Any]) -> list[str]:
+def _parameter_names(function: Callable[..., Any]) -> list[str]:
     return list(inspect.signature(function).parameters)
 
 
@@ -249,13 +251,13 @@ DRAWN = re.compile(r'<symbol id="aia-i-([\w-]+)"')
 
 def _icon(tool: ToolDefinition) -> Iterator[Fault]:
     icon = tool.display.icon
-    known = _icons() if icon else []
-    if known and icon not in known:
-        near = nearest(icon, known)
+    icons = _icons() if icon else []
+    if icons and icon not in icons:
+        near = nearest(icon, icons)
         yield (
             "ai_assistant.W098",
             f"has the icon {icon!r}, which does not exist.",
-            f"Use {near!r}." if near else f"Use one of: {', '.join(known)}.",
+            f"Use {near!r}." if near else f"Use one of: {', '.join(icons)}.",
         )
 
 
@@ -274,21 +276,21 @@ def _template(tool: ToolDefinition) -> Iterator[Fault]:
     try:
         get_template(tool.display.template)
     except TemplateDoesNotExist:
-        wrong = "which cannot be found"
+        fault_text = "which cannot be found"
         hint = (
             "Give a path below the 'templates' folder of an installed app, for "
             f"example 'ai_assistant/tools/{tool.name}.html'; that one need not be "
             "named."
         )
     except TemplateSyntaxError as error:
-        wrong, hint = f"which cannot be read: {error}", "Correct it."
+        fault_text, hint = f"which cannot be read: {error}", "Correct it."
     except ImproperlyConfigured:
         return  # E032 reports it
     else:
         return
     yield (
         "ai_assistant.E099",
-        f"has the template {tool.display.template!r}, {wrong}.",
+        f"has the template {tool.display.template!r}, {fault_text}.",
         hint,
     )
 
@@ -303,7 +305,7 @@ def _importance(tool: ToolDefinition) -> Iterator[Fault]:
 
 
 CHECKS = (
-    *(_said, _bounded, _allowed),
+    *(_effect, _bounded, _allowed),
     *(_arguments, _execution, _preparation, _trial),
     *(_icon, _template, _importance),
 )
@@ -326,5 +328,5 @@ def check_manifest() -> Iterator[CheckMessage]:
             "Run `python manage.py assistant_manifest` to write it.",
         )
         return
-    for told in manifest_differences(committed):
-        yield problem("ai_assistant.W107", f"{told} since {path.name!r}.", HINT)
+    for difference in manifest_differences(committed):
+        yield problem("ai_assistant.W107", f"{difference} since {path.name!r}.", HINT)

@@ -1,4 +1,4 @@
-"""One request to a site, and its answer or its problem."""
+"""The client: requests to a site, and its answers and problems."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,13 +86,13 @@ class Transport:
     ) -> Any:
         """Return the JSON of the answer; None if it has none."""
         headers = {**self.headers, **({"Idempotency-Key": key} if key else {})}
-        given = {
-            name: said for name, said in (params or {}).items() if said is not None
+        query = {
+            name: value for name, value in (params or {}).items() if value is not None
         }
         response = self.http.request(
             method,
             urljoin(self.url, path),
-            params=given or None,
+            params=query or None,
             json=body,
             headers=headers,
         )
@@ -113,15 +113,15 @@ class Transport:
 
 def _below(url: str, address: str) -> str:
     """Return `address` at the host of `url`: a token goes nowhere else."""
-    there = httpx.URL(address)
-    here = httpx.URL(url)
-    return str(there.copy_with(scheme=here.scheme, host=here.host, port=here.port))
+    target = httpx.URL(address)
+    base = httpx.URL(url)
+    return str(target.copy_with(scheme=base.scheme, host=base.host, port=base.port))
 
 
 def _problem(response: httpx.Response) -> AssistantProblem:
     try:
         body = response.json()
-    except ValueError:  # not ours: of a proxy, or no API is there
+    except ValueError:  # not from the API: from a proxy, or there is none
         body = {}
     if not isinstance(body, dict):
         body = {}
@@ -193,8 +193,8 @@ class Assistant:
         }
         if conversation is not None:
             body["conversation"] = str(conversation)
-        said = self._to.ask("POST", "runs/", body=body, key=key or str(uuid4()))
-        return (Run if "state" in said else Queued).model_validate(said)
+        payload = self._to.ask("POST", "runs/", body=body, key=key or str(uuid4()))
+        return (Run if "state" in payload else Queued).model_validate(payload)
 
     def queue(self, conversation_id: Id) -> Iterator[Queued]:
         """Yield the messages that wait in a conversation, the next one first."""
@@ -214,7 +214,7 @@ class Assistant:
         return self._to.rows("runs/", Run, filters)
 
     def stop(self, run_id: Id) -> Run:
-        """Ask for the end of a run."""
+        """Request a run to stop."""
         return Run.model_validate(self._to.ask("POST", f"runs/{run_id}/stop/"))
 
     def retry(self, run_id: Id, *, key: str = "") -> Run:
@@ -236,8 +236,8 @@ class Assistant:
     def events(self, run_id: Id, *, after: int = 0, limit: int = 500) -> Events:
         """Return the events of a run after a number, and its state."""
         params = {"after": after, "limit": limit}
-        said = self._to.ask("GET", f"runs/{run_id}/events/", params=params)
-        return Events.model_validate(said)
+        payload = self._to.ask("GET", f"runs/{run_id}/events/", params=params)
+        return Events.model_validate(payload)
 
     def follow(
         self, run_id: Id, *, after: int = 0, timeout_s: float = 300.0
@@ -249,24 +249,28 @@ class Assistant:
         """
         end = time.monotonic() + timeout_s
         while True:
-            told = self.events(run_id, after=after)
-            for event in told.events:
+            page = self.events(run_id, after=after)
+            for event in page.events:
                 yield event
                 after = event.number
-            if told.events:
+            if page.events:
                 end = time.monotonic() + timeout_s
-            elif told.is_final or told.state in WAITING_FOR_PERSON:
+            elif page.is_final or page.state in WAITING_FOR_PERSON:
                 return
             elif time.monotonic() >= end:
                 raise NotInTime(f"Run {run_id}: nothing has come in {timeout_s:g} s.")
-            if after >= told.last_event:
-                time.sleep(0 if told.is_final else POLL_S)
+            if after >= page.last_event:
+                time.sleep(0 if page.is_final else POLL_S)
 
     def text_of(self, run_id: Id) -> str:
         """Return what the assistant has said in a run."""
         run = self.run(run_id)
-        said = self.messages(run.conversation, run=run_id)
-        texts = [one.text for one in said if one.role == "assistant" and one.text]
+        messages = self.messages(run.conversation, run=run_id)
+        texts = [
+            message.text
+            for message in messages
+            if message.role == "assistant" and message.text
+        ]
         return "\n\n".join(texts)
 
     # --- what waits for a person ---
@@ -289,8 +293,8 @@ class Assistant:
     ) -> Interrupt:
         """Approve a call: all of it, or only `rows`, which are ids of its objects."""
         decision = "approve_for_run" if for_run else "approve"
-        chosen = {} if rows is None else {"rows": list(rows)}
-        return self._answer(interrupt, decision=decision, **chosen)
+        selection = {} if rows is None else {"rows": list(rows)}
+        return self._answer(interrupt, decision=decision, **selection)
 
     def deny(self, interrupt: Interrupt, reason: str = "") -> Interrupt:
         """Deny a call; the model is told the reason."""
@@ -308,12 +312,12 @@ class Assistant:
         """Leave a question without an answer."""
         return self._answer(interrupt, decision="skip")
 
-    def _answer(self, interrupt: Interrupt, **said: Any) -> Interrupt:
-        body = {"nonce": interrupt.nonce or "-", **said}
+    def _answer(self, interrupt: Interrupt, **fields: Any) -> Interrupt:
+        body = {"nonce": interrupt.nonce or "-", **fields}
         path = f"interrupts/{interrupt.id}/answer/"
         return Interrupt.model_validate(self._to.ask("POST", path, body=body))
 
-    # --- what there is ---
+    # --- conversations, calls and usage ---
 
     def conversations(self, **filters: Any) -> Iterator[Conversation]:
         """Yield conversations, the last used first; `active`, `used_after`."""
@@ -327,8 +331,8 @@ class Assistant:
     def rename(self, conversation_id: Id, title: str) -> Conversation:
         """Rename a conversation."""
         path = f"conversations/{conversation_id}/"
-        said = self._to.ask("PATCH", path, body={"title": title})
-        return Conversation.model_validate(said)
+        payload = self._to.ask("PATCH", path, body={"title": title})
+        return Conversation.model_validate(payload)
 
     def delete(self, conversation_id: Id) -> None:
         """Delete a conversation with all that belongs to it."""
@@ -357,10 +361,10 @@ class Assistant:
 
     def usage(self, **filters: Any) -> dict[str, Any]:
         """Return the sums of what was used; `run`, `conversation`, `since`, `until`."""
-        found: dict[str, Any] = self._to.ask("GET", "usage/sums/", params=filters)
-        return found
+        sums: dict[str, Any] = self._to.ask("GET", "usage/sums/", params=filters)
+        return sums
 
     def registered(self) -> dict[str, Any]:
         """Return what the user may call."""
-        found: dict[str, Any] = self._to.ask("GET", "registry/")
-        return found
+        names: dict[str, Any] = self._to.ask("GET", "registry/")
+        return names

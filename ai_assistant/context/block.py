@@ -31,20 +31,20 @@ def context_block(items: Iterable[ContextItem]) -> str:
 
     What does not fit is named, so that the model can ask for it.
     """
-    left = conf.CONTEXT_CHARS
+    room = conf.CONTEXT_CHARS
     lines, names = [], []
     for item in items:
         line = line_of(item)
-        if len(line) > left:
+        if len(line) > room:
             names.append(item.title or item.id)
             continue
-        left -= len(line)
+        room -= len(line)
         lines.append(line)
     if not lines and not names:
         return ""
     if names:
-        named = {"left out, too large": names[:MAX_NAMES], "in all": len(names)}
-        lines.append(_safe(named))
+        omitted = {"left out, too large": names[:MAX_NAMES], "in all": len(names)}
+        lines.append(_safe(omitted))
     return "\n".join([INTRODUCTION, "<page>", *lines, "</page>"])
 
 
@@ -53,6 +53,6 @@ def line_of(item: ContextItem) -> str:
     return _safe({"is": item.description, "source": item.source, "value": item.value})
 
 
-def _safe(said: dict[str, JSON]) -> str:
+def _safe(value: dict[str, JSON]) -> str:
     """Return JSON on one line, escaped so that no text can end the block."""
-    return json.dumps(said, ensure_ascii=False).translate(ESCAPED)
+    return json.dumps(value, ensure_ascii=False).translate(ESCAPED)

@@ -1,4 +1,4 @@
-"""All that is known of a page, in the order of the prompt."""
+"""Collect the context items of a page, in the order of the prompt."""
 
 import logging
 import time
@@ -33,7 +33,7 @@ from ai_assistant.types import ContextItem, ContextProvider, RunContext
 
 logger = logging.getLogger("ai_assistant")
 
-# As many as may hang; how many work at once is the bulkhead's to say.
+# As many as may hang; the bulkhead limits how many work at once.
 _providers = ThreadPoolExecutor(max_workers=256, thread_name_prefix="aia-context")
 _bulkhead = Bulkhead()
 
@@ -49,7 +49,7 @@ class KeptChips:
 
 @dataclass(kw_only=True, slots=True)
 class PageItems:
-    """The items of a page, and what was found on the way."""
+    """The items of a page, with the page and its opened object."""
 
     page: SitePage | None = None
     opened: Any = None
@@ -68,28 +68,28 @@ def collect_items(
     page = find_page(context.page.path, context.page.title)
     if page is None:
         return PageItems(items=list(browser))
-    seen = PageItems(page=page)
+    page_items = PageItems(page=page)
     user, path = context.user, page.info.path
-    seen.items += _described(
+    page_items.items += _items_or_error(
         PAGE, _("This page"), path, lambda: [page_item(page, user)]
     )
-    seen.items += _described(
-        OBJECT, page_title(page), path, lambda: _object_items(seen, page, user)
+    page_items.items += _items_or_error(
+        OBJECT, page_title(page), path, lambda: _object_items(page_items, page, user)
     )
-    if _is_open(seen, page, user):
-        seen.items += _asked_in_turn(page, context, seen.opened)
-    seen.items += without_texts(browser) if is_withheld(page) else browser
-    seen.items.sort(key=lambda item: -item.priority)  # stable
-    return seen
+    if _is_open(page_items, page, user):
+        page_items.items += _provided_items(page, context, page_items.opened)
+    page_items.items += without_texts(browser) if is_withheld(page) else browser
+    page_items.items.sort(key=lambda item: -item.priority)  # stable
+    return page_items
 
 
-def sent_items(items: Iterable[ContextItem], kept: KeptChips) -> list[ContextItem]:
-    """Return the items that are sent: kept, and automatic or mentioned."""
+def sent_items(items: Iterable[ContextItem], chips: KeptChips) -> list[ContextItem]:
+    """Return the items to send: not dropped, and automatic or mentioned."""
     return [
         item
         for item in items
-        if item.id not in kept.dropped
-        and (item.auto or item.id in kept.mentioned)
+        if item.id not in chips.dropped
+        and (item.auto or item.id in chips.mentioned)
         and not item.error
     ]
 
@@ -97,10 +97,10 @@ def sent_items(items: Iterable[ContextItem], kept: KeptChips) -> list[ContextIte
 # --- the items of every page ---
 
 
-def _described(
+def _items_or_error(
     item_id: str, title: str, path: str, items: Callable[[], list[ContextItem]]
 ) -> list[ContextItem]:
-    """Return the items, or one that reports to its owner alone what failed."""
+    """Return the items, or one that reports the error to its owner only."""
     try:
         return items()
     except Exception as error:  # a ModelAdmin's own code may raise anything
@@ -109,18 +109,20 @@ def _described(
         return [ContextItem(id=item_id, description=title, title=title, error=name)]
 
 
-def _object_items(seen: PageItems, page: SitePage, user: Any) -> list[ContextItem]:
-    seen.opened = opened_object(page, user)
-    if seen.opened is None:
+def _object_items(
+    page_items: PageItems, page: SitePage, user: Any
+) -> list[ContextItem]:
+    page_items.opened = opened_object(page, user)
+    if page_items.opened is None:
         return []  # there is none, or not for this user
-    return [object_item(page, user, seen.opened)]
+    return [object_item(page, user, page_items.opened)]
 
 
-def _is_open(seen: PageItems, page: SitePage, user: Any) -> bool:
+def _is_open(page_items: PageItems, page: SitePage, user: Any) -> bool:
     """Return whether the user may open the page: else no provider is asked."""
     return value_or(
         False,
-        lambda: may_open(page, user, seen.opened),
+        lambda: may_open(page, user, page_items.opened),
         "whether %r may be opened is not known",
         page.info.path,
     )
@@ -129,20 +131,23 @@ def _is_open(seen: PageItems, page: SitePage, user: Any) -> bool:
 # --- what the site's code adds ---
 
 
-def _asked_in_turn(
+def _provided_items(
     page: SitePage,
     context: RunContext,
     opened: Any,
 ) -> list[ContextItem]:
-    """Ask all providers of the page; one that hangs cannot take the others' time."""
+    """Ask all providers of the page; one that hangs does not delay the others."""
     until = time.monotonic() + float(conf.get("TIMEOUTS", "CONTEXT_S"))
     providers = list(providers_of(page))
-    in_turn = sorted(providers, key=lambda one: _bulkhead.hangs(_key(one)))
-    items = {id(one): _asked(one, context, opened, until) for one in in_turn}
-    return [item for one in providers for item in items[id(one)]]
+    in_turn = sorted(providers, key=lambda provider: _bulkhead.hangs(_key(provider)))
+    items = {
+        id(provider): _ask_within_time(provider, context, opened, until)
+        for provider in in_turn
+    }
+    return [item for provider in providers for item in items[id(provider)]]
 
 
-def _asked(
+def _ask_within_time(
     provider: ContextProvider,
     context: RunContext,
     opened: Any,
@@ -152,7 +157,7 @@ def _asked(
         return _bulkhead.ask(
             _providers,
             _key(provider),
-            lambda: _told(provider, context, opened),
+            lambda: _items_of_provider(provider, context, opened),
             timeout_s=until - time.monotonic(),
         )
     except CodeTimedOut:
@@ -175,7 +180,7 @@ def _key(provider: ContextProvider) -> str:
     return f"{provider.name} {module}.{name}"
 
 
-def _told(
+def _items_of_provider(
     provider: ContextProvider,
     context: RunContext,
     opened: Any,
@@ -189,14 +194,14 @@ def _told(
                 connection.close_if_unusable_or_obsolete()
 
 
-def from_browser(said: Mapping[str, Any]) -> ContextItem:
+def from_browser(payload: Mapping[str, Any]) -> ContextItem:
     """Return an item that the browser has sent. Nothing in it gives a permission."""
     return ContextItem(
-        id=f"browser.{str(said['id'])[:100]}",
-        description=str(said.get("description", ""))[:500],
-        value=said.get("value"),
-        title=str(said.get("label", ""))[:80],
-        auto=bool(said.get("auto", True)),
+        id=f"browser.{str(payload['id'])[:100]}",
+        description=str(payload.get("description", ""))[:500],
+        value=payload.get("value"),
+        title=str(payload.get("label", ""))[:80],
+        auto=bool(payload.get("auto", True)),
         source="browser",
         label="data",
         priority=10,

@@ -61,12 +61,12 @@ def opened_object(page: SitePage, user: Any) -> Model | None:
     if related:
         queryset = queryset.select_related(*related)
     try:
-        found = queryset.filter(pk=admin.opts.pk.to_python(object_id)).first()
+        obj = queryset.filter(pk=admin.opts.pk.to_python(object_id)).first()
     except (ValidationError, ValueError):
         return None
-    if found is None or not admin.has_view_or_change_permission(request, found):
+    if obj is None or not admin.has_view_or_change_permission(request, obj):
         return None
-    return found if _page_opens(page, request) else None
+    return obj if _page_opens(page, request) else None
 
 
 def _page_opens(page: SitePage, request: HttpRequest) -> bool:
@@ -84,7 +84,7 @@ def _page_opens(page: SitePage, request: HttpRequest) -> bool:
 
 
 def _form_opens(page: SitePage, user: Any) -> bool:
-    """Return whether the form of the page's object opens, of which another page is."""
+    """Return whether the form of the page's object opens, on its own page."""
     if page.info.action == "change":
         return True  # it was asked with the object
     path = page.info.path.partition("?")[0]
@@ -96,10 +96,10 @@ def _form_opens(page: SitePage, user: Any) -> bool:
 
 def may_open(page: SitePage, user: Any, opened: Model | None) -> bool:
     """
-    Return whether the page is there for `user`.
+    Return whether the page opens for `user`.
 
-    Known of pages of an admin and of class-based views with an access mixin; a
-    function view keeps that to itself, and its providers must look themselves.
+    This is known for admin pages and for class-based views with an access mixin; the
+    providers of a function view must check for themselves.
     """
     admin, request = page.model_admin, page_request(page, user)
     if not _site_admits(page, request):
@@ -128,7 +128,9 @@ def _site_admits(page: SitePage, request: HttpRequest) -> bool:
     site = getattr(page.model_admin or page.view, "admin_site", None)
     if site is None and page.is_of_admin:
         names = page.match.namespaces
-        site = next((one for one in all_sites if one.name in names), None)
+        site = next(
+            (candidate for candidate in all_sites if candidate.name in names), None
+        )
     return site is None or bool(site.has_permission(request))
 
 
@@ -136,7 +138,7 @@ def _view_admits(page: SitePage, user: Any) -> bool:
     view_class = getattr(page.view, "view_class", None)
     if not (isinstance(view_class, type) and issubclass(view_class, AccessMixin)):
         return True
-    # The site may say that Django's mixins are all there is to ask.
+    # The site may declare that Django's mixins decide alone.
     vouches = getattr(view_class, "assistant_admits", False) is True
     if _checks_itself(view_class) and not vouches:
         return False
@@ -156,42 +158,42 @@ def _mixins_admit(view: Any, user: Any) -> Iterator[bool]:
 
 
 def _checks_itself(view_class: type) -> bool:
-    """Return whether the view looks in its own code who may open it."""
-    known = (LoginRequiredMixin, PermissionRequiredMixin, UserPassesTestMixin)
-    return not issubclass(view_class, known) or any(
-        "dispatch" in vars(one) and not one.__module__.startswith("django.")
-        for one in view_class.__mro__
+    """Return whether the view's own code checks who may open it."""
+    mixins = (LoginRequiredMixin, PermissionRequiredMixin, UserPassesTestMixin)
+    return not issubclass(view_class, mixins) or any(
+        "dispatch" in vars(base) and not base.__module__.startswith("django.")
+        for base in view_class.__mro__
     )
 
 
 def admin_summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
-    """Return what the admin shows of `opened`, by the names of its fields."""
+    """Return the values that the admin shows of `opened`, by field name."""
     if is_withheld(page) or not _form_opens(page, user):
         return {}
     fields = list(_shown_fields(page, user, opened))[:MAX_FIELDS]
-    named = form_limited_fields(
+    limits = form_limited_fields(
         page.model_admin, page_request(page, user), opened, fields
     )
     return {
         field.name: _value(page, field, opened)
         for field in fields
-        if field.name not in named
-        or names_value(named[field.name], field, field.value_from_object(opened))
+        if field.name not in limits
+        or names_value(limits[field.name], field, field.value_from_object(opened))
     }
 
 
 def held_permissions(page: SitePage, user: Any, opened: Model | None) -> list[str]:
-    """Return what `user` may do there: view, add, change, delete."""
+    """Return the permissions of `user` there: view, add, change, delete."""
     admin, request = page.model_admin, page_request(page, user)
     if not _site_admits(page, request):
         return []
-    asked = {
+    checks = {
         "view": lambda: admin.has_view_permission(request, opened),
         "add": lambda: admin.has_add_permission(request),
         "change": lambda: admin.has_change_permission(request, opened),
         "delete": lambda: admin.has_delete_permission(request, opened),
     }
-    return [name for name, may in asked.items() if may()]  # type: ignore[no-untyped-call]
+    return [name for name, may in checks.items() if may()]  # type: ignore[no-untyped-call]
 
 
 def _shown_fields(page: SitePage, user: Any, opened: Model) -> Iterator[Any]:
@@ -201,8 +203,8 @@ def _shown_fields(page: SitePage, user: Any, opened: Model) -> Iterator[Any]:
             field = admin.opts.get_field(name)
         except FieldDoesNotExist:
             continue
-        plain = field.concrete and not field.many_to_many
-        if plain and not is_sensitive_field(field):
+        is_column = field.concrete and not field.many_to_many
+        if is_column and not is_sensitive_field(field):
             yield field
 
 

@@ -1,4 +1,4 @@
-"""From the address of a page to what it is. Asks no database."""
+"""Resolve the path of a page. Asks no database."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MAX_FILTERS = 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SitePage:
-    """A page of this site: what it is, and the view that serves it."""
+    """A page of this site, and the view that serves it."""
 
     info: PageInfo
     view: Any  # the view function
@@ -53,7 +53,7 @@ def find_page(path: str, title: str = "") -> SitePage | None:
 
 
 def page_info(path: str, title: str = "") -> PageInfo:
-    """Return what the page at `path` is; little more than the path if unknown."""
+    """Return the facts of the page at `path`; only the path if it is unknown."""
     page = find_page(path, title)
     return page.info if page else PageInfo(path=path, title=title)
 
@@ -67,7 +67,7 @@ def _info(
     title: str,
 ) -> PageInfo:
     name = match.view_name or ""
-    action, app_label, model_name = _admin_words(match, model_admin)
+    action, app_label, model_name = _admin_labels(match, model_admin)
     object_id = ""
     if action in ("change", "delete", "history"):
         object_id = unquote(str(match.kwargs.get("object_id", "")))
@@ -86,24 +86,24 @@ def _info(
     )
 
 
-def _admin_words(match: ResolverMatch, model_admin: Any) -> tuple[str, str, str]:
+def _admin_labels(match: ResolverMatch, model_admin: Any) -> tuple[str, str, str]:
     if "admin" not in match.app_names:
         return "", "", ""
     url_name = match.url_name or ""
     if model_admin is None:
         return ADMIN_PAGES.get(url_name, ""), str(match.kwargs.get("app_label", "")), ""
     options = model_admin.opts
-    # Exactly: auth_user_password_change is no form of a user.
-    said = url_name.removeprefix(f"{options.app_label}_{options.model_name}_")
-    action = said if said in ADMIN_ACTIONS else ""
+    # Exactly: auth_user_password_change is not the form of a user.
+    url_action = url_name.removeprefix(f"{options.app_label}_{options.model_name}_")
+    action = url_action if url_action in ADMIN_ACTIONS else ""
     return action, options.app_label, options.model_name
 
 
 def _filters(query: QueryDict) -> dict[str, str]:
-    named = [key for key in query if key not in OWN_PARAMETERS and key[:1] != "_"]
-    return {key: ",".join(query.getlist(key)) for key in named[:MAX_FILTERS]}
+    keys = [key for key in query if key not in OWN_PARAMETERS and key[:1] != "_"]
+    return {key: ",".join(query.getlist(key)) for key in keys[:MAX_FILTERS]}
 
 
-def _number(said: str) -> int:
-    is_number = said.isascii() and said.isdigit() and len(said) < 9
-    return int(said) if is_number else 1
+def _number(text: str) -> int:
+    is_number = text.isascii() and text.isdigit() and len(text) < 9
+    return int(text) if is_number else 1

@@ -1,4 +1,4 @@
-"""The items of every page: what it is, and the object that is opened there."""
+"""The items of every page: the page itself, and the object opened there."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ PAGE, OBJECT = "page", "object"  # ids of the items of every page
 
 
 def page_item(page: SitePage, user: Any) -> ContextItem:
-    """Return what is known of the page from its address."""
+    """Return the item with the facts that the page's address gives."""
     info = page.info
-    said: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "path": info.path,
         # Django writes the text of the object into it.
         "title": "" if is_withheld(page) else info.title,
@@ -33,11 +33,11 @@ def page_item(page: SitePage, user: Any) -> ContextItem:
         "language": get_language() or "",
     }
     if page.model_admin is not None:
-        said["you may"] = held_permissions(page, user, None)
+        facts["you may"] = held_permissions(page, user, None)
     return ContextItem(
         id=PAGE,
         description=describe(page),
-        value={key: value for key, value in said.items() if value},
+        value={key: value for key, value in facts.items() if value},
         title=page_title(page),
         priority=100,
         label="user",
@@ -45,7 +45,7 @@ def page_item(page: SitePage, user: Any) -> ContextItem:
 
 
 def describe(page: SitePage) -> str:
-    """Return what the page is, in words."""
+    """Return a description of the page."""
     info = page.info
     if page.model_admin is None:
         words = {
@@ -71,17 +71,17 @@ def page_title(page: SitePage) -> str:
     """
     Return the word for the page's chip.
 
-    Never its title: what is drawn with the page does not know it yet.
+    Never its title, which is unknown while the page itself is rendered.
     """
     if page.model_admin is not None:
         options = page.model_admin.opts
-        many = page.info.action in ("changelist", "")
-        return str(options.verbose_name_plural if many else options.verbose_name)
+        is_list = page.info.action in ("changelist", "")
+        return str(options.verbose_name_plural if is_list else options.verbose_name)
     return _("Start page") if page.info.action == "index" else _("This page")
 
 
 def object_item(page: SitePage, user: Any, opened: Any) -> ContextItem:
-    """Return what the admin shows of the object. May ask the database."""
+    """Return the item with the object's values in the admin. May ask the database."""
     text = "" if is_withheld(page) else str(opened)[:OBJECT_CHARS]
     value = {
         "id": opened.pk,

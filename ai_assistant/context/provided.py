@@ -20,17 +20,17 @@ TEXTS = frozenset({"browser.page-fields", "browser.page-selection"})
 def is_withheld(page: SitePage) -> bool:
     """Return whether objects of the page are sensitive, or kept from the assistant."""
     admin = page.model_admin
-    return admin is not None and _is_kept(admin.model, admin)
+    return admin is not None and _is_hidden(admin.model, admin)
 
 
 def is_withheld_model(page: SitePage, model: Any) -> bool:
     """Return the same for objects that a page leads to, by its AdminSite."""
     site = page.model_admin.admin_site
-    return _is_kept(model, site._registry.get(model))
+    return _is_hidden(model, site._registry.get(model))
 
 
 def without_texts(items: Iterable[ContextItem]) -> Iterator[ContextItem]:
-    """Yield the browser's items of such a page: the ticked rows, without their text."""
+    """Yield the ticked rows of a withheld page, without their text."""
     for item in items:
         if item.id == ROWS:
             yield replace(item, value=_ids_only(item.value))
@@ -38,7 +38,7 @@ def without_texts(items: Iterable[ContextItem]) -> Iterator[ContextItem]:
             yield item
 
 
-def _is_kept(model: Any, model_admin: Any) -> bool:
+def _is_hidden(model: Any, model_admin: Any) -> bool:
     return is_sensitive_model(model) or is_opted_out(model, model_admin)
 
 
@@ -53,7 +53,7 @@ def _ids_only(value: Any) -> Any:
 def providers_of(page: SitePage) -> Iterator[ContextProvider]:
     """Yield the providers of the page: the site's, then those of its view."""
     info = page.info
-    # The label of an app may have capitals, and so may what a provider says.
+    # The label of an app may have capitals, and so may a provider's model.
     label = f"{info.app_label}.{info.model_name}".lower() if info.model_name else ""
     for provider in registry.contexts().values():
         if provider.model and provider.model.lower() != label:
@@ -84,7 +84,7 @@ def ask_provider(
     value = provider.function(*arguments)
     if provider.convert is not None:
         value = provider.convert(value)
-    return [_item(provider, one, n) for n, one in enumerate(_values(value))]
+    return [_item(provider, item, n) for n, item in enumerate(_values(value))]
 
 
 def failed_item(provider: ContextProvider, error: str) -> ContextItem:
@@ -98,9 +98,9 @@ def failed_item(provider: ContextProvider, error: str) -> ContextItem:
 
 
 def _values(value: Any) -> Sequence[Any]:
-    """Return the items of a list that has some; any other value is one by itself."""
+    """Return the items of a list of ContextItems; any other value as one item."""
     is_list = isinstance(value, list | tuple)
-    if is_list and any(isinstance(one, ContextItem) for one in value):
+    if is_list and any(isinstance(item, ContextItem) for item in value):
         return value  # type: ignore[no-any-return]
     return () if value is None else (value,)
 

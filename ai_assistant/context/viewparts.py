@@ -41,8 +41,8 @@ def assistant_view(
             "@assistant_view(context=[...], tools=[...], suggestions=[...]), or one "
             "of them; all arguments are given by name."
         )
-    given = {"context": context, "tools": tools, "suggestions": suggestions}
-    for name, value in given.items():
+    arguments = {"context": context, "tools": tools, "suggestions": suggestions}
+    for name, value in arguments.items():
         _check_is_list(value, f"The argument {name!r} of assistant_view", name)
     names = [_tool_name(tool, "An assistant_view") for tool in tools]
 
@@ -71,11 +71,11 @@ class AssistantMixin:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name in ("assistant_tools", "assistant_suggestions"):
-            given = cls.__dict__.get(name, ())
-            _check_is_list(given, f"{cls.__name__}.{name}", name)
+            names = cls.__dict__.get(name, ())
+            _check_is_list(names, f"{cls.__name__}.{name}", name)
         subject = f"{cls.__name__}.assistant_tools"
-        own = cls.__dict__.get("assistant_tools", ())
-        _of_views.update(_tool_name(tool, subject) for tool in own)
+        tools = cls.__dict__.get("assistant_tools", ())
+        _of_views.update(_tool_name(tool, subject) for tool in tools)
 
     def assistant_context(self, context: RunContext, opened: Any = None) -> Any:
         """Return what the page shows; nothing by default."""
@@ -83,49 +83,49 @@ class AssistantMixin:
 
 def registered_parts(view: Any, model_admin: Any = None) -> ViewParts:
     """Return what `view` registers, by decorator or mixin."""
-    own = getattr(view, ATTRIBUTE, None) or ViewParts()
+    parts = getattr(view, ATTRIBUTE, None) or ViewParts()
     holder = _holder(view, model_admin)
     if holder is None:
-        return own
+        return parts
 
     def described(context: RunContext, opened: Any = None) -> Any:
         return holder.assistant_context(context, opened)
 
-    # Its name in chips and logs, and one of its own for those that count its calls.
+    # Its name in chips and logs, and a unique one for code that counts its calls.
     kind = type(holder)
     described.__name__ = kind.__name__
     described.__module__, described.__qualname__ = kind.__module__, kind.__qualname__
     return ViewParts(
-        context=(*own.context, described),
-        tools=(*own.tools, *holder.assistant_tools),
-        suggestions=(*own.suggestions, *holder.assistant_suggestions),
+        context=(*parts.context, described),
+        tools=(*parts.tools, *holder.assistant_tools),
+        suggestions=(*parts.suggestions, *holder.assistant_suggestions),
     )
 
 
 def load_views() -> None:
     """
-    Import the site's views, which register their tools by that.
+    Import the site's views, which registers their tools.
 
-    A web process has done so at its first request; a worker never would.
+    A web process does so at its first request; a worker never would.
     """
     get_resolver().url_patterns  # noqa: B018 - cached by Django
 
 
 def names_of_views() -> set[str]:
-    """Return the names of the tools that some view keeps for its own pages."""
+    """Return the names of the tools that a view offers on its own pages only."""
     return set(_of_views)
 
 
-def _check_is_list(given: Any, subject: str, name: str) -> None:
-    if isinstance(given, str):
+def _check_is_list(value: Any, subject: str, name: str) -> None:
+    if isinstance(value, str):
         raise TypeError(
-            f"{subject} is the string {given!r}: each letter would count as one. Write "
-            f"{name}=[{given!r}]."
+            f"{subject} is the string {value!r}: each letter would count as one. Write "
+            f"{name}=[{value!r}]."
         )
-    if callable(given):
-        own = getattr(given, "__name__", repr(given))
+    if callable(value):
+        value_name = getattr(value, "__name__", repr(value))
         raise TypeError(
-            f"{subject} is {own!r} itself and not a list. Write {name}=[{own}]."
+            f"{subject} is {value_name!r} itself and not a list. Write {name}=[{value_name}]."
         )
 
 
@@ -134,9 +134,9 @@ def _tool_name(tool: Any, subject: str) -> str:
         return tool
     name = getattr(tool, "assistant_tool", None)
     if name is None:
-        own = getattr(tool, "__name__", tool)
+        tool_name = getattr(tool, "__name__", tool)
         raise TypeError(
-            f"{subject} has the tool {own!r}, which is not registered. Decorate it "
+            f"{subject} has the tool {tool_name!r}, which is not registered. Decorate it "
             "with ai_assistant.tool."
         )
     return str(name)

@@ -1,4 +1,4 @@
-"""The report of `assistant_doctor`: the system checks, and what they cannot see."""
+"""The report of `assistant_doctor`: the system checks, and checks at run time."""
 
 import asyncio
 import uuid
@@ -42,7 +42,7 @@ NO_MODEL, NO_KEY = f"{TAG}.W011", f"{TAG}.W014"
 
 @dataclass(eq=False)
 class DoctorProblem(Exception):
-    """Raised by a look; `blocks` says that no chat can work because of it."""
+    """Raised by a check; `blocks` says that no chat can work because of it."""
 
     id: str
     text: str
@@ -55,7 +55,7 @@ class DoctorProblem(Exception):
 
 @dataclass(kw_only=True, slots=True)
 class DoctorReport:
-    """The facts that were looked at, by name, and the problems with them."""
+    """The facts that were checked, by name, and the problems found."""
 
     facts: dict[str, str] = field(default_factory=dict)
     problems: list[DoctorProblem] = field(default_factory=list)
@@ -72,18 +72,20 @@ def registered() -> dict[str, list[str]]:
         "tools": registry.tools(),
         "context": registry.contexts(),
         "modules": modules,
-        "suggestions": {str(t) for one in modules.values() for t in one.suggestions},
+        "suggestions": {
+            str(t) for module in modules.values() for t in module.suggestions
+        },
     }
     return {kind: sorted(names.get(kind, ())) for kind in KINDS}
 
 
 def examine() -> DoctorReport:
-    """Look at everything that a chat needs."""
+    """Check everything that a chat needs."""
     report = DoctorReport(problems=_from_checks())
     try:
         enabled = conf.enabled()
     except ImproperlyConfiguredAssistant:
-        return report  # the checks have said it
+        return report  # the system checks report it
     if not enabled:
         problem = DoctorProblem(
             "doctor.off",
@@ -123,14 +125,14 @@ def _is_blocking(message_id: str) -> bool:
     return message_id == NO_MODEL
 
 
-# --- the looks ---
+# --- the checks at run time ---
 
 
 def _executor() -> str:
     try:
         waits_s, apart, count = queued_for_s(), count_apart(), len(present())
     except DatabaseError:
-        waits_s, apart, count = 0.0, 0, 0  # the look at the database says it
+        waits_s, apart, count = 0.0, 0, 0  # the check of the database reports it
     if waits_s > QUEUED_S:
         raise DoctorProblem(
             "doctor.executor",
@@ -163,28 +165,28 @@ def _executor() -> str:
 
 def made_before(loader: MigrationLoader) -> str:
     """Return why the assistant's tables, of an earlier version, cannot be migrated."""
-    there = {name for app, name in loader.disk_migrations if app == LABEL}
+    on_disk = {name for app, name in loader.disk_migrations if app == LABEL}
     applied = {name for app, name in loader.applied_migrations if app == LABEL}
-    if gone := sorted(applied - there):
+    if gone := sorted(applied - on_disk):
         return f"The tables were made by '{LABEL}.{gone[0]}', which no longer exists."
     # The first one was edited before the first release.
-    if applied == there and (lacking := _lacking()):
-        return f"The tables lack {lacking[0]!r}: an earlier '0001_initial' made them."
+    if applied == on_disk and (missing := _missing_columns()):
+        return f"The tables lack {missing[0]!r}: an earlier '0001_initial' made them."
     return ""
 
 
-def _lacking() -> list[str]:
+def _missing_columns() -> list[str]:
     """Return the columns of the assistant's models that are not in the database."""
-    there: set[str] = set()
+    existing: set[str] = set()
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             if table.startswith(LABEL):
                 cursor.execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608
-                there |= {f"{table}.{column[0]}" for column in cursor.description}
+                existing |= {f"{table}.{column[0]}" for column in cursor.description}
     models = apps.get_app_config(LABEL).get_models()
     fields = [field for model in models for field in model._meta.local_concrete_fields]
     columns = {f"{field.model._meta.db_table}.{field.column}" for field in fields}
-    return sorted(columns - there)
+    return sorted(columns - existing)
 
 
 def _database() -> str:
@@ -199,7 +201,8 @@ def _database() -> str:
         ) from error
     leaves = executor.loader.graph.leaf_nodes(LABEL)
     missing = [
-        f"{one.app_label}.{one.name}" for one, _ in executor.migration_plan(leaves)
+        f"{migration.app_label}.{migration.name}"
+        for migration, _ in executor.migration_plan(leaves)
     ]
     if reason := made_before(executor.loader):
         raise DoctorProblem(
@@ -282,21 +285,21 @@ def _model() -> str:
 def _data_tools() -> str:
     if not conf.get("DATA", "TOOLS"):
         return "switched off by DATA['TOOLS']"
-    user = _someone()
-    if why := why_missing(user) if user is not None else []:
+    user = _active_superuser()
+    if reasons := why_missing(user) if user is not None else []:
         raise DoctorProblem(
             "doctor.admin",
-            " ".join(why),
+            " ".join(reasons),
             "Let has_permission() go by the user alone where a request has no session, "
             "or go on without these tools.",
             blocks=False,
         )
     names = ", ".join(site.name for site in mounted_sites())
-    asked = f"asked as {user.get_username()}" if user else "no superuser to ask as"
-    return f"of AdminSite {names or 'none'}, {asked}"
+    user_text = f"asked as {user.get_username()}" if user else "no superuser to ask as"
+    return f"of AdminSite {names or 'none'}, {user_text}"
 
 
-def _someone() -> Any:
+def _active_superuser() -> Any:
     """Return a user whom every AdminSite should let in, or None."""
     users = get_user_model()._default_manager.order_by("pk")
     try:

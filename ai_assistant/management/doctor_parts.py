@@ -52,10 +52,10 @@ def _price(name: str) -> Decimal | None:
 
 
 def count_of_tokens() -> tuple[int, int]:
-    """Return how many tokens are good, and how many of them never expire."""
+    """Return how many tokens are valid, and how many of them never expire."""
     lasting = Q(expires_at=None) | Q(expires_at__gt=Now())
-    good = AccessToken.objects.filter(lasting, revoked_at=None, user__is_active=True)
-    return good.count(), good.filter(expires_at=None).count()
+    valid = AccessToken.objects.filter(lasting, revoked_at=None, user__is_active=True)
+    return valid.count(), valid.filter(expires_at=None).count()
 
 
 def who_may_call() -> str:
@@ -65,22 +65,20 @@ def who_may_call() -> str:
 
 
 def named_module(name: str) -> str:
-    """Return the id of a module, or none for none. Raise CommandError if unknown."""
-    known = module_ids()
-    if name and name not in known:
-        raise CommandError(
-            f"There is no module {name!r}. There are: {', '.join(known)}."
-        )
+    """Return the id of a module; empty for none. Raise CommandError if unknown."""
+    ids = module_ids()
+    if name and name not in ids:
+        raise CommandError(f"There is no module {name!r}. There are: {', '.join(ids)}.")
     return name
 
 
 def judged_tools(user: Any, module: str = "") -> dict[str, Verdict]:
-    """Return the policy of each tool, for `user` or for nobody in particular."""
+    """Return the policy of each tool, for `user` or in general."""
     try:
         if not conf.enabled():
             return {}
         return {
-            name: _judged(tool, user, module)
+            name: _verdict_of(tool, user, module)
             for name, tool in sorted(registry.tools().items())
             if not tool.display.renders_only
         }
@@ -88,7 +86,7 @@ def judged_tools(user: Any, module: str = "") -> dict[str, Verdict]:
         return {}  # the doctor has said it
 
 
-def _judged(tool: ToolDefinition, user: Any, module: str) -> Verdict:
+def _verdict_of(tool: ToolDefinition, user: Any, module: str) -> Verdict:
     if user is not None and not may_call(user, tool):
         reason = f"Denied without the permission {tool.permission!r}."
         return Verdict(decision="deny", reason=reason, source="tool")
@@ -96,7 +94,7 @@ def _judged(tool: ToolDefinition, user: Any, module: str) -> Verdict:
 
 
 def idle_rules() -> list[str]:
-    """Return the rules, of rows, that mean no tool or no module."""
+    """Return the stored rules that match no tool or no module."""
     modules = {"", *module_ids()}
     try:
         rows = list(PolicyRule.objects.order_by("pk"))

@@ -78,8 +78,8 @@ def parts(user: Any) -> Iterator[tuple[str, Iterable[dict[str, Any]]]]:
 
 
 def _conversations(user: Any) -> Iterator[dict[str, Any]]:
-    own = queries.stored_conversations(user.pk).order_by("created_at")
-    for conversation in own.iterator():
+    conversations = queries.stored_conversations(user.pk).order_by("created_at")
+    for conversation in conversations.iterator():
         queued = queries.queued_messages(conversation.pk)
         yield {
             **_fields(conversation, CONVERSATION),

@@ -1,4 +1,4 @@
-"""Let go of old conversations, with all that belongs to them."""
+"""Purge old conversations, with all that belongs to them."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -76,16 +76,16 @@ def purge_audit(before: datetime) -> int:
     """
     Delete audit entries from the start of the log up to `before`; return how many.
 
-    Raise ValueError if the log is not whole: what shows that must not go.
+    Raise ValueError if the log is not intact: the evidence must stay.
     """
     seal_all()
-    found = verify()
-    if found.findings:
-        raise ValueError(found.findings[0].text)
+    result = verify()
+    if result.findings:
+        raise ValueError(result.findings[0].text)
     return forget_before(before)
 
 
-def _record(what: str, count: int, before: datetime, user_id: UserKey | None) -> None:
+def _record(kind: str, count: int, before: datetime, user_id: UserKey | None) -> None:
     if count:
-        details = {what: count, "before": before.isoformat()}
-        record(f"{what}.purged", user=user_id, details=details)
+        details = {kind: count, "before": before.isoformat()}
+        record(f"{kind}.purged", user=user_id, details=details)

@@ -10,7 +10,7 @@ ADVICE = "Call ai_assistant.safety.audit.record() for a new one."
 
 
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
-    """Entries to read. What has been written stays as it is."""
+    """Read-only entries."""
 
     def update(self, **_fields: Any) -> NoReturn:
         """Refuse: entries are never changed."""
@@ -74,7 +74,7 @@ class AuditEntry(models.Model):
         raise AppendOnly(f"An entry of the audit log cannot be saved. {ADVICE}")
 
     def delete(self, *_args: Any, **_options: Any) -> NoReturn:
-        """Refuse: what happened, happened."""
+        """Refuse: entries are never deleted one by one."""
         raise AppendOnly(f"An entry of the audit log cannot be deleted. {ADVICE}")
 
     @property

@@ -1,4 +1,4 @@
-"""The database's clock, and the rows that no other transaction holds."""
+"""The database's clock, and rows that no other transaction has locked."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ def database_now() -> float:
 def now() -> datetime:
     """Return the database's clock as a value of a DateTimeField. Asks the database."""
     if connection.vendor == "sqlite":
-        connection.ensure_connection()  # as any query, it is not for an event loop
+        connection.ensure_connection()  # like any query, not for an event loop
         return _host_now()
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
@@ -42,7 +42,7 @@ def nearly_now() -> datetime:
     """
     Return the database's clock, by a look at it of at most a minute ago.
 
-    For pages that are to ask nothing: it is as exact as the two clocks run alike.
+    For pages without queries: it is as exact as the two clocks stay in step.
     """
     if time.monotonic() - _seen.at > SEEN_S:
         before = _host_now()
@@ -65,7 +65,7 @@ class Now(functions.Now):
     """The database's clock in a query."""
 
     def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:
-        """Give the moment itself: SQLite's own is one of milliseconds, and in UTC."""
+        """Pass the moment as a parameter: SQLite's own has only milliseconds."""
         moment = models.Value(_host_now(), output_field=models.DateTimeField())
         return compiler.compile(moment.resolve_expression(compiler.query))
 
@@ -115,6 +115,6 @@ def free(rows: Q) -> Q:
     """
     if not connection.features.has_select_for_update_skip_locked:
         return rows
-    taken = rows.order_by().select_for_update(skip_locked=True, of=("self",))
-    free_rows = rows.model._default_manager.filter(pk__in=taken.values("pk"))
+    lockable = rows.order_by().select_for_update(skip_locked=True, of=("self",))
+    free_rows = rows.model._default_manager.filter(pk__in=lockable.values("pk"))
     return cast("Q", free_rows)

@@ -1,4 +1,4 @@
-"""Conversations, their messages, what people think of these, and messages that wait."""
+"""Conversations, their messages, feedback, and queued messages."""
 
 import uuid
 from typing import Any, Self
@@ -92,7 +92,7 @@ class Conversation(models.Model):
 
 
 class MessageManager(models.Manager["Message"]):
-    """Messages, and how one more gets its place."""
+    """Messages; `append` gives a new one its position."""
 
     def append(self, message: "Message") -> None:
         """Store a message at the end of its conversation."""
@@ -221,12 +221,12 @@ class QueuedMessageManager(models.Manager["QueuedMessage"]):
     def waiting_in(
         self, conversation_id: uuid.UUID
     ) -> models.QuerySet["QueuedMessage"]:
-        """Return those that wait in a conversation, the next one first."""
+        """Return the queued messages of a conversation, the next one first."""
         rows = self.filter(conversation_id=conversation_id, dropped_at=None)
         return rows.order_by("position")
 
     def told_to(self, run: Run) -> models.QuerySet["QueuedMessage"]:
-        """Return those that the next step of a run under way is to read."""
+        """Return the queued messages that an active run reads in its next step."""
         return self.waiting_in(run.conversation_id).filter(told_run=run.pk)
 
     def append(self, queued: "QueuedMessage") -> None:

@@ -40,7 +40,8 @@ class ExecutorProcess(models.Model):
     """
     A process that executes runs, and when it last said so.
 
-    Others see by it that messages are worked on; see `ai_assistant.engine.execution.presence`.
+    Others see from it that messages are processed; see
+    `ai_assistant.engine.execution.presence`.
     """
 
     owner = models.CharField(primary_key=True, max_length=200)  # of storage.lease

@@ -1,7 +1,7 @@
 """
 Patterns that name tools: a small part of regular expressions.
 
-It is small enough that no pattern takes long, whatever it is compared with.
+It is restricted so that no pattern is slow, whatever it is matched against.
 """
 
 import re
@@ -56,11 +56,11 @@ def _tokens(pattern: str) -> list[str] | None:
     kinds: list[str] = []
     at = 0
     while at < len(pattern):
-        found = TOKEN.match(pattern, at)
-        if found is None:
+        match = TOKEN.match(pattern, at)
+        if match is None:
             return None
-        kinds.append(str(found.lastgroup))
-        at = found.end()
+        kinds.append(str(match.lastgroup))
+        at = match.end()
     return kinds
 
 
@@ -111,7 +111,7 @@ class PolicyRule(models.Model):
         return f"{self.tools}: {self.decision}"
 
     def save(self, *args: Any, **options: Any) -> None:
-        """Save a rule that is right."""
+        """Validate and save the rule."""
         self.full_clean()
         super().save(*args, **options)
 
@@ -119,12 +119,12 @@ class PolicyRule(models.Model):
         """Reject a pattern that is not valid, or slow to match."""
         if error := pattern_error(self.tools):
             sentence = gettext("Pattern “%(tools)s” %(error)s. Write a simpler one.")
-            shown = {"tools": self.tools, "error": error}
-            raise ValidationError({"tools": sentence % shown})
+            values = {"tools": self.tools, "error": error}
+            raise ValidationError({"tools": sentence % values})
 
 
 class Grant(models.Model):
-    """A person's word that a tool need not ask again, on one model, in one run."""
+    """A person's approval of a tool for one model, for the rest of a run."""
 
     run = models.ForeignKey(
         "ai_assistant.Run", on_delete=models.CASCADE, related_name="grants"

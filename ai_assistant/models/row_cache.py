@@ -15,31 +15,32 @@ T = TypeVar("T")
 
 class RowCache(Generic[T]):
     """
-    Keeps what `read` returns for POLICY_TTL_S, or until rows are changed here.
+    Caches what `read` returns for POLICY_TTL_S, or until rows change in this process.
 
-    Until a change is committed others may still read the old rows, and it may be
-    rolled back: so it is forgotten once more then, and nothing is kept meanwhile.
+    Until a change is committed, others may still read the old rows, and it may be
+    rolled back: so nothing is cached meanwhile, and the cache is cleared again at the
+    end.
     """
 
     def __init__(self, model: type[Model], read: Callable[[], T]) -> None:
         self._model = model
         self._read = read
-        self._kept: tuple[float, T] | None = None
+        self._entry: tuple[float, T] | None = None
         for signal in (post_save, post_delete):
             signal.connect(self._changed, sender=model)
 
     def get(self) -> T:
-        """Return what was read; seldom asks the database."""
-        now, kept = time.monotonic(), self._kept
+        """Return the cached value; seldom asks the database."""
+        now, entry = time.monotonic(), self._entry
         if self._is_changing():
             return self._read()
-        if kept is None or now - kept[0] >= conf.POLICY_TTL_S:
-            kept = self._kept = (now, self._read())
-        return kept[1]
+        if entry is None or now - entry[0] >= conf.POLICY_TTL_S:
+            entry = self._entry = (now, self._read())
+        return entry[1]
 
     def forget(self) -> None:
         """Read the rows again when they are next needed."""
-        self._kept = None
+        self._entry = None
 
     def _changed(self, **_: Any) -> None:
         self.forget()

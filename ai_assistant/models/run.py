@@ -36,7 +36,7 @@ WAITING = (
 UNFINISHED = (RunState.QUEUED, RunState.RUNNING, *WAITING)
 # These need no person who answers.
 UNATTENDED = tuple(state for state in UNFINISHED if state not in WAITING_FOR_PERSON)
-# It was asked to stop; not every process may have noted it in its row yet.
+# A stop was requested; its row may not show it yet.
 STOPPING = models.Q(stop_requested=True) | models.Q(stop_request__isnull=False)
 FINAL = (
     RunState.SUCCEEDED,
@@ -48,7 +48,7 @@ FINAL = (
 
 
 class Channel(models.TextChoices):
-    """By which way a message came."""
+    """The channel through which a message came."""
 
     PANEL = "panel", _("the panel")
     AGUI = "agui", _("AG-UI")

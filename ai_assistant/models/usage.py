@@ -139,7 +139,7 @@ class Budget(models.Model):
 
 
 def budget_problem(budget: Mapping[str, Any]) -> str:
-    """Return why a budget makes no sense, as a sentence; empty if it does."""
+    """Return why a budget is invalid, as a sentence; empty if it is valid."""
     scope, window = budget.get("scope"), budget.get("window")
     if scope not in Budget.Scope or window not in Budget.Window:
         return gettext("A budget needs a valid scope and a valid window.")

@@ -15,7 +15,7 @@ FEATURES: Mapping[str, bool] = {
     "lock": False,
     "attachments": False,
 }
-PROMPT_CHARS = 8000  # of a module's prompt; large parts are read by tools
+PROMPT_CHARS = 8000  # of a module's prompt; tools read large parts
 NOT_BUILT = frozenset({"rollback", "attachments"})
 
 
@@ -66,7 +66,7 @@ class ContextModule:
         return context.page.path
 
     def cleanup(self, context: RunContext) -> None:
-        """Do what has to be done when a run of this module has ended, however."""
+        """Clean up after a run of this module ends, whatever the outcome."""
 
     def has(self, feature: str) -> bool:
         """Return whether a feature is on. Raise KeyError if its name is unknown."""

@@ -23,7 +23,7 @@ class ReadOnly:
 
 
 def look_only() -> ReadOnly:
-    """Return what holds for a message of a person who wants no changes."""
+    """Return the reason for a message of a person who wants no changes."""
     return ReadOnly(
         banner=_("The assistant is in view-only mode: it changes nothing."),
         refusal=_("The user has chosen “View only”. Nothing is changed."),
@@ -46,7 +46,7 @@ def read_only(module: ContextModule, context: RunContext) -> ReadOnly | None:
         return None if page is None or _may_change(page, context) else _denied(page)
     except Exception:
         logger.exception("whether module %r is read-only is not known", module.id)
-        return _by_rule()  # the safe side
+        return _by_rule()  # when in doubt, read-only
 
 
 def _by_rule() -> ReadOnly:

@@ -1,4 +1,4 @@
-"""Which module a page selects, and whether what it keeps is open to a user."""
+"""Which module a page selects, and whether a user may use its page-only parts."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -73,59 +73,61 @@ BUILT_IN: tuple[ContextModule, ...] = (
 
 def is_page_open(page: SitePage | None, module: ContextModule, user: Any) -> bool:
     """
-    Return whether `user` gets what `module` and the view keep for the page.
+    Return whether `user` gets the page's own tools of `module` and the view.
 
-    The database is asked only if the site keeps something for it.
+    The database is asked only if there are any.
     """
-    if page is None or not _is_kept(page, module):
+    if page is None or not _has_page_parts(page, module):
         return True
     return may_open_page(page, user)
 
 
-def _is_kept(page: SitePage, module: ContextModule) -> bool:
-    own = registered_parts(page.view, page.model_admin)
-    return bool(module.id in registry.modules() or own.tools or own.suggestions)
+def _has_page_parts(page: SitePage, module: ContextModule) -> bool:
+    parts = registered_parts(page.view, page.model_admin)
+    return bool(module.id in registry.modules() or parts.tools or parts.suggestions)
 
 
 def module_for(view_name: str) -> ContextModule:
     """
     Return the module of the pages of `view_name`: the most specific match.
 
-    Ours are for the pages that no module of the site matches at all.
+    Built-in modules are for pages that no module of the site matches.
     """
-    own = _most_specific(registry.modules().values(), view_name)
-    return own or _most_specific(BUILT_IN, view_name) or DEFAULT
+    registered = _most_specific(registry.modules().values(), view_name)
+    return registered or _most_specific(BUILT_IN, view_name) or DEFAULT
 
 
 def _most_specific(
     modules: Iterable[ContextModule], view_name: str
 ) -> ContextModule | None:
     """Return the module with the exact name or the longest pattern; of equals the first."""
-    found: dict[tuple[bool, int], ContextModule] = {}
+    by_rank: dict[tuple[bool, int], ContextModule] = {}
     for module in modules:
         for match in module.matches:
             if fnmatchcase(view_name, match):
                 rank = "*" not in match, len(match.replace("*", ""))
-                found.setdefault(rank, module)
-    return found[max(found)] if found else None
+                by_rank.setdefault(rank, module)
+    return by_rank[max(by_rank)] if by_rank else None
 
 
 def module_by_id(module_id: str) -> ContextModule:
     """Return a module by its id; the default one if it is gone."""
-    found = registry.modules().get(module_id)
-    return found or next((one for one in BUILT_IN if one.id == module_id), DEFAULT)
+    module = registry.modules().get(module_id)
+    return module or next(
+        (built_in for built_in in BUILT_IN if built_in.id == module_id), DEFAULT
+    )
 
 
 def ambiguous_patterns() -> list[tuple[str, ContextModule, ContextModule]]:
     """Return the patterns that two modules of the site have in common."""
-    seen: dict[str, ContextModule] = {}
-    found = []
+    module_by_pattern: dict[str, ContextModule] = {}
+    ambiguous = []
     for module in registry.modules().values():
         for pattern in module.matches:
-            if pattern in seen:
-                found.append((pattern, seen[pattern], module))
-            seen.setdefault(pattern, module)
-    return found
+            if pattern in module_by_pattern:
+                ambiguous.append((pattern, module_by_pattern[pattern], module))
+            module_by_pattern.setdefault(pattern, module)
+    return ambiguous
 
 
 def every_module() -> list[ContextModule]:

@@ -23,8 +23,8 @@ CHANGED_ELSEWHERE = (
 
 def wish_text(wish: str, *, changed_elsewhere: bool) -> str:
     """Return the notes on style and on other branches; empty for most runs."""
-    told = (WISHES.get(wish, ""), CHANGED_ELSEWHERE if changed_elsewhere else "")
-    return "\n".join(text for text in told if text)
+    notes = (WISHES.get(wish, ""), CHANGED_ELSEWHERE if changed_elsewhere else "")
+    return "\n".join(text for text in notes if text)
 
 
 IDENTITY = """\
@@ -65,7 +65,7 @@ def system_prompt(
         _hints(tools),
         module.strip(),
         f"{read_only} {READ_ONLY}" if read_only else "",
-        _situation(run, user),
+        _run_facts(run, user),
         context_block(items),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -76,11 +76,11 @@ def _hints(tools: Iterable[ToolDefinition]) -> str:
     return "\n".join(f"- {hint}" for hint in dict.fromkeys(hints))
 
 
-def _situation(run: Run, user: Any) -> str:
+def _run_facts(run: Run, user: Any) -> str:
     lines = [f"Signed-in user: {user.get_username()!r}{_role(user)}"]
-    # Its title and query are said by whoever made the link: they are data, below.
+    # Whoever made the link chose its title and query: they are data, below.
     path = run.page_path.partition("#")[0].partition("?")[0]
-    # A page that the person has removed is left out.
+    # A page whose chip the person has removed is left out.
     if path and PAGE not in run.context.get("dropped", ()):
         lines.append(f"Page of the user: {path}")
     return "\n".join([*lines, _moment(run)])
@@ -91,14 +91,16 @@ def _role(user: Any) -> str:
     role = next((word for name, word in ROLES if getattr(user, name, False)), "")
     groups = getattr(user, "groups", None)
     names = groups.order_by("name").values_list("name", flat=True) if groups else ()
-    said = ", ".join(map(repr, names[:MAX_GROUPS]))
-    return (f", {role}" if role else "") + (f", in the groups {said}" if said else "")
+    listed = ", ".join(map(repr, names[:MAX_GROUPS]))
+    return (f", {role}" if role else "") + (
+        f", in the groups {listed}" if listed else ""
+    )
 
 
 def _moment(run: Run) -> str:
     """Return when the user asked: the same in each step, so that caches hold."""
-    asked = run.created_at
-    if timezone.is_aware(asked):  # it is not where the site has USE_TZ off
-        asked = timezone.localtime(asked, timezone.get_default_timezone())
+    asked_at = run.created_at
+    if timezone.is_aware(asked_at):  # it is not where the site has USE_TZ off
+        asked_at = timezone.localtime(asked_at, timezone.get_default_timezone())
     zone = timezone.get_default_timezone_name()
-    return f"Asked at: {asked:%A, %Y-%m-%d %H:%M} (time zone {zone})"
+    return f"Asked at: {asked_at:%A, %Y-%m-%d %H:%M} (time zone {zone})"

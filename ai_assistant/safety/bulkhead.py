@@ -1,8 +1,8 @@
 """
 Limit how many threads the code of the site may block when it hangs.
 
-A thread cannot be stopped. So whoever waits for one stops waiting after a timeout, and
-what is known to hang is not started again before it has returned.
+A thread cannot be stopped. So a caller stops waiting after a timeout, and code that is
+known to hang is not started again before it has returned.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class Bulkhead:
         """
         Return what `work` returns, or raise what it raises.
 
-        Raise TookTooLong after `timeout_s` in all, and StillHanging at once.
+        Raise CodeTimedOut after `timeout_s` in all, and BulkheadFull at once.
         """
         until = time.monotonic() + timeout_s
         with self._lock:
@@ -96,7 +96,7 @@ class Bulkhead:
             self._check(key)
             call = pool.submit(as_here(work))
             self._calls[key][call] = False
-        call.add_done_callback(lambda done: self._ended(key, done))
+        call.add_done_callback(lambda future: self._ended(key, future))
         return call
 
     def _waited_for(self, call: Future[T], key: str, left_s: float) -> T:

@@ -60,7 +60,7 @@ class Rate:
         return cls.parse(text, f"{conf.typed('RATES', name)} is") if text else None
 
     def opens_at(self, rows: QuerySet[Any]) -> datetime | None:
-        """Return when there may be one more of `rows`; None if that is now. One query."""
+        """Return when another of `rows` is allowed; None if now. One query."""
         recent = rows.filter(created_at__gt=Now() - self.window)
         created = recent.order_by("-created_at").values_list("created_at", flat=True)
         # The one that has to leave the window before there is room again.
@@ -70,7 +70,7 @@ class Rate:
 
 def serialize(name: str) -> None:
     """
-    Wait until no other transaction is between this line and its end.
+    Serialize transactions from this call to their end.
 
     Requires a transaction. On SQLite a transaction that writes is alone anyway: write
     before you count.
@@ -115,7 +115,7 @@ def check_unknown(address: str) -> None:
     """
     Count one more unknown token from `address`. Raise Limited if they are too many.
 
-    Known tokens are never held up by it, not even from the same address. A cache in
+    Known tokens are never limited by it, not even from the same address. A cache in
     memory counts for its process only.
     """
     rate = Rate.configured("UNKNOWN_TOKENS")

@@ -21,7 +21,7 @@ from ai_assistant.models.run import RunState
 
 
 def live_locks() -> QuerySet[ObjectLock]:
-    """Return the locks that hold now."""
+    """Return the active locks."""
     return ObjectLock.objects.filter(
         run__state=RunState.RUNNING, run__lease_until__gte=database_now()
     )
@@ -31,7 +31,7 @@ def at_work_on(
     model: type[Model], keys: Collection[Any] | None = None
 ) -> QuerySet[ObjectLock]:
     """
-    Return the locks of those of these objects, or of all, that a run works on.
+    Return the active locks of these objects, or of all.
 
     A proxy counts as the table behind it.
     """
@@ -59,13 +59,13 @@ def check_free(model: type[Model], keys: Iterable[Any], run_id: UUID) -> None:
 
 
 def _lock_keys(model: type[Model], keys: Collection[Any]) -> set[str]:
-    found = set()
+    lock_keys = set()
     for key in keys:
         try:
-            found.add(lock_key(model, key))
+            lock_keys.add(lock_key(model, key))
         except (ValidationError, ValueError, TypeError, OverflowError):
             continue  # no object has it
-    return found
+    return lock_keys
 
 
 def content_type_of(model: type[Model]) -> ContentType:

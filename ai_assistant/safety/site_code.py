@@ -1,8 +1,8 @@
 """
-Results of foreign code: of the site, of a storage, of a library.
+Call foreign code: of the site, of a storage, of a library.
 
-It may raise anything. Where a default serves as well, an error in it must not become
-an error of the assistant.
+It may raise anything. Where there is a default, its error must not become an error of
+the assistant.
 """
 
 import logging

@@ -31,8 +31,8 @@ def aia_nonce(context: Context) -> SafeString | str:
     request = getattr(context, "request", None)
     # django-csp's, or Django's own; either is made when it is read.
     nonce = getattr(request, "csp_nonce", "") or getattr(request, "_csp_nonce", None)
-    said = "" if nonce is None else str(nonce)
-    return format_html(' nonce="{}"', said) if said else ""
+    text = "" if nonce is None else str(nonce)
+    return format_html(' nonce="{}"', text) if text else ""
 
 
 @register.tag
@@ -60,7 +60,7 @@ class _Whitespace:
     def __init__(self) -> None:
         self._in_tag = False
         self._quote = ""  # that of the attribute's value
-        self._is_kept = False
+        self._is_verbatim = False
 
     def trimmed(self, tokens: Iterable[Token]) -> Iterator[Token]:
         end = ""  # of a tag whose text stays as it is written
@@ -77,26 +77,26 @@ class _Whitespace:
                 yield token
 
     def _replaced(self, piece: re.Match[str]) -> str:
-        found = piece[0]
-        if found.isspace():
+        text = piece[0]
+        if text.isspace():
             return self._space(piece)
         if self._quote:
-            self._quote = "" if found == self._quote else self._quote
-        elif found == ">":
+            self._quote = "" if text == self._quote else self._quote
+        elif text == ">":
             self._in_tag = False
-        elif found[0] == "<":
+        elif text[0] == "<":
             self._in_tag = True
             if piece["kept"]:
-                self._is_kept = found[1] != "/"
+                self._is_verbatim = text[1] != "/"
         elif self._in_tag:
-            self._quote = found
-        return found
+            self._quote = text
+        return text
 
     def _space(self, piece: re.Match[str]) -> str:
         before = piece.string[: piece.start()][-1:]
         after = piece.string[piece.end() :][:1]
         if self._in_tag and not self._quote:
             return "" if after == ">" else " "
-        if self._is_kept and not self._in_tag:
+        if self._is_verbatim and not self._in_tag:
             return piece[0]
         return " " if before not in ("", ">") and after not in ("", "<") else ""

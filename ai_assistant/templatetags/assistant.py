@@ -90,10 +90,10 @@ def _as_json(item_id: str, value: JSON) -> str:
             value, cls=DjangoJSONEncoder, ensure_ascii=False, allow_nan=False
         )
     except (TypeError, ValueError) as error:
-        shown = repr(value)
-        shown = shown if len(shown) <= SHOWN_CHARS else f"{shown[:SHOWN_CHARS]}..."
+        text = repr(value)
+        text = text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}..."
         raise TypeError(
-            f"{_tag(item_id)} got the value {shown}, which is not JSON serializable: "
+            f"{_tag(item_id)} got the value {text}, which is not JSON serializable: "
             f"{error}. Give it strings, numbers, dates, lists and dicts, for example "
             "list(orders.values('id', 'total')) from the view."
         ) from error

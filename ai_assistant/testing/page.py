@@ -1,4 +1,4 @@
-"""Check that the page of a test exists, and what the test says of it."""
+"""Check that the page of a test exists, and the context the test gives it."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -31,14 +31,14 @@ def check_page_context(context: Mapping[str, JSON]) -> None:
         _check_keys(f"Item {item['id']!r} of context['browser']", item, ITEM_KEYS)
 
 
-def _check_keys(where: str, said: Mapping[str, JSON], known: tuple[str, ...]) -> None:
-    for key in said:
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
+def _check_keys(place: str, data: Mapping[str, JSON], names: tuple[str, ...]) -> None:
+    for key in data:
+        if key not in names:
+            near = get_close_matches(key, names, n=1)
+            suggestion = f" Did you mean {near[0]!r}?" if near else ""
             raise AssertionError(
-                f"{where} has the key {key!r}, which no page sends.{meant} Use one "
-                f"of: {', '.join(known)}."
+                f"{place} has the key {key!r}, which no page sends.{suggestion} Use one "
+                f"of: {', '.join(names)}."
             )
 
 
@@ -48,18 +48,18 @@ def check_path(path: str) -> None:
     if not path or (page and _is_page(page) and _has_object(page)):
         return
     if page is None or not _is_page(page):
-        wrong = "where the site has no page"
+        problem = "where the site has no page"
     else:
         name = page.model_admin.opts.verbose_name
-        wrong = f"but there is no {name} with the id {page.info.object_id!r}"
+        problem = f"but there is no {name} with the id {page.info.object_id!r}"
     raise AssertionError(
-        f"path is {path!r}, {wrong}. Give the address as the browser shows it, for "
+        f"path is {path!r}, {problem}. Give the address as the browser shows it, for "
         "example reverse('admin:shop_order_change', args=[order.pk])."
     )
 
 
 def _is_page(page: SitePage) -> bool:
-    """Return whether it is more than the admin's answer to all other addresses."""
+    """Return whether it is more than the admin's catch-all view."""
     if not page.is_of_admin:
         return True
     is_rest = getattr(page.view, "__name__", "") == "catch_all_view"
@@ -68,7 +68,7 @@ def _is_page(page: SitePage) -> bool:
 
 
 def _has_object(page: SitePage) -> bool:
-    """Return whether the object of the page exists, for whomever."""
+    """Return whether the object of the page exists, for any user."""
     if page.model_admin is None or not page.info.object_id:
         return True
     try:
@@ -80,15 +80,15 @@ def _has_object(page: SitePage) -> bool:
 
 def check_ids(scope: RunScope) -> None:
     """Raise AssertionError for an item that is mentioned or dropped and not there."""
-    kept = kept_of(scope.run.context)
-    wanted = [*kept.mentioned, *kept.dropped]
-    if not wanted:
+    chips = kept_of(scope.run.context)
+    item_ids = [*chips.mentioned, *chips.dropped]
+    if not item_ids:
         return  # the providers are asked once only
-    known = [item.id for item in collect_items(scope.context, kept.browser).items]
-    for item_id in wanted:
-        if item_id not in known:
+    existing = [item.id for item in collect_items(scope.context, chips.browser).items]
+    for item_id in item_ids:
+        if item_id not in existing:
             raise AssertionError(
                 f"context mentions or drops {item_id!r}, and the page has no such "
-                f"item. The page has: {', '.join(known) or 'none'}. Items from the "
+                f"item. The page has: {', '.join(existing) or 'none'}. Items from the "
                 "browser have 'browser.' before their id."
             )

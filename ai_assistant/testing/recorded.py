@@ -11,7 +11,7 @@ from ai_assistant.types import JSON, ModelChunk, ModelRequest, Provider
 @dataclass(kw_only=True, slots=True)
 class Recording:
     """
-    Who plays the model, and what it was asked.
+    The provider that plays the model, and the requests it got.
 
     `broken` is an AssertionError of the one who plays, or of a context provider. A
     run makes a sentence of every error; this one is the test's own and is raised
@@ -119,7 +119,7 @@ def assert_tool_called(played: Played, name: str, /, **arguments: JSON) -> Playe
     call = _first_call(played, name, arguments)
     if call is None:
         raise AssertionError(
-            f"Tool {_as_call(name, arguments)} was not called. {_told(played)}"
+            f"Tool {_as_call(name, arguments)} was not called. {_run_summary(played)}"
         )
     return call
 
@@ -128,19 +128,19 @@ def assert_tool_not_called(played: Played, name: str, /, **arguments: JSON) -> N
     """Raise AssertionError if the tool `name` was called with these arguments."""
     if call := _first_call(played, name, arguments):
         raise AssertionError(
-            f"Tool {_as_call(name, call.arguments)} was called. {_told(played)}"
+            f"Tool {_as_call(name, call.arguments)} was called. {_run_summary(played)}"
         )
 
 
 def assert_script_is_used_up(played: Played) -> None:
     """Raise AssertionError if replies that a test has listed were never played."""
-    script, asked = played.recording.script, len(played.requests)
-    if script is None or asked >= script:
+    script, count = played.recording.script, len(played.requests)
+    if script is None or count >= script:
         return
     raise AssertionError(
-        f"Of {script} replies {script - asked} were not played: the model was called "
-        f"{asked} times. Remove them, or find out why it was not called again. "
-        f"{_told(played)}"
+        f"Of {script} replies {script - count} were not played: the model was called "
+        f"{count} times. Remove them, or find out why it was not called again. "
+        f"{_run_summary(played)}"
     )
 
 
@@ -148,20 +148,20 @@ def _first_call(
     played: Played, name: str, arguments: dict[str, JSON]
 ) -> PlayedCall | None:
     calls = (call for call in played.calls if call.name == name)
-    with_these = (one for one in calls if arguments.items() <= one.arguments.items())
-    return next(with_these, None)
+    matching = (call for call in calls if arguments.items() <= call.arguments.items())
+    return next(matching, None)
 
 
-def _told(played: Played) -> str:
+def _run_summary(played: Played) -> str:
     if played.calls:
         calls = [f"{_as_call(c.name, c.arguments)}: {c.status}" for c in played.calls]
-        told = f"Called were: {'; '.join(calls)}."
+        summary = f"Called were: {'; '.join(calls)}."
     else:
-        told = "No tool was called."
-    why = f" ({played.error})" if played.error else ""
-    return f"{told} The run is {played.state!r}{why}."
+        summary = "No tool was called."
+    reason = f" ({played.error})" if played.error else ""
+    return f"{summary} The run is {played.state!r}{reason}."
 
 
 def _as_call(name: str, arguments: object) -> str:
-    said = dict(arguments) if isinstance(arguments, dict) else {}
-    return f"{name}({', '.join(f'{key}={value!r}' for key, value in said.items())})"
+    values = dict(arguments) if isinstance(arguments, dict) else {}
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in values.items())})"

@@ -1,4 +1,4 @@
-"""Other tools and other parts, for the length of one test."""
+"""Replace tools and run the assistant within one test."""
 
 import asyncio
 import inspect
@@ -36,7 +36,7 @@ def override_tools(**functions: Callable[..., Any]) -> Iterator[None]:
 
 def temporary_registration() -> AbstractContextManager[None]:
     """
-    Undo at the end all that is registered and removed meanwhile.
+    Undo at the end whatever is registered or removed inside.
 
     Inside, `ai_assistant.tool`, `context` and `register` work as in an
     `assistant.py`. Works as a decorator too.
@@ -47,34 +47,34 @@ def temporary_registration() -> AbstractContextManager[None]:
 def _stand_in(name: str, function: Callable[..., Any]) -> ToolDefinition:
     tool = registry.tool(name)
     if tool is None:
-        known = ", ".join(sorted(registry.tools())) or "none"
+        names = ", ".join(sorted(registry.tools())) or "none"
         raise NotRegistered(
-            f"Tool {name!r} is not registered. Registered are: {known}."
+            f"Tool {name!r} is not registered. Registered are: {names}."
         )
     return tool.changed(handler=_in_its_place(tool.handler, function), prepare=None)
 
 
 def _in_its_place(
-    own: Callable[..., Any], function: Callable[..., Any]
+    original: Callable[..., Any], function: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Return `function` with the signature of `own`; a fake needs no type hints."""
+    """Return `function` with the signature of `original`; a fake needs no type hints."""
     takes_context = "context" in inspect.signature(function).parameters
 
     def value(*context: object, **arguments: object) -> Any:
         return function(*(context if takes_context else ()), **arguments)
 
     # On the event loop or off it, as the tool itself: the engine goes by that.
-    @wraps(own)
+    @wraps(original)
     async def called_async(*context: object, **arguments: object) -> object:
-        found = value(*context, **arguments)
-        return await found if inspect.isawaitable(found) else found
+        result = value(*context, **arguments)
+        return await result if inspect.isawaitable(result) else result
 
-    @wraps(own)
+    @wraps(original)
     def called(*context: object, **arguments: object) -> object:
-        found = value(*context, **arguments)
-        return asyncio.run(found) if inspect.iscoroutine(found) else found
+        result = value(*context, **arguments)
+        return asyncio.run(result) if inspect.iscoroutine(result) else result
 
-    return called_async if inspect.iscoroutinefunction(own) else called
+    return called_async if inspect.iscoroutinefunction(original) else called
 
 
 def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who answers
@@ -138,15 +138,17 @@ def answer_interrupt(
     """
     from ai_assistant.testing import stage  # noqa: PLC0415 - as above
 
-    said = {"decision": decision, "chosen": tuple(chosen)}
-    return stage.answer_and_resume(played, text, value, **said)
+    decisions = {"decision": decision, "chosen": tuple(chosen)}
+    return stage.answer_and_resume(played, text, value, **decisions)
 
 
-def _recording(given: Provider | Plays | None, replies: tuple[Reply, ...]) -> Recording:
-    if given is None:
+def _recording(
+    provider: Provider | Plays | None, replies: tuple[Reply, ...]
+) -> Recording:
+    if provider is None:
         return Recording(provider=ScriptedProvider(replies), script=len(replies))
     if replies:
         raise TypeError("run_assistant takes 'replies' or a 'provider', not both.")
-    if hasattr(given, "stream"):
-        return Recording(provider=cast("Provider", given))
-    return Recording(provider=FunctionProvider(given))
+    if hasattr(provider, "stream"):
+        return Recording(provider=cast("Provider", provider))
+    return Recording(provider=FunctionProvider(provider))

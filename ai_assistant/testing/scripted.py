@@ -51,7 +51,7 @@ class ScriptedProvider(Provider):
             self.replies.extend(replies)
 
     def add(self, *replies: Reply) -> None:
-        """Append to what is still to be played."""
+        """Append replies to those not played yet."""
         self.replies.extend(replies)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
@@ -92,12 +92,12 @@ def reply(
     numbered = [
         ToolCallDelta(
             index=index,
-            provider_id=one.provider_id or f"call_{index}",
-            name=one.name,
-            arguments=one.arguments,
-            provider_fields=one.provider_fields,
+            provider_id=delta.provider_id or f"call_{index}",
+            name=delta.name,
+            arguments=delta.arguments,
+            provider_fields=delta.provider_fields,
         )
-        for index, one in enumerate(calls)
+        for index, delta in enumerate(calls)
     ]
     end = ReplyEnd(
         finish_reason=finish_reason or ("tool_calls" if calls else "stop"),
@@ -141,12 +141,12 @@ class FunctionProvider(Provider):
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Yield what the function says."""
-        said = self._function(request)
-        if isinstance(said, AsyncGenerator):
-            async with aclosing(said) as chunks:
+        answer = self._function(request)
+        if isinstance(answer, AsyncGenerator):
+            async with aclosing(answer) as chunks:
                 async for chunk in chunks:
                     yield chunk
             return
-        async with aclosing(ScriptedProvider([await said]).stream(request)) as chunks:
+        async with aclosing(ScriptedProvider([await answer]).stream(request)) as chunks:
             async for chunk in chunks:
                 yield chunk

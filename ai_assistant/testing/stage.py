@@ -1,4 +1,4 @@
-"""The context providers and tools of a test, which may not fail unseen."""
+"""Watch the context providers and tools of a test, so that no failure is missed."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ logger = logging.getLogger("ai_assistant")
 
 class _ProviderLog(logging.Handler):
     """
-    Notes the first context provider of which the log says something.
+    Records the first context provider that the log mentions.
 
     On a site it leaves a chip and that line, and the message is sent without it; a
     test would only miss some words of the prompt.
@@ -56,13 +56,13 @@ class _ProviderLog(logging.Handler):
         self._recording = recording
 
     def emit(self, record: logging.LogRecord) -> None:
-        said = record.getMessage()
-        if not said.startswith("context provider ") or self._recording.broken:
+        message = record.getMessage()
+        if not message.startswith("context provider ") or self._recording.broken:
             return
         error = record.exc_info[1] if record.exc_info else None
-        why = f": {type(error).__name__}: {error}" if error else ""
+        reason = f": {type(error).__name__}: {error}" if error else ""
         self._recording.broken = AssertionError(
-            f"{said[0].upper()}{said[1:]}{why}. On the site the message is sent "
+            f"{message[0].upper()}{message[1:]}{reason}. On the site the message is sent "
             "without it."
         )
         self._recording.broken.__cause__ = error
@@ -70,7 +70,7 @@ class _ProviderLog(logging.Handler):
 
 @contextmanager
 def watched_providers(recording: Recording) -> Iterator[None]:
-    """Break the recording with the first context provider that fails meanwhile."""
+    """Break the recording with the first context provider that fails inside."""
     log = _ProviderLog(recording)
     logger.addHandler(log)
     try:
@@ -85,11 +85,11 @@ def watched_tools(recording: Recording) -> Iterator[None]:
     faults = import_module("ai_assistant.engine.calls.recording")
     tell = faults.tell
 
-    def told(call: Any, error: BaseException) -> None:
+    def record_error(call: Any, error: BaseException) -> None:
         tell(call, error)
         recording.raised = recording.raised or error
 
-    with patch.object(faults, "tell", told):
+    with patch.object(faults, "tell", record_error):
         yield
 
 
@@ -154,7 +154,7 @@ class CallersThread(Executor):
 
 @contextmanager
 def one_thread() -> Iterator[CallersThread]:
-    """Put the caller's thread in the place of the engine's pools."""
+    """Replace the engine's thread pools by the caller's thread."""
     callers = CallersThread()
     with ExitStack() as stack:
         for path, names in POOLS.items():
@@ -165,7 +165,7 @@ def one_thread() -> Iterator[CallersThread]:
 
 PROVIDER = "ai_assistant.testing.recorded.RecordedProvider"
 QUIET_S = 3600.0  # a lease that outlasts every test: the run is never taken over
-ROUNDS = 100  # of long tools and model calls; more is a test that never ends
+ROUNDS = 100  # of long tools and model calls; more means a test that never ends
 
 
 def play(
@@ -174,48 +174,50 @@ def play(
     *,
     path: str,
     context: Mapping[str, JSON] | None = None,
-    **said: Any,
+    **options: Any,
 ) -> Played:
     """Send a message of `user`, and execute its run until it ends or waits."""
     page = SentPage(path=path, context=context or {})
     with _stage(recording) as stage:
-        message = Submission(user_id=user.pk, key=uuid4().hex, page=page, **said)
+        message = Submission(user_id=user.pk, key=uuid4().hex, page=page, **options)
         accepted = accept(message, owner=this_process())
         stage.execute(accepted.run_id, accepted.hold)
         check_ids(RunScope(Run.objects.get(pk=accepted.run_id), user))
-    return _told(accepted.run_id, recording)
+    return _played(accepted.run_id, recording)
 
 
-def answer_and_resume(played: Played, text: str, value: JSON, **said: Any) -> Played:
+def answer_and_resume(
+    played: Played, text: str, value: JSON, **decisions: Any
+) -> Played:
     """Answer the first open interrupt of a run, and execute it further."""
     if not played.interrupts:
         raise AssertionError(
             f"Nothing waits for an answer: the run is {played.state!r}."
         )
-    asked = played.interrupts[0]
+    interrupt = played.interrupts[0]
     with _stage(played.recording) as stage:
-        if kind_named(asked.kind).is_for_person:
-            own = {"user_id": asked.run.user_id, "nonce": asked.nonce}
-            answer(Answer(interrupt_id=asked.pk, text=text, **own, **said))
+        if kind_named(interrupt.kind).is_for_person:
+            ids = {"user_id": interrupt.run.user_id, "nonce": interrupt.nonce}
+            answer(Answer(interrupt_id=interrupt.pk, text=text, **ids, **decisions))
         else:
-            _as_the_page(asked, text, value)
+            _as_the_page(interrupt, text, value)
         stage.execute(played.run.pk, None)
-    return _told(played.run.pk, played.recording)
+    return _played(played.run.pk, played.recording)
 
 
-def _as_the_page(asked: Interrupt, error: str, value: JSON) -> None:
-    reported = FromPage(
-        user_id=asked.run.user_id,
-        interrupt_id=asked.pk,
-        nonce=asked.nonce,
+def _as_the_page(interrupt: Interrupt, error: str, value: JSON) -> None:
+    report = FromPage(
+        user_id=interrupt.run.user_id,
+        interrupt_id=interrupt.pk,
+        nonce=interrupt.nonce,
         tab="test",
         value=value,
         code="failed" if error else "",
         error=error,
-        path=asked.run.page_path,
+        path=interrupt.run.page_path,
     )
-    claim_request(reported)
-    finish_call(with_page(reported))
+    claim_request(report)
+    finish_call(with_page(report))
 
 
 class _Stage:
@@ -253,13 +255,13 @@ class _Stage:
 @contextmanager
 def _stage(recording: Recording) -> Iterator[_Stage]:
     profile = {"PROVIDER": PROVIDER, "MODEL": "played", "RECORDING": recording}
-    own = {
+    overrides = {
         "PROFILES": dict.fromkeys({*conf.get("PROFILES"), "default"}, profile),
         "BACKGROUND": "threads",
         "EXECUTOR": "web",
         "LEASE_S": QUIET_S,
     }
-    options = conf.merged(getattr(settings, "AI_ASSISTANT", {}), own)
+    options = conf.merged(getattr(settings, "AI_ASSISTANT", {}), overrides)
     layers = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     long_tools = import_module("ai_assistant.engine.calls.background.send")
     with (
@@ -285,17 +287,21 @@ def _claimed(run_id: UUID) -> Hold | None:
     return None
 
 
-def _told(run_id: UUID, recording: Recording) -> Played:
+def _played(run_id: UUID, recording: Recording) -> Played:
     run = Run.objects.get(pk=run_id)
     messages = list(run.messages.order_by("position"))
-    said = [one.text for one in messages if one.role == "assistant" and one.text]
+    texts = [
+        message.text
+        for message in messages
+        if message.role == "assistant" and message.text
+    ]
     calls = run.calls.select_related("step").order_by("step__index", "position")
     waits = run.interrupts.filter(status=Interrupt.Status.OPEN)
     played = Played(
         run=run,
         state=run.state,
-        text="\n\n".join(said),
-        messages=tuple((one.role, one.text) for one in messages),
+        text="\n\n".join(texts),
+        messages=tuple((message.role, message.text) for message in messages),
         calls=tuple(map(_call, calls)),
         interrupts=tuple(waits.exclude(kind=TASK.name)),
         recording=recording,

@@ -1,7 +1,7 @@
 """
 Characters that cannot be seen, or that look like others, made visible.
 
-Whoever approves a value approves what is in it. What is returned here is escaped.
+Whoever approves a value must see all of it. The returned HTML is escaped.
 """
 
 import re
@@ -40,16 +40,16 @@ class SplitTexts(NamedTuple):
 
 def split_common_ends(first: str, second: str) -> SplitTexts:
     """Return two texts parted where they differ, between words if they have any."""
-    left = _shared(first, second)
-    word = LAST_WORD.search(first[max(0, left - WORD_CHARS) : left])
-    left -= len(word[0]) if word else 0
-    old, new = first[left:], second[left:]
-    right = _shared(old[::-1], new[::-1])
-    tail = old[len(old) - right :]
+    head = _shared(first, second)
+    word = LAST_WORD.search(first[max(0, head - WORD_CHARS) : head])
+    head -= len(word[0]) if word else 0
+    old, new = first[head:], second[head:]
+    tail_chars = _shared(old[::-1], new[::-1])
+    tail = old[len(old) - tail_chars :]
     word = FIRST_WORD.match(tail[:WORD_CHARS])
     tail = tail[len(word[0]) if word else 0 :]
     return SplitTexts(
-        first[:left], old[: len(old) - len(tail)], new[: len(new) - len(tail)], tail
+        first[:head], old[: len(old) - len(tail)], new[: len(new) - len(tail)], tail
     )
 
 
@@ -109,24 +109,24 @@ def mark_hidden_characters(
     that looks like a Latin one. With `edges` also spaces at the ends.
     """
     if edges and text != (inner := text.strip(" ")):
-        left = len(text) - len(text.lstrip(" "))
+        leading = len(text) - len(text.lstrip(" "))
         marked = mark_hidden_characters(inner, strict=strict, edges=False)
-        ends = _spaces(left), _spaces(len(text) - len(inner) - left)
+        ends = _spaces(leading), _spaces(len(text) - len(inner) - leading)
         return format_html("{}{}{}", ends[0], marked, ends[1])
     if _is_plain(text, strict=strict):
         return format_html("{}", text)
-    odd = _mixed(text, strict=strict)
+    mixed = _mixed(text, strict=strict)
     runs = groupby(
-        enumerate(text), lambda one: _kind(text, one[0], one[1], odd, strict)
+        enumerate(text), lambda item: _kind(text, item[0], item[1], mixed, strict)
     )
     pieces = (
-        (_piece(kind, "".join(char for _place, char in found)),) for kind, found in runs
+        (_piece(kind, "".join(char for _place, char in chars)),) for kind, chars in runs
     )
     return format_html_join("", "{}", pieces)
 
 
 def looks_like(first: str, second: str) -> bool:
-    """Return whether two different texts cannot be distinguished by looking at them."""
+    """Return whether two different texts look the same."""
     if first == second:
         return False
     head, old, new, tail = split_common_ends(first, second)
@@ -137,18 +137,19 @@ def looks_like(first: str, second: str) -> bool:
 
 
 def _begin_alike(first: str, second: str) -> bool:
-    """Return whether long texts may look alike; of most the beginning does not."""
-    seen = [_skeleton(one[:BEGIN_CHARS]) for one in (first, second)]
-    least = min(map(len, seen))
-    short = max(0, least - NEAR_CHARS)
-    is_longer = max(map(len, seen)) > least + NEAR_CHARS  # than one that ends here
-    return seen[0][:short] == seen[1][:short] and not (
+    """Return whether long texts may look alike: most differ at the beginning."""
+    beginnings = [_skeleton(text[:BEGIN_CHARS]) for text in (first, second)]
+    shortest = min(map(len, beginnings))
+    compared = max(0, shortest - NEAR_CHARS)
+    longest = max(map(len, beginnings))
+    is_longer = longest > shortest + NEAR_CHARS  # than one that ends here
+    return beginnings[0][:compared] == beginnings[1][:compared] and not (
         is_longer and min(len(first), len(second)) <= BEGIN_CHARS
     )
 
 
 def _is_plain(text: str, *, strict: bool) -> bool:
-    """Return whether there is nothing to mark; most texts are such."""
+    """Return whether there is nothing to mark, as in most texts."""
     letters = {*PLAIN.sub("", text)}
     if not letters:
         return True
@@ -161,11 +162,11 @@ def _is_plain(text: str, *, strict: bool) -> bool:
     )
 
 
-def _kind(text: str, place: int, char: str, odd: frozenset[int], strict: bool) -> str:  # noqa: FBT001
+def _kind(text: str, place: int, char: str, mixed: frozenset[int], strict: bool) -> str:  # noqa: FBT001
     """Return the character if it is marked, "tag" for tag characters, else ""."""
     if ord(char) in TAGS:
         return "tag"
-    if place in odd or _is_hidden(text, place, char, strict=strict):
+    if place in mixed or _is_hidden(text, place, char, strict=strict):
         return char
     return ""
 
@@ -201,23 +202,23 @@ def _mixed(text: str, *, strict: bool) -> frozenset[int]:
     """Return the places of letters that are of another script than their word."""
     if text.isascii():
         return frozenset()
-    found: set[int] = set()
+    places: set[int] = set()
     for word in WORD.finditer(text):
         if word[0].isascii():
             continue
-        places = range(word.start(), word.end())
-        scripts = {place: confusable_script(text[place]) for place in places}
-        known = [one for one in scripts.values() if one]
+        word_places = range(word.start(), word.end())
+        scripts = {place: confusable_script(text[place]) for place in word_places}
+        known = [script for script in scripts.values() if script]
         if not known:
             continue
         main = "LATIN" if "LATIN" in known else max(set(known), key=known.count)
-        found |= {
+        places |= {
             place
             for place, script in scripts.items()
             if script
             and (script != main or (strict and _passes_for_latin(text[place])))
         }
-    return frozenset(found)
+    return frozenset(places)
 
 
 def _passes_for_latin(letter: str) -> bool:
@@ -227,8 +228,8 @@ def _passes_for_latin(letter: str) -> bool:
 def _skeleton(text: str) -> str:
     """Return the text with look-alikes unified, equal for texts that look the same."""
     if PLAIN.sub("", text) or "I" in text:
-        plain = "".join(map(lookalike, unicodedata.normalize("NFKC", text)))
-        text = plain.translate({ord(char): _seen(char) for char in {*plain}})
+        unified = "".join(map(lookalike, unicodedata.normalize("NFKC", text)))
+        text = unified.translate({ord(char): _seen(char) for char in {*unified}})
     return " ".join(text.split())
 
 
@@ -242,9 +243,9 @@ def _seen(char: str) -> str:
 def _piece(kind: str, same: str) -> SafeString:
     if not kind:
         return format_html("{}", same)
-    shown, title = _tags(same) if kind == "tag" else _mark(kind, same)
+    mark, title = _tags(same) if kind == "tag" else _mark(kind, same)
     return format_html(
-        '<span class="aia-hidden-char" title="{}">{}</span>', title, shown
+        '<span class="aia-hidden-char" title="{}">{}</span>', title, mark
     )
 
 
@@ -255,9 +256,9 @@ def _mark(char: str, same: str) -> Mark:
     title = f"{code} {name}".strip()
     if unicodedata.category(char)[0] == "L" and not is_blank(char):
         return f"{same} {code}", title
-    short = SHORT.get(char, code)
+    label = SHORT.get(char, code)
     times = f" ×{len(same)}" if len(same) > 1 else ""  # noqa: RUF001 - a sign
-    return f"{short}{times}", title + times
+    return f"{label}{times}", title + times
 
 
 def _tags(same: str) -> Mark:
@@ -269,7 +270,7 @@ def _tags(same: str) -> Mark:
 
 
 def _spaces(count: int) -> SafeString:
-    """Return the mark of so many plain spaces at an end of a text."""
+    """Return the mark for a number of spaces at an end of a text."""
     if not count:
         return SafeString("")
     title = _("U+0020 SPACE at the end") + (f" ×{count}" if count > 1 else "")  # noqa: RUF001

@@ -2,7 +2,7 @@
 Unicode properties of characters: control, hidden, script, confusable.
 
 Scripts and look-alikes are those of Unicode's own data (UTS #39), as the package
-confusable-homoglyphs has them. Texts are made fit here for a database, a parser and a
+confusable-homoglyphs has them. Texts are normalized here for a database, a parser and a
 reader.
 """
 
@@ -91,7 +91,7 @@ def join_surrogates(text: str) -> str:
 
 
 def whole_json(value: Any) -> Any:
-    """Return the JSON `value` with every text in it made whole."""
+    """Return the JSON `value` with the surrogates of every text joined."""
     if isinstance(value, str):
         return join_surrogates(value)
     if isinstance(value, dict):
@@ -117,24 +117,24 @@ def short_value(value: Any, chars: int) -> Any:
 
 def short_text(text: str, chars: int) -> str:
     """Return `text` in whole characters, cut to `chars` of them."""
-    whole = join_surrogates(text)
-    return whole if len(whole) <= chars else f"{whole[:chars]}…"
+    joined = join_surrogates(text)
+    return joined if len(joined) <= chars else f"{joined[:chars]}…"
 
 
 class SurrogateJoiner:
-    """Makes a text whole that comes in pieces, cut anywhere."""
+    """Joins surrogate halves in a text that comes in pieces, cut anywhere."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder(UTF16)("replace")
 
     def add(self, piece: str) -> str:
-        """Return what can be passed on after `piece`; a half at its end is kept back."""
+        """Return the text after `piece`; a half at its end is held back."""
         if not piece.isascii() or self._decoder.getstate()[0]:
             piece = self._decoder.decode(piece.encode(UTF16, "surrogatepass"))
         return piece.replace("\0", REPLACEMENT)
 
     def end(self) -> str:
-        """Return what is left when no more comes."""
+        """Return the text that is still held back."""
         tail = self._decoder.decode(b"", final=True)
         self._decoder.reset()
         return tail
@@ -164,7 +164,7 @@ def normalize_text(text: str) -> str:
     return _UNREADABLE.sub("\ufffd", _LINE_END.sub("\n", text))
 
 
-def _picture(match: re.Match[str]) -> str:
+def _control_picture(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:
         return chr(0x2400 + code)
@@ -173,5 +173,5 @@ def _picture(match: re.Match[str]) -> str:
 
 def strip_invisible(text: str) -> str:
     """Return `text` without invisible characters, control characters shown."""
-    text = _SEPARATOR.sub(" ", _CONTROL.sub(_picture, text))
+    text = _SEPARATOR.sub(" ", _CONTROL.sub(_control_picture, text))
     return _INVISIBLE.sub("", text)

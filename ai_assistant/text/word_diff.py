@@ -1,4 +1,4 @@
-"""Two values as one text in which the words that differ are marked."""
+"""Two values merged into one text, with the differing words marked."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,7 +40,7 @@ class MarkedDiff(NamedTuple):
     """
     A difference as HTML; `whole` only if `brief` leaves something out.
 
-    `more` characters that come or go are in neither: the text is too long.
+    Of a text that is too long, `more` changed characters are in neither.
     """
 
     brief: SafeString
@@ -52,53 +52,53 @@ def marked_diff(
     before: str, after: str, *, strict: bool = False, among: int = 1
 ) -> MarkedDiff:
     """
-    Return `before` and `after` in one, with what goes and what comes marked.
+    Return `before` and `after` in one, with deletions and insertions marked.
 
-    `among` so many differences of one card: the more, the less each may cost.
+    `among` is the number of differences on the card: the more, the less each may cost.
     """
-    most = max(FEW_PIECES, int(MOST_PIECES / sqrt(max(1, among))))
-    pieces = diff_words(before, after, most=most)
+    limit = max(FEW_PIECES, int(MOST_PIECES / sqrt(max(1, among))))
+    pieces = diff_words(before, after, most=limit)
     if sum(len(piece.text) for piece in pieces) > whole_text_limit(among):
-        shown, more = _brief(pieces)
-        return MarkedDiff(mark_pieces(shown, strict=strict), SafeString(""), more)
-    shown = [
+        brief, hidden = _brief(pieces)
+        return MarkedDiff(mark_pieces(brief, strict=strict), SafeString(""), hidden)
+    brief = [
         piece._replace(text=text)
         for piece, text in zip(pieces, _shortened(pieces), strict=True)
     ]
     whole = mark_pieces(pieces, strict=strict)
-    if shown == pieces:
+    if brief == pieces:
         return MarkedDiff(whole, SafeString(""))
-    return MarkedDiff(mark_pieces(shown, strict=strict), whole)
+    return MarkedDiff(mark_pieces(brief, strict=strict), whole)
 
 
 def mark_lone_value(text: str, *, among: int = 1) -> MarkedDiff:
-    """Return a value that has nothing before it."""
+    """Return a value without a previous one."""
     if len(text) <= LONG_CHARS:
         return MarkedDiff(mark_hidden_characters(text), SafeString(""))
     brief = mark_hidden_characters(_beginning(text))
     if len(text) > whole_text_limit(among):
-        return MarkedDiff(brief, SafeString(""), len(text) - _kept(text))
+        return MarkedDiff(brief, SafeString(""), len(text) - _shown_length(text))
     return MarkedDiff(brief, mark_hidden_characters(text))
 
 
 def whole_text_limit(among: int) -> int:
-    """Return how many characters a text may have of which a card holds the whole."""
+    """Return how long a text may be for a card to hold all of it."""
     return max(LEAST_CHARS, CARD_CHARS // max(1, among))
 
 
 def mark_pieces(pieces: Iterable[DiffPiece], *, strict: bool) -> SafeString:
     """Return pieces as HTML."""
-    shown = list(pieces)
+    listed = list(pieces)
     # Spaces at the ends of a value count, those between two changes are seen.
-    is_replaced = all(piece.kind != "same" for piece in shown)
-    drawn = ((_piece(piece, strict=strict, edges=is_replaced),) for piece in shown)
+    is_replaced = all(piece.kind != "same" for piece in listed)
+    drawn = ((_piece(piece, strict=strict, edges=is_replaced),) for piece in listed)
     return format_html_join(" " if is_replaced else "", "{}", drawn)
 
 
 def diff_words(before: str, after: str, *, most: int = MOST_PIECES) -> list[DiffPiece]:
     """Return the word diff of two texts as a list of pieces."""
-    few, many = sorted(map(_count_words, (before, after)))
-    if few <= SHORT_WORDS and many <= 3 * SHORT_WORDS:
+    fewer, more = sorted(map(_count_words, (before, after)))
+    if fewer <= SHORT_WORDS and more <= 3 * SHORT_WORDS:
         return _replaced(before, after)
     head, old, new, tail = split_common_ends(before, after)
     middle = _by_word(old, new, most) or _by_line(old, new, most)
@@ -110,7 +110,7 @@ def diff_words(before: str, after: str, *, most: int = MOST_PIECES) -> list[Diff
 
 
 def _by_word(old: str, new: str, most: int) -> list[DiffPiece]:
-    """Return what differs between the words of two texts; nothing if too many."""
+    """Return the word differences of two texts; nothing if there are too many words."""
     if len(old) + len(new) > CARD_CHARS:
         return []
     words = PIECES.findall(old), PIECES.findall(new)
@@ -120,15 +120,15 @@ def _by_word(old: str, new: str, most: int) -> list[DiffPiece]:
 
 
 def _by_line(old: str, new: str, most: int) -> list[DiffPiece]:
-    """Return what differs between the lines of two texts, if they have not too many."""
+    """Return the line differences of two texts, unless there are too many lines."""
     if max(old.count("\n"), new.count("\n")) >= most:
         return _replaced(old, new)
-    left = CARD_CHARS
+    budget = CARD_CHARS
 
     def by_word(before: str, after: str) -> list[DiffPiece]:
-        nonlocal left
-        left -= len(before) + len(after)
-        words = _by_word(before, after, most) if left >= 0 else []
+        nonlocal budget
+        budget -= len(before) + len(after)
+        words = _by_word(before, after, most) if budget >= 0 else []
         return words or _replaced(before, after)
 
     return list(_matched(LINES.findall(old), LINES.findall(new), by_word))
@@ -149,32 +149,32 @@ def _matched(
 
 def _joined(pieces: Iterable[DiffPiece]) -> list[DiffPiece]:
     """
-    Return each stretch of changes as one piece that goes and one that comes.
+    Return each stretch of changes as one deleted and one inserted piece.
 
-    Changes that only a space parts are one stretch.
+    Changes separated only by a space are one stretch.
     """
     result: list[DiffPiece] = []
-    gone = come = ""
-    waiting = [piece for piece in pieces if piece.text]
-    for place, (kind, text) in enumerate(waiting):
-        parts_two = text == " " and 0 < place < len(waiting) - 1
+    deleted = inserted = ""
+    pending = [piece for piece in pieces if piece.text]
+    for place, (kind, text) in enumerate(pending):
+        parts_two = text == " " and 0 < place < len(pending) - 1
         if kind == "same" and not parts_two:
-            begun = result.pop().text if result and not gone + come else ""
-            result += [*_replaced(gone, come), DiffPiece("same", begun + text)]
-            gone = come = ""
+            begun = result.pop().text if result and not deleted + inserted else ""
+            result += [*_replaced(deleted, inserted), DiffPiece("same", begun + text)]
+            deleted = inserted = ""
             continue
         if kind != "ins":
-            gone += text
+            deleted += text
         if kind != "del":
-            come += text
-    return result + _replaced(gone, come)
+            inserted += text
+    return result + _replaced(deleted, inserted)
 
 
 def _replaced(before: str, after: str) -> list[DiffPiece]:
     if before == after:
         return [DiffPiece("same", before)] if before else []
-    gone, come = DiffPiece("del", before), DiffPiece("ins", after)
-    return [piece for piece in (gone, come) if piece.text]
+    deleted, inserted = DiffPiece("del", before), DiffPiece("ins", after)
+    return [piece for piece in (deleted, inserted) if piece.text]
 
 
 def _shortened(pieces: Sequence[DiffPiece]) -> Iterator[str]:
@@ -187,20 +187,21 @@ def _shortened(pieces: Sequence[DiffPiece]) -> Iterator[str]:
 
 
 def _brief(pieces: Sequence[DiffPiece]) -> tuple[list[DiffPiece], int]:
-    """Return the first pieces, and how many characters that change are left out."""
-    found: list[DiffPiece] = []
-    more, left = 0, BRIEF_CHARS
+    """Return the first pieces, and how many changed characters are left out."""
+    brief: list[DiffPiece] = []
+    hidden, room = 0, BRIEF_CHARS
     for piece, text in zip(pieces, _shortened(pieces), strict=True):
-        if left > 0:
-            found.append(piece._replace(text=text))
+        if room > 0:
+            brief.append(piece._replace(text=text))
         if piece.kind != "same":
-            more += len(piece.text) - (_kept(piece.text) if left > 0 else 0)
-        left -= len(text)
-    return (found if left > 0 else [*found, DiffPiece("same", " …")]), more
+            shown_length = _shown_length(piece.text) if room > 0 else 0
+            hidden += len(piece.text) - shown_length
+        room -= len(text)
+    return (brief if room > 0 else [*brief, DiffPiece("same", " …")]), hidden
 
 
 def _around(text: str, *, is_first: bool, is_last: bool) -> str:
-    """Return what stands beside a change, and "…" for the rest."""
+    """Return the text beside a change, with "…" for the rest."""
     if len(text) <= 2 * AROUND_CHARS:
         begin = end = WORDS.findall(text)
         if len(begin) <= AROUND * (3 - is_first - is_last):
@@ -214,12 +215,12 @@ def _around(text: str, *, is_first: bool, is_last: bool) -> str:
 
 
 def _beginning(text: str) -> str:
-    kept = _kept(text)
-    return text if kept == len(text) else f"{text[:kept]} …"
+    length = _shown_length(text)
+    return text if length == len(text) else f"{text[:length]} …"
 
 
-def _kept(text: str) -> int:
-    """Return how many characters are shown of a text in its beginning only."""
+def _shown_length(text: str) -> int:
+    """Return how many characters the beginning of a text shows."""
     if len(text) <= LONG_CHARS:
         return len(text)
     start = text[:LONG_CHARS]
@@ -236,6 +237,6 @@ def _piece(piece: DiffPiece, *, strict: bool, edges: bool) -> SafeString:
         return mark_hidden_characters(piece.text, strict=strict, edges=False)
     is_blank = piece.text.isspace()
     text = piece.text.replace("\n", "¶\n") if is_blank else piece.text
-    shown = mark_hidden_characters(text, strict=strict, edges=edges or is_blank)
+    marked = mark_hidden_characters(text, strict=strict, edges=edges or is_blank)
     tag = "<del>{}</del>" if piece.kind == "del" else "<ins>{}</ins>"
-    return format_html(tag, shown)
+    return format_html(tag, marked)

@@ -1,1 +1,1 @@
-"""Tools of the assistant: from a registered function to one clear result."""
+"""Tools of the assistant: from a registered function to the result of a call."""

@@ -99,7 +99,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def arguments_digest(name: str, arguments: dict[str, Any]) -> str:
-    """Return what an approval is bound to: the tool and its exact arguments."""
+    """Return the digest that binds an approval to the tool and its exact arguments."""
     canonical = json.dumps([name, arguments], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -109,7 +109,7 @@ def arguments_digest(name: str, arguments: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=CACHED)
 def function_schema(tool: ToolDefinition) -> dict[str, Any]:
-    """Return the tool in the form in which models are offered functions."""
+    """Return the tool as a function schema for models."""
     return {
         "type": "function",
         "function": {
@@ -235,11 +235,11 @@ def split_page(
     tool: ToolDefinition, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Any], int]:
     """Return the arguments of the function, and the page that the model asks for."""
-    rest = dict(arguments)
-    return (rest, rest.pop(PAGE, 1)) if is_paged(tool) else (rest, 1)
+    values = dict(arguments)
+    return (values, values.pop(PAGE, 1)) if is_paged(tool) else (values, 1)
 
 
-# --- whether they fit ---
+# --- validation ---
 
 
 def validate_arguments(
@@ -277,9 +277,9 @@ def _schema_problems(schema: dict[str, Any], arguments: dict[str, Any]) -> Probl
 
 def _wrong_arguments(tool: ToolDefinition, problems: Problems) -> WrongArguments:
     """Return the error, with the part of the schema that the arguments have to fit."""
-    named = [(".".join(map(str, place)) or "object", text) for place, text in problems]
-    sentences = [f"argument {place!r}: {text}" for place, text in named[:MAX_ERRORS]]
-    names = {place.partition(".")[0] for place, _ in named[:MAX_ERRORS]}
+    placed = [(".".join(map(str, place)) or "object", text) for place, text in problems]
+    sentences = [f"argument {place!r}: {text}" for place, text in placed[:MAX_ERRORS]]
+    names = {place.partition(".")[0] for place, _ in placed[:MAX_ERRORS]}
     parameters = _parameters(tool)
     properties = parameters.get("properties", {})
     return WrongArguments(

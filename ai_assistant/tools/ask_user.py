@@ -74,5 +74,5 @@ def _labels(ask: Ask, answer: Any) -> list[str]:
     if isinstance(answer, bool):
         return [_("Yes") if answer else _("No")]
     labels = {choice["id"]: choice["label"] for choice in ask.choices}
-    chosen: list[str] = answer if isinstance(answer, list) else [answer]
-    return [labels.get(option, option) for option in chosen]
+    ids: list[str] = answer if isinstance(answer, list) else [answer]
+    return [labels.get(option, option) for option in ids]

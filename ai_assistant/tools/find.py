@@ -1,4 +1,4 @@
-"""Find a tool by words, where a page has too many to offer them all."""
+"""Find a tool by words, on pages with too many tools to offer them all."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ FIND_TOOLS = "find_tools"
 MOST_FOUND = 5
 WORD = re.compile(r"[^\W_]+")
 SHORTEST = 3  # characters of a word that may stand for a longer one
-# A hit in the name counts more than one in the label, and that more than the rest.
+# A hit in the name weighs more than one in the label, and that more than others.
 WEIGHTS = (4, 3, 1)
 
 
@@ -46,8 +46,8 @@ def _likeness(word: str, place: set[str]) -> int:
     if word in place:
         return 2
     for other in place:
-        short, long = sorted((word, other), key=len)
-        if len(short) >= SHORTEST and long.startswith(short):
+        shorter, longer = sorted((word, other), key=len)
+        if len(shorter) >= SHORTEST and longer.startswith(shorter):
             return 1
     return 0
 

@@ -21,7 +21,7 @@ def compute_tool_version(tool: ToolDefinition) -> str:
 
     Descriptions of arguments are part of it, the docstring is not.
     """
-    content = {"name": tool.name, **_reviewed(tool)}
+    content = {"name": tool.name, **_reviewed_fields(tool)}
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -34,13 +34,13 @@ def tool_versions(tools: Iterable[ToolDefinition]) -> dict[str, str]:
 def manifest(tools: Iterable[ToolDefinition]) -> Manifest:
     """Return what a review should see of `tools`, sorted by name."""
     entries = {
-        tool.name: {"version": compute_tool_version(tool), **_reviewed(tool)}
+        tool.name: {"version": compute_tool_version(tool), **_reviewed_fields(tool)}
         for tool in tools
     }
     return dict(sorted(entries.items()))
 
 
-def _reviewed(tool: ToolDefinition) -> dict[str, Any]:
+def _reviewed_fields(tool: ToolDefinition) -> dict[str, Any]:
     return {
         "effect": tool.effect,
         "policy": tool.approval.policy,

@@ -44,7 +44,7 @@ def cut_for_card(text: str) -> str:
 
 
 def result_preview(result: ToolResult) -> str:
-    """Return what the card shows of a result; nothing if it failed."""
+    """Return the preview of a result for its card; empty if it failed."""
     return indented_json(result.data) if result.ok else ""
 
 
@@ -80,7 +80,7 @@ async def _paged_later(tool: ToolDefinition, value: Awaitable[Any], page: int) -
 
 # Types of errors after which a call is denied, and not failed.
 REFUSALS = ("permission", "policy", "rate_limited", "not_here")
-# What the model reads of a result that is more than data.
+# The fields that the model reads of a result that is more than data.
 SUCCESS_FIELDS = ("ok", "message", "data", "changed")
 FAILURE_FIELDS = ("ok", "error", "error_type", "suggestion", "schema_hint", "data")
 STORED_CHARS = 1_000_000  # of a result in its row
@@ -89,10 +89,10 @@ STORED_CHARS = 1_000_000  # of a result in its row
 def from_value(name: str, value: object) -> ToolResult:
     """Return the result of a tool that returned `value`."""
     if isinstance(value, ToolResult):
-        plain = from_value(name, [value.data, value.changed, value.schema_hint])
-        if not plain.ok or not isinstance(plain.data, list):
-            return replace(plain, ok=value.ok) if plain.ok else plain
-        data, changed, hint = plain.data
+        normalized = from_value(name, [value.data, value.changed, value.schema_hint])
+        if not normalized.ok or not isinstance(normalized.data, list):
+            return replace(normalized, ok=value.ok) if normalized.ok else normalized
+        data, changed, hint = normalized.data
         return replace(value, data=data, changed=tuple(changed), schema_hint=hint)
     try:
         text = json.dumps(
@@ -166,7 +166,7 @@ def from_exception(name: str, error: BaseException) -> ToolResult:
 
 
 def permission_denied_result(name: str) -> ToolResult:
-    """Return the result of a call that the user has no permission for."""
+    """Return the result of a call for which the user lacks permission."""
     return ToolResult(
         ok=False,
         error=_("You have no permission for “%(name)s”.") % {"name": name},
@@ -189,7 +189,7 @@ def rate_limited(name: str, opens_at: datetime) -> ToolResult:
 
 
 def text_for_model(result: ToolResult) -> str:
-    """Return what the model reads: the data, or an object if there is more to say."""
+    """Return the text for the model: the data, or an object with further fields."""
     if result.ok and not (result.message or result.changed):
         content: Any = result.data
     else:
@@ -204,7 +204,7 @@ def text_for_model(result: ToolResult) -> str:
 
 def cut_result(text: str) -> str:
     """Return `text` within the limit RESULT_CHARS, with a note if cut."""
-    most = int(conf.get("LIMITS", "RESULT_CHARS"))
-    if len(text) <= most:
+    limit = int(conf.get("LIMITS", "RESULT_CHARS"))
+    if len(text) <= limit:
         return text
-    return f"{text[:most]}\n[cut: {most} of {len(text)} characters. Ask for less.]"
+    return f"{text[:limit]}\n[cut: {limit} of {len(text)} characters. Ask for less.]"

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models.signals import pre_save
 
 from ai_assistant import conf
-from ai_assistant.changes.capture.files import stash_storage, store_content
+from ai_assistant.changes.capture.files import backup_storage, store_content
 from ai_assistant.changes.capture.recorder import recording
 from tests.changes import forms
 from tests.changes.conftest import recorded
@@ -198,7 +198,7 @@ class TestStash:
     def test_is_not_below_what_is_served(self, settings, media):
         name = store_content(ContentFile(b"old"), "folder")
 
-        path = Path(stash_storage().path(name))
+        path = Path(backup_storage().path(name))
         assert path.read_bytes() == b"old"
         assert Path(settings.MEDIA_ROOT) not in path.parents
         assert path.stat().st_mode & 0o077 == 0
@@ -208,7 +208,7 @@ class TestStash:
         settings.STORAGES = {**settings.STORAGES, "vault": {"BACKEND": kind}}
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "STASH_STORAGE": "vault"}
 
-        assert type(stash_storage()).__name__ == "InMemoryStorage"
+        assert type(backup_storage()).__name__ == "InMemoryStorage"
 
     def test_has_nothing_of_what_was_only_tried_out(self, media):
         with transaction.atomic():

@@ -44,7 +44,7 @@ def record(ada):
 
 
 def read(key="7"):
-    rows = rows_since(AGO, own={PRODUCT: [key]}, key=key, parts=PARTS)
+    rows = rows_since(AGO, ids_by_table={PRODUCT: [key]}, key=key, parts=PARTS)
     return [row.object_id for row in rows]
 
 

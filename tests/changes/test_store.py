@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ai_assistant.changes.capture.files import stash_storage
+from ai_assistant.changes.capture.files import backup_storage
 from ai_assistant.changes.capture.store import store
 from ai_assistant.models.change import FileChange, RowChange
 from tests.changes import forms
@@ -86,7 +86,7 @@ class TestStore:
         change_set = stored(forms.file_replaced)
 
         (file,) = FileChange.objects.filter(row__change_set=change_set)
-        with stash_storage().open(file.stash) as kept:
+        with backup_storage().open(file.stash) as kept:
             assert kept.read() == b"old"
         assert file.storage.startswith("django.core.files.storage")
 

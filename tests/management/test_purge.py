@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from ai_assistant import conf
-from ai_assistant.changes.capture.files import stash_storage, store_content
+from ai_assistant.changes.capture.files import backup_storage, store_content
 from ai_assistant.models import (
     AuditEntry,
     ChangeSet,
@@ -128,12 +128,12 @@ class TestConversations:
         FileChange.objects.create(
             row=RowChange.objects.get(), field="f", storage="s", name="n", stash=name
         )
-        assert stash_storage().exists(name)
+        assert backup_storage().exists(name)
 
         with django_capture_on_commit_callbacks(execute=True):
             purge(capsys, days=30)
 
-        assert not stash_storage().exists(name)
+        assert not backup_storage().exists(name)
 
 
 class TestChanges:

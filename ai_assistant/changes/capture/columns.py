@@ -36,7 +36,7 @@ def seal_column(value: Any) -> dict[str, str]:
 
 def unseal(value: Any) -> Any:
     """
-    Return what was sealed; any other value as it is.
+    Return the sealed value; any other value unchanged.
 
     Raise CannotUnseal if none of the site's secret keys opens it.
     """
@@ -101,8 +101,8 @@ def plain_column_value(field: Any, value: Any) -> Any:
         return _decimal(field, value)
     if isinstance(value, FieldFile):
         return value.name or ""
-    known, found = _by_type(value)
-    return found if known else {"$text": _by_field(field, value)}
+    is_known_type, encoded = _by_type(value)
+    return encoded if is_known_type else {"$text": _by_field(field, value)}
 
 
 def _by_type(value: Any) -> tuple[bool, Any]:
@@ -128,9 +128,9 @@ def _json(field: Any, value: Any) -> Any:
         return None
     if isinstance(value, Value):  # the only way to say null instead of NULL
         value = value.value
-    found = json.loads(json.dumps(value, cls=field.encoder))
-    marked = isinstance(found, dict) and any(key.startswith("$") for key in found)
-    return {"$json": found} if found is None or marked else found
+    decoded = json.loads(json.dumps(value, cls=field.encoder))
+    marked = isinstance(decoded, dict) and any(key.startswith("$") for key in decoded)
+    return {"$json": decoded} if decoded is None or marked else decoded
 
 
 def _decimal(field: Any, value: Any) -> str:
@@ -138,10 +138,10 @@ def _decimal(field: Any, value: Any) -> str:
         value = field.to_python(value)  # of a value with a unit, as an amount of money
     number = decimal.Decimal(str(value))
     try:
-        shown = format_number(number, field.max_digits, field.decimal_places)
+        text = format_number(number, field.max_digits, field.decimal_places)
     except decimal.DecimalException:  # more places than the column has
-        shown = None
-    return shown if shown is not None else str(number)
+        text = None
+    return text if text is not None else str(number)
 
 
 def _float(value: float) -> Any:

@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 FOLDER = ".assistant-stash"
 
 
-def stash_storage() -> Any:
+def backup_storage() -> Any:
     """
     Return the storage of AI_ASSISTANT["STASH_STORAGE"].
 
     By default a folder beside MEDIA_ROOT, readable by the process only.
     """
-    chosen = conf.get("STASH_STORAGE")
-    if chosen in settings.STORAGES:
-        return storages[chosen]
-    if chosen:
-        return conf.import_named("STASH_STORAGE", chosen)()
+    setting = conf.get("STASH_STORAGE")
+    if setting in settings.STORAGES:
+        return storages[setting]
+    if setting:
+        return conf.import_named("STASH_STORAGE", setting)()
     return FileSystemStorage(
         location=_beside_media(),
         file_permissions_mode=0o600,
@@ -54,7 +54,7 @@ def store_content(content: Any, folder: str) -> str:
     """Keep `content` and return the name under which it is found."""
     content.seek(0)
     name = f"{folder}/{secrets.token_hex(16)}"
-    return str(stash_storage().save(name, File(content)))
+    return str(backup_storage().save(name, File(content)))
 
 
 def _beside_media() -> Path:
@@ -78,7 +78,7 @@ class Files:
         self.size_bytes = 0  # of what is kept
         self._recorder = recorder
         self._began_at = time.time() - CLOCK_S
-        self._kept: dict[Key, FileImage] = {}
+        self._copies: dict[Key, FileImage] = {}
         self._missing: set[Key] = set()  # since before anything was written
         # What was only tried out is never stored: nobody closes it then.
         self._opened: list[Any] = []
@@ -98,31 +98,31 @@ class Files:
             if row is not None:
                 self._keep(row, field)
 
-    def before_update(self, met: list[RowImage], assigned: dict[str, Any]) -> None:
-        """Keep the files of rows that get another one, by the columns of an UPDATE."""
-        for row in met:
+    def before_update(self, rows: list[RowImage], assigned: dict[str, Any]) -> None:
+        """Keep the files that an UPDATE of these columns replaces."""
+        for row in rows:
             for field in _fields(row.model):
                 if field.column in assigned:
                     new = assigned[field.column]
                     if new is UNCLEAR or new != _name(row.before, field):
                         self._keep(row, field)
 
-    def note_missing(self, met: list[RowImage]) -> None:
-        """Note which files of rows are not there, before anything is written."""
-        for row in met:
+    def note_missing(self, rows: list[RowImage]) -> None:
+        """Note which files of the rows are missing before anything is written."""
+        for row in rows:
             for field in _fields(row.model):
                 name = _name(row.before, field)
                 if name and not _may_be_there(field.storage, name):
                     self._missing.add(_key(row, field))
 
-    def keep_all(self, met: list[RowImage]) -> None:
-        """Keep the files of rows that go."""
-        for row in met:
+    def keep_all(self, rows: list[RowImage]) -> None:
+        """Keep the files of rows that are deleted."""
+        for row in rows:
             for field in _fields(row.model):
                 self._keep(row, field)
 
     def finish(self, rows: list[RowImage]) -> None:
-        """Give each row the files of it that have changed."""
+        """Give each row its changed files."""
         for row in rows:
             for field in _fields(row.model):
                 before, after = _name(row.before, field), _name(row.after, field)
@@ -132,12 +132,12 @@ class Files:
                     self._finish_other(row, field, after)
 
     def close(self) -> None:
-        """Forget what is kept."""
+        """Discard the copies."""
         _close_all(self._opened)
-        self._kept.clear()
+        self._copies.clear()
 
     def _finish_same(self, row: RowImage, field: Any) -> None:
-        file = self._kept.get(_key(row, field))
+        file = self._copies.get(_key(row, field))
         name = _name(row.after, field)
         if file is None:
             if self._may_be_new(row, field, name):
@@ -149,7 +149,7 @@ class Files:
 
     def _finish_other(self, row: RowImage, field: Any, after: str) -> None:
         self._keep(row, field)
-        file = self._kept.get(_key(row, field))
+        file = self._copies.get(_key(row, field))
         if file is None:
             file = FileImage(
                 field=field.attname, storage=_path(field.storage), name=after
@@ -159,10 +159,10 @@ class Files:
 
     def _keep(self, row: RowImage, field: Any) -> None:
         name, key = _name(row.before, field), _key(row, field)
-        if not name or key in self._kept or key in self._missing:
+        if not name or key in self._copies or key in self._missing:
             return
         file = FileImage(field=field.attname, storage=_path(field.storage), name=name)
-        self._kept[key] = file
+        self._copies[key] = file
         try:
             self._read(file, field.storage)
         except Exception as error:  # noqa: BLE001 - storages raise what they like
@@ -233,15 +233,15 @@ def _sha256(storage: Any, name: str, *takers: Callable[[bytes], Any]) -> str:
 
 
 @receiver(post_delete, sender=FileChange)
-def unstash_later(*, instance: FileChange, using: str, **_rest: object) -> None:
+def delete_backup_later(*, instance: FileChange, using: str, **_rest: object) -> None:
     """Delete the backup once the deletion of its row is committed."""
     if instance.stash:
-        transaction.on_commit(partial(_unstash, instance.stash), using=using)
+        transaction.on_commit(partial(_delete_backup, instance.stash), using=using)
 
 
-def _unstash(name: str) -> None:
+def _delete_backup(name: str) -> None:
     try:
-        stash_storage().delete(name)
+        backup_storage().delete(name)
     except Exception:
         # The row is gone already: a storage that is away leaves a file behind.
         logger.exception("the stashed file %r cannot be deleted", name)

@@ -39,8 +39,8 @@ def row_images(
     Without `fields`, of all, also those of parent tables. In a transaction the rows
     are locked, if the database supports it.
     """
-    for found in in_batches(all_rows(model, alias), pks):
-        for pk, image, _ in read_values(found, fields=fields):
+    for queryset in in_batches(all_rows(model, alias), pks):
+        for pk, image, _ in read_values(queryset, fields=fields):
             yield pk, image
 
 
@@ -52,7 +52,7 @@ def all_rows(model: Any, alias: str) -> models.QuerySet[Any]:
 def in_batches(
     rows: models.QuerySet[Any], pks: Iterable[Any]
 ) -> Iterator[models.QuerySet[Any]]:
-    """Yield those of `rows` that have these keys, as many as one query may name."""
+    """Yield the `rows` with these keys, in batches that fit one query."""
     keys = list(pks)
     for start in range(0, len(keys), KEYS_PER_QUERY):
         yield rows.filter(pk__in=keys[start : start + KEYS_PER_QUERY])
@@ -69,25 +69,25 @@ def read_values(
 
     Of at most `limit` rows.
     """
-    chosen = fields or meta(queryset.model).concrete_fields
-    chosen = [field for field in chosen if getattr(field, "column", None)]
-    encoders = [(field, field.attname, is_sealed_column(field)) for field in chosen]
+    columns = fields or meta(queryset.model).concrete_fields
+    columns = [field for field in columns if getattr(field, "column", None)]
+    encoders = [(field, field.attname, is_sealed_column(field)) for field in columns]
     nulls = {
         IS_NULL + field.attname: ExpressionWrapper(
             models.Q((f"{field.name}__isnull", True)),
             output_field=models.BooleanField(),
         )
-        for field in chosen
+        for field in columns
         if isinstance(field, models.JSONField) and field.null
     }
-    names = [field.attname for field in chosen]
+    names = [field.attname for field in columns]
     for row in _locked(queryset).values(*names, "pk", **nulls)[:limit]:
-        made = _image(row, encoders)
-        yield row["pk"], made, {name: row[name] for name in names}
+        image = _image(row, encoders)
+        yield row["pk"], image, {name: row[name] for name in names}
 
 
 def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool]]) -> Image:
-    made = {}
+    image = {}
     for field, attname, sealed in encoders:
         value = plain_column_value(field, row[attname])
         # Both NULL and the JSON value null are read as None.
@@ -99,8 +99,10 @@ def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool]]) -> Image:
         if is_json_null:
             value = {"$json": None}
         is_secret = sealed or holds_secret(field, value)
-        made[attname] = seal_column(value) if is_secret and value is not None else value
-    return made
+        image[attname] = (
+            seal_column(value) if is_secret and value is not None else value
+        )
+    return image
 
 
 def _locked(queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
@@ -120,11 +122,11 @@ def image_digest(image: Image) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def same_value(one: Any, other: Any) -> bool:
+def same_value(first: Any, second: Any) -> bool:
     """Return whether two values of a column are equal, sealed or not."""
-    if is_sealed(one) and is_sealed(other):
-        return bool(one["mac"] == other["mac"])
-    return type(one) is type(other) and bool(one == other)
+    if is_sealed(first) and is_sealed(second):
+        return bool(first["mac"] == second["mac"])
+    return type(first) is type(second) and bool(first == second)
 
 
 def object_id(model: Any, pk: Any) -> str:
@@ -149,29 +151,29 @@ def row_key(model: Any, pk: Any) -> str:
     return f"{label(model)}:{object_id(model, pk)}"
 
 
-def versions(chosen: Iterable[models.Model]) -> dict[str, str]:
+def versions(objects: Iterable[models.Model]) -> dict[str, str]:
     """
     Return the digests of the rows of these instances, by row_key.
 
-    A row that is gone has none, and one whose key is a secret or of several columns.
+    Rows that no longer exist, or whose key is secret or composite, are left out.
     """
     return {
         row_key(model, pk): image_digest(image)
-        for (model, alias), instances in by_table(chosen).items()
+        for (model, alias), instances in by_table(objects).items()
         if can_be_found(model)
-        for pk, image in row_images(model, [one.pk for one in instances], alias)
+        for pk, image in row_images(model, [obj.pk for obj in instances], alias)
     }
 
 
 def by_table(
-    chosen: Iterable[models.Model],
+    objects: Iterable[models.Model],
 ) -> dict[tuple[Any, str], list[models.Model]]:
     """Return these instances by model and alias of the database."""
-    found: dict[tuple[Any, str], list[models.Model]] = {}
-    for instance in chosen:
-        place = (type(instance), instance._state.db or "default")
-        found.setdefault(place, []).append(instance)
-    return found
+    tables: dict[tuple[Any, str], list[models.Model]] = {}
+    for instance in objects:
+        table = (type(instance), instance._state.db or "default")
+        tables.setdefault(table, []).append(instance)
+    return tables
 
 
 @dataclass(kw_only=True, slots=True)
@@ -226,8 +228,8 @@ class RowImage:
     def kind(self) -> str:
         """A RowChange.Kind; empty if nothing has changed."""
         if self.before is None:
-            made = "m2m_add" if self.is_link else "create"
-            return "" if self.after is None else made
+            creation = "m2m_add" if self.is_link else "create"
+            return "" if self.after is None else creation
         if self.after is None:
             return "m2m_remove" if self.is_link else "delete"
         return "update" if self.fields or self.files else ""

@@ -44,9 +44,9 @@ def _text(model: Any, alias: str, values: dict[str, Any]) -> str:
 @contextmanager
 def in_savepoint(alias: str) -> Iterator[None]:
     """
-    Do what may fail in the database, without breaking the transaction.
+    Run a block that may fail in the database without breaking the transaction.
 
-    What fails is logged, and the block ends.
+    A failure is logged and ends the block.
     """
     connection = connections[alias]
     try:

@@ -1,10 +1,10 @@
 """
 Record the writes of a tool: images of each row, before and after.
 
-A recording sees every statement of its thread (`statements`). Of each row that one
-is about to change, it takes an image first; when it closes, it reads those rows
-again. So what was rolled back in between leaves no trace. What it cannot take an
-image of is a gap: then the changes are not complete, and must not be called so.
+A recording sees every statement of its thread (`statements`). Before a statement
+changes a row, it takes an image of that row; when it closes, it reads those rows again.
+So work that was rolled back leaves no trace. A change without an image is a gap: the
+recorded changes are then incomplete.
 """
 
 import logging
@@ -37,7 +37,7 @@ from ai_assistant.changes.values import columns, concrete, meta, parent_links
 
 
 def cascade_rows(
-    chosen: models.QuerySet[Any] | Iterable[models.Model],
+    objects: models.QuerySet[Any] | Iterable[models.Model],
 ) -> Iterator[tuple[Any, str, list[Any]]]:
     """
     Yield (model, alias, keys) of all rows that Django's deletion would touch.
@@ -46,7 +46,7 @@ def cascade_rows(
     many-to-many tables and by generic relations; and those of which a key is set
     to NULL or to a default. Nothing if the deletion is refused by a protected row.
     """
-    for (_, alias), instances in by_table(chosen).items():
+    for (_, alias), instances in by_table(objects).items():
         collector = Collector(using=alias, origin=instances[0])
         try:
             collector.collect(instances)
@@ -57,17 +57,17 @@ def cascade_rows(
 
 
 def _rows_of(collector: Collector) -> dict[Any, dict[Any, None]]:
-    found: dict[Any, dict[Any, None]] = defaultdict(dict)
+    rows: dict[Any, dict[Any, None]] = defaultdict(dict)
     for model, instances in collector.data.items():
-        found[concrete(model)] |= dict.fromkeys(one.pk for one in instances)
+        rows[concrete(model)] |= dict.fromkeys(obj.pk for obj in instances)
     for objects in collector.fast_deletes:
         pks = objects.values_list("pk", flat=True)
-        found[concrete(objects.model)] |= dict.fromkeys(pks)
+        rows[concrete(objects.model)] |= dict.fromkeys(pks)
     updates: dict[Any, list[Any]] = collector.field_updates
     for (field, _), groups in updates.items():
         for group in groups:
-            found[concrete(field.model)] |= dict.fromkeys(one.pk for one in group)
-    return found
+            rows[concrete(field.model)] |= dict.fromkeys(obj.pk for obj in group)
+    return rows
 
 
 logger = logging.getLogger("ai_assistant")
@@ -87,7 +87,7 @@ def recording() -> Iterator["Recorder"]:
     """
     Record what the block writes; it belongs inside the transaction of the writes.
 
-    Recordings may be nested: what the inner one sees, the outer one does not have.
+    Recordings may be nested: the outer one does not repeat what the inner one sees.
     After the block, `rows` and `gaps` of the recorder are complete. If the block
     raises, nothing is kept.
     """
@@ -116,7 +116,7 @@ def watch_files() -> None:
     Called before the site connects receivers of its own, which may delete such files.
     """
     for model in apps.get_models():
-        if any(isinstance(one, models.FileField) for one in meta(model).fields):
+        if any(isinstance(field, models.FileField) for field in meta(model).fields):
             pre_save.connect(_keep_files, sender=model)
 
 
@@ -133,8 +133,8 @@ class Recorder:
         self.began_at = time.time()
         self.rows: list[RowImage] = []  # those that changed, once it is closed
         self.files = Files(self)
-        self.witness: RowCounter = RowCounter(outer.witness if outer else None)
-        self._known: dict[tuple[str, Any, Any], RowImage] = {}
+        self.row_counter: RowCounter = RowCounter(outer.row_counter if outer else None)
+        self._rows: dict[tuple[str, Any, Any], RowImage] = {}
         self._gaps: Counter[tuple[str, str]] = Counter()
         self._bytes = 0
         self._texts = 0
@@ -147,16 +147,16 @@ class Recorder:
             for (table, kind), count in self._gaps.items()
         ]
 
-    def cover(self, chosen: models.QuerySet[Any] | Iterable[models.Model]) -> None:
+    def cover(self, objects: models.QuerySet[Any] | Iterable[models.Model]) -> None:
         """Take images of these rows, which are about to change, in few queries."""
-        for model, alias, pks in _tables(chosen):
+        for model, alias, pks in _tables(objects):
             self.meet(model, alias, pks, is_covered=True)
 
     def cover_delete(
-        self, chosen: models.QuerySet[Any] | Iterable[models.Model]
+        self, objects: models.QuerySet[Any] | Iterable[models.Model]
     ) -> None:
-        """Take images of these rows and of all that goes or changes with them."""
-        for model, alias, pks in cascade_rows(chosen):
+        """Take images of these rows and of all rows deleted or changed with them."""
+        for model, alias, pks in cascade_rows(objects):
             self.meet(model, alias, pks, is_covered=True, is_going=True)
 
     def meet(
@@ -174,12 +174,12 @@ class Recorder:
         `is_covered`: nothing has been written to them, nor to their files, yet.
         """
         new = [pk for pk in pks if not self.knows(model, alias, pk)]
-        for some in in_batches(all_rows(model, alias), new):
-            self.meet_rows(some, is_covered=is_covered, is_going=is_going)
+        for batch in in_batches(all_rows(model, alias), new):
+            self.meet_rows(batch, is_covered=is_covered, is_going=is_going)
 
     def meet_rows(
         self,
-        found: models.QuerySet[Any],
+        queryset: models.QuerySet[Any],
         *,
         is_covered: bool = False,
         is_going: bool = False,
@@ -187,53 +187,53 @@ class Recorder:
         """
         Take images of the rows of a queryset and return them.
 
-        A row that is known keeps the image that it has. If they are more than can
-        be kept, that is a gap.
+        A row that is known keeps the image that it has. Too many rows are recorded as a
+        gap.
         """
-        model, limit = concrete(found.model), conf.CHANGED_ROWS
-        met: list[RowImage] = []
+        model, limit = concrete(queryset.model), conf.CHANGED_ROWS
+        rows: list[RowImage] = []
         values: list[dict[str, Any]] = []
-        rows_there = read_values(found, fields=columns(model), limit=limit + 1)
+        rows_there = read_values(queryset, fields=columns(model), limit=limit + 1)
         for pk, image, row in rows_there:
-            met.append(self.begin(model, found.db, pk, image))
+            rows.append(self.begin(model, queryset.db, pk, image))
             values.append(row)
-        if len(met) > limit:
+        if len(rows) > limit:
             self.gap(meta(model).db_table, "too much", 0)
         if is_covered:
-            self.files.note_missing(met)
+            self.files.note_missing(rows)
         if is_going:
-            self._name(met, values)
-            self.files.keep_all(met)
-        return met
+            self._name(rows, values)
+            self.files.keep_all(rows)
+        return rows
 
     def begin(self, model: Any, alias: str, pk: Any, before: Image | None) -> RowImage:
         """Note the first image of a row; None: the row is new."""
         key = (alias, model, pk)
-        known = self._known.get(key)
-        if known is not None:
-            return known
-        made = RowImage(alias=alias, model=model, pk=pk, before=before)
+        row = self._rows.get(key)
+        if row is not None:
+            return row
+        new_row = RowImage(alias=alias, model=model, pk=pk, before=before)
         self._bytes += _size(before)
         if self.has_room:
-            self._known[key] = made
+            self._rows[key] = new_row
         else:
             self.gap(meta(model).db_table, "too much", 0)
-        return made
+        return new_row
 
     def knows(self, model: Any, alias: str, pk: Any) -> bool:
         """Return whether the recording has an image of this row."""
-        return (alias, model, pk) in self._known
+        return (alias, model, pk) in self._rows
 
     def row(self, model: Any, alias: str, pk: Any) -> RowImage | None:
-        """Return what is known of a row."""
-        return self._known.get((alias, model, pk))
+        """Return the image of a row, None if there is none."""
+        return self._rows.get((alias, model, pk))
 
     @property
     def has_room(self) -> bool:
-        """Whether one row more may be kept."""
+        """Whether another row may be kept."""
         size_bytes = self._bytes + self.files.size_bytes
         is_small = size_bytes <= conf.CHANGED_BYTES
-        return is_small and len(self._known) < conf.CHANGED_ROWS
+        return is_small and len(self._rows) < conf.CHANGED_ROWS
 
     def gap(self, table: str, kind: str, count: int) -> None:
         """Note rows that were changed without an image."""
@@ -248,62 +248,62 @@ class Recorder:
             self.gap("", "fault", 0)
 
     def drop(self) -> None:
-        """Forget everything: what was recorded has not happened."""
+        """Discard all images: the recorded writes were rolled back."""
         self.rows = []
-        self._known.clear()
+        self._rows.clear()
         self.files.close()
 
     def _finish(self) -> None:
         tables: dict[tuple[str, Any], dict[Any, RowImage]] = {}
-        for (alias, model, pk), row in self._known.items():
+        for (alias, model, pk), row in self._rows.items():
             tables.setdefault((alias, model), {})[pk] = row
-        for (alias, model), met in tables.items():
+        for (alias, model), rows in tables.items():
             read = False
             with in_savepoint(alias):
-                self._read_again(model, alias, met)
+                self._read_again(model, alias, rows)
                 read = True
             if not read:
-                self.gap(meta(model).db_table, "fault", len(met))
-                for pk in met:
-                    del self._known[alias, model, pk]
-        for table, count in self.witness.unseen().items():
+                self.gap(meta(model).db_table, "fault", len(rows))
+                for pk in rows:
+                    del self._rows[alias, model, pk]
+        for table, count in self.row_counter.unseen().items():
             self.gap(table, "unseen", count)
-        self.files.finish(list(self._known.values()))
-        self.rows = [row for row in self._known.values() if row.kind]
+        self.files.finish(list(self._rows.values()))
+        self.rows = [row for row in self._rows.values() if row.kind]
 
-    def _read_again(self, model: Any, alias: str, met: dict[Any, RowImage]) -> None:
-        named: list[RowImage] = []
+    def _read_again(self, model: Any, alias: str, rows: dict[Any, RowImage]) -> None:
+        unnamed: list[RowImage] = []
         values = []
-        for some in in_batches(all_rows(model, alias), met):
-            for pk, image, row in read_values(some, fields=columns(model)):
-                met[pk].after = image
-                if met[pk].kind and not met[pk].text:
-                    named.append(met[pk])
+        for batch in in_batches(all_rows(model, alias), rows):
+            for pk, image, row in read_values(batch, fields=columns(model)):
+                rows[pk].after = image
+                if rows[pk].kind and not rows[pk].text:
+                    unnamed.append(rows[pk])
                     values.append(row)
-        self._name(named, values)
+        self._name(unnamed, values)
 
-    def _name(self, met: list[RowImage], values: list[dict[str, Any]]) -> None:
-        """Give the rows their texts, as far as there are not too many of them."""
-        if not met:
+    def _name(self, rows: list[RowImage], values: list[dict[str, Any]]) -> None:
+        """Set the texts of the rows, of at most MAX_TEXTS in all."""
+        if not rows:
             return
-        some = max(MAX_TEXTS - self._texts, 0)
-        first = met[0]
-        texts = texts_of(first.model, first.alias, values[:some])
+        room = max(MAX_TEXTS - self._texts, 0)
+        first = rows[0]
+        texts = texts_of(first.model, first.alias, values[:room])
         self._texts += len(texts)
-        for place, row in enumerate(met):
-            known = texts[place] if place < len(texts) else ""
-            row.text = row.text or known or str(meta(row.model).verbose_name)
+        for place, row in enumerate(rows):
+            text = texts[place] if place < len(texts) else ""
+            row.text = row.text or text or str(meta(row.model).verbose_name)
 
 
 def _tables(
-    chosen: models.QuerySet[Any] | Iterable[models.Model],
+    objects: models.QuerySet[Any] | Iterable[models.Model],
 ) -> Iterator[tuple[Any, str, list[Any]]]:
     """Yield each table in which these objects have rows, with their keys."""
-    for (model, alias), instances in by_table(chosen).items():
+    for (model, alias), instances in by_table(objects).items():
         yield concrete(model), alias, [instance.pk for instance in instances]
         for parent, _link in parent_links(concrete(model)):
             key = meta(parent).pk.attname
-            yield parent, alias, [getattr(one, key) for one in instances]
+            yield parent, alias, [getattr(instance, key) for instance in instances]
 
 
 def _size(image: Image | None) -> int:

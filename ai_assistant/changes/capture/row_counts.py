@@ -26,25 +26,25 @@ class RowCounter:
         self._start = {alias: _counts(connections[alias]) for alias in connections}
 
     def saw(self, alias: str, table: str, count: int) -> None:
-        """Count rows that a statement which was seen has changed."""
+        """Count the rows that an observed statement has changed."""
         self._seen[alias, table if _is_by_table(alias) else ""] += count
         if self._outer is not None:
             self._outer.saw(alias, table, count)
 
     def unseen(self) -> dict[str, int]:
         """
-        Return how many rows more were changed, by table ("" if not known).
+        Return how many rows changed unobserved, by table ("" if unknown).
 
-        To be asked once: the recording around this one need not report them again.
+        Call it once: the recording around this one need not report them again.
         """
-        found: Counter[str] = Counter()
+        unseen: Counter[str] = Counter()
         for alias, start in self._start.items():
             for table, count in _counts(connections[alias]).items():
-                more = count - start.get(table, 0) - self._seen[alias, table]
-                if more > 0:
-                    found[table] += more
-                    self.saw(alias, table, more)
-        return dict(found)
+                missed = count - start.get(table, 0) - self._seen[alias, table]
+                if missed > 0:
+                    unseen[table] += missed
+                    self.saw(alias, table, missed)
+        return dict(unseen)
 
 
 def sqlite_total_changes(connection: Any) -> int | None:

@@ -1,8 +1,8 @@
 """
-Parse SQL statements, as far as their text says for certain what they do.
+Parse SQL statements, as far as their text is unambiguous.
 
-Only statements in the plain form that Django writes are taken apart. All others
-are unclear, which is said, never guessed.
+Only statements in the plain form that Django writes are parsed. All others are reported
+as unclear, never guessed.
 """
 
 import re
@@ -67,60 +67,60 @@ UNCLEAR = object()
 
 def statement_kind(sql: str) -> Kind:
     """Return what a statement may do; `other` if its text does not say."""
-    bare = LEADING.sub("", sql)
-    word = re.match(r"\w*", bare.lstrip("( "))
+    stripped = LEADING.sub("", sql)
+    word = re.match(r"\w*", stripped.lstrip("( "))
     first = word.group().upper() if word else ""
     if first in READS:
         # A SELECT can write too, by INTO or in a WITH of its own.
         writes = first == "SELECT" and re.search(
-            r"\bINTO\b", outside_quotes(bare), re.I
+            r"\bINTO\b", outside_quotes(stripped), re.I
         )
         return "other" if writes else "read"
     if first in ("WITH", "EXPLAIN"):
-        unlocked = LOCKING.sub("", outside_quotes(bare))
+        unlocked = LOCKING.sub("", outside_quotes(stripped))
         return "other" if WRITE_WORDS.search(unlocked) else "read"
     return WRITES.get(first, "other")
 
 
 def table_of(sql: str) -> str:
-    """Return the first table that a statement names, "" if that is not plain."""
-    found = NAMED.search(sql)
-    return unquoted(found.group(1)) if found else ""
+    """Return the first table that a statement names, "" if that is unclear."""
+    match = NAMED.search(sql)
+    return unquoted(match.group(1)) if match else ""
 
 
 def parse_plain_statement(sql: str, params: Any) -> PlainStatement | None:
-    """Take an UPDATE or DELETE apart; None if it is not in the plain form."""
+    """Parse an UPDATE or DELETE; None if it is not in the plain form."""
     start = UPDATE.match(sql) or DELETE.match(sql)
     if start is None or not _is_clear(sql, params):
         return None
-    given = tuple(params or ())
+    values = tuple(params or ())
     table = unquoted(start.group("table"))
-    rest = sql[start.end() :]
-    outer, *returning = top_level(rest).split(" RETURNING ")
-    rest = rest[: len(outer)]
+    clauses = sql[start.end() :]
+    outer, *returning = top_level(clauses).split(" RETURNING ")
+    clauses = clauses[: len(outer)]
     if UNPLAIN.search(outer) or any("%s" in part for part in returning):
         return None
     returns = bool(returning)
     if sql.startswith("DELETE"):
         return PlainStatement(
-            table=table, where=rest, params=given, returns=returns, assigned={}
+            table=table, where=clauses, params=values, returns=returns, assigned={}
         )
-    places = [place.start() for place in re.finditer(r" WHERE ", outer)]
-    if len(places) > 1:
+    conditions = [place.start() for place in re.finditer(r" WHERE ", outer)]
+    if len(conditions) > 1:
         return None
-    end = places[0] if places else len(rest)
-    count = placeholders(rest[:end])
+    end = conditions[0] if conditions else len(clauses)
+    count = placeholders(clauses[:end])
     return PlainStatement(
         table=table,
-        where=rest[end + len(" WHERE ") :],
-        params=given[count:],
+        where=clauses[end + len(" WHERE ") :],
+        params=values[count:],
         returns=returns,
-        assigned=_assigned(rest[:end], given[:count]),
+        assigned=_assigned(clauses[:end], values[:count]),
     )
 
 
 def insert(sql: str, params: Any) -> Insert | None:
-    """Take an INSERT apart; None if it is not in the plain form, or overwrites."""
+    """Parse an INSERT; None if it is not in the plain form, or overwrites rows."""
     start = INSERT.match(sql)
     if start is None or not _is_clear(sql, params):
         return None
@@ -150,48 +150,48 @@ def placeholders(sql: str) -> int:
 
 
 def outside_quotes(sql: str) -> str:
-    """Return `sql` with all that is in quotes made blank; of the same length."""
-    return IN_QUOTES.sub(lambda found: "." * len(found.group()), sql)
+    """Return `sql` with quoted text blanked out, at the same length."""
+    return IN_QUOTES.sub(lambda quoted: "." * len(quoted.group()), sql)
 
 
 def top_level(sql: str) -> str:
-    """Return `sql` with what is in quotes or parentheses made blank."""
-    bare = outside_quotes(sql)
-    made, depth, start = [], 0, 0
-    for place in re.finditer(r"[()]", bare):
+    """Return `sql` with quoted and parenthesized text blanked out."""
+    blanked = outside_quotes(sql)
+    pieces, depth, start = [], 0, 0
+    for place in re.finditer(r"[()]", blanked):
         opens = place.group() == "("
         if depth == 0 and opens:
-            made.append(bare[start : place.start()])
+            pieces.append(blanked[start : place.start()])
             start = place.start()
         depth += 1 if opens else -1
         if depth == 0 and not opens:
-            made.append("." * (place.end() - start))
+            pieces.append("." * (place.end() - start))
             start = place.end()
-    made.append(bare[start:] if depth == 0 else "." * (len(bare) - start))
-    return "".join(made)
+    pieces.append(blanked[start:] if depth == 0 else "." * (len(blanked) - start))
+    return "".join(pieces)
 
 
 def _is_clear(sql: str, params: Any) -> bool:
     """Return whether this is one statement with positional parameters, all counted."""
     if params is not None and not isinstance(params, Sequence):
         return False
-    bare = outside_quotes(sql)
-    if UNREADABLE.search(bare) or re.search(r"\bE'", sql, re.I):
+    blanked = outside_quotes(sql)
+    if UNREADABLE.search(blanked) or re.search(r"\bE'", sql, re.I):
         return False
     return params is None or placeholders(sql) == len(params)
 
 
 def _assigned(text: str, params: tuple[Any, ...]) -> dict[str, Any]:
     """Return the columns that SET names."""
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     outer, start, used = top_level(text) + ", ", 0, 0
     for comma in re.finditer(", ", outer):
         part = text[start : comma.start()]
         name, _, value = part.partition(" = ")
         count = placeholders(value)
         is_one = value == "%s"
-        found[unquoted(name)] = (
+        columns[unquoted(name)] = (
             params[used] if is_one else None if value == "NULL" else UNCLEAR
         )
         start, used = comma.end(), used + count
-    return found
+    return columns

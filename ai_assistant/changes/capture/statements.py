@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReplayCursor:
-    """A driver's cursor, whose rows were fetched already and are given once more."""
+    """A driver's cursor that returns its fetched rows again."""
 
     def __init__(self, cursor: Any, rows: list[Any]) -> None:
         self._cursor, self._rows = cursor, rows
@@ -36,26 +36,26 @@ class ReplayCursor:
         return self._rows.pop(0) if self._rows else None
 
     def fetchmany(self, size: int = 1) -> list[Any]:
-        some, self._rows = self._rows[:size], self._rows[size:]
-        return some
+        rows, self._rows = self._rows[:size], self._rows[size:]
+        return rows
 
     def fetchall(self) -> list[Any]:
         return self.fetchmany(len(self._rows))
 
 
-def with_key(sql: str, plain: Insert, model: Any, connection: Any) -> str:
-    """Return the statement so that it gives back the primary key."""
+def with_key(sql: str, insert: Insert, model: Any, connection: Any) -> str:
+    """Return the statement, extended to return the primary key."""
     column = meta(model).pk.column
-    if column in plain.returning:
+    if column in insert.returning:
         return sql
     quote = connection.ops.quote_name
-    key = f"{quote(plain.table)}.{quote(column)}"
-    return f"{sql}, {key}" if plain.returning else f"{sql} RETURNING {key}"
+    key = f"{quote(insert.table)}.{quote(column)}"
+    return f"{sql}, {key}" if insert.returning else f"{sql} RETURNING {key}"
 
 
 def taken_keys(
     cursor: Any,
-    plain: Insert,
+    insert: Insert,
     model: Any,
     connection: Any,
 ) -> list[Any]:
@@ -63,12 +63,12 @@ def taken_keys(
     rows = list(cursor.fetchall())
     key = meta(model).pk
     place = -1
-    if plain.returning:
-        if key.column in plain.returning:
-            place = plain.returning.index(key.column)
-        width = len(plain.returning)
+    if insert.returning:
+        if key.column in insert.returning:
+            place = insert.returning.index(key.column)
+        width = len(insert.returning)
         cursor.cursor = ReplayCursor(cursor.cursor, [row[:width] for row in rows])
-    column = key.get_col(plain.table)
+    column = key.get_col(insert.table)
     converters = [
         *connection.ops.get_db_converters(column),
         *column.get_db_converters(connection),
@@ -167,40 +167,41 @@ class StatementWatcher:
     def _before_insert(
         self, watched: WatchedStatement, params: Any, connection: Any
     ) -> None:
-        plain = sql_text.insert(watched.sql, params)
-        # Not every database says which rows it has inserted, one or many.
-        one = connection.features.can_return_columns_from_insert
-        many = connection.features.can_return_rows_from_bulk_insert
-        if plain is None or not (one and many):
+        insert = sql_text.insert(watched.sql, params)
+        # Not every database returns the keys of the rows it has inserted.
+        returns_single = connection.features.can_return_columns_from_insert
+        returns_bulk = connection.features.can_return_rows_from_bulk_insert
+        if insert is None or not (returns_single and returns_bulk):
             return
-        watched.plain_insert = plain
-        watched.sql = with_key(watched.sql, plain, watched.model, connection)
+        watched.plain_insert = insert
+        watched.sql = with_key(watched.sql, insert, watched.model, connection)
 
     def _before_change(
         self, watched: WatchedStatement, params: Any, connection: Any
     ) -> None:
-        plain = sql_text.parse_plain_statement(watched.sql, params)
+        statement = sql_text.parse_plain_statement(watched.sql, params)
         model = watched.model
-        if plain is None or meta(model).app_label in ALONG_APPS:
+        if statement is None or meta(model).app_label in ALONG_APPS:
             return
-        if meta(model).pk.column in plain.assigned:
+        if meta(model).pk.column in statement.assigned:
             watched.problem = "key"  # the row cannot be found again
             return
         recorder, alias = self._recorder, connection.alias
         is_going = watched.kind == "delete"
-        one = _one_row(plain, model, connection)
-        if one is not None and recorder.knows(model, alias, one):
-            met = [recorder.begin(model, alias, one, None)]
+        key = _one_row(statement, model, connection)
+        if key is not None and recorder.knows(model, alias, key):
+            rows = [recorder.begin(model, alias, key, None)]
         else:
-            found = all_rows(model, alias)
-            if plain.where:
-                found = found.extra(where=[plain.where], params=list(plain.params))  # noqa: S610 - the site's own
-            met = recorder.meet_rows(found, is_going=is_going)
-            if not all(recorder.knows(model, alias, row.pk) for row in met):
+            affected = all_rows(model, alias)
+            if statement.where:
+                where, values = [statement.where], list(statement.params)
+                affected = affected.extra(where=where, params=values)  # noqa: S610 - the site's own
+            rows = recorder.meet_rows(affected, is_going=is_going)
+            if not all(recorder.knows(model, alias, row.pk) for row in rows):
                 return  # there are too many
-        watched.imaged, watched.returns = len(met), plain.returns
+        watched.imaged, watched.returns = len(rows), statement.returns
         if not is_going:
-            recorder.files.before_update(met, plain.assigned)
+            recorder.files.before_update(rows, statement.assigned)
 
     def _after(
         self, watched: WatchedStatement, start: int | None, context: dict[str, Any]
@@ -213,7 +214,7 @@ class StatementWatcher:
             changed = int(context["cursor"].rowcount)  # -1: not known
         else:
             changed = max(end - start, 0)
-        recorder.witness.saw(connection.alias, watched.table, max(changed, 0))
+        recorder.row_counter.saw(connection.alias, watched.table, max(changed, 0))
         if watched.is_along:
             return
         for pk in keys:
@@ -237,12 +238,12 @@ def _returned(watched: WatchedStatement, context: dict[str, Any]) -> list[Any]:
     return keys
 
 
-def _one_row(plain: sql_text.PlainStatement, model: Any, connection: Any) -> Any:
+def _one_row(statement: sql_text.PlainStatement, model: Any, connection: Any) -> Any:
     """Return the key, if the condition is just `"table"."key" = %s`, else None."""
     quote, key = connection.ops.quote_name, meta(model).pk
-    if plain.where != f"{quote(plain.table)}.{quote(key.column)} = %s":
+    if statement.where != f"{quote(statement.table)}.{quote(key.column)} = %s":
         return None
-    return key.to_python(plain.params[0])
+    return key.to_python(statement.params[0])
 
 
 def _is_along(watched: WatchedStatement) -> bool:

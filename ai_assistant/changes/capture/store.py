@@ -1,4 +1,4 @@
-"""Keep a recording, in the transaction of what it recorded."""
+"""Store a recording, in the transaction of its writes."""
 
 import logging
 from typing import Any
@@ -16,7 +16,7 @@ ROWS_PER_INSERT = 500  # rows in one INSERT
 
 
 def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet | None:
-    """Store what `call` has changed; None if that is nothing."""
+    """Store the changes of `call`; return None if there are none."""
     if not recorder.rows and not recorder.gaps:
         return None
     change_set = ChangeSet.objects.create(
@@ -39,8 +39,8 @@ def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet 
     recorder.files.close()
     if any(file.sha256_before and not file.stash for file in files):
         change_set.is_partial = True
-        unkept = {"table": "", "kind": "file", "count": 0}
-        change_set.gaps = [*change_set.gaps, unkept]
+        file_gap = {"table": "", "kind": "file", "count": 0}
+        change_set.gaps = [*change_set.gaps, file_gap]
         change_set.save(update_fields=["is_partial", "gaps"])
     return change_set
 

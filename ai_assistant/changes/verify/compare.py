@@ -26,33 +26,34 @@ COUNTED_AS = {
 }
 
 
-def unexpected_changes(shown: Changes, recorder: Recorder) -> list[str]:
+def unexpected_changes(preview: Changes, recorder: Recorder) -> list[str]:
     """
-    Return a sentence for each thing that is not as it was shown.
+    Return a sentence for each difference from what was shown.
 
-    It is More or Less if something comes beside what was shown, or does not come.
-    Whatever was tried out before must happen in just that way. Of an admin action
-    nothing could be shown, since it is code of the site: everything is expected
-    there, and it is listed afterwards.
+    It is an UnexpectedDifference for a change that was not shown, and a
+    MissingDifference for a shown change that does not happen. Whatever was tried out
+    before must happen in just that way. Of an admin action nothing could be shown,
+    since it is code of the site: everything is expected there, and it is listed
+    afterwards.
     """
-    if any(one.kind == "action" for one in shown.objects):
+    if any(change.kind == "action" for change in preview.objects):
         return []
-    if shown.exact:
-        if fingerprint(recorder) == shown.exact:
+    if preview.exact:
+        if fingerprint(recorder) == preview.exact:
             return []
-        return [_not_exact(shown, recorder)]
-    happened = objects_of(recorder.rows)
+        return [_not_exact(preview, recorder)]
+    actual = objects_of(recorder.rows)
     return [
         *map(UnexpectedDifference, gap_texts(recorder)),
-        *Expected(shown).sentences(happened),
-        *_missing_objects(shown, happened),
-        *_fewer_along(shown, happened),
+        *Expected(preview).sentences(actual),
+        *_missing_objects(preview, actual),
+        *_fewer_along(preview, actual),
     ]
 
 
-def _not_exact(shown: Changes, recorder: Recorder) -> str:
+def _not_exact(preview: Changes, recorder: Recorder) -> str:
     """Return what a fingerprint shows of a difference: little, unless all is gone."""
-    if recorder.rows or recorder.gaps or shown.is_empty:
+    if recorder.rows or recorder.gaps or preview.is_empty:
         return _("Something other than what was shown would happen.")
     return MissingDifference(_("Nothing would change."))
 
@@ -60,103 +61,107 @@ def _not_exact(shown: Changes, recorder: Recorder) -> str:
 # --- what did not happen ---
 
 
-class Happened:
+class ActualChanges:
     """The recorded changes, to be matched once with each object that was shown."""
 
-    def __init__(self, happened: list[RecordedObject]) -> None:
-        self._known = {
-            (row.label, row.object_id): one for one in happened for row in one.rows
+    def __init__(self, objects: list[RecordedObject]) -> None:
+        self._objects = {
+            (row.label, row.object_id): obj for obj in objects for row in obj.rows
         }
-        links = [one.row for one in happened if one.row.is_link]
+        links = [obj.row for obj in objects if obj.row.is_link]
         self._linked = {end for row in links for end in link_ends(row)}
-        new = [one for one in happened if one.kind == "create"]
-        self._made = Counter(row.label for one in new for row in one.rows)
+        new = [obj for obj in objects if obj.kind == "create"]
+        self._created = Counter(row.label for obj in new for row in obj.rows)
 
-    def has(self, shown: ObjectChange) -> bool:
+    def has(self, change: ObjectChange) -> bool:
         """Return whether anything happened to an object, or one of its kind is new."""
-        keys = keys_of(shown.model, shown.object_id)
-        if shown.kind != "create":
-            return any(key in self._known or key in self._linked for key in keys)
+        keys = keys_of(change.model, change.object_id)
+        if change.kind != "create":
+            return any(key in self._objects or key in self._linked for key in keys)
         for table, _own in keys:
-            if self._made[table] > 0:
-                self._made[table] -= 1
+            if self._created[table] > 0:
+                self._created[table] -= 1
                 return True
         return False
 
-    def has_all(self, shown: ObjectChange) -> bool:
+    def has_all(self, change: ObjectChange) -> bool:
         """Return whether all that was shown of an object has happened to it."""
-        keys = keys_of(shown.model, shown.object_id)
-        found = [self._known[key] for key in keys if key in self._known]
-        if shown.kind == "delete":
-            return any(one.kind == "delete" for one in found)
-        if shown.kind == "change" and any(check_fields(one, shown) for one in found):
+        keys = keys_of(change.model, change.object_id)
+        objects = [self._objects[key] for key in keys if key in self._objects]
+        if change.kind == "delete":
+            return any(obj.kind == "delete" for obj in objects)
+        if change.kind == "change" and any(
+            check_fields(obj, change) for obj in objects
+        ):
             return False
-        return self.has(shown)
+        return self.has(change)
 
 
 def _missing_objects(
-    shown: Changes, happened: list[RecordedObject]
+    preview: Changes, recorded: list[RecordedObject]
 ) -> list[MissingDifference]:
     """
     Return a sentence for each shown object to which nothing happened.
 
     The site's own code may have left it out: the person would believe otherwise.
     """
-    done = Happened(happened)
+    actual = ActualChanges(recorded)
     missing = [
-        one for one in (*shown.objects, *hidden_objects(shown)) if not done.has(one)
+        change
+        for change in (*preview.objects, *hidden_objects(preview))
+        if not actual.has(change)
     ]
     return [
         MissingDifference(
-            _("%s would not be created.") % _named(one)
-            if one.kind == "create"
-            else _("%s would stay as it is.") % _named(one)
+            _("%s would not be created.") % _object_name(change)
+            if change.kind == "create"
+            else _("%s would stay as it is.") % _object_name(change)
         )
-        for one in missing
+        for change in missing
     ]
 
 
-def left_undone(shown: Changes, happened: list[RecordedObject]) -> list[str]:
+def left_undone(preview: Changes, recorded: list[RecordedObject]) -> list[str]:
     """
-    Return the names of the shown objects that are not as they were to be.
+    Return the names of the shown objects that were not changed as shown.
 
-    `happened` is all that was done, of which nothing was unexpected.
+    `recorded` is all that was done; none of it was unexpected.
     """
-    done = Happened(happened)
-    objects = (*shown.objects, *hidden_objects(shown))
-    return [_named(one) for one in objects if not done.has_all(one)]
+    actual = ActualChanges(recorded)
+    objects = (*preview.objects, *hidden_objects(preview))
+    return [_object_name(change) for change in objects if not actual.has_all(change)]
 
 
 def _fewer_along(
-    shown: Changes, happened: list[RecordedObject]
+    preview: Changes, objects: list[RecordedObject]
 ) -> list[MissingDifference]:
-    """Return a sentence for each model of which fewer go along than were counted."""
-    done = Counter(
-        (row.label, COUNTED_AS[one.kind]) for one in happened for row in one.rows
+    """Return a sentence for each model with fewer related changes than counted."""
+    counts = Counter(
+        (row.label, COUNTED_AS[obj.kind]) for obj in objects for row in obj.rows
     )
-    done.subtract(_targets(shown))
-    found = []
-    for group in (one for one in shown.related if not one.at_most):
-        count = max(0, done[keys_of(group.model, "")[0][0], group.kind])
+    counts.subtract(_targets(preview))
+    sentences = []
+    for group in (relation for relation in preview.related if not relation.at_most):
+        count = max(0, counts[keys_of(group.model, "")[0][0], group.kind])
         if group.kind in COUNTED_AS.values() and count < group.count:
             text = _("Only %(count)d of %(shown)d %(label)s would be included.")
-            named = {"count": count, "shown": group.count, "label": group.label}
-            found.append(MissingDifference(text % named))
-    return found
+            values = {"count": count, "shown": group.count, "label": group.label}
+            sentences.append(MissingDifference(text % values))
+    return sentences
 
 
-def _targets(shown: Changes) -> Counter[tuple[str, str]]:
-    """Return how many rows of each table the call is for, beside what goes along."""
-    found: Counter[tuple[str, str]] = Counter()
-    for one in shown.objects:
-        found.update((table, one.kind) for table, _own in keys_of(one.model, ""))
-    more = shown.total - len(shown.objects)
-    if more > 0 and shown.objects:
-        for table, _own in keys_of(shown.model, ""):
-            found[table, shown.objects[0].kind] += more
-    return found
+def _targets(preview: Changes) -> Counter[tuple[str, str]]:
+    """Return how many rows of each table the call itself targets."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for change in preview.objects:
+        counts.update((table, change.kind) for table, _own in keys_of(change.model, ""))
+    rest = preview.total - len(preview.objects)
+    if rest > 0 and preview.objects:
+        for table, _own in keys_of(preview.model, ""):
+            counts[table, preview.objects[0].kind] += rest
+    return counts
 
 
-def _named(shown: ObjectChange) -> str:
-    name = model_name(shown.model)
-    return f"{name} “{shown.text}”" if shown.text else name
+def _object_name(change: ObjectChange) -> str:
+    name = model_name(change.model)
+    return f"{name} “{change.text}”" if change.text else name

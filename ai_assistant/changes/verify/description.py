@@ -1,4 +1,4 @@
-"""A recording as a person is shown it."""
+"""Describe a recording to a person."""
 
 import re
 from collections.abc import Iterator
@@ -36,11 +36,11 @@ Span = tuple[int, int]
 
 def places_of(words: str, number: int) -> Iterator[Span]:
     """Yield where `words` say `number`, also as "1,000"; not inside of a name."""
-    for found in NUMBER.finditer(words):
-        before = words[: found.start()]
+    for match in NUMBER.finditer(words):
+        before = words[: match.start()]
         is_named = before.count("“") > before.count("”")
-        if not is_named and re.sub(r"\D", "", found[0]) == str(number):
-            yield found.start(), found.start() + len(found[0].rstrip(AFTER))
+        if not is_named and re.sub(r"\D", "", match[0]) == str(number):
+            yield match.start(), match.start() + len(match[0].rstrip(AFTER))
 
 
 def with_total(changes: Changes, total: int) -> Changes:
@@ -57,35 +57,35 @@ def with_total(changes: Changes, total: int) -> Changes:
 
 def _renumbered(words: str, changes: Changes, total: int) -> str:
     """Return `words` with the other number; empty if it is not known which it is."""
-    one, many = model_name(changes.model), model_name(changes.model, plural=True)
-    found = list(places_of(words, changes.total))
+    singular, plural = model_name(changes.model), model_name(changes.model, plural=True)
+    places = list(places_of(words, changes.total))
     counting = [
         place
-        for place in found
-        if many and words[place[1] :].lstrip(AFTER).startswith(many)
+        for place in places
+        if plural and words[place[1] :].lstrip(AFTER).startswith(plural)
     ]
-    if len(counting or found) != 1:
+    if len(counting or places) != 1:
         return ""
-    ((start, end),) = counting or found
-    rest = words[end:]
+    ((start, end),) = counting or places
+    text_after = words[end:]
     if counting and total == 1:
-        rest = rest.replace(many, one, 1)
-    return f"{words[:start]}{total}{rest}"
+        text_after = text_after.replace(plural, singular, 1)
+    return f"{words[:start]}{total}{text_after}"
 
 
 def changes_of(recorder: Recorder, title: str) -> Changes:
     """
-    Return what was recorded, to be shown; then only just that may happen.
+    Return the recorded changes to show; only exactly these may happen later.
 
     For a call that was tried out and rolled back.
     """
     rows = [row for row in recorder.rows if not is_side(row.model)]
     objects = objects_of(rows)
-    labels = {one.row.label for one in objects if not one.row.is_link}
+    labels = {obj.row.label for obj in objects if not obj.row.is_link}
     return Changes(
         title=title,
         model=labels.pop() if len(labels) == 1 else "",
-        objects=tuple(_object(one) for one in objects[:SHOWN]),
+        objects=tuple(_object(obj) for obj in objects[:SHOWN]),
         total=len(objects),
         warnings=tuple(gap_texts(recorder)),
         versions=_versions(objects),
@@ -95,7 +95,7 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
 
 
 def gap_texts(recorder: Recorder) -> list[str]:
-    """Return a sentence for each table in which something is not seen."""
+    """Return a sentence for each table with unrecorded changes."""
     tables = dict.fromkeys(gap["table"] for gap in recorder.gaps)
     return [
         _("Something changes in “%(table)s” that cannot be shown.") % {"table": table}
@@ -105,28 +105,28 @@ def gap_texts(recorder: Recorder) -> list[str]:
     ]
 
 
-def _object(one: RecordedObject) -> Shown:
-    row = one.row
+def _object(obj: RecordedObject) -> Shown:
+    row = obj.row
     return Shown(
-        kind=CHANGE_KINDS[one.kind],
+        kind=CHANGE_KINDS[obj.kind],
         model=row.label,
         object_id="" if row.before is None else row.object_id,
         text=row.text,
-        fields=_links(one) if row.is_link else _fields(one),
+        fields=_links(obj) if row.is_link else _fields(obj),
     )
 
 
-def _fields(one: RecordedObject) -> tuple[FieldChange, ...]:
-    if one.kind == "delete":
+def _fields(obj: RecordedObject) -> tuple[FieldChange, ...]:
+    if obj.kind == "delete":
         return ()
-    before, after = one.before or {}, one.after or {}
-    found = []
-    for row in one.rows:
+    before, after = obj.before or {}, obj.after or {}
+    changes = []
+    for row in obj.rows:
         for field in meta(row.model).local_concrete_fields:
             is_key = field.primary_key or field.attname not in row.fields
             if is_key or is_volatile(field):
                 continue
-            found.append(
+            changes.append(
                 FieldChange(
                     name=field.name,
                     label=capfirst(str(field.verbose_name)),
@@ -136,18 +136,18 @@ def _fields(one: RecordedObject) -> tuple[FieldChange, ...]:
                     raw=after.get(field.attname),
                 )
             )
-    return tuple(found)
+    return tuple(changes)
 
 
-def _links(one: RecordedObject) -> tuple[FieldChange, ...]:
+def _links(obj: RecordedObject) -> tuple[FieldChange, ...]:
     """Return the two ends of a many-to-many row."""
-    row = one.row
+    row = obj.row
     image: dict[str, Any] = row.after or row.before or {}
     ends = [field for field in meta(row.model).fields if field.is_relation]
-    found = []
+    changes = []
     for field in ends:
         text = row_name(field.related_model, image[field.attname], row.alias)
-        found.append(
+        changes.append(
             FieldChange(
                 name=field.name,
                 label=capfirst(str(meta(field.related_model).verbose_name)),
@@ -157,13 +157,13 @@ def _links(one: RecordedObject) -> tuple[FieldChange, ...]:
                 raw=(row.after or {}).get(field.attname),
             )
         )
-    return tuple(found)
+    return tuple(changes)
 
 
 def _versions(objects: list[RecordedObject]) -> dict[str, str]:
-    found = {}
-    for one in objects:
-        image = whole_before(one)
-        if image is not None and can_be_found(one.row.model):
-            found[one.row.key] = image_digest(image)
-    return found
+    digests = {}
+    for obj in objects:
+        image = whole_before(obj)
+        if image is not None and can_be_found(obj.row.model):
+            digests[obj.row.key] = image_digest(image)
+    return digests

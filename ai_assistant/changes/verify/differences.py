@@ -8,13 +8,13 @@ from ai_assistant.changes.values import columns, parent_links
 
 
 class UnexpectedDifference(str):
-    """Says what would happen beside what was shown."""
+    """A sentence about a change that was not shown."""
 
     __slots__ = ()
 
 
 class MissingDifference(str):
-    """Says what was shown and would not happen."""
+    """A sentence about a shown change that would not happen."""
 
     __slots__ = ()
 
@@ -47,19 +47,19 @@ class RecordedObject:
 
 
 def objects_of(rows: list[RowImage]) -> list[RecordedObject]:
-    """Return the objects of these rows, in the order in which they were met."""
-    known = {(row.alias, row.model, row.pk): row for row in rows}
+    """Return the objects of these rows, in the order of recording."""
+    rows_by_key = {(row.alias, row.model, row.pk): row for row in rows}
     parts: set[int] = set()
-    found: list[RecordedObject] = []
+    objects: list[RecordedObject] = []
     for row in rows:
-        made = RecordedObject([row])
+        obj = RecordedObject([row])
         for parent, pk in parent_keys(row):
-            part = known.get((row.alias, parent, pk))
+            part = rows_by_key.get((row.alias, parent, pk))
             if part is not None and part.kind == row.kind:
-                made.rows.append(part)
+                obj.rows.append(part)
                 parts.add(id(part))
-        found.append(made)
-    return [one for one in found if id(one.row) not in parts]
+        objects.append(obj)
+    return [obj for obj in objects if id(obj.row) not in parts]
 
 
 def parent_keys(row: RowImage) -> list[tuple[Any, Any]]:
@@ -71,23 +71,23 @@ def parent_keys(row: RowImage) -> list[tuple[Any, Any]]:
     ]
 
 
-def whole_before(one: RecordedObject) -> Image | None:
+def whole_before(obj: RecordedObject) -> Image | None:
     """Return the image with the columns of all its tables, as it was."""
-    image = one.before
+    image = obj.before
     if image is None:
         return None
-    there = {row.model for row in one.rows}
-    for parent, pk in parent_keys(one.row):
-        if parent not in there:  # it was not touched
+    models = {row.model for row in obj.rows}
+    for parent, pk in parent_keys(obj.row):
+        if parent not in models:  # it was not touched
             for _, part in row_images(
-                parent, [pk], one.row.alias, fields=columns(parent)
+                parent, [pk], obj.row.alias, fields=columns(parent)
             ):
                 image = {**part, **image}
     return image
 
 
 def _merged(parts: list[Image | None]) -> Image | None:
-    there = [part for part in parts if part is not None]
-    if not there:
+    images = [part for part in parts if part is not None]
+    if not images:
         return None
-    return {name: value for part in reversed(there) for name, value in part.items()}
+    return {name: value for part in reversed(images) for name, value in part.items()}

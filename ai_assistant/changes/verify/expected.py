@@ -31,123 +31,125 @@ Key = tuple[str, str]  # app.model of the table, id
 
 class Expected:
     """
-    Holds one difference against what happened.
+    Compares the shown changes with what happened.
 
-    An object is known by its row in any of its tables. Of a bulk change only the
-    first objects are shown. What the others become is kept beside, as digests; if
-    it is not, they are those of which the versions are known, and the same fields
-    may change in them.
+    An object is identified by its row in any of its tables. A bulk change shows only
+    the first objects. The new values of the others are stored as digests; without
+    these, the others are the objects with known versions, and the same fields may
+    change in them.
 
-    What is done in pieces is given to `sentences` piece by piece: each may be a part
-    of the difference, and what is done once is not expected again.
+    Work done in pieces is passed to `sentences` piece by piece: each may be a part of
+    the shown changes, and a change that has happened is not expected again.
     """
 
-    def __init__(self, shown: Changes, *, in_pieces: bool = False) -> None:
+    def __init__(self, preview: Changes, *, in_pieces: bool = False) -> None:
         self._in_pieces = in_pieces
         self._objects: dict[Key, ObjectChange] = {}
         self._new: list[ObjectChange] = []
         self._along: Counter[tuple[str, str]] = Counter()  # table, kind -> rows
-        self._gone: set[Key] = set()
-        self._made: dict[Key, ObjectChange] = {}
-        for one in shown.objects:
-            if one.kind == "create":
-                self._new.append(one)
+        self._deleted: set[Key] = set()
+        self._created: dict[Key, ObjectChange] = {}
+        for change in preview.objects:
+            if change.kind == "create":
+                self._new.append(change)
             else:
-                for key in keys_of(one.model, one.object_id):
-                    self._objects[key] = one
-        for group in shown.related:
+                for key in keys_of(change.model, change.object_id):
+                    self._objects[key] = change
+        for group in preview.related:
             self._along[_tables(group.model)[0], group.kind] += group.count
-        for one in hidden_objects(shown):
-            for key in keys_of(one.model, one.object_id):
-                self._objects.setdefault(key, one)
-        if not shown.hidden:
-            self._add_alike(shown)
+        for change in hidden_objects(preview):
+            for key in keys_of(change.model, change.object_id):
+                self._objects.setdefault(key, change)
+        if not preview.hidden:
+            self._add_alike(preview)
 
     def branch(self) -> "Expected":
         """Return a copy that continues from here; this one stays as it is."""
-        made = copy(self)
-        made.__dict__.update(
+        branch = copy(self)
+        branch.__dict__.update(
             _new=list(self._new),
             _along=Counter(self._along),
-            _gone=set(self._gone),
-            _made=dict(self._made),
+            _deleted=set(self._deleted),
+            _created=dict(self._created),
         )
-        return made
+        return branch
 
-    def sentences(self, happened: Iterable[RecordedObject]) -> list[str]:
+    def sentences(self, recorded: Iterable[RecordedObject]) -> list[str]:
         """Return a sentence for each object that is not as expected."""
-        objects = [one for one in happened if not is_side(one.row.model)]
-        found = [self._check(one) for one in objects if not one.row.is_link]
-        found += [self._check_link(one) for one in objects if one.row.is_link]
-        return [sentence for sentence in found if sentence]
+        objects = [obj for obj in recorded if not is_side(obj.row.model)]
+        sentences = [self._check(obj) for obj in objects if not obj.row.is_link]
+        sentences += [self._check_link(obj) for obj in objects if obj.row.is_link]
+        return [sentence for sentence in sentences if sentence]
 
-    def _add_alike(self, shown: Changes) -> None:
-        if shown.total <= len(shown.objects) or not shown.objects:
+    def _add_alike(self, preview: Changes) -> None:
+        if preview.total <= len(preview.objects) or not preview.objects:
             return
-        model = model_of_label(shown.model)
-        example = _example(shown.objects)
-        for key in shown.versions:
+        model = model_of_label(preview.model)
+        example = _example(preview.objects)
+        for key in preview.versions:
             table, _colon, pk = key.partition(":")
             if model is not None and table == label(model):
                 for part in keys_of(table, pk):
                     self._objects.setdefault(part, example)
 
-    def _check(self, one: RecordedObject) -> str:
-        row = one.row
-        if one.kind == "create":
-            return self._check_new(one)
+    def _check(self, obj: RecordedObject) -> str:
+        row = obj.row
+        if obj.kind == "create":
+            return self._check_new(obj)
         key = (row.label, row.object_id)
         expected = self._objects.get(key)
         if self._in_pieces and expected is None:
-            expected = self._made.get(key)  # an earlier piece has made it
-        if one.kind == "delete":
+            expected = self._created.get(key)  # an earlier piece has made it
+        if obj.kind == "delete":
             is_shown = expected is not None and expected.kind == "delete"
-            if is_shown or self._goes_along(one, "delete"):
-                self._gone.update((part.label, str(part.pk)) for part in one.rows)
+            if is_shown or self._goes_along(obj, "delete"):
+                self._deleted.update((part.label, str(part.pk)) for part in obj.rows)
                 return ""
             return UnexpectedDifference(
-                object_sentence(one, _("%(name)s “%(text)s” would be deleted too."))
+                object_sentence(obj, _("%(name)s “%(text)s” would be deleted too."))
             )
         if expected is not None and expected.kind in ("change", "create"):
-            return check_fields(one, expected, in_pieces=self._in_pieces)
-        if is_by_itself(one) or self._goes_along(one, "change"):
+            return check_fields(obj, expected, in_pieces=self._in_pieces)
+        if is_by_itself(obj) or self._goes_along(obj, "change"):
             return ""
         text = _("%(name)s “%(text)s” would be changed too: %(fields)s.")
-        return UnexpectedDifference(object_sentence(one, text))
+        return UnexpectedDifference(object_sentence(obj, text))
 
-    def _check_new(self, one: RecordedObject) -> str:
-        candidates = [new for new in self._new if one.row.label in _tables(new.model)]
+    def _check_new(self, obj: RecordedObject) -> str:
+        candidates = [new for new in self._new if obj.row.label in _tables(new.model)]
         for new in candidates:
-            if not check_fields(one, new):
+            if not check_fields(obj, new):
                 self._new.remove(new)
-                for row in one.rows:
-                    self._made[row.label, str(row.pk)] = new
+                for row in obj.rows:
+                    self._created[row.label, str(row.pk)] = new
                 return ""
-        if self._goes_along(one, "create"):
+        if self._goes_along(obj, "create"):
             return ""
         if candidates:
             self._new.remove(candidates[0])
-            return check_fields(one, candidates[0])
+            return check_fields(obj, candidates[0])
         return UnexpectedDifference(
-            object_sentence(one, _("%(name)s “%(text)s” would be created too."))
+            object_sentence(obj, _("%(name)s “%(text)s” would be created too."))
         )
 
-    def _goes_along(self, one: RecordedObject, kind: str) -> bool:
-        """Take an object from those that were counted, with its rows of parents."""
-        if self._along[one.row.label, kind] <= 0:
+    def _goes_along(self, obj: RecordedObject, kind: str) -> bool:
+        """Take an object, with its parent rows, from the counted ones, if any is left."""
+        if self._along[obj.row.label, kind] <= 0:
             return False
-        for part in one.rows:
+        for part in obj.rows:
             self._along[part.label, kind] -= 1
         return True
 
-    def _check_link(self, one: RecordedObject) -> str:
-        row = one.row
+    def _check_link(self, obj: RecordedObject) -> str:
+        row = obj.row
         ends = link_ends(row)
         is_along = any(
-            self._goes_along(one, kind)
+            self._goes_along(obj, kind)
             for kind in ("link", "delete" if row.after is None else "create")
         )
-        if is_along or (row.after is None and any(end in self._gone for end in ends)):
+        if is_along or (
+            row.after is None and any(end in self._deleted for end in ends)
+        ):
             return ""
         fields = self._link_fields(row, ends)
         if any(_is_chosen(row, other, change) for other, change in fields):
@@ -161,16 +163,18 @@ class Expected:
         self, row: RowImage, ends: list[Key]
     ) -> list[tuple[str, FieldChange]]:
         """Return the shown many-to-many fields of this table, with the other end."""
-        found = []
+        shown_fields = []
         for place, end in enumerate(ends):
-            one = self._objects.get(end) or self._made.get(end)
+            expected = self._objects.get(end) or self._created.get(end)
             other = ends[1 - place][1]
-            if one is not None:
+            if expected is not None:
                 fields = [
-                    field for field in one.fields if _is_field_of(row, one, field)
+                    field
+                    for field in expected.fields
+                    if _is_field_of(row, expected, field)
                 ]
-                found += [(other, field) for field in fields]
-        return found
+                shown_fields += [(other, field) for field in fields]
+        return shown_fields
 
 
 def keys_of(model: str, object_id: str) -> list[Key]:
@@ -188,18 +192,16 @@ def _tables(name: str) -> list[str]:
 
 def _example(objects: tuple[ObjectChange, ...]) -> ObjectChange:
     """Return what all objects of a bulk change have in common."""
-    found: dict[str, FieldChange] = {}
+    common: dict[str, FieldChange] = {}
     differing = set()
-    for one in objects:
-        for change in one.fields:
-            first = found.setdefault(change.attname or change.name, change)
-            if not same_value(first.raw, change.raw):
-                differing.add(change.attname or change.name)
+    for change in objects:
+        for field in change.fields:
+            first = common.setdefault(field.attname or field.name, field)
+            if not same_value(first.raw, field.raw):
+                differing.add(field.attname or field.name)
     fields = tuple(
-        FieldChange(name=change.name, label=change.label)
-        if name in differing
-        else change
-        for name, change in found.items()
+        FieldChange(name=field.name, label=field.label) if name in differing else field
+        for name, field in common.items()
     )
     return ObjectChange(kind=objects[0].kind, model=objects[0].model, fields=fields)
 
@@ -214,9 +216,9 @@ def link_ends(row: RowImage) -> list[Key]:
     ]
 
 
-def _is_field_of(row: RowImage, one: ObjectChange, change: FieldChange) -> bool:
-    """Return whether a shown field of `one` is the one with this table of links."""
-    model = model_of_label(one.model)
+def _is_field_of(row: RowImage, expected: ObjectChange, change: FieldChange) -> bool:
+    """Return whether a shown field of `expected` has this table of links."""
+    model = model_of_label(expected.model)
     if model is None:
         return False
     for field in meta(model).many_to_many:
@@ -226,7 +228,7 @@ def _is_field_of(row: RowImage, one: ObjectChange, change: FieldChange) -> bool:
 
 
 def _is_chosen(row: RowImage, other: str, change: FieldChange) -> bool:
-    """Return whether a link is, or is no more, as the shown field says."""
+    """Return whether a link was added or removed as the shown field says."""
     if not isinstance(change.raw, list):
         return True
     return (other in map(str, change.raw)) == (row.after is not None)

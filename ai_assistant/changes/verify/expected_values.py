@@ -31,46 +31,46 @@ def short_value_digest(value: Any) -> str:
     """Return the short digest of a value; a sealed one counts by what is in it."""
     clear = {"mac": value["mac"]} if is_sealed(value) else [value]
     text = json.dumps(clear, sort_keys=True, separators=(",", ":"))
-    short = hashlib.sha256(text.encode()).digest()[:HELD_BYTES]
-    return base64.urlsafe_b64encode(short).decode().rstrip("=")
+    digest = hashlib.sha256(text.encode()).digest()[:HELD_BYTES]
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def check_fields(
-    one: RecordedObject, expected: ObjectChange, *, in_pieces: bool = False
+    obj: RecordedObject, expected: ObjectChange, *, in_pieces: bool = False
 ) -> str:
     """
     Return what is wrong with the values of an object, "" if nothing is.
 
     What is done in pieces may leave shown fields of a row to another piece.
     """
-    may_wait = in_pieces and one.kind != "create"
-    shown = {change.attname or change.name: change for change in expected.fields}
+    may_wait = in_pieces and obj.kind != "create"
+    by_attname = {change.attname or change.name: change for change in expected.fields}
     by_name = {change.name: change for change in expected.fields}
-    after = one.after or {}
-    other, wrong = [], []
-    for field in _fields(one):
-        change = shown.get(field.attname) or by_name.get(field.name)
-        is_changed = field.attname in one.fields and not is_volatile(field)
+    after = obj.after or {}
+    other, different = [], []
+    for field in _fields(obj):
+        change = by_attname.get(field.attname) or by_name.get(field.name)
+        is_changed = field.attname in obj.fields and not is_volatile(field)
         if change is None:
-            if is_changed and one.kind == "update":
+            if is_changed and obj.kind == "update":
                 other.append(str(field.verbose_name))
-        elif may_wait and field.attname not in one.fields:
+        elif may_wait and field.attname not in obj.fields:
             continue
         elif _is_known(field, change) and not _agrees(after.get(field.attname), change):
-            wrong.append(str(field.verbose_name))
+            different.append(str(field.verbose_name))
     if other:
         text = _("%(name)s “%(text)s” would have more fields changed: %(fields)s.")
-        return UnexpectedDifference(object_sentence(one, text, other))
-    if wrong:
+        return UnexpectedDifference(object_sentence(obj, text, other))
+    if different:
         text = _("%(name)s “%(text)s” would get different values: %(fields)s.")
-        return object_sentence(one, text, wrong)
+        return object_sentence(obj, text, different)
     return ""
 
 
-def is_by_itself(one: RecordedObject) -> bool:
-    """Return whether nothing has changed in an object but what fills itself in."""
+def is_by_itself(obj: RecordedObject) -> bool:
+    """Return whether only automatic fields of an object have changed."""
     return all(
-        is_volatile(field) for field in _fields(one) if field.attname in one.fields
+        is_volatile(field) for field in _fields(obj) if field.attname in obj.fields
     )
 
 
@@ -87,30 +87,30 @@ def _is_known(field: Any, change: FieldChange) -> bool:
     return bool(change.attname) and not isinstance(field, models.FileField)
 
 
-def _fields(one: RecordedObject) -> list[Any]:
-    return [field for row in one.rows for field in columns(row.model)]
+def _fields(obj: RecordedObject) -> list[Any]:
+    return [field for row in obj.rows for field in columns(row.model)]
 
 
 def object_sentence(
-    one: RecordedObject, text: str, fields: list[str] | None = None
+    obj: RecordedObject, text: str, fields: list[str] | None = None
 ) -> str:
     """Return `text` with the name of the object, and the fields that differ."""
-    named = fields or [
-        str(field.verbose_name) for field in _fields(one) if field.attname in one.fields
+    labels = fields or [
+        str(field.verbose_name) for field in _fields(obj) if field.attname in obj.fields
     ]
-    name = str(meta(one.row.model).verbose_name)
-    return text % {"name": name, "text": one.row.text, "fields": ", ".join(named)}
+    name = str(meta(obj.row.model).verbose_name)
+    return text % {"name": name, "text": obj.row.text, "fields": ", ".join(labels)}
 
 
 class Hiding:
-    """Gathers what the objects of one model become."""
+    """Collects the new values of the objects of one model."""
 
     def __init__(self, model: Any) -> None:
         self._links = _link_names(model)
         self._ids: dict[tuple[str, str], dict[str, list[str]]] = {}
 
     def add(self, pk: Any, changes: Iterable[FieldChange]) -> None:
-        """Note what one object becomes, with the key `pk`."""
+        """Add the new values of the object with the key `pk`."""
         for change in changes:
             if not change.attname:
                 value = ""
@@ -122,7 +122,7 @@ class Hiding:
             by_value.setdefault(value, []).append(str(pk))
 
     def fields(self) -> tuple[HiddenField, ...]:
-        """Return all that was noted, as it is stored."""
+        """Return the collected values, as they are stored."""
         return tuple(
             HiddenField(
                 name=name,
@@ -133,25 +133,25 @@ class Hiding:
         )
 
 
-def hidden_objects(shown: Changes) -> list[ObjectChange]:
-    """Return the objects that are held to what is kept of them, named by their key."""
-    model = model_of_label(shown.model)
+def hidden_objects(preview: Changes) -> list[ObjectChange]:
+    """Return the objects that are compared by stored digests, named by their key."""
+    model = model_of_label(preview.model)
     links = set() if model is None else _link_names(model)
-    found: dict[str, list[FieldChange]] = {}
-    for one in shown.hidden:
-        for value, ids in one.ids.items():
-            change = _change(one, value, is_links=one.name in links)
-            for own in ids:
-                found.setdefault(own, []).append(change)
+    changes_by_id: dict[str, list[FieldChange]] = {}
+    for hidden in preview.hidden:
+        for value, ids in hidden.ids.items():
+            change = _change(hidden, value, is_links=hidden.name in links)
+            for object_id in ids:
+                changes_by_id.setdefault(object_id, []).append(change)
     return [
         ObjectChange(
             kind="change",
-            model=shown.model,
-            object_id=own,
-            text=own,
+            model=preview.model,
+            object_id=object_id,
+            text=object_id,
             fields=tuple(changes),
         )
-        for own, changes in found.items()
+        for object_id, changes in changes_by_id.items()
     ]
 
 
@@ -159,8 +159,8 @@ def _link_names(model: Any) -> set[str]:
     return {field.name for field in meta(model).many_to_many}
 
 
-def _change(one: HiddenField, value: str, *, is_links: bool) -> FieldChange:
-    change = FieldChange(name=one.name, label=one.name, attname=one.attname)
+def _change(hidden: HiddenField, value: str, *, is_links: bool) -> FieldChange:
+    change = FieldChange(name=hidden.name, label=hidden.name, attname=hidden.attname)
     if is_links:
         return replace(change, raw=json.loads(value) if value else None)
     return replace(change, held=value)

@@ -36,11 +36,11 @@ def fingerprint(recorder: Recorder) -> str:
 
 def _new_keys(rows: list[RowImage]) -> dict[str, set[str]]:
     """Return the keys of new rows by their table."""
-    found: dict[str, set[str]] = {}
+    keys: dict[str, set[str]] = {}
     for row in rows:
         if row.before is None:
-            found.setdefault(row.label, set()).add(str(row.pk))
-    return found
+            keys.setdefault(row.label, set()).add(str(row.pk))
+    return keys
 
 
 def _line(row: RowImage, new: dict[str, set[str]], began_at: float) -> list[Any]:
@@ -76,7 +76,7 @@ def _value(
 
 
 def _is_now(value: Any, began_at: float) -> bool:
-    """Return whether a moment is of the recording: the code has asked the clock."""
+    """Return whether a moment lies in the recording: the code has read the clock."""
     try:
         moment = datetime.fromisoformat(value).timestamp()
     except (TypeError, ValueError, OverflowError, OSError):

@@ -1,4 +1,4 @@
-"""Why calls wait. Each module of a kind registers it when it is imported."""
+"""The kinds of interrupts. Each module registers its kind when it is imported."""
 
 from ai_assistant.engine.interrupts import (
     approval,

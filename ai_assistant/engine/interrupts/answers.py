@@ -28,7 +28,7 @@ from ai_assistant.safety.identity.session import SessionStamp, check_user
 from ai_assistant.text.redaction.redact import redact_values
 
 
-def answer_now(given: Answer) -> Decided:
+def answer_now(reply: Answer) -> Decided:
     """
     Record an answer, once. Call it in a unit.
 
@@ -37,20 +37,20 @@ def answer_now(given: Answer) -> Decided:
     permissions say.
     """
     interrupt = own_interrupt(
-        given.user_id, given.interrupt_id, given.nonce, kind_names(for_person=True)
+        reply.user_id, reply.interrupt_id, reply.nonce, kind_names(for_person=True)
     )
     if interrupt is None:
         raise Refused("not_found", _("This question does not exist."))
     run = interrupt.run
     lock_run(run)
-    if given.stamp is not None:
-        came_from(given.stamp.ip)
-        take_over_by(run, given.stamp)
-    check_user(run, fresh_user(given.user_id))
+    if reply.stamp is not None:
+        came_from(reply.stamp.ip)
+        take_over_by(run, reply.stamp)
+    check_user(run, fresh_user(reply.user_id))
     if interrupt.expires_at and interrupt.expires_at < clock.now():
         raise Refused("expired", _("This approval has expired. Ask for it again."))
-    text = redact_values(given.text.strip())[:ANSWER_CHARS]
-    facts = kind_named(interrupt.kind).answer(interrupt, replace(given, text=text))
+    text = redact_values(reply.text.strip())[:ANSWER_CHARS]
+    facts = kind_named(interrupt.kind).answer(interrupt, replace(reply, text=text))
     return store_facts(run, facts)
 
 
@@ -61,7 +61,7 @@ def take_over_by(run: Run, session: SessionStamp) -> None:
     """
     Let the run continue for the session in which its person answers.
 
-    That in which it began may have ended long ago, and the password with it. Raise
+    Its first session may have ended long ago, and the password may have changed. Raise
     Refused scope for a token that may not answer.
     """
     if not session.may_answer:
@@ -87,16 +87,16 @@ def answer_by_message(run: Run, text: str, session: SessionStamp) -> list[Event]
         return None
     lock_run(run)
     take_over_by(run, session)
-    kinds = {kind_named(one.kind) for one in waits}
-    kind = min(kinds, key=lambda one: (WAITING.index(one.run_state), one.name))
-    own = [one for one in waits if one.kind == kind.name]
-    facts: list[Event] = kind.take_message(own, run.user_id, text)
+    kinds = {kind_named(interrupt.kind) for interrupt in waits}
+    kind = min(kinds, key=lambda kind: (WAITING.index(kind.run_state), kind.name))
+    of_kind = [interrupt for interrupt in waits if interrupt.kind == kind.name]
+    facts: list[Event] = kind.take_message(of_kind, run.user_id, text)
     return facts
 
 
 @unit
 def expire(interrupt_id: UUID) -> Decided:
-    """End a wait that has lasted too long. Raise Refused if something has ended it."""
+    """End a wait that has lasted too long. Raise Refused if it has ended already."""
     interrupt = Interrupt.objects.select_related("run", "call").get(pk=interrupt_id)
     lock_run(interrupt.run, waits=False)  # else the next sweep does it
     return store_facts(interrupt.run, kind_named(interrupt.kind).expire(interrupt))

@@ -54,28 +54,28 @@ class Approval(PersonKind):
         return super().open(call, expires_at=clock.now() + lasts, **columns)
 
     def opened(self, interrupt: Interrupt) -> None:
-        """Record in the audit log that a person is asked."""
+        """Record the request in the audit log."""
         approval_asked(interrupt)
 
     def closed(self, interrupt: Interrupt, status: str) -> None:
-        """Record in the audit log how it ended."""
+        """Record the outcome in the audit log."""
         approval_closed(interrupt, status)
 
-    def answer(self, interrupt: Interrupt, given: Answer) -> list[Event]:
+    def answer(self, interrupt: Interrupt, answer: Answer) -> list[Event]:
         """Approve or deny the call. Raise Refused: bad_decision, and what `approve` does."""
-        if given.decision == "edit" and given.edited is None:
+        if answer.decision == "edit" and answer.edited is None:
             raise Refused("bad_decision", _("Fill in the form, then approve it."))
-        if given.decision in ("approve", "approve_for_run", "edit"):
-            return self.approve(interrupt, given)
-        if given.decision == "deny":
-            return self.deny(interrupt, given.user_id, given.text)
+        if answer.decision in ("approve", "approve_for_run", "edit"):
+            return self.approve(interrupt, answer)
+        if answer.decision == "deny":
+            return self.deny(interrupt, answer.user_id, answer.text)
         raise Refused("bad_decision", _("Choose Approve or Deny."))
 
     def take_message(
         self, waits: Sequence[Interrupt], user_id: UserKey, text: str
     ) -> list[Event]:
         """Deny all of them with the message as the reason."""
-        return [fact for one in waits for fact in self.deny(one, user_id, text)]
+        return [fact for wait in waits for fact in self.deny(wait, user_id, text)]
 
     def expire(self, interrupt: Interrupt) -> list[Event]:
         """Deny the call: no decision came in time."""
@@ -89,36 +89,36 @@ class Approval(PersonKind):
             interrupt.call, result, status=CallStatus.DENIED, reason="expired"
         )
 
-    def approve(self, interrupt: Interrupt, given: Answer) -> list[Event]:
+    def approve(self, interrupt: Interrupt, answer: Answer) -> list[Event]:
         """
         Approve the call: all of it, the chosen rows, or what the person wrote.
 
         With `approve_for_run` the same tool need not ask again on the same model. Raise
         Refused: stale, permission, policy, no_rows, not_for_run, already_answered.
         """
-        call, rows = interrupt.call, given.rows
+        call, rows = interrupt.call, answer.rows
         tool = tool_of(interrupt.run, call.name)
-        shown = interrupt.arguments_digest
-        if tool is None or shown != arguments_digest(call.name, call.arguments):
+        digest = interrupt.arguments_digest
+        if tool is None or digest != arguments_digest(call.name, call.arguments):
             raise Refused("stale", _("This has changed since it was shown."))
         if interrupt.proposal and values.stored_changes(interrupt.proposal) is None:
             raise Refused("stale", _("This was shown by another release. Deny it."))
-        _check_allowed(interrupt, tool, given.user_id)
-        if given.edited is not None:
-            _take_edited(interrupt, tool, given.edited)
+        _check_allowed(interrupt, tool, answer.user_id)
+        if answer.edited is not None:
+            _take_edited(interrupt, tool, answer.edited)
         elif rows is not None:
             _take_rows(interrupt, tool, rows)
-        if given.decision == "approve_for_run":
-            _grant(interrupt, tool, given.user_id)
-        said = {"edited": given.edited is not None, "rows": rows and list(rows)}
-        facts = close(interrupt, APPROVED, given.user_id, said)
+        if answer.decision == "approve_for_run":
+            _grant(interrupt, tool, answer.user_id)
+        decision = {"edited": answer.edited is not None, "rows": rows and list(rows)}
+        facts = close(interrupt, APPROVED, answer.user_id, decision)
         ToolCall.objects.filter(pk=call.pk).update(approved=True)
         return facts + let_go_on(call)
 
     def approve_by_grant(
         self, call: ToolCall, proposal: JSON, because: str
     ) -> list[Event]:
-        """Approve as the person has said before, bound to what the call would do."""
+        """Approve by an earlier grant, bound to what the call would do."""
         Interrupt.objects.create(
             run_id=call.run_id,
             call=call,
@@ -150,13 +150,13 @@ APPROVAL = register_kind(Approval())
 
 
 def approved_of(call: ToolCall) -> QuerySet[Interrupt]:
-    """Return the approvals of a call that still count, the last one last."""
+    """Return the valid approvals of a call, oldest first."""
     rows = Interrupt.objects.filter(call=call, kind=APPROVAL.name, status=APPROVED)
     return rows.order_by("decided_at", "created_at")
 
 
 def withdrawn_of(call: ToolCall | OuterRef) -> QuerySet[Interrupt]:
-    """Return the approvals of a call that were taken back."""
+    """Return the withdrawn approvals of a call."""
     return Interrupt.objects.filter(
         call=call, kind=APPROVAL.name, status=Interrupt.Status.CANCELLED
     )
@@ -165,8 +165,8 @@ def withdrawn_of(call: ToolCall | OuterRef) -> QuerySet[Interrupt]:
 def _denial(reason: str) -> str:
     if not reason:
         return _("The person denied this. It was not carried out.")
-    told = _("The person denied this: “%(reason)s”. It was not carried out.")
-    return told % {"reason": reason}
+    sentence = _("The person denied this: “%(reason)s”. It was not carried out.")
+    return sentence % {"reason": reason}
 
 
 def _check_allowed(
@@ -190,49 +190,49 @@ def _take_edited(interrupt: Interrupt, tool: ToolDefinition, edited: Edited) -> 
 def _take_rows(
     interrupt: Interrupt, tool: ToolDefinition, rows: tuple[str, ...]
 ) -> None:
-    """Leave out the rows that were not chosen. Those beyond the shown ones stay."""
+    """Leave out the shown rows that were not chosen. Rows that were not shown stay."""
     name = tool.approval.rows_argument
     if not name or interrupt.proposal is None:
         raise Refused("bad_decision", _("There are no rows to choose from."))
-    shown = values.from_json(interrupt.proposal)
-    own = [one for one in shown.objects if one.model == shown.model]
-    listed = {one.object_id for one in own}
-    given = interrupt.call.arguments.get(name, [])
-    if not listed.intersection(rows):
+    preview = values.from_json(interrupt.proposal)
+    of_model = [change for change in preview.objects if change.model == preview.model]
+    shown_ids = {change.object_id for change in of_model}
+    ids = interrupt.call.arguments.get(name, [])
+    if not shown_ids.intersection(rows):
         raise Refused("no_rows", _("Choose at least one row, or deny it."))
-    dropped = listed - set(rows)
+    dropped = shown_ids - set(rows)
     if not dropped:
         return
-    model = model_of_label(shown.model)
-    table = shown.model if model is None else label(model)  # behind a proxy
+    model = model_of_label(preview.model)
+    table = preview.model if model is None else label(model)  # behind a proxy
     # An id that is written in another way would bring back what was left out.
-    beyond = _ids_beyond(shown, given) - listed
-    left = [one for one in given if str(one) in beyond.union(rows)]
-    if not left:
+    beyond = _ids_beyond(preview, ids) - shown_ids
+    remaining = [row_id for row_id in ids if str(row_id) in beyond.union(rows)]
+    if not remaining:
         raise Refused("no_rows", _("Choose at least one row, or deny it."))
     changes = replace(
-        with_total(shown, len({str(one) for one in left})),
+        with_total(preview, len({str(row_id) for row_id in remaining})),
         objects=tuple(
-            one
-            for one in shown.objects
-            if one.model != shown.model or one.object_id not in dropped
+            change
+            for change in preview.objects
+            if change.model != preview.model or change.object_id not in dropped
         ),
-        related=tuple(replace(one, at_most=True) for one in shown.related),
+        related=tuple(replace(relation, at_most=True) for relation in preview.related),
         versions={
             key: digest_
-            for key, digest_ in shown.versions.items()
+            for key, digest_ in preview.versions.items()
             if key not in {f"{table}:{left_out}" for left_out in dropped}
         },
     )
-    _rewrite(interrupt, {**interrupt.call.arguments, name: left}, changes)
+    _rewrite(interrupt, {**interrupt.call.arguments, name: remaining}, changes)
 
 
-def _ids_beyond(shown: Changes, given: list[Any]) -> set[str]:
-    """Return the ids, as they are written in the proposal, of rows not shown too."""
-    if shown.versions:
-        return {key.partition(":")[2] for key in shown.versions}
-    is_whole = shown.total <= len(shown.objects)
-    return set() if is_whole else {str(one) for one in given}
+def _ids_beyond(preview: Changes, ids: list[Any]) -> set[str]:
+    """Return the ids of all rows, shown or not, as the proposal spells them."""
+    if preview.versions:
+        return {key.partition(":")[2] for key in preview.versions}
+    is_whole = preview.total <= len(preview.objects)
+    return set() if is_whole else {str(row_id) for row_id in ids}
 
 
 def _rewrite(interrupt: Interrupt, arguments: dict[str, Any], changes: Changes) -> None:

@@ -1,8 +1,9 @@
 """
 The kinds of interrupts, and the base class of a kind.
 
-A kind says how a call begins to wait, what may be answered, and what ends the wait.
-How it looks is said in `render.html.cards.interrupts` and `render.agui.interrupts`.
+A kind defines how a call begins to wait, which answers are valid, and what ends the
+wait. Its presentation is defined in `render.html.cards.interrupts` and
+`render.agui.interrupts`.
 """
 
 import hmac
@@ -36,7 +37,7 @@ from ai_assistant.types import JSON, ToolResult, UserKey
 
 ANSWER_CHARS = 10_000
 OPEN = Interrupt.Status.OPEN
-# How a call ends that was left without an answer.
+# The status and reason of a call that was left without an answer.
 ENDED_AS: dict[str, tuple[str, str]] = {
     Interrupt.Status.DECLINED: (CallStatus.CANCELLED, "skipped"),
     Interrupt.Status.EXPIRED: (CallStatus.DENIED, "expired"),
@@ -96,7 +97,7 @@ class InterruptKind:
         row = Interrupt(run_id=call.run_id, call=call, kind=self.name, **columns)
         row.question = redact(row.question)
         row.options = redact_json(row.options)
-        # What is to be shown or done exactly loses the site's own secrets only.
+        # Values to show or execute exactly lose the site's own secrets only.
         row.proposal = redact_values_json(row.proposal)
         row.request = redact_values_json(row.request)
         row.save(force_insert=True)
@@ -122,33 +123,33 @@ class PersonKind(InterruptKind):
     """
     A kind that a person answers; until then the call keeps its place in the order.
 
-    A kind whose answers are texts has to say only what it takes: `validate`.
+    A kind whose answers are texts only defines `validate`.
     """
 
     is_for_person = True
     run_state = RunState.WAITING_ANSWER
 
-    def ask(self, call: ToolCall, asked: Ask) -> Sequence[Event]:
-        """Open what a tool has raised: an `Ask` names its kind."""
-        text = join_surrogates(str(asked.question))
-        return [self.open(call, question=text, key=asked.key, asked_by=asked.asked_by)]
+    def ask(self, call: ToolCall, ask: Ask) -> Sequence[Event]:
+        """Open an interrupt for the `Ask` that a tool has raised."""
+        text = join_surrogates(str(ask.question))
+        return [self.open(call, question=text, key=ask.key, asked_by=ask.asked_by)]
 
     def validate(
         self, interrupt: Interrupt, texts: Sequence[str], *, typed: bool = False
     ) -> JSON:
         """
-        Return what the tool is given for `texts`; `typed` ones came as a message.
+        Return the tool's value for `texts`; `typed` ones came as a message.
 
         Raise Refused if they are no answer.
         """
         raise NotImplementedError
 
-    def answer(self, interrupt: Interrupt, given: Answer) -> list[Event]:
+    def answer(self, interrupt: Interrupt, answer: Answer) -> list[Event]:
         """Close the row as the person decided, and let the call continue or end it."""
-        if given.decision == "skip":
-            return self.leave(interrupt, Interrupt.Status.DECLINED, given.user_id)
-        value = self.validate(interrupt, [*given.chosen, given.text])
-        return self.take(interrupt, given.user_id, value)
+        if answer.decision == "skip":
+            return self.leave(interrupt, Interrupt.Status.DECLINED, answer.user_id)
+        value = self.validate(interrupt, [*answer.chosen, answer.text])
+        return self.take(interrupt, answer.user_id, value)
 
     def take_message(
         self, waits: Sequence[Interrupt], user_id: UserKey, text: str
@@ -200,7 +201,7 @@ def register_kind(kind: K) -> K:
 
 
 def unregister_kind(name: str) -> None:
-    """Take a kind away; for tests."""
+    """Remove a kind; for tests."""
     del _kinds[name]
 
 
@@ -234,12 +235,12 @@ def late_interrupts() -> QuerySet[Interrupt]:
     """Return the open rows of all kinds that have waited too long."""
     late = Q(pk__in=())
     for kind in _kinds.values():
-        if (own := kind.late()) is not None:
-            late |= own & Q(kind=kind.name)
+        if (condition := kind.late()) is not None:
+            late |= condition & Q(kind=kind.name)
     return Interrupt.objects.filter(late, status=OPEN)
 
 
-# --- what kinds close, and what the run does then ---
+# --- closing interrupts, and continuing the run ---
 
 
 def close_interrupts(interrupts: QuerySet[Interrupt], status: str) -> list[Event]:
@@ -257,16 +258,16 @@ def close(
     interrupt: Interrupt, status: str, user_id: UserKey, answer: JSON
 ) -> list[Event]:
     """Close an open interrupt as the person decided. Raise Refused if it is not open."""
-    own = Interrupt.objects.filter(pk=interrupt.pk)
-    facts = close_interrupts(own, status)
+    rows = Interrupt.objects.filter(pk=interrupt.pk)
+    facts = close_interrupts(rows, status)
     if not facts:
         raise Refused("already_answered", _("This was already answered elsewhere."))
-    own.update(decided_by_id=user_id, decided_at=Now(), answer=answer)
+    rows.update(decided_by_id=user_id, decided_at=Now(), answer=answer)
     return facts
 
 
 def let_go_on(call: ToolCall) -> list[Event]:
-    """Let a call that has waited for a person be executed."""
+    """Release a call that has waited for a person, to be executed."""
     # Its time counts from now: until now the person was thinking.
     ToolCall.objects.filter(pk=call.pk).update(
         status=CallStatus.PENDING, started_at=Now()
@@ -325,7 +326,7 @@ def settle_wait(run_id: UUID) -> bool:
 
 
 def lock_run(run: Run, *, waits: bool = True) -> None:
-    """Hold the row of an unfinished run. Raise Refused already_answered without one."""
+    """Lock the row of an unfinished run. Raise Refused already_answered without one."""
     try:
         pass_by_state(run.pk, waits=waits)
     except LostLease as error:

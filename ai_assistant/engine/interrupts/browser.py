@@ -51,7 +51,7 @@ class FromPage:
     interrupt_id: UUID
     nonce: str
     tab: str = ""
-    is_client: bool = False  # a client of AG-UI says it, and no page
+    is_client: bool = False  # reported by an AG-UI client, not by a page
     value: JSON = None
     code: str = ""
     error: str = ""
@@ -59,13 +59,13 @@ class FromPage:
 
 
 class Browser(InterruptKind):
-    """Waits until a page, or a client of AG-UI, has carried a request out."""
+    """Waits until a page, or an AG-UI client, has executed a request."""
 
     name = Interrupt.Kind.BROWSER
     run_state = RunState.WAITING_BROWSER
 
     def ask_page(self, call: ToolCall, tool: ToolDefinition, request: JSON) -> Event:
-        """Let the call wait until a page has carried `request` out."""
+        """Let the call wait until a page has executed `request`."""
         waits_s = tool.execution.timeout_browser_s
         is_of_client = call.run.channel == Channel.AGUI
         if is_of_client:
@@ -76,70 +76,70 @@ class Browser(InterruptKind):
         )
 
     def late(self) -> Q:
-        """Return the condition for requests not taken in time, or with a silent tab."""
+        """Return the condition for requests not claimed in time, or with a lost tab."""
         claimed_and_silent = ~Q(tab="") & Q(lease_until__lt=database_now())
         return Q(expires_at__lt=Now()) | claimed_and_silent
 
     def expire(self, interrupt: Interrupt) -> list[Event]:
-        """End a late request: unknown if a tab had begun with it, else failed."""
-        # Asked again behind the lock: a tab may have renewed its lease since.
-        own = Interrupt.objects.filter(self.late(), pk=interrupt.pk)
+        """End a late request: unknown if a tab had claimed it, else failed."""
+        # Checked again under the lock: a tab may have renewed its lease since.
+        rows = Interrupt.objects.filter(self.late(), pk=interrupt.pk)
         interrupt.refresh_from_db(fields=["tab"])
         call, expired = interrupt.call, Interrupt.Status.EXPIRED
         if interrupt.tab or interrupt.is_of_client:
             unknown = outcome_unknown(call)
-            return _close(own, call, expired, unknown, call_status=CallStatus.UNKNOWN)
+            return _close(rows, call, expired, unknown, call_status=CallStatus.UNKNOWN)
         result = ToolResult(
             ok=False,
             error=_("No page was open that could do this."),
             error_type="no_page",
             suggestion=_("Tell the person to open the page, then try again."),
         )
-        return _close(own, call, expired, result)
+        return _close(rows, call, expired, result)
 
 
 BROWSER = register_kind(Browser())
 
 
 @unit
-def claim_call(said: FromPage) -> bool:
+def claim_call(report: FromPage) -> bool:
     """
     Give the request to a tab, or renew its lease; False if another has it.
 
-    Raise Refused: not_found as below, no_tab if the page does not say which it is.
+    Raise Refused: not_found as below, no_tab if the page does not name its tab.
     """
-    interrupt = find_request(said)
-    _check_tab(said)
+    interrupt = find_request(report)
+    _check_tab(report)
     lock_run(interrupt.run)
-    mine = Interrupt.objects.filter(
+    claimable = Interrupt.objects.filter(
         pk=interrupt.pk,
         status=Interrupt.Status.OPEN,
         is_of_client=False,
-        tab__in=("", said.tab),
+        tab__in=("", report.tab),
         expires_at__gt=Now(),
     )
     lease_until = database_now() + conf.BROWSER_LEASE_S
-    return bool(mine.update(tab=said.tab, lease_until=lease_until))
+    return bool(claimable.update(tab=report.tab, lease_until=lease_until))
 
 
-def finish_now(said: FromPage) -> Decided:
+def finish_now(report: FromPage) -> Decided:
     """
     Store what the page reports as the result of its call, once. Call it in a unit.
 
     Raise Refused: not_found for another user's or a wrong nonce, already_answered
     if there is a result, or if another tab has the request, no_tab without one.
     """
-    interrupt = find_request(said)
-    if said.code != "missing" and not said.is_client:
-        _check_tab(said)
+    interrupt = find_request(report)
+    if report.code != "missing" and not report.is_client:
+        _check_tab(report)
     lock_run(interrupt.run)
     # A tool that the page does not know was not claimed by a tab.
-    holder = "" if said.code == "missing" else said.tab
-    own = Interrupt.objects.filter(
-        pk=interrupt.pk, tab=holder, is_of_client=said.is_client
+    holder = "" if report.code == "missing" else report.tab
+    claimed = Interrupt.objects.filter(
+        pk=interrupt.pk, tab=holder, is_of_client=report.is_client
     )
-    result = _result(interrupt.call, said)
-    facts = _close(own, interrupt.call, Interrupt.Status.DONE, result)
+    result = _result(interrupt.call, report)
+    facts = _close(claimed, interrupt.call, Interrupt.Status.DONE, result)
     return store_facts(interrupt.run, facts)
 
 
@@ -147,29 +147,29 @@ finish_call = unit(finish_now)
 
 
 def open_requests(run: Run, *, of_client: bool = False) -> QuerySet[Interrupt]:
-    """Return the open requests that the client of a run owes, or that no page has taken."""
+    """Return the open requests of a run's client, or those no page has claimed."""
     still_open = run.interrupts.filter(kind=BROWSER.name, status=Interrupt.Status.OPEN)
     return still_open.filter(tab="", is_of_client=of_client)
 
 
-def find_request(said: FromPage) -> Interrupt:
+def find_request(report: FromPage) -> Interrupt:
     """Return the request that a page names. Raise Refused not_found."""
     interrupt = own_interrupt(
-        said.user_id, said.interrupt_id, said.nonce, [BROWSER.name]
+        report.user_id, report.interrupt_id, report.nonce, [BROWSER.name]
     )
     if interrupt is None:
         raise Refused("not_found", _("This request does not exist."))
     return interrupt
 
 
-def _check_tab(said: FromPage) -> None:
+def _check_tab(report: FromPage) -> None:
     """Raise Refused without a tab: a row that is not claimed has ""."""
-    if not said.tab:
+    if not report.tab:
         raise Refused("no_tab", _("The page did not identify its tab."))
 
 
 def _close(
-    own: QuerySet[Interrupt],
+    rows: QuerySet[Interrupt],
     call: ToolCall,
     status: str,
     result: ToolResult,
@@ -177,7 +177,7 @@ def _close(
     call_status: str = "",
 ) -> list[Event]:
     """Close a request with the result of its call. Raise Refused if it is not open."""
-    facts = close_interrupts(own, status)
+    facts = close_interrupts(rows, status)
     if not facts:
         raise Refused(
             "already_answered", _("This was already done, here or in another tab.")
@@ -185,25 +185,25 @@ def _close(
     return facts + record_result(call, result, status=call_status)
 
 
-def _result(call: ToolCall, said: FromPage) -> ToolResult:
-    if not said.code:
-        return ToolResult(ok=True, data=said.value)
+def _result(call: ToolCall, report: FromPage) -> ToolResult:
+    if not report.code:
+        return ToolResult(ok=True, data=report.value)
     name = {"name": call.label or call.name}
-    if said.code == "missing":
+    if report.code == "missing":
         return ToolResult(
             ok=False,
             error=_("“%(name)s” is not available on this page.") % name,
             error_type="not_on_page",
             suggestion=_("Do without it, or tell the person."),
         )
-    if said.code == "unsaved":
+    if report.code == "unsaved":
         return ToolResult(
             ok=False,
             error=_("The page has unsaved changes. It was not left."),
             error_type="unsaved_changes",
             suggestion=_("Ask the person to save or discard them first."),
         )
-    if said.code == "stayed":
+    if report.code == "stayed":
         return ToolResult(
             ok=False,
             error=_("The person wanted to stay on this page."),
@@ -213,6 +213,6 @@ def _result(call: ToolCall, said: FromPage) -> ToolResult:
     return ToolResult(
         ok=False,
         error=_("The page could not do “%(name)s”: %(text)s")
-        % {**name, "text": said.error[:ERROR_CHARS]},
+        % {**name, "text": report.error[:ERROR_CHARS]},
         error_type="page_error",
     )

@@ -33,26 +33,26 @@ class Question(PersonKind):
 
     name = Interrupt.Kind.QUESTION
 
-    def ask(self, call: ToolCall, asked: Ask) -> Sequence[Event]:
+    def ask(self, call: ToolCall, ask: Ask) -> Sequence[Event]:
         """
         Let the call wait for an answer.
 
         One that was left without an answer is not asked again for the same call.
         """
-        text = join_surrogates(_again(call, asked) + str(asked.question))
-        if left := self._left_before(call, text):
-            status, reason = ENDED_AS[left.status]
-            return record_result(call, unanswered(left), status=status, reason=reason)
+        text = join_surrogates(_repeat_reason(call, ask) + str(ask.question))
+        if past := self._left_before(call, text):
+            status, reason = ENDED_AS[past.status]
+            return record_result(call, unanswered(past), status=status, reason=reason)
         ttl_s = conf.get("TIMEOUTS", "QUESTION_S")
         fact = self.open(
             call,
             question=text,
-            question_kind=asked.kind,
-            options=whole_json(asked.choices),
-            strict=asked.strict,
-            default=_storable_default(asked.default),
-            key=asked.key,
-            asked_by=asked.asked_by,
+            question_kind=ask.kind,
+            options=whole_json(ask.choices),
+            strict=ask.strict,
+            default=_storable_default(ask.default),
+            key=ask.key,
+            asked_by=ask.asked_by,
             expires_at=clock.now() + timedelta(seconds=ttl_s) if ttl_s else None,
         )
         return [fact]
@@ -61,10 +61,10 @@ class Question(PersonKind):
         self, interrupt: Interrupt, texts: Sequence[str], *, typed: bool = False
     ) -> JSON:
         """Return what `texts` mean: a text, a bool, an id or a list of ids."""
-        return _meant(interrupt, texts, typed=typed)
+        return _parse_answer(interrupt, texts, typed=typed)
 
     def _left_before(self, call: ToolCall, text: str) -> Interrupt | None:
-        left = Interrupt.objects.filter(
+        interrupts = Interrupt.objects.filter(
             run_id=call.run_id,
             kind=self.name,
             status__in=ENDED_AS,
@@ -72,38 +72,43 @@ class Question(PersonKind):
             arguments_digest=call.arguments_digest,
             question=text,
         )
-        return left.first()
+        return interrupts.first()
 
 
 QUESTION = register_kind(Question())
 
 
-def _again(call: ToolCall, asked: Ask) -> str:
-    """Return why a question that was answered is asked again, if that is known."""
+def _repeat_reason(call: ToolCall, ask: Ask) -> str:
+    """Return why an answered question is asked again, if that is known."""
     answered = call.interrupts.filter(
-        key=asked.key, asked_by=asked.asked_by, status=Interrupt.Status.ANSWERED
+        key=ask.key, asked_by=ask.asked_by, status=Interrupt.Status.ANSWERED
     ).last()
-    if answered is None or not asked.has_lost(answered.answer):
+    if answered is None or not ask.has_lost(answered.answer):
         return ""
     return _("What was chosen no longer exists.") + " "
 
 
 def kind_of(question: Interrupt) -> str:
-    """Return the kind of a question; rows of old know options only."""
+    """Return the kind of a question; old rows have options only."""
     kind = str(question.question_kind)
     return QUESTIONS.SELECT if kind == QUESTIONS.TEXT and question.options else kind
 
 
 def options_of(question: Interrupt) -> list[Option]:
-    """Return the options as id, label and description; rows of old have texts."""
+    """Return the options as id, label and description; old rows have texts."""
     options: list[Option] = [
-        one if isinstance(one, dict) else {"id": one, "label": one, "description": ""}
-        for one in question.options
+        option
+        if isinstance(option, dict)
+        else {"id": option, "label": option, "description": ""}
+        for option in question.options
     ]
     if kind_of(question) != QUESTIONS.CONFIRM:
         return options
     words = {"yes": _("Yes"), "no": _("No")}
-    return [{**one, "label": one["label"] or words[one["id"]]} for one in options]
+    return [
+        {**option, "label": option["label"] or words[option["id"]]}
+        for option in options
+    ]
 
 
 def _storable_default(default: object) -> JSON:
@@ -111,23 +116,25 @@ def _storable_default(default: object) -> JSON:
     if default is None or isinstance(default, bool):
         return default
     if isinstance(default, list | tuple | set | frozenset):
-        return whole_json([str(one) for one in default])
+        return whole_json([str(item) for item in default])
     return whole_json(str(default))
 
 
-def _meant(question: Interrupt, said: Sequence[str], *, typed: bool = False) -> JSON:
+def _parse_answer(
+    question: Interrupt, answers: Sequence[str], *, typed: bool = False
+) -> JSON:
     """
-    Return what the answer `said` means.
+    Return what `answers` mean.
 
     `typed` is a message: it names options by what the person sees, not by ids.
     Raise Refused if it is no answer to this question.
     """
-    texts = [text for text in (one.strip() for one in said) if text]
+    texts = [text for text in (text.strip() for text in answers) if text]
     if not texts:
         raise Refused("empty", _("Write an answer, or choose one."))
     kind = kind_of(question)
     if kind == QUESTIONS.MULTI_SELECT:
-        return _several(question, texts, typed=typed)
+        return _parse_options(question, texts, typed=typed)
     if len(texts) > 1:
         raise Refused("wrong_answer", _("Give one answer only."))
     if kind == QUESTIONS.TEXT:
@@ -135,33 +142,33 @@ def _meant(question: Interrupt, said: Sequence[str], *, typed: bool = False) -> 
     option = _option(question, texts[0], typed=typed)
     if kind == QUESTIONS.CONFIRM:
         return _yes_or_no(question, option)
-    return option["id"] if option else _free(question, texts[0])
+    return option["id"] if option else _free_text(question, texts[0])
 
 
-def _several(question: Interrupt, texts: list[str], *, typed: bool) -> list[str]:
+def _parse_options(question: Interrupt, texts: list[str], *, typed: bool) -> list[str]:
     option_of = partial(_option, question, typed=typed)
     if len(texts) == 1 and option_of(texts[0]) is None:
-        # In a message, the options stand one after another.
+        # In a message, the options follow one another.
         parts = [part.strip() for part in texts[0].split(",")]
         texts = parts if all(map(option_of, parts)) else texts
     ids = []
     for text in texts:
         option = option_of(text)
-        ids.append(option["id"] if option else _free(question, text))
+        ids.append(option["id"] if option else _free_text(question, text))
     return list(dict.fromkeys(ids))
 
 
 def _yes_or_no(question: Interrupt, option: Option | None) -> bool:
     if option is None:
-        yes, no = (one["label"] for one in options_of(question))
+        yes, no = (option["label"] for option in options_of(question))
         sentence = _("Answer with “%(yes)s” or “%(no)s”.")
         raise Refused("wrong_answer", sentence % {"yes": yes, "no": no})
     return option["id"] == "yes"
 
 
-def _free(question: Interrupt, text: str) -> str:
+def _free_text(question: Interrupt, text: str) -> str:
     # A text that is an id would be the option to the tool, and was not meant so.
-    is_id = any(one["id"].strip() == text for one in options_of(question))
+    is_id = any(option["id"].strip() == text for option in options_of(question))
     if question.strict or is_id:
         sentence = _("“%(text)s” is not one of the options. Choose one of them.")
         raise Refused("wrong_answer", sentence % {"text": text[:SHOWN_CHARS]})
@@ -172,14 +179,16 @@ def _option(question: Interrupt, text: str, *, typed: bool) -> Option | None:
     """
     Return the option that a person means, if it is one and not several.
 
-    A form says ids. Who types has seen labels only: an id may be another's label.
+    A form sends ids. A typed text means labels: an id may be another option's label.
     """
     options = options_of(question)
-    chosen = [one for one in options if one["id"].strip() == text]
-    if chosen and not typed:
-        return chosen[0]
-    wanted = text.casefold()
-    exact = [one for one in options if one["label"].strip() == text]
-    alike = [one for one in options if one["label"].strip().casefold() == wanted]
+    by_id = [option for option in options if option["id"].strip() == text]
+    if by_id and not typed:
+        return by_id[0]
+    folded = text.casefold()
+    exact = [option for option in options if option["label"].strip() == text]
+    alike = [
+        option for option in options if option["label"].strip().casefold() == folded
+    ]
     labelled = exact or alike
     return labelled[0] if len(labelled) == 1 else None

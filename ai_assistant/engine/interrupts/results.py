@@ -27,7 +27,7 @@ def record_result(
     call: ToolCall, result: ToolResult, *, status: str = "", reason: str = ""
 ) -> list[CallResult]:
     """
-    Give an open call its one result; return the facts, none if it had one.
+    Record the one result of an open call; return the facts, none if it had one.
 
     `status` is complete or failed by the result, unless it is given.
     """
@@ -63,7 +63,7 @@ def has_runnable(run_id: UUID) -> bool:
 
 
 def outcome_unknown(call: ToolCall) -> ToolResult:
-    """Return the result of a call of which it is unknown whether it took effect."""
+    """Return the result of a call whose effect is unknown."""
     return ToolResult(
         ok=False,
         error=_("“%(name)s” was interrupted. It may or may not have taken effect.")

@@ -21,16 +21,16 @@ class Task(InterruptKind):
 
     def open(self, call: ToolCall, **columns: Any) -> Event:
         """Let the run wait, and queue the call: it can be executed."""
-        # One that was queued before is due again.
+        # A call that was queued before is due again.
         BackgroundCall.objects.update_or_create(call=call, defaults={"sent_at": 0})
         return self.store(call, **columns)
 
     def end(self, call: ToolCall, status: str = Interrupt.Status.DONE) -> list[Event]:
-        """Close the reason why the run waits for this call."""
+        """Close the interrupt of this call."""
         return close_interrupts(call.interrupts.filter(kind=self.name), status)
 
     def late(self) -> None:
-        """Let no row expire: the lease of the call does."""
+        """Return None: the call's lease expires instead."""
 
 
 TASK = register_kind(Task())

@@ -26,16 +26,16 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        does = parser.add_subparsers(dest="does", metavar="verify | seal | show")
-        verifies = does.add_parser("verify", help="exit 1 if the log is not intact")
-        verifies.add_argument(
+        actions = parser.add_subparsers(dest="does", metavar="verify | seal | show")
+        check = actions.add_parser("verify", help="exit 1 if the log is not intact")
+        check.add_argument(
             "--anchor", metavar="N:HASH", help="the end of the log as it was noted"
         )
-        does.add_parser("seal", help="seal the entries that are not sealed yet")
-        shows = does.add_parser("show", help="one JSON object per line, oldest first")
-        shows.add_argument("--run", type=UUID, help="the id of a run")
-        shows.add_argument("--user", help="the name of a user")
-        shows.add_argument(
+        actions.add_parser("seal", help="seal the entries that are not sealed yet")
+        show = actions.add_parser("show", help="one JSON object per line, oldest first")
+        show.add_argument("--run", type=UUID, help="the id of a run")
+        show.add_argument("--user", help="the name of a user")
+        show.add_argument(
             "--last",
             type=int,
             default=100,
@@ -57,26 +57,26 @@ class Command(BaseCommand):
                 )
 
     def _verify(self, anchor: str | None) -> None:
-        found = verify(anchor=_anchor(anchor) if anchor else None)
-        for finding in found.findings:
+        result = verify(anchor=_anchor(anchor) if anchor else None)
+        for finding in result.findings:
             self.stdout.write(self.style.ERROR(f"{finding.n}: {finding.text}"))
-        if found.findings:
-            self.stdout.write(f"The audit log of {found.count} entries is not intact.")
+        if result.findings:
+            self.stdout.write(f"The audit log of {result.count} entries is not intact.")
             sys.exit(1)
-        anchor_later(found.n, found.hash)
-        count = found.count + found.unsealed
+        anchor_later(result.n, result.hash)
+        count = result.count + result.unsealed
         if not count and stored_conversations().exists():
             self.stdout.write(self.style.ERROR(EMPTY))
             sys.exit(1)
         self.stdout.write(f"All {count} entries are as they were written.")
-        if found.unsealed:
-            are = "is" if found.unsealed == 1 else "are"
+        if result.unsealed:
+            are = "is" if result.unsealed == 1 else "are"
             self.stdout.write(
-                f"{found.unsealed} of them {are} not sealed yet; "
-                f"the oldest is {found.unsealed_s:.0f} s old."
+                f"{result.unsealed} of them {are} not sealed yet; "
+                f"the oldest is {result.unsealed_s:.0f} s old."
             )
-        if found.n:
-            self.stdout.write(f"Anchor: {found.n}:{found.hash}")
+        if result.n:
+            self.stdout.write(f"Anchor: {result.n}:{result.hash}")
 
     def _show(self, run: UUID | None, user: str | None, last: int) -> None:
         entries = AuditEntry.objects.order_by("-id")
@@ -84,14 +84,14 @@ class Command(BaseCommand):
             entries = entries.filter(run_id=run)
         if user:
             entries = entries.filter(user_name=user)
-        found = list(entries[:last])
-        for entry in reversed(found):
-            self.stdout.write(json.dumps(_told(entry), ensure_ascii=False))
-        if not found:
-            self.stderr.write(f"The audit log has no entry{_asked_for(run, user)}.")
+        newest = list(entries[:last])
+        for entry in reversed(newest):
+            self.stdout.write(json.dumps(_entry_json(entry), ensure_ascii=False))
+        if not newest:
+            self.stderr.write(f"The audit log has no entry{_filter_text(run, user)}.")
 
 
-def _asked_for(run: UUID | None, user: str | None) -> str:
+def _filter_text(run: UUID | None, user: str | None) -> str:
     """Return the words for what was asked for, to be put after "entry"."""
     of_run = f" of run '{run}'" if run else ""
     return of_run + (f" of user {user!r}" if user else "")
@@ -107,7 +107,7 @@ def _anchor(text: str) -> tuple[int, str]:
     return int(n), own_hash
 
 
-def _told(entry: AuditEntry) -> dict[str, Any]:
+def _entry_json(entry: AuditEntry) -> dict[str, Any]:
     return {
         "n": entry.n,
         "time": entry.created_at.isoformat(),

@@ -40,12 +40,12 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _write_json(self, report: DoctorReport) -> None:
-        told = {
+        payload = {
             "ok": report.ok,
             "problems": [str(problem) for problem in report.problems],
             "registered": registered(),
         }
-        self.stdout.write(json.dumps(told, indent=2, ensure_ascii=False))
+        self.stdout.write(json.dumps(payload, indent=2, ensure_ascii=False))
 
     def _write_text(self, report: DoctorReport) -> None:
         for name, fact in report.facts.items():
@@ -60,16 +60,16 @@ class Command(BaseCommand):
             self.stdout.write(f"    {problem.hint}")
 
     def _write_policy(self, user: Any, module: str) -> None:
-        judged = judged_tools(user, module)
-        if not judged:
+        verdicts = judged_tools(user, module)
+        if not verdicts:
             return
-        whose = f" for {user.get_username()}" if user is not None else ""
-        where = f" on pages of {module}" if module else ""
+        user_text = f" for {user.get_username()}" if user is not None else ""
+        module_text = f" on pages of {module}" if module else ""
         self.stdout.write("")
-        self.stdout.write(f"Policy{whose}{where}:")
-        width = max(map(len, judged))
-        for name, one in judged.items():
-            self.stdout.write(f"  {name:{width}} {one.decision:5} {one.reason}")
+        self.stdout.write(f"Policy{user_text}{module_text}:")
+        width = max(map(len, verdicts))
+        for name, verdict in verdicts.items():
+            self.stdout.write(f"  {name:{width}} {verdict.decision:5} {verdict.reason}")
 
 
 def _verdict(report: DoctorReport) -> str:

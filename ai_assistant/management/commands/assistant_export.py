@@ -30,8 +30,8 @@ class Command(BaseCommand):
             self._print(user)
             return
         try:
-            with path.open("w", encoding="utf-8") as out:
-                write_all(user, out)
+            with path.open("w", encoding="utf-8") as output:
+                write_all(user, output)
         except OSError as error:
             raise CommandError(
                 f"The file '{path}' cannot be written: {error.strerror}. "
@@ -47,15 +47,15 @@ class Command(BaseCommand):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def write_all(user: Any, out: TextIO) -> None:
+def write_all(user: Any, output: TextIO) -> None:
     """Write the object piece by piece: a busy user may have much."""
-    out.write(_json(head(user))[:-1])
+    output.write(_json(head(user))[:-1])
     for name, rows in parts(user):
-        out.write(f', "{name}": [')
+        output.write(f', "{name}": [')
         for index, row in enumerate(rows):
-            out.write((", " if index else "") + _json(row))
-        out.write("]")
-    out.write("}\n")
+            output.write((", " if index else "") + _json(row))
+        output.write("]")
+    output.write("}\n")
 
 
 def _json(value: Any) -> str:

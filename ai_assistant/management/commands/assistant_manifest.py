@@ -43,9 +43,9 @@ class Command(BaseCommand):
 
     def _compare(self, path: Path) -> None:
         try:
-            found = list(manifest_differences(read_manifest(path)))
+            differences = list(manifest_differences(read_manifest(path)))
         except (OSError, ValueError) as error:
             raise CommandError(f"{path} cannot be read: {error}") from error
-        if found:
-            raise CommandError("; ".join(found) + ".")
+        if differences:
+            raise CommandError("; ".join(differences) + ".")
         self.stdout.write(f"All tools match {path}.")

@@ -68,23 +68,23 @@ class Command(BaseCommand):
 
     def _deleted(self) -> None:
         """Delete for good what people have deleted and can no longer restore."""
-        if gone := sum(iter(partial(purge_deleted, now=True), 0)):
+        if count := sum(iter(partial(purge_deleted, now=True), 0)):
             self.stdout.write(
-                f"{gone} conversations that people had deleted were removed."
+                f"{count} conversations that people had deleted were removed."
             )
 
     def _purge(
         self,
-        what: str,
+        kind: str,
         old: Callable[..., QuerySet[Any]],
         purge: Callable[..., int],
         *of_whom: object,
         dry: bool,
     ) -> None:
         count = old(*of_whom).distinct().count() if dry else purge(*of_whom)
-        if count or what != OF_DELETED:  # of these there are seldom any
-            done = "would be deleted" if dry else "deleted"
-            self.stdout.write(f"{count} {what} {done}.")
+        if count or kind != OF_DELETED:  # of these there are seldom any
+            verb = "would be deleted" if dry else "deleted"
+            self.stdout.write(f"{count} {kind} {verb}.")
 
 
 def _purge_audit(before: datetime) -> int:

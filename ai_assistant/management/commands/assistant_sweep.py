@@ -1,4 +1,4 @@
-"""For cron: bring back stalled work, where no process looks for it."""
+"""For cron: resume stalled work, where no process sweeps."""
 
 from typing import Any
 

@@ -24,8 +24,8 @@ class Command(BaseCommand):
     help = "Create an access token and print its secret, list tokens, or revoke one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        does = parser.add_subparsers(dest="does", required=True)
-        creates = does.add_parser(
+        actions = parser.add_subparsers(dest="does", required=True)
+        creates = actions.add_parser(
             "create", help="only the secret is written to standard output"
         )
         creates.add_argument("--user", required=True, help="the user as whom it acts")
@@ -40,9 +40,9 @@ class Command(BaseCommand):
         creates.add_argument(
             "--forever", action="store_true", help="if TOKENS['MAX_DAYS'] is None"
         )
-        lists = does.add_parser("list", help="one a line, newest first")
+        lists = actions.add_parser("list", help="one a line, newest first")
         lists.add_argument("--user", help="only those of this user")
-        revokes = does.add_parser("revoke", help="and stop the runs that it started")
+        revokes = actions.add_parser("revoke", help="and stop the runs that it started")
         revokes.add_argument("token", help="its id, or what its secret begins with")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -62,27 +62,27 @@ class Command(BaseCommand):
             )
         if options["forever"] and options["days"] is not None:
             raise CommandError("--days and --forever do not go together. Give one.")
-        given = (
+        days = (
             conf.get("TOKENS", "DAYS") if options["days"] is None else options["days"]
         )
-        scopes = [one.strip() for one in options["scopes"].split(",") if one.strip()]
+        scopes = [text.strip() for text in options["scopes"].split(",") if text.strip()]
         token = AccessToken(user=user, name=name, scopes=scopes)
         try:
-            token.expires_at = end_after(None if options["forever"] else given)
+            token.expires_at = end_after(None if options["forever"] else days)
             secret = store_new(token)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         self.stdout.write(secret)
-        self.stderr.write(f"{_told(token)}\nThe secret is not shown again.")
+        self.stderr.write(f"{_token_line(token)}\nThe secret is not shown again.")
         self._warn(user, token)
 
     def _warn(self, user: Any, token: AccessToken) -> None:
         reads = token.scopes == [AccessToken.Scope.READ]
         if not (may_view if reads else may_use)(user):
-            lacking = "view_assistant" if reads else "use_assistant"
+            permission = "view_assistant" if reads else "use_assistant"
             self.stderr.write(
                 f"User {user.get_username()!r} may not do that without the token: "
-                f"give the permission 'ai_assistant.{lacking}', and see STAFF_ONLY."
+                f"give the permission 'ai_assistant.{permission}', and see STAFF_ONLY."
             )
 
     def _list(self, name: str | None) -> None:
@@ -90,30 +90,30 @@ class Command(BaseCommand):
         if name:
             tokens = tokens.filter(user=user_named(name))
         for token in tokens:
-            self.stdout.write(_told(token))
+            self.stdout.write(_token_line(token))
 
-    def _revoke(self, named: str) -> None:
-        token = _token(named)
+    def _revoke(self, id_or_prefix: str) -> None:
+        token = _token(id_or_prefix)
         if not revoke(token):
-            raise CommandError(f"Token {named!r} was revoked before.")
-        self.stdout.write(f"Revoked: {_told(token)}")
+            raise CommandError(f"Token {id_or_prefix!r} was revoked before.")
+        self.stdout.write(f"Revoked: {_token_line(token)}")
 
 
-def _token(named: str) -> AccessToken:
+def _token(id_or_prefix: str) -> AccessToken:
     """Return the token of that id or prefix. Raise CommandError without just one."""
-    wanted = Q(prefix=named.rstrip("…"))
-    with suppress(ValueError):  # of what is no id
-        wanted |= Q(pk=UUID(named))
-    found = list(AccessToken.objects.select_related("user").filter(wanted)[:2])
-    if len(found) != 1:
-        many = "is the beginning of several" if found else "does not exist"
+    condition = Q(prefix=id_or_prefix.rstrip("…"))
+    with suppress(ValueError):  # not an id
+        condition |= Q(pk=UUID(id_or_prefix))
+    tokens = list(AccessToken.objects.select_related("user").filter(condition)[:2])
+    if len(tokens) != 1:
+        problem = "is the beginning of several" if tokens else "does not exist"
         raise CommandError(
-            f"Token {named!r} {many}. Give an id, as `assistant_token list` prints it."
+            f"Token {id_or_prefix!r} {problem}. Give an id, as `assistant_token list` prints it."
         )
-    return found[0]
+    return tokens[0]
 
 
-def _told(token: AccessToken) -> str:
+def _token_line(token: AccessToken) -> str:
     """Return a line about a token; nothing of it is secret."""
     ends = token.expires_at and token.expires_at.isoformat(timespec="seconds")
     used = token.last_used_at and token.last_used_at.isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""Channels' own worker, which here also executes runs without hearing anything."""
+"""Channels' own worker, which here also executes runs without a message."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ class ExecutingWorker(Worker):
         await super().handle()
 
     async def listener(self, channel: str) -> None:
-        """Listen for good: a layer that is away must not end what is executed."""
+        """Keep listening: a layer that is away must not end running work."""
         while True:
             try:
                 await super().listener(channel)

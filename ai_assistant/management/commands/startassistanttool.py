@@ -71,9 +71,9 @@ def _write(app: AppConfig, name: str, effect: str) -> tuple[Path, Path]:
             f"{name!r} is not a valid tool name. Use the name of a function, of at "
             "most 64 letters, digits and '_'."
         )
-    if taken := registry.tool(name):
+    if existing := registry.tool(name):
         raise CommandError(
-            f"Tool {name!r} already exists ({taken.origin}). Choose another name."
+            f"Tool {name!r} already exists ({existing.origin}). Choose another name."
         )
     path, folder = Path(app.path) / "assistant.py", Path(app.path) / "tests"
     before = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -91,11 +91,11 @@ def _write(app: AppConfig, name: str, effect: str) -> tuple[Path, Path]:
 def _arguments(app: AppConfig, effect: str) -> str:
     """Return what the decorator is given; the permission is of the app's own."""
     model = next(iter(app.get_models()), None)
-    said = f'effect="{effect}"'
+    arguments = f'effect="{effect}"'
     if model is None:
-        return said
+        return arguments
     permission = f"{app.label}.{VERBS[effect]}_{model._meta.model_name}"
-    return f'{said}, permission="{permission}"'
+    return f'{arguments}, permission="{permission}"'
 
 
 def _appended(before: str, tool: str, name: str, path: Path) -> str:
@@ -119,8 +119,10 @@ def _appended(before: str, tool: str, name: str, path: Path) -> str:
 
 
 def _imports_us(body: list[ast.stmt]) -> bool:
-    names = [one for node in body if isinstance(node, ast.Import) for one in node.names]
-    return any(one.name == "ai_assistant" and one.asname is None for one in names)
+    names = [
+        name for node in body if isinstance(node, ast.Import) for name in node.names
+    ]
+    return any(alias.name == "ai_assistant" and alias.asname is None for alias in names)
 
 
 def _place_of_imports(body: list[ast.stmt]) -> int:

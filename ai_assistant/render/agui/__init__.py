@@ -1,1 +1,1 @@
-"""Rendering for AG-UI clients: the event log in the protocol's words."""
+"""Rendering for AG-UI clients: the event log as events of the protocol."""

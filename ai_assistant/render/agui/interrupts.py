@@ -42,9 +42,9 @@ class ApprovalForm(Form):
 
     def message(self, interrupt: Interrupt) -> str:
         """Ask for the approval of what would change."""
-        shown = values.stored_changes(interrupt.proposal)
+        preview = values.stored_changes(interrupt.proposal)
         name = interrupt.call.label or interrupt.call.name
-        title = shown.title if shown else name
+        title = preview.title if preview else name
         return _("Approve “%(title)s”?") % {"title": title}
 
     def schema(self, interrupt: Interrupt) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class QuestionForm(Form):
     """Answer a question by a text, yes or no, or by options."""
 
     def schema(self, interrupt: Interrupt) -> dict[str, Any]:
-        """Return what may be answered to this question."""
+        """Return the schema of the answers to this question."""
         kind, kinds = interrupt.question_kind, Interrupt.QuestionKind
         ids = [option["id"] for option in interrupt.options]
         answer: dict[str, Any] = {"type": "string"}
@@ -71,8 +71,8 @@ class QuestionForm(Form):
         elif kind == kinds.SELECT and interrupt.strict:
             answer = {"type": "string", "enum": ids}
         elif kind == kinds.MULTI_SELECT:
-            one = {"type": "string", "enum": ids} if interrupt.strict else answer
-            answer = {"type": "array", "items": one, "minItems": 1}
+            item = {"type": "string", "enum": ids} if interrupt.strict else answer
+            answer = {"type": "array", "items": item, "minItems": 1}
         return _object({"answer": answer}, "answer")
 
     def read(self, payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _object(properties: dict[str, Any], required: str) -> dict[str, Any]:
 def open_interrupts(run: Run, *, may_answer: bool) -> list[ClientInterrupt]:
     """Return what a person has to decide before the run continues."""
     waits = waiting_for_person(run=run).select_related("call")
-    return [client_interrupt(one, may_answer=may_answer) for one in waits]
+    return [client_interrupt(interrupt, may_answer=may_answer) for interrupt in waits]
 
 
 def pending_calls(run: Run) -> list[str]:
@@ -122,18 +122,18 @@ def pending_calls(run: Run) -> list[str]:
 
 def interrupt_id(interrupt: Interrupt, *, may_answer: bool) -> str:
     """
-    Return the id by which a client answers: only who was given it has it.
+    Return the id by which a client answers; it is unguessable.
 
     A program whose token may not answer is given an id that is not valid for answers.
     """
-    own = str(interrupt.pk)
-    return f"{own}.{interrupt.nonce}" if may_answer else own
+    pk = str(interrupt.pk)
+    return f"{pk}.{interrupt.nonce}" if may_answer else pk
 
 
 def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterrupt:
-    """Return one open interrupt as the protocol has it."""
+    """Return one open interrupt in the protocol's form."""
     form, expires = form_of(interrupt), interrupt.expires_at
-    call = _told_call(interrupt.call)
+    call = _root_call(interrupt.call)
     return ClientInterrupt(
         id=interrupt_id(interrupt, may_answer=may_answer),
         reason=form.reason,
@@ -145,7 +145,7 @@ def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterru
     )
 
 
-def _told_call(call: ToolCall) -> ToolCall:
+def _root_call(call: ToolCall) -> ToolCall:
     """Return the call that the client knows: the one that the model made."""
     while call.parent is not None:
         call = call.parent
@@ -154,23 +154,23 @@ def _told_call(call: ToolCall) -> ToolCall:
 
 def _details(interrupt: Interrupt) -> dict[str, Any]:
     call = interrupt.call
-    found: dict[str, Any] = {
+    details: dict[str, Any] = {
         "kind": interrupt.kind,
         "tool": call.name,
         "label": call.label,
         "effect": call.effect,
         "because": call.asks_because,
     }
-    shown = values.stored_changes(interrupt.proposal)
-    if shown is not None:
-        found["changes"] = _shown(shown)
+    preview = values.stored_changes(interrupt.proposal)
+    if preview is not None:
+        details["changes"] = _preview_json(preview)
     if interrupt.options:
-        found["options"] = interrupt.options
-    return {key: value for key, value in found.items() if value}
+        details["options"] = interrupt.options
+    return {key: value for key, value in details.items() if value}
 
 
-def _shown(changes: Changes) -> dict[str, Any]:
-    """Return the difference, without what it is checked by."""
+def _preview_json(changes: Changes) -> dict[str, Any]:
+    """Return the changes as JSON, without the values used to verify them."""
     return {
         "title": changes.title,
         "button": changes.verb or changes.title,
@@ -179,10 +179,10 @@ def _shown(changes: Changes) -> dict[str, Any]:
         "warnings": list(changes.warnings),
         "objects": [
             {
-                "kind": one.kind,
-                "model": one.model,
-                "id": one.object_id,
-                "text": one.text,
+                "kind": change.kind,
+                "model": change.model,
+                "id": change.object_id,
+                "text": change.text,
                 "fields": [
                     {
                         "name": field.name,
@@ -190,19 +190,19 @@ def _shown(changes: Changes) -> dict[str, Any]:
                         "before": field.before,
                         "after": field.after,
                     }
-                    for field in one.fields
+                    for field in change.fields
                 ],
             }
-            for one in changes.objects
+            for change in changes.objects
         ],
         "related": [
             {
-                "model": one.model,
-                "label": one.label,
-                "kind": one.kind,
-                "count": one.count,
-                "texts": list(one.texts),
+                "model": relation.model,
+                "label": relation.label,
+                "kind": relation.kind,
+                "count": relation.count,
+                "texts": list(relation.texts),
             }
-            for one in changes.related
+            for relation in changes.related
         ],
     }

@@ -31,21 +31,20 @@ def messages_of(
     """
     Return the messages (AnyMessage) of a conversation, in order. Asks the database.
 
-    Those of the branch that is shown, or of the one up to `run`.
-    `without` returns ids of messages, and of calls with a result, that a stream is
-    still going to tell of. It is called after the rows are read: what is stored
-    meanwhile would be told twice.
+    Those of the branch that is shown, or of the one up to `run`. `without` returns ids
+    of messages, and of calls with a result, that a stream will still send. It is called
+    after the rows are read: otherwise, rows stored meanwhile would be sent twice.
     """
     path = set(path_of(conversation) if run is None else seen_by(run)[0])
     rows = list(conversation.messages.order_by("position"))
     calls = _calls_by_message(conversation)
-    later = without()
+    left_out = without()
     return [
         message
         for row in rows
-        if row.run_id in path and str(row.pk) not in later
+        if row.run_id in path and str(row.pk) not in left_out
         for message in _messages(row, calls.get(str(row.pk), []))
-        if not isinstance(message, ToolMessage) or message.tool_call_id not in later
+        if not isinstance(message, ToolMessage) or message.tool_call_id not in left_out
     ]
 
 
@@ -55,7 +54,7 @@ def message_id(message: Message) -> str:
 
 
 def _calls_by_message(conversation: Conversation) -> dict[str, list[ToolCall]]:
-    found: dict[str, list[ToolCall]] = {}
+    calls_by_message: dict[str, list[ToolCall]] = {}
     calls = (
         ToolCall.objects.filter(run__conversation=conversation, parent=None)
         .select_related("step")
@@ -63,8 +62,8 @@ def _calls_by_message(conversation: Conversation) -> dict[str, list[ToolCall]]:
         .order_by("position")
     )
     for call in calls:
-        found.setdefault(str(call.step.message_id), []).append(call)
-    return found
+        calls_by_message.setdefault(str(call.step.message_id), []).append(call)
+    return calls_by_message
 
 
 def _messages(message: Message, calls: list[ToolCall]) -> Iterator[AnyMessage]:
@@ -85,9 +84,9 @@ def _messages(message: Message, calls: list[ToolCall]) -> Iterator[AnyMessage]:
         )
     for call in calls:
         if not call.is_open:
-            own = str(call.pk)
+            call_id = str(call.pk)
             yield ToolMessage(
-                id=result_id(own), tool_call_id=own, content=call.result_text
+                id=result_id(call_id), tool_call_id=call_id, content=call.result_text
             )
 
 

@@ -44,15 +44,16 @@ class ClientIds:
 
 
 @dataclass(kw_only=True, slots=True)
-class News:
-    """News from the rows: events to translate, and the end, if it is there."""
+class SegmentUpdate:
+    """What the rows hold for the client: events to translate, and the end, if it is there."""
 
     events: list[StoredEvent] = field(default_factory=list)
     calls: set[str] = field(default_factory=set)  # of the model, among the events
     # What is sent along with an event: progress, the conversation again.
-    beside: dict[int, list[BaseEvent]] = field(default_factory=dict)
+    alongside: dict[int, list[BaseEvent]] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)  # sent live, and never stored
-    anew: list[BaseEvent] = field(default_factory=list)  # the conversation, behind that
+    # The conversation, sent after what was dropped.
+    snapshots: list[BaseEvent] = field(default_factory=list)
     last: list[BaseEvent] = field(default_factory=list)
     epoch: int = 0
     is_quiet: bool = False  # nothing will happen soon
@@ -78,10 +79,10 @@ class Segment:
 
     def stand_at(self, position: str, events: Iterable[StoredEvent]) -> None:
         """Restore the position of a client. Raise ValueError. Asks the database."""
-        told = list(events)
+        stored = list(events)
         self._begin()
-        self.translator.calls |= _of_the_model(told)
-        self.translator.stand_at(position, told)
+        self.translator.calls |= _of_the_model(stored)
+        self.translator.stand_at(position, stored)
         self._is_begun = True
 
     def start(self) -> Iterator[BaseEvent]:
@@ -96,44 +97,48 @@ class Segment:
 
     # --- in a thread ---
 
-    def read(self) -> News:
+    def read(self) -> SegmentUpdate:
         """Return what the client has not received yet."""
-        # First the row: the events are not behind it then.
+        # Read the row first: the events are then at least as new.
         run = Run.objects.select_related("conversation").get(pk=self.run_id)
         self._begin()
         events = events_after(self.run_id, self.translator.seq)
-        news = News(events=events, epoch=run.epoch, is_quiet=run.state in QUIET)
-        news.calls = _of_the_model(events)
-        for seq, told in _progress(events):
-            news.beside.setdefault(seq, []).append(told)
-        self._take_back(run, events, news)
+        update = SegmentUpdate(
+            events=events, epoch=run.epoch, is_quiet=run.state in QUIET
+        )
+        update.calls = _of_the_model(events)
+        for seq, progress in _progress(events):
+            update.alongside.setdefault(seq, []).append(progress)
+        self._take_back(run, events, update)
         last = events[-1].seq if events else self.translator.seq
         if ended := self._ended(run, events):
-            news.last = [self._end(run, ended)]
+            update.last = [self._end(run, ended)]
         elif last == run.next_seq - 1:
-            news.last = self._pause(run)
-        return news
+            update.last = self._pause(run)
+        return update
 
     def _ended(self, run: Run, events: list[StoredEvent]) -> StoredEvent | None:
         """Return the end of the run; its client may be past it already."""
         if run.is_final and not events:
             events = events_after(self.run_id, run.next_seq - 2)
-        return next((one for one in events if one.type in LAST), None)
+        return next((event for event in events if event.type in LAST), None)
 
-    def _take_back(self, run: Run, events: list[StoredEvent], news: News) -> None:
+    def _take_back(
+        self, run: Run, events: list[StoredEvent], update: SegmentUpdate
+    ) -> None:
         """Send the conversation again, if one of its messages no longer counts."""
-        taken = [
+        replaced = [
             index
-            for index, one in enumerate(events)
-            if one.type == "CUSTOM" and one.payload["name"] == "aia.replaced"
+            for index, event in enumerate(events)
+            if event.type == "CUSTOM" and event.payload["name"] == "aia.replaced"
         ]
-        # What only live frames had is lost with the process that sent them.
-        news.dropped = self.translator.orphans(events, run.epoch)
-        if news.dropped:
-            news.anew.append(_snapshot(run, self.translator.seq))
-        if taken:
-            seq = events[taken[-1]].seq
-            news.beside.setdefault(seq, []).append(_snapshot(run, seq))
+        # Text that only live frames had is lost with the process that sent it.
+        update.dropped = self.translator.orphans(events, run.epoch)
+        if update.dropped:
+            update.snapshots.append(_snapshot(run, self.translator.seq))
+        if replaced:
+            seq = events[replaced[-1]].seq
+            update.alongside.setdefault(seq, []).append(_snapshot(run, seq))
 
     def _begin(self) -> None:
         if self._first_step < 0:
@@ -143,9 +148,9 @@ class Segment:
     def _end(self, run: Run, event: StoredEvent) -> BaseEvent:
         usage = usage_of(run, self._first_step) or None
         if event.type == "RUN_ERROR":
-            said = event.payload
+            payload = event.payload
             return RunErrorEvent(
-                message=said["message"], code=said["code"], usage=usage
+                message=payload["message"], code=payload["code"], usage=usage
             )
         if event.payload["outcome"] == "cancelled":
             return self._cancelled(run, usage)
@@ -167,7 +172,7 @@ class Segment:
         )
 
     def _pause(self, run: Run) -> list[BaseEvent]:
-        """Return how the stream ends if the run waits for whoever reads it."""
+        """Return the end of the stream if the run waits for its reader."""
         usage = usage_of(run, self._first_step) or None
         if run.state in WAITING_FOR_PERSON:
             outcome = RunFinishedInterruptOutcome(
@@ -188,16 +193,16 @@ class Segment:
 
     # --- on the loop ---
 
-    def told(self, news: News) -> Iterator[BaseEvent]:
+    def translate(self, update: SegmentUpdate) -> Iterator[BaseEvent]:
         """Return the events for the client."""
-        self.translator.calls |= news.calls
-        self.translator.epoch = max(self.translator.epoch, news.epoch)
-        yield from self.translator.drop(news.dropped, news.anew)
-        yield from self.translator.stored(news.events, news.beside)
-        if news.last:
+        self.translator.calls |= update.calls
+        self.translator.epoch = max(self.translator.epoch, update.epoch)
+        yield from self.translator.drop(update.dropped, update.snapshots)
+        yield from self.translator.stored(update.events, update.alongside)
+        if update.last:
             self.is_over = True
             yield from self.translator.close()
-            yield from news.last
+            yield from update.last
 
     def failed(self, code: str, message: str) -> Iterator[BaseEvent]:
         """Yield the events that end the stream after an error."""
@@ -212,12 +217,12 @@ def _snapshot(run: Run, seq: int) -> BaseEvent:
         messages=messages_of(
             run.conversation,
             run=run,
-            without=lambda: set(map(_told_of, events_after(run.pk, seq))),
+            without=lambda: set(map(_subject_id, events_after(run.pk, seq))),
         )
     )
 
 
-def _told_of(event: StoredEvent) -> str:
+def _subject_id(event: StoredEvent) -> str:
     """Return the id of the message that an event is about; of a result, its call's."""
     name = "call_id" if event.type == "TOOL_CALL_RESULT" else "message_id"
     return str(event.payload.get(name, ""))
@@ -225,37 +230,37 @@ def _told_of(event: StoredEvent) -> str:
 
 def before(run: Run) -> MessagesSnapshotEvent:
     """Return the conversation as it was when `run` began, with its question."""
-    own = run.messages.filter(role=Message.Role.ASSISTANT).values_list("pk", flat=True)
+    ids = run.messages.filter(role=Message.Role.ASSISTANT).values_list("pk", flat=True)
     return MessagesSnapshotEvent(
         messages=messages_of(
-            run.conversation, run=run, without=lambda: set(map(str, own))
+            run.conversation, run=run, without=lambda: set(map(str, ids))
         )
     )
 
 
 def _of_the_model(events: Iterable[StoredEvent]) -> set[str]:
     """Return the ids of calls in `events` that the model made itself."""
-    named, made = set(), set()
-    for one in events:
-        if one.type.startswith("TOOL_CALL_"):
-            named.add(one.payload["call_id"])
-        if one.type == "TOOL_CALL_START":
-            made.add(one.payload["call_id"])
-    if not named:
+    mentioned, started = set(), set()
+    for event in events:
+        if event.type.startswith("TOOL_CALL_"):
+            mentioned.add(event.payload["call_id"])
+        if event.type == "TOOL_CALL_START":
+            started.add(event.payload["call_id"])
+    if not mentioned:
         return set()
-    own = ToolCall.objects.filter(pk__in=filter(_is_id, named), parent=None)
-    found = {str(pk) for pk in own.values_list("pk", flat=True)}
-    return found - _given(found - made)
+    calls = ToolCall.objects.filter(pk__in=filter(_is_id, mentioned), parent=None)
+    call_ids = {str(pk) for pk in calls.values_list("pk", flat=True)}
+    return call_ids - _answered_by_client(call_ids - started)
 
 
-def _given(calls: set[str]) -> set[str]:
+def _answered_by_client(calls: set[str]) -> set[str]:
     """Return those that the client has answered itself: it holds their results."""
-    done = Interrupt.objects.filter(
-        call__in=[UUID(one) for one in calls],
+    rows = Interrupt.objects.filter(
+        call__in=[UUID(call_id) for call_id in calls],
         is_of_client=True,
         status=Interrupt.Status.DONE,
     )
-    return {str(pk) for pk in done.values_list("call", flat=True)} if calls else set()
+    return {str(pk) for pk in rows.values_list("call", flat=True)} if calls else set()
 
 
 def _is_id(name: str) -> bool:
@@ -268,12 +273,12 @@ def _is_id(name: str) -> bool:
 
 def _progress(events: Iterable[StoredEvent]) -> Iterator[tuple[int, BaseEvent]]:
     """Return how far calls have come, each beside the last event about it."""
-    named = {
-        one.payload["value"]["call_id"]: one.seq
-        for one in events
-        if one.type == "CUSTOM" and one.payload["name"] == "aia.progress"
+    seq_by_call = {
+        event.payload["value"]["call_id"]: event.seq
+        for event in events
+        if event.type == "CUSTOM" and event.payload["name"] == "aia.progress"
     }
-    calls = ToolCall.objects.filter(pk__in=named) if named else ()
+    calls = ToolCall.objects.filter(pk__in=seq_by_call) if seq_by_call else ()
     for call in calls:
         content = {
             "toolCallId": str(call.pk),
@@ -284,7 +289,7 @@ def _progress(events: Iterable[StoredEvent]) -> Iterator[tuple[int, BaseEvent]]:
             "steps": call.steps,
         }
         yield (
-            named[str(call.pk)],
+            seq_by_call[str(call.pk)],
             ActivitySnapshotEvent(
                 message_id=f"{call.pk}-progress",
                 activity_type="aia.progress",

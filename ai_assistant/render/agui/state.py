@@ -26,7 +26,7 @@ MS = 1000
 
 def capabilities() -> dict[str, Any]:
     """Return the AgentCapabilities of this site, as JSON."""
-    found = AgentCapabilities.model_validate(
+    agent_capabilities = AgentCapabilities.model_validate(
         {
             "identity": {
                 "name": "ai_assistant",
@@ -67,7 +67,7 @@ def capabilities() -> dict[str, Any]:
             "custom": {"protocolVersion": PROTOCOL_VERSION},
         }
     )
-    return found.model_dump(by_alias=True, mode="json")
+    return agent_capabilities.model_dump(by_alias=True, mode="json")
 
 
 NOT_OPEN = -1
@@ -87,7 +87,7 @@ class Steps:
             self.newest, self.is_open = index, True
             yield StepStartedEvent(step_name=_step_name(index))
 
-    def is_told(self, index: int) -> bool:
+    def is_sent(self, index: int) -> bool:
         """Whether the end of step `index` was sent, in this stream or before."""
         return index < self.newest or (index == self.newest and not self.is_open)
 

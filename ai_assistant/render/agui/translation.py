@@ -72,12 +72,12 @@ class Translator:
         self._place = ""  # what was sent beyond event `seq`
 
     def skip_steps(self, count: int) -> None:
-        """Treat the first `count` steps as already sent by an earlier stream."""
+        """Treat the first `count` steps as sent by an earlier stream."""
         self._steps.newest = max(self._steps.newest, count - 1)
 
     @property
     def position(self) -> str:
-        """Return where a client stands that has got the event that came out last."""
+        """Return the position of a client that has received the last event."""
         return f"{self.seq}.{self._place}" if self._place else f"{self.seq}"
 
     def stand_at(self, position: str, events: Iterable[StoredEvent]) -> None:
@@ -87,16 +87,16 @@ class Translator:
         Raise ValueError if it is not a position of this run.
         """
         seq, _dot, place = position.partition(".")
-        told, last = list(events), int(seq)
-        newest = told[-1].seq if told else self.seq
+        stored, last = list(events), int(seq)
+        newest = stored[-1].seq if stored else self.seq
         if not self.seq <= last <= newest:
             raise ValueError(position)
-        for _told in self.stored(one for one in told if one.seq <= last):
+        for _sent in self.stored(event for event in stored if event.seq <= last):
             pass  # it has been sent
         if place:
-            self._stand(place)
+            self._restore_place(place)
 
-    def _stand(self, place: str) -> None:
+    def _restore_place(self, place: str) -> None:
         step, message_id, text, reasoning, epoch = place.split(".")
         self._steps.stand_at(step)
         if message_id:
@@ -105,11 +105,11 @@ class Translator:
             self._newest = message_id
             self._live_epochs[message_id] = int(epoch)
             if int(epoch) < self.epoch:
-                # It was taken back already, before what the newer process has sent.
+                # It was dropped already, before the output of the newer process.
                 self._stored.add(message_id)
-        self._place = self._here()
+        self._place = self._current_place()
 
-    def _here(self) -> str:
+    def _current_place(self) -> str:
         name = self._newest
         text = self._texts.get(name) or Text(name)
         reasoning = self._reasoning.get(name) or Reasoning(name)
@@ -127,11 +127,11 @@ class Translator:
         """
         event = next(events, None)
         while event is not None:
-            here = self._here()
+            position = self._current_place()
             following = next(events, None)
             if following is None and seq is not None:
                 self.seq = seq
-            self._place = here
+            self._place = position
             yield event
             event = following
         if seq is not None:
@@ -139,7 +139,7 @@ class Translator:
 
     @property
     def is_blank(self) -> bool:
-        """Return whether nothing that the model said has been sent."""
+        """Return whether no output of the model has been sent."""
         return not self._newest and not self._open_calls and self.seq <= FIRST_SEQ
 
     # --- stored ---
@@ -154,9 +154,9 @@ class Translator:
             if event.seq <= self.seq:
                 continue
             self.epoch = max(self.epoch, event.epoch)
-            own = self._fact(event.type, event.payload)
-            more = (beside or {}).get(event.seq, ())
-            yield from self._numbered(chain(own, more), event.seq)
+            translated = self._fact(event.type, event.payload)
+            extra = (beside or {}).get(event.seq, ())
+            yield from self._numbered(chain(translated, extra), event.seq)
 
     def orphans(self, events: Sequence[StoredEvent], epoch: int) -> set[str]:
         """
@@ -164,18 +164,19 @@ class Translator:
 
         `events` are to be sent next, `epoch` is the run's by now.
         """
-        told = {name for name, own in self._live_epochs.items() if own < epoch}
-        return told - self._stored - {one.payload.get("message_id") for one in events}
+        messages = {name for name, since in self._live_epochs.items() if since < epoch}
+        coming = {event.payload.get("message_id") for event in events}
+        return messages - self._stored - coming
 
     def drop(
-        self, messages: Collection[str], anew: Iterable[BaseEvent] = ()
+        self, messages: Collection[str], snapshots: Iterable[BaseEvent] = ()
     ) -> Iterator[BaseEvent]:
-        """Close messages that no longer count; then send what does, `anew`."""
+        """Close messages that no longer count, then send `snapshots`."""
         self._stored.update(messages)
         closed = chain.from_iterable(
             chain(self._reason(name).end(), self._text(name).end()) for name in messages
         )
-        yield from self._numbered(chain(closed, anew))
+        yield from self._numbered(chain(closed, snapshots))
 
     def _fact(self, kind: str, fact: Mapping[str, Any]) -> Iterator[BaseEvent]:
         if kind == "STEP_STARTED":
@@ -252,7 +253,7 @@ class Translator:
         """Translate a piece of text that is not stored yet, if it fits."""
         if "text" not in frame or frame["epoch"] != self.epoch:
             return
-        if not self._steps.is_told(frame["step"]):
+        if not self._steps.is_sent(frame["step"]):
             yield from self._numbered(self._live(frame))
 
     def _live(self, frame: Mapping[str, Any]) -> Iterator[BaseEvent]:
@@ -260,16 +261,16 @@ class Translator:
         if frame["reasoning"]:
             if self._text(name).sent:
                 return
-            one: Text | Reasoning = self._reason(name)
+            part: Text | Reasoning = self._reason(name)
         elif self._reason(name).is_open:
             return
         else:
-            one = self._text(name)
-        if not one.lacks(frame["text"], frame["offset"]):
+            part = self._text(name)
+        if not part.lacks(frame["text"], frame["offset"]):
             return
         self._newest, self._live_epochs[name] = name, self.epoch
         yield from self._steps.start(frame["step"])
-        yield from one.add(frame["text"], frame["offset"])
+        yield from part.add(frame["text"], frame["offset"])
 
     # --- the end ---
 

@@ -59,21 +59,21 @@ def split_blocks(text: str) -> list[Block]:
     resolved; `render` does that for the whole text.
     """
     text = normalize_text(text.removesuffix("\r"))
-    found = cut(text)
+    split = cut(text)
     references: References = {}
     blocks = [
         Block(source=source, html=closed_html(source, references), closed=True)
-        for source in found.closed
+        for source in split.closed
     ]
-    rest = text[found.end :]
-    if rest.strip(" \t\n"):
-        html = tail_html(rest, references)
-        blocks.append(Block(source=rest, html=html, closed=False))
+    tail = text[split.end :]
+    if tail.strip(" \t\n"):
+        html = tail_html(tail, references)
+        blocks.append(Block(source=tail, html=html, closed=False))
     return blocks
 
 
 def cut(text: str) -> Cut:
-    """Cut the closed blocks off a readable text, of which a new block starts."""
+    """Cut the closed blocks off a normalized text that starts with a new block."""
     complete = text[: text.rfind("\n") + 1]
     groups = _groups(block_tokens(complete), complete.split("\n"))
     if not groups:
@@ -89,11 +89,11 @@ def cut(text: str) -> Cut:
 
 
 def cut_all(text: str) -> list[str]:
-    """Cut a readable text that has come to its end into its blocks."""
+    """Cut a finished, normalized text into its blocks."""
     text += "\n"
-    found = cut(text)
-    rest = text[found.end :]
-    return found.closed + ([_without_blank_lines(rest)] if rest.strip(" \t\n") else [])
+    split = cut(text)
+    tail = text[split.end :]
+    return split.closed + ([_without_blank_lines(tail)] if tail.strip(" \t\n") else [])
 
 
 def _groups(tokens: list[Token], lines: list[str]) -> list[tuple[int, Token]]:
@@ -137,13 +137,13 @@ def closed_html(source: str, references: References) -> str:
     """Return a closed block as HTML; its definitions are added to `references`."""
     if "[" in source:
         block_tokens(source, references)
-        if references:  # the words may depend on them, so the source is no key
+        if references:  # the HTML may depend on them, so the source is not a key
             return to_html(source, references)
     return _closed.get(source, lambda: to_html(source, {}))
 
 
 def tail_html(source: str, references: References) -> str:
-    """Return an open block as HTML, no half mark in it."""
+    """Return an open block as HTML, without unfinished marks."""
     source = without_undecided_line(source)
     if not source.endswith("\n"):
         source += "\n"

@@ -26,15 +26,15 @@ class Cache(Generic[Key, Value]):
     def __init__(self, *, max_chars: int) -> None:
         self.max_chars = max_chars
         self.chars = 0
-        self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._entries: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Key, compute: Callable[[], Value]) -> Value:
         """Return the value of `key`, computed if it is not kept."""
         with self._lock:
-            if (found := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
-                return found[0]
+            if (entry := self._entries.get(key)) is not None:
+                self._entries.move_to_end(key)
+                return entry[0]
         value = compute()
         self._keep(key, value, _chars(key) + _chars(value))
         return value
@@ -43,12 +43,12 @@ class Cache(Generic[Key, Value]):
         if size > self.max_chars // 4:
             return
         with self._lock:
-            if key in self._kept:
+            if key in self._entries:
                 return
-            self._kept[key] = value, size
+            self._entries[key] = value, size
             self.chars += size
             while self.chars > self.max_chars:
-                _, (_, freed) = self._kept.popitem(last=False)
+                _, (_, freed) = self._entries.popitem(last=False)
                 self.chars -= freed
 
 

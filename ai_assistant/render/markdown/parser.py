@@ -44,7 +44,7 @@ _cleaner = nh3.Cleaner(
 
 
 def sanitise(html: str) -> str:
-    """Return `html` with nothing in it that is not on the list."""
+    """Return `html` without anything that is not on the allow-list."""
     return _cleaner.clean(html)
 
 
@@ -86,9 +86,9 @@ def without_undecided_line(text: str) -> str:
 
 
 def may_be_table_header(text: str) -> bool:
-    """Return whether `with_table_rule` is worth its parse: not within a table."""
+    """Return whether the text may end in a table header, and is worth parsing."""
     *before, last = text.rstrip("\n").rsplit("\n", 3)[-3:]
-    return "|" in last and not (len(before) == 2 and all("|" in one for one in before))
+    return "|" in last and not (len(before) == 2 and all("|" in row for row in before))
 
 
 def with_table_rule(text: str, tokens: list[Token]) -> str:
@@ -132,10 +132,10 @@ def last_text(tokens: list[Token]) -> Token | None:
 
 def trim_marks(content: str) -> str:
     """Return the text without trailing Markdown marks, which may open or close."""
-    kept = content.rstrip(_HALF_MARKS)
-    if kept.endswith("!") and content.startswith("[", len(kept)):
-        kept = kept[:-1]
-    return kept.rstrip()
+    trimmed = content.rstrip(_HALF_MARKS)
+    if trimmed.endswith("!") and content.startswith("[", len(trimmed)):
+        trimmed = trimmed[:-1]
+    return trimmed.rstrip()
 
 
 def _at_open_end(state: StateInline) -> bool:

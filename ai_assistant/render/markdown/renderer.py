@@ -1,4 +1,4 @@
-"""Where a link of the model may go, and what is shown of it."""
+"""Render the parser's tokens; classify where a link of the model may go."""
 
 import re
 from collections.abc import Sequence
@@ -43,8 +43,8 @@ def target(href: str) -> LinkTarget:
     """
     Classify where `href` goes.
 
-    Foreign is all that names a host, also without a scheme. Refused is every
-    other scheme, a host with a user name, and what parsers disagree about.
+    Foreign is any URL with a host, also without a scheme. Refused are all other
+    schemes, hosts with a user name, and URLs that parsers read differently.
     """
     if not href or _ODD.search(href):
         return REFUSED
@@ -148,8 +148,8 @@ class PanelRenderer(RendererHTML):
         label = strip_invisible(", ".join(filter(None, heads)))[
             :MAX_LABEL_CHARS
         ].strip()
-        named = f' aria-label="{escape(label)}"' if label else ""
-        return f'<div class="aia-table" tabindex="0" role="region"{named}><table>\n'
+        aria = f' aria-label="{escape(label)}"' if label else ""
+        return f'<div class="aia-table" tabindex="0" role="region"{aria}><table>\n'
 
     def table_close(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
@@ -199,9 +199,9 @@ def link_start_tag(goal: LinkTarget, css_class: str = "") -> str:
     """Return the start tag of a link to `goal`, or of a mere text."""
     if goal.kind == "refused":
         return "<span>"
-    named = f' class="{css_class}"' if css_class else ""
-    away = f' target="_blank" rel="{REL}"' if goal.kind != "local" else ""
-    return f'<a{named} href="{escape(goal.href)}"{away}>'
+    class_attribute = f' class="{css_class}"' if css_class else ""
+    target_attributes = f' target="_blank" rel="{REL}"' if goal.kind != "local" else ""
+    return f'<a{class_attribute} href="{escape(goal.href)}"{target_attributes}>'
 
 
 def close_link(goal: LinkTarget, text: str) -> str:

@@ -36,9 +36,9 @@ def _render(text: str) -> list[str]:
 
 def part_end(text: str) -> int:
     """
-    Return where the first part of a text ends: behind the line that fills it.
+    Return where the first part of a text ends: after the line that fills it.
 
-    Of a text that grows it is the end of what is known, until the part is full.
+    For a growing text it is the end of the text so far, until the part is full.
     """
     if len(text) <= PART_CHARS:
         return len(text)
@@ -91,7 +91,7 @@ def plain_html(text: str) -> str:
 TICK_S = 0.1
 LONG_CHARS = 2048  # above this, an open block is drawn less often
 OPEN_CHARS = 6_000  # above this, the end of an open block is shown as plain text
-GROWN = 4 / 3  # by so much it has grown when all of it is drawn again
+GROWN = 4 / 3  # growth after which all of it is drawn again
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,16 +120,16 @@ class BlockStream:
         self._fed: list[str] = []  # since the last look
         self._held = ""  # a line end that may be half of one
         self._open = ""  # what follows the last closed block
-        self._looked = 0  # characters of complete lines seen at the last look
+        self._parsed_chars = 0  # characters of complete lines seen at the last look
         self._closed = 0
         self._references: dict[str, Any] = {}
-        self._told: list[str] = []
+        self._block_html: list[str] = []
         self._drawn_html = ""  # of the large open block, as far as it was drawn
         self._drawn_chars = 0
 
     @property
     def open_chars(self) -> int:
-        """How much text the next look goes through again."""
+        """How many characters the next look parses again."""
         return len(self._open)
 
     @property
@@ -144,12 +144,12 @@ class BlockStream:
 
     def feed(self, delta: str) -> None:
         """Add a piece of the text."""
-        known, text = len(self._text), self._text + delta
+        length, text = len(self._text), self._text + delta
         end = part_end(text)
         self.is_cut = self.is_cut or bool(text[end:].strip())
         self._text = text[:end]
-        if end > known:
-            self._fed.append(self._text[known:])
+        if end > length:
+            self._fed.append(self._text[length:])
 
     def changes(self) -> list[BlockChange]:
         """
@@ -164,8 +164,8 @@ class BlockStream:
         changes = self._close()
         if self._open.strip(" \t\n"):
             html = self._open_html()
-            if html or self._closed < len(self._told):
-                self._tell(changes, self._closed, html, closed=False)
+            if html or self._closed < len(self._block_html):
+                self._add_change(changes, self._closed, html, closed=False)
         return changes
 
     def finish(self) -> list[BlockChange]:
@@ -177,7 +177,7 @@ class BlockStream:
         self._fed.clear()
         changes: list[BlockChange] = []
         for index, html in enumerate(render(self._text)):
-            self._tell(changes, index, html, closed=True)
+            self._add_change(changes, index, html, closed=True)
         return changes
 
     def _take(self) -> None:
@@ -189,17 +189,17 @@ class BlockStream:
     def _close(self) -> list[BlockChange]:
         changes: list[BlockChange] = []
         complete = self._open.rfind("\n") + 1
-        if complete == self._looked or self._is_large():
+        if complete == self._parsed_chars or self._is_large():
             return changes
-        found = cut(self._open)
-        for source in found.closed:
+        split = cut(self._open)
+        for source in split.closed:
             html = closed_html(source, self._references)
-            self._tell(changes, self._closed, html, closed=True)
+            self._add_change(changes, self._closed, html, closed=True)
             self._closed += 1
-        if found.closed:
+        if split.closed:
             self._drawn_chars = 0  # another block is open now
-        self._open = self._open[found.end :]
-        self._looked = complete - found.end
+        self._open = self._open[split.end :]
+        self._parsed_chars = complete - split.end
         return changes
 
     def _is_large(self) -> bool:
@@ -214,12 +214,12 @@ class BlockStream:
         self._drawn_chars = len(self._open)
         return self._drawn_html
 
-    def _tell(
+    def _add_change(
         self, changes: list[BlockChange], index: int, html: str, *, closed: bool
     ) -> None:
-        if index == len(self._told):
-            self._told.append(html)
-        elif self._told[index] == html:
+        if index == len(self._block_html):
+            self._block_html.append(html)
+        elif self._block_html[index] == html:
             return
-        self._told[index] = html
+        self._block_html[index] = html
         changes.append(BlockChange(index=index, html=html, closed=closed))

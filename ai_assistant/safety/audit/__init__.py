@@ -2,8 +2,8 @@
 The audit log: a chain of entries of what the assistant did and was refused.
 
 `record` adds an entry with a keyed hash of itself, `seal` gives it its place in the
-chain, with the hash of the one before, and `verify` finds what was altered, deleted,
-moved or cut off behind our back.
+chain, with the hash of the one before, and `verify` finds entries that were altered,
+deleted, moved or cut off.
 """
 
 from ai_assistant.safety.audit.record import came_from, record, request_ip, write_at_end

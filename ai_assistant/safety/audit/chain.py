@@ -29,7 +29,7 @@ def locked_head() -> tuple[AuditHead, str]:
     if not AuditHead.objects.filter(pk=PK).update(n=F("n")):
         AuditHead.objects.bulk_create([AuditHead(pk=PK)], ignore_conflicts=True)
         AuditHead.objects.filter(pk=PK).update(n=F("n"))
-    return _looked_at(AuditHead.objects.get(pk=PK))
+    return _checked_head(AuditHead.objects.get(pk=PK))
 
 
 def free_head() -> tuple[AuditHead, str] | None:
@@ -40,10 +40,10 @@ def free_head() -> tuple[AuditHead, str] | None:
         return locked_head()
     rows = AuditHead.objects.select_for_update(skip_locked=True)
     head = rows.filter(pk=PK).first()
-    return None if head is None else _looked_at(head)
+    return None if head is None else _checked_head(head)
 
 
-def _looked_at(head: AuditHead) -> tuple[AuditHead, str]:
+def _checked_head(head: AuditHead) -> tuple[AuditHead, str]:
     if head.mac or head.n:
         return head, "" if is_own_head(head) else ALTERED
     sealed = AuditEntry.objects.exclude(n=None)
@@ -116,8 +116,8 @@ def is_own_head(head: AuditHead) -> bool:
 
 def keys() -> list[str]:
     """Return the key that signs now, and those that signed before."""
-    own = [conf.get("AUDIT", "KEY")] if conf.get("AUDIT", "KEY") else []
-    return [*own, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    configured = [conf.get("AUDIT", "KEY")] if conf.get("AUDIT", "KEY") else []
+    return [*configured, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
 
 
 def _keyed(salt: str, fields: Mapping[str, Any], key: str) -> str:

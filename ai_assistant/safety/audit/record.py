@@ -32,18 +32,18 @@ def storable_details(details: Mapping[str, Any]) -> dict[str, Any]:
     Numbers with a fraction become texts: PostgreSQL would spell some of them
     differently, and the hash would not be theirs any more.
     """
-    plain = {str(name): _plain(value, DEPTH) for name, value in details.items()}
-    if len(json.dumps(plain)) <= ALL_CHARS:
-        return plain
-    return {name: _short(value) for name, value in plain.items()}
+    storable = {str(name): _plain(value, DEPTH) for name, value in details.items()}
+    if len(json.dumps(storable)) <= ALL_CHARS:
+        return storable
+    return {name: _short(value) for name, value in storable.items()}
 
 
 def _plain(value: Any, depth: int) -> Any:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, Mapping) and depth:
-        few = list(value.items())[:ITEMS]
-        return {_text(str(name)): _plain(item, depth - 1) for name, item in few}
+        items = list(value.items())[:ITEMS]
+        return {_text(str(name)): _plain(item, depth - 1) for name, item in items}
     if isinstance(value, list | tuple | set | frozenset) and depth:
         return [_plain(item, depth - 1) for item in list(value)[:ITEMS]]
     return _text(str(value))
@@ -165,7 +165,7 @@ def _row(entry: Entry, names: dict[Any, tuple[Any, str]]) -> AuditEntry | None:
     details = entry.details() if callable(entry.details) else entry.details or {}
     if details is None:
         return None
-    user_id, user_name = _named(entry.user, names)
+    user_id, user_name = _user_key_and_name(entry.user, names)
     if user_id is not None:
         details = {**details, "user_id": str(user_id)}
     return AuditEntry(
@@ -180,7 +180,7 @@ def _row(entry: Entry, names: dict[Any, tuple[Any, str]]) -> AuditEntry | None:
     )
 
 
-def _named(user: Any, names: dict[Any, tuple[Any, str]]) -> tuple[Any, str]:
+def _user_key_and_name(user: Any, names: dict[Any, tuple[Any, str]]) -> tuple[Any, str]:
     """Return the key and the name of a user; no key if there is none any more."""
     if user is None:
         return None, ""
@@ -188,6 +188,6 @@ def _named(user: Any, names: dict[Any, tuple[Any, str]]) -> tuple[Any, str]:
         return user.pk, user.get_username()
     if user not in names:
         model = get_user_model()
-        found = model._default_manager.filter(pk=user).first()
-        names[user] = (found.pk, found.get_username()) if found else (None, str(user))
+        owner = model._default_manager.filter(pk=user).first()
+        names[user] = (owner.pk, owner.get_username()) if owner else (None, str(user))
     return names[user]

@@ -1,4 +1,4 @@
-"""Let go of the oldest entries, so that the rest of the chain still verifies."""
+"""Seal entries, and delete the oldest so that the rest of the chain still verifies."""
 
 import logging
 from collections.abc import Callable
@@ -27,16 +27,16 @@ def forget_before(moment: datetime) -> int:
     The last entry always stays.
     """
     with transaction.atomic():
-        head, wrong = locked_head()
+        head, fault = locked_head()
         # Only an unbroken start: what is out of order is not swept away.
-        kept = (
+        first_kept = (
             AuditEntry.objects.filter(n__gte=head.first, created_at__gte=moment)
             .order_by("n")
             .first()
         )
-        last = head.n if kept is None else kept.place
+        last = head.n if first_kept is None else first_kept.place
         count = last - head.first
-        if wrong or count <= 0:
+        if fault or count <= 0:
             return 0
         first = AuditEntry.objects.filter(n=last).first()
         if first is None:
@@ -68,12 +68,12 @@ def seal_entries() -> int:
         free = free_head()
         if free is None:
             return 0
-        head, wrong = free
+        head, fault = free
         rows = list(_rows())
         if not rows:
             return 0
-        if wrong:
-            _note(head, wrong)
+        if fault:
+            _note(head, fault)
         for row in rows:
             if not is_own_hash(row):
                 _note(head, FORGED)
@@ -114,7 +114,7 @@ def anchor_later(n: int, own_hash: str) -> None:
 
 
 def _rows() -> AuditQuerySet:
-    # Those that others hold, as the deletion of their user does, come next time.
+    # Entries that are locked, as while their user is deleted, come next time.
     skips = connection.features.has_select_for_update_skip_locked
     return unsealed_entries().select_for_update(skip_locked=skips)[:SEALED_AT_ONCE]
 

@@ -53,7 +53,7 @@ def verify(*, anchor: tuple[int, str] | None = None) -> VerifiedLog:
     head does not, an older state of the whole database put back.
     """
     head = AuditHead.objects.filter(pk=PK).first() or AuditHead(pk=PK)
-    found: list[AuditFinding] = []
+    findings: list[AuditFinding] = []
     count = 0
     expected = head.first
     previous: str | None = head.first_previous  # None: not known
@@ -61,28 +61,28 @@ def verify(*, anchor: tuple[int, str] | None = None) -> VerifiedLog:
     for entry in entries.iterator(chunk_size=CHUNK):
         count += 1
         is_own = is_own_hash(entry)
-        found += _looked_at(entry, expected, previous, is_own=is_own)
+        findings += _check_entry(entry, expected, previous, is_own=is_own)
         # After an altered entry, it is unknown what the next one followed.
         expected, previous = entry.place + 1, entry.hash if is_own else None
-        if len(found) >= MOST:
+        if len(findings) >= MOST:
             break
     else:
-        found += _end(head, expected, previous)
-    found += _begun_anew(head)
-    found += _not_sealed(head)
+        findings += _end(head, expected, previous)
+    findings += _check_emptied(head)
+    findings += _check_unsealed(head)
     if anchor is not None:
-        found += _anchored(*anchor, head)
+        findings += _check_anchor(*anchor, head)
     return VerifiedLog(
         count=count,
         n=head.n,
         hash=head.hash,
         unsealed=unsealed_entries().count(),
         unsealed_s=behind_s(),
-        findings=tuple(found[:MOST]),
+        findings=tuple(findings[:MOST]),
     )
 
 
-def _looked_at(
+def _check_entry(
     entry: AuditEntry, expected: int, previous: str | None, *, is_own: bool
 ) -> Iterator[AuditFinding]:
     n = entry.place
@@ -92,7 +92,7 @@ def _looked_at(
     if n > expected:
         yield _missing(expected, n - 1)
     if not is_own:
-        yield AuditFinding(n, _altered(entry))
+        yield AuditFinding(n, _alteration_text(entry))
         return
     if n == expected and previous not in (None, entry.previous):
         yield AuditFinding(n, f"Entry {n} does not follow the one before it.")
@@ -115,13 +115,13 @@ def _is_of_another(entry: AuditEntry) -> bool:
     return entry.user_id is not None and str(entry.user_id) != user_id
 
 
-def _altered(entry: AuditEntry) -> str:
+def _alteration_text(entry: AuditEntry) -> str:
     """Return the finding about an entry whose hash is not its own."""
     before = AuditEntry.objects.filter(hash=entry.previous).first()
     # Of a moved one the hash is right for the place where it was.
     places = [before.place + 1, before.place] if before is not None else []
-    near = range(max(1, entry.place - MOST), entry.place + MOST + 1)
-    for n in [*places, *near]:
+    neighbours = range(max(1, entry.place - MOST), entry.place + MOST + 1)
+    for n in [*places, *neighbours]:
         if n != entry.n and is_own_hash(entry, n=n):
             return f"Entry {entry.n} was moved: it was written as entry {n}."
     return f"Entry {entry.n} was altered."
@@ -143,16 +143,16 @@ def _end(
     if head.mac and not is_own_head(head):
         yield AuditFinding(head.n, "The end of the log was altered.")
     beyond = AuditEntry.objects.filter(n__gt=head.n).order_by("n").first()
-    now = AuditHead.objects.filter(pk=PK).values_list("n", flat=True).first() or 0
-    if beyond is not None and now < beyond.place:
+    last_n = AuditHead.objects.filter(pk=PK).values_list("n", flat=True).first() or 0
+    if beyond is not None and last_n < beyond.place:
         yield AuditFinding(
             beyond.place,
-            f"Entry {beyond.n} is after the end of the log, which is {now}.",
+            f"Entry {beyond.n} is after the end of the log, which is {last_n}.",
         )
 
 
-def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
-    """Find that the log was emptied: what it had entries about still exists."""
+def _check_emptied(head: AuditHead) -> Iterator[AuditFinding]:
+    """Find an emptied log: objects that it had entries about still exist."""
     first = AuditEntry.objects.order_by("id").first()
     change = ChangeSet.objects.order_by("created_at").first()
     if change is None or head.first > 1:  # what is older was purged
@@ -168,8 +168,8 @@ def _begun_anew(head: AuditHead) -> Iterator[AuditFinding]:
         )
 
 
-def _not_sealed(head: AuditHead) -> Iterator[AuditFinding]:
-    """Look at what is not sealed yet: it shows when it is altered, not when it is gone."""
+def _check_unsealed(head: AuditHead) -> Iterator[AuditFinding]:
+    """Check the unsealed entries: an altered one is found, a deleted one is not."""
     for entry in unsealed_entries().iterator(chunk_size=CHUNK):
         if not is_own_hash(entry) or _is_of_another(entry):
             yield AuditFinding(
@@ -179,7 +179,7 @@ def _not_sealed(head: AuditHead) -> Iterator[AuditFinding]:
             )
 
 
-def _anchored(n: int, own_hash: str, head: AuditHead) -> Iterator[AuditFinding]:
+def _check_anchor(n: int, own_hash: str, head: AuditHead) -> Iterator[AuditFinding]:
     if n > head.n:
         yield AuditFinding(n, f"The log ends at {head.n}, but entry {n} was written.")
         return

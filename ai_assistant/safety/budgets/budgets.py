@@ -43,8 +43,8 @@ def window(kind: str, now: datetime) -> BudgetWindow:
             return BudgetWindow(since=midnight, opens_at=midnight + timedelta(days=1))
         case Budget.Window.MONTH:
             first = midnight.replace(day=1)
-            later = first + timedelta(days=32)
-            return BudgetWindow(since=first, opens_at=later.replace(day=1))
+            next_month = first + timedelta(days=32)
+            return BudgetWindow(since=first, opens_at=next_month.replace(day=1))
         case _:
             return BudgetWindow()
 
@@ -77,16 +77,18 @@ def budgets_for(user: Any) -> list[Budget]:
     """
     Return the budgets that hold for `user`; one query, if groups have none.
 
-    Those of the settings are no rows: they have no key. A budget for this user alone
-    takes the place of that for each user in the same time.
+    Budgets from the settings are not rows: they have no key. A budget for this user
+    alone replaces the one for every user in the same window.
     """
     rows = _rows(user) if budget_rows.get() else ()
-    found = [*_of_settings(user), *rows]
-    own = {one.window for one in found if one.user}
+    budgets = [*_of_settings(user), *rows]
+    own_windows = {budget.window for budget in budgets if budget.user}
     return [
-        one
-        for one in found
-        if one.scope != Budget.Scope.USER or one.user or one.window not in own
+        budget
+        for budget in budgets
+        if budget.scope != Budget.Scope.USER
+        or budget.user
+        or budget.window not in own_windows
     ]
 
 
@@ -99,36 +101,40 @@ def used_amount(budget: Budget, spender: Spender, now: datetime) -> Amount:
 
 
 def _of_settings(user: Any) -> list[Budget]:
-    own = conf.get("BUDGETS")
-    mine = [one for one in own if one.get("user") in (None, "", user.get_username())]
-    if any(one.get("group") for one in mine):
+    configured = conf.get("BUDGETS")
+    settings = [
+        setting
+        for setting in configured
+        if setting.get("user") in (None, "", user.get_username())
+    ]
+    if any(setting.get("group") for setting in settings):
         groups = {None, "", *_groups(user).values_list("name", flat=True)}
-        mine = [one for one in mine if one.get("group") in groups]
-    return [_of_setting(one, user) for one in mine]
+        settings = [setting for setting in settings if setting.get("group") in groups]
+    return [_of_setting(setting, user) for setting in settings]
 
 
-def _of_setting(one: Mapping[str, Any], user: Any) -> Budget:
-    tokens, usd = one.get("tokens"), one.get("usd")
+def _of_setting(setting: Mapping[str, Any], user: Any) -> Budget:
+    tokens, usd = setting.get("tokens"), setting.get("usd")
     return Budget(
-        scope=one["scope"],
-        window=one["window"],
+        scope=setting["scope"],
+        window=setting["window"],
         tokens=None if tokens is None else int(tokens),
         usd=None if usd is None else Decimal(str(usd)),
-        group=Group(name=one["group"]) if one.get("group") else None,
-        user=user if one.get("user") else None,
+        group=Group(name=setting["group"]) if setting.get("group") else None,
+        user=user if setting.get("user") else None,
     )
 
 
 def _rows(user: Any) -> QuerySet[Budget]:
-    whose = Q(group=None) | Q(group__in=_groups(user))
-    mine = whose & (Q(user=None) | Q(user_id=user.pk))
-    return Budget.objects.filter(mine).select_related("group", "user")
+    group_condition = Q(group=None) | Q(group__in=_groups(user))
+    condition = group_condition & (Q(user=None) | Q(user_id=user.pk))
+    return Budget.objects.filter(condition).select_related("group", "user")
 
 
 def _groups(user: Any) -> QuerySet[Group]:
     """Return the groups of a user; a site's own user model may have none."""
-    own = getattr(user, "groups", None)
-    return Group.objects.none() if own is None else own.all()
+    groups = getattr(user, "groups", None)
+    return Group.objects.none() if groups is None else groups.all()
 
 
 def _counted(budget: Budget, spender: Spender, now: datetime) -> QuerySet[UsageLedger]:

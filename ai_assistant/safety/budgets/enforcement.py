@@ -25,22 +25,22 @@ OUTPUT_OPTIONS = ("max_completion_tokens", "max_tokens")
 
 
 def tokens_of(chars: int) -> int:
-    """Return how many tokens a text of so many characters has at most, about."""
+    """Return about how many tokens a text of so many characters has at most."""
     return -(-chars // CHARS_PER_TOKEN)
 
 
 def input_tokens(request: ModelRequest) -> int:
-    """Return how many tokens a request has, about."""
-    told = json.dumps([request.messages, request.tools], ensure_ascii=False)
-    return tokens_of(len(told))
+    """Return about how many tokens a request has."""
+    payload = json.dumps([request.messages, request.tools], ensure_ascii=False)
+    return tokens_of(len(payload))
 
 
 def output_tokens(options: Mapping[str, Any]) -> int:
     """Return how many tokens a reply may have: the limit it is sent with, if any."""
     for name in OUTPUT_OPTIONS:
-        most = options.get(name)
-        if isinstance(most, int) and most > 0:
-            return most
+        limit = options.get(name)
+        if isinstance(limit, int) and limit > 0:
+            return limit
     return RESERVE_OUTPUT_TOKENS
 
 
@@ -60,29 +60,29 @@ def require_budget(
     that opens last is named, since waiting for another one would not help.
     """
     now = clock.now()
-    more = Amount() if is_counted else needed
+    extra = Amount() if is_counted else needed
     full = [
-        one
-        for one in budgets
-        if _exceeds(_sum(used_amount(one, spender, now), more), one)
+        budget
+        for budget in budgets
+        if _exceeds(_sum(used_amount(budget, spender, now), extra), budget)
     ]
     if not full:
         return
-    for one in full:
-        if _exceeds(least, one):
-            raise Limited(too_small(one))
-    for one in full:
-        if _exceeds(needed, one):
-            raise Limited(too_large(one))
-    last = max(full, key=lambda one: _opens(one, now))
+    for budget in full:
+        if _exceeds(least, budget):
+            raise Limited(too_small(budget))
+    for budget in full:
+        if _exceeds(needed, budget):
+            raise Limited(too_large(budget))
+    last = max(full, key=lambda budget: _opens(budget, now))
     sentence = used_up(last)
     if last.scope == Budget.Scope.RUN:
         sentence += " " + _("Ask it to continue.")
     raise Limited(sentence, window(last.window, now).opens_at, now=now)
 
 
-def _sum(one: Amount, other: Amount) -> Amount:
-    return Amount(tokens=one.tokens + other.tokens, usd=one.usd + other.usd)
+def _sum(first: Amount, second: Amount) -> Amount:
+    return Amount(tokens=first.tokens + second.tokens, usd=first.usd + second.usd)
 
 
 def _opens(budget: Budget, now: datetime) -> float:

@@ -28,7 +28,7 @@ class CallCost:
 
 
 def reserve(run: Run, cost: CallCost) -> UsageLedger:
-    """Put a call into the ledger that is about to be made."""
+    """Reserve the cost of a call that is about to be made."""
     return UsageLedger.objects.create(
         run=run,
         user_id=run.user_id,
@@ -47,7 +47,7 @@ def reserve(run: Run, cost: CallCost) -> UsageLedger:
 
 def settle(run: Run, index: int, usage: Usage, *, model: str, said_chars: int) -> None:
     """
-    Write what the call for step `index` took.
+    Record the cost of the call for step `index`.
 
     A provider that does not count leaves the estimate of the request and the
     length of the reply. Call it in the transaction that stores the reply.
@@ -68,7 +68,7 @@ def settle(run: Run, index: int, usage: Usage, *, model: str, said_chars: int) -
 
 def settle_open(run: Run, *, said_chars: int = 0) -> None:
     """
-    Settle calls of the run that were cut off, by their estimate.
+    Settle the run's interrupted calls by their estimate.
 
     `said_chars` is how much of a reply had come. Requires the lease.
     """
@@ -78,7 +78,7 @@ def settle_open(run: Run, *, said_chars: int = 0) -> None:
 
 
 def release(row: UsageLedger) -> None:
-    """Give back what was reserved for a call that has used nothing."""
+    """Release the reservation of a call that has used nothing."""
     _open().filter(pk=row.pk).update(
         **dict.fromkeys(("tokens", "usd", "input_tokens", "output_tokens"), 0),
         cost_usd=None,
@@ -89,17 +89,17 @@ def release(row: UsageLedger) -> None:
 
 def settle_left_behind() -> int:
     """
-    Settle at their estimate the calls whose run is not under way any more.
+    Settle by their estimate the calls whose run is no longer active.
 
-    Of a process that died, or a conversation that was deleted meanwhile. Return
-    how many there were; writes only if there are some. Call it in a transaction.
+    Their process died, or their conversation was deleted meanwhile. Return how many
+    there were; writes only if there are some. Call it in a transaction.
     """
     under_way = Q(run__state=RunState.RUNNING, run__epoch=F("epoch"))
-    left = list(_open().exclude(under_way).values_list("pk", flat=True)[:HELD_AT_ONCE])
-    if not left:
+    pks = list(_open().exclude(under_way).values_list("pk", flat=True)[:HELD_AT_ONCE])
+    if not pks:
         return 0
-    still = free(_open().filter(pk__in=left))
-    return still.update(state=State.SETTLED, settled_at=Now())
+    unlocked = free(_open().filter(pk__in=pks))
+    return unlocked.update(state=State.SETTLED, settled_at=Now())
 
 
 def _open() -> QuerySet[UsageLedger]:

@@ -25,7 +25,7 @@ def amount_words(budget: Budget) -> str:
 
 def used_up(budget: Budget) -> str:
     """Return the sentence that says which budget is used up."""
-    whose = {
+    sentences = {
         Budget.Scope.RUN: _("The budget of one answer, %(amount)s, is used up."),
         Budget.Scope.USER: _("Your budget of %(amount)s %(time)s is used up."),
         Budget.Scope.GROUP: _(
@@ -35,15 +35,15 @@ def used_up(budget: Budget) -> str:
             "The budget of this site, %(amount)s %(time)s, is used up."
         ),
     }
-    return whose[Budget.Scope(budget.scope)] % _names(budget)
+    return sentences[Budget.Scope(budget.scope)] % _text_values(budget)
 
 
 def too_large(budget: Budget) -> str:
-    """Return the sentence for what does not even fit into the whole budget."""
+    """Return the sentence for a request that exceeds the whole budget."""
     return _(
         "This needs more than the whole budget of %(amount)s. Ask for less, or "
         "begin a new conversation."
-    ) % _names(budget)
+    ) % _text_values(budget)
 
 
 def too_small(budget: Budget) -> str:
@@ -59,7 +59,7 @@ def too_small(budget: Budget) -> str:
             "Whoever runs this site can raise it in its settings."
         )
     )
-    return sentence % _names(budget)
+    return sentence % _text_values(budget)
 
 
 def opens_again_text(opens_at: datetime | None) -> str:
@@ -75,7 +75,7 @@ def opens_again_text(opens_at: datetime | None) -> str:
     }
 
 
-def _names(budget: Budget) -> dict[str, str]:
+def _text_values(budget: Budget) -> dict[str, str]:
     times = {
         Budget.Window.MINUTE: _("a minute"),
         Budget.Window.DAY: _("a day"),

@@ -76,10 +76,10 @@ def site_key(secret: str | bytes, purpose: str) -> bytes:
 
 def is_revoked(token_id: UUID) -> bool:
     """
-    Return whether the token was revoked, or is there no more.
+    Return whether the token was revoked or no longer exists.
 
-    One that has only expired is not: as a session that expires, it stops nothing but
-    writes; the run knows its end (`Run.session_expires_at`).
+    An expired token does not count: like an expired session, it stops writes only; the
+    run knows its end (`Run.session_expires_at`).
     """
     return not AccessToken.objects.filter(pk=token_id, revoked_at=None).exists()
 
@@ -105,22 +105,22 @@ def kept_key(session: Any) -> str:
     return encrypted(key.encode(), PURPOSE)
 
 
-def is_removed(kept: str) -> bool:
+def is_removed(sealed_key: str) -> bool:
     """
-    Return whether the session of a kept key is in the store no more.
+    Return whether the session of a stored key is no longer in the session store.
 
-    False if no key is kept. Raise SessionsAway if the store cannot be reached.
+    False without a key. Raise SessionStoreUnavailable if the store cannot be reached.
     """
-    if not kept:
+    if not sealed_key:
         return False
     try:
-        key = decrypted(kept, PURPOSE).decode()
+        key = decrypted(sealed_key, PURPOSE).decode()
     except CannotUnseal:
         return True  # the keys of the site that had signed it are gone
     try:
         return not session_store()().exists(key)
     except DatabaseFailure:
-        raise  # of the transaction around it, which knows what to do
+        raise  # the enclosing transaction handles it
     except Exception as error:
         raise SessionStoreUnavailable(f"The session store failed: {error}") from error
 
@@ -154,7 +154,7 @@ class SessionStamp:
     ip: str = ""  # for the audit log, if the site wants it there
 
     def ends_at(self) -> datetime | None:
-        """Return when it ends, by the clock of all processes. Asks the database."""
+        """Return when the session ends, by the database's clock. Asks the database."""
         if self.lasts_s is None:
             return self.expires_at
         return clock.now() + timedelta(seconds=self.lasts_s)
@@ -203,17 +203,19 @@ def session_digest(session_key: str) -> str:
 
 
 def password_digest(user: Any) -> str:
-    """Return the digest of what changes when the password does."""
-    own = getattr(user, "get_session_auth_hash", None)
-    return salted_hmac(SALT, own(), algorithm="sha256").hexdigest() if own else ""
+    """Return a digest that changes with the password."""
+    get_hash = getattr(user, "get_session_auth_hash", None)
+    if not get_hash:
+        return ""
+    return salted_hmac(SALT, get_hash(), algorithm="sha256").hexdigest()
 
 
 def check_user(run: Run | QueuedMessage, user: Any) -> None:
     """
-    Raise Revoked if `user`, loaded now, may not continue `run`.
+    Raise AccessRevoked if `user`, loaded now, may not continue `run`.
 
-    A sign-out stops the runs of its session at once; here is seen that the session
-    was removed without one. Whether it is there cannot always be asked.
+    A sign-out stops the runs of its session at once; this finds sessions that were
+    removed without one. The store cannot always be asked.
     """
     if user is None or not user.is_active:
         raise AccessRevoked("deactivated", _("Stopped: the account was deactivated."))
@@ -233,9 +235,9 @@ def check_user(run: Run | QueuedMessage, user: Any) -> None:
 
 def check_may_write(run: Run | QueuedMessage) -> None:
     """
-    Raise Refused if the session has expired, or cannot be asked for just now.
+    Raise Refused if the session has expired, or its store is unavailable.
 
-    Then nothing is written. Raise Revoked if it was removed: the run ends.
+    Then nothing is written. Raise AccessRevoked if it was removed: the run ends.
     """
     if _has_expired(run):
         raise Refused(
@@ -256,7 +258,7 @@ def check_may_write(run: Run | QueuedMessage) -> None:
 
 
 def _check_session(run: Run | QueuedMessage) -> None:
-    """Raise Revoked if the session was removed from the store before its time."""
+    """Raise AccessRevoked if the session was removed from the store early."""
     if not _has_expired(run) and is_removed(run.session_sealed):
         raise AccessRevoked("session_removed", _("Stopped: your session has ended."))
 

@@ -62,8 +62,8 @@ def store_new(token: AccessToken, *, by: Any = None, ip: str = "") -> str:
 
     `by` is the user who makes it, None for an operator. Raise Refused wrong_scopes.
     """
-    wrong = sorted(set(token.scopes) - set(Scope.values))
-    if wrong or not token.scopes:
+    unknown = sorted(set(token.scopes) - set(Scope.values))
+    if unknown or not token.scopes:
         raise Refused(
             "wrong_scopes",
             _("The scopes “%(given)s” are not valid. Give one or more of: %(known)s.")
@@ -73,7 +73,7 @@ def store_new(token: AccessToken, *, by: Any = None, ip: str = "") -> str:
             },
         )
     secret = MARK + secrets.token_urlsafe(SECRET_BYTES)
-    token.scopes = [one for one in Scope.values if one in token.scopes]
+    token.scopes = [scope for scope in Scope.values if scope in token.scopes]
     token.digest, token.prefix = _digest(secret), secret[:PREFIX_CHARS]
     token.password_digest = password_digest(token.user)
     with transaction.atomic():
@@ -88,33 +88,33 @@ def end_after(days: int | None) -> datetime | None:
 
     Raise Refused wrong_days if the site does not allow it.
     """
-    own = conf.get("TOKENS", "MAX_DAYS")
-    if days is None and own is None:
+    configured = conf.get("TOKENS", "MAX_DAYS")
+    if days is None and configured is None:
         return None
-    most = MOST_DAYS if own is None else own
+    limit = MOST_DAYS if configured is None else configured
     if days is None:
         raise Refused(
             "wrong_days",
             _("A token must expire on this site. Give its days, at most %(most)s.")
-            % {"most": f"{most:g}"},
+            % {"most": f"{limit:g}"},
         )
-    if not 1 <= days <= most:
+    if not 1 <= days <= limit:
         raise Refused(
             "wrong_days",
             _("“%(days)s” is not valid. Give a number of days from 1 to %(most)s.")
-            % {"days": days, "most": f"{most:g}"},
+            % {"days": days, "most": f"{limit:g}"},
         )
     return clock.now() + timedelta(days=days)
 
 
 def find_token(secret: str) -> AccessToken | None:
-    """Return the token with this secret, good or not, its user loaded."""
+    """Return the token with this secret, valid or not, its user loaded."""
     tokens = AccessToken.objects.select_related("user")
     return tokens.filter(digest=_digest(secret)).first()
 
 
 def find_valid_token(secret: str) -> AccessToken | None:
-    """Return the good token with this secret, its user loaded; None if there is none."""
+    """Return the valid token with this secret, its user loaded, or None."""
     token = find_token(secret)
     return token if token is not None and state_of(token) == State.GOOD else None
 
@@ -131,13 +131,13 @@ def state_of(token: AccessToken) -> State:
 
 
 def note_use(token: AccessToken) -> None:
-    """Write down that the token is used now."""
+    """Record that the token is used now."""
     late = Q(last_used_at=None) | Q(last_used_at__lt=Now() - USED_EVERY)
     AccessToken.objects.filter(late, pk=token.pk).update(last_used_at=Now())
 
 
 def note_refusal(token: AccessToken, state: State, ip: str = "") -> None:
-    """Write down that the token was sent though it is not good, once an hour."""
+    """Record that an invalid token was sent, once an hour."""
     late = Q(refused_at=None) | Q(refused_at__lt=Now() - REFUSED_EVERY)
     with transaction.atomic():
         if AccessToken.objects.filter(late, pk=token.pk).update(refused_at=Now()):
@@ -147,15 +147,14 @@ def note_refusal(token: AccessToken, state: State, ip: str = "") -> None:
 
 def mark_revoked(token: AccessToken, *, by: Any = None, ip: str = "") -> bool:
     """
-    Let the token be good for nothing from now on. False if it was revoked before.
+    Revoke the token. Return False if it was revoked before.
 
-    What it has started continues until its next check: see
-    `engine.lifecycle.revocation`.
+    Its runs continue until their next check: see `engine.lifecycle.revocation`.
     """
     with transaction.atomic():
-        standing = AccessToken.objects.filter(pk=token.pk, revoked_at=None)
+        valid = AccessToken.objects.filter(pk=token.pk, revoked_at=None)
         token.revoked_at = clock.now()
-        if not standing.update(revoked_at=token.revoked_at):
+        if not valid.update(revoked_at=token.revoked_at):
             return False
         record("token.revoked", user=by, details=token_audit_facts(token), ip=ip)
     return True
@@ -185,9 +184,9 @@ def token_audit_facts(token: AccessToken) -> dict[str, Any]:
 
 
 def _has_same_password(token: AccessToken) -> bool:
-    """Return whether the password is that of the token's first day."""
-    own = password_digest(token.user)
-    if constant_time_compare(token.password_digest, own):
+    """Return whether the password is still the one the token was created with."""
+    digest = password_digest(token.user)
+    if constant_time_compare(token.password_digest, digest):
         return True
     # Only the site's key may have been changed since: as sessions, it goes along.
     user: Any = token.user
@@ -195,7 +194,7 @@ def _has_same_password(token: AccessToken) -> bool:
     for key, value in zip(settings.SECRET_KEY_FALLBACKS, fallbacks, strict=False):
         former = salted_hmac(SALT, value, secret=key, algorithm="sha256").hexdigest()
         if constant_time_compare(token.password_digest, former):
-            token.password_digest = own
+            token.password_digest = digest
             token.save(update_fields=["password_digest"])
             return True
     return False

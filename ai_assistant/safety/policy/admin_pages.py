@@ -32,10 +32,10 @@ OF_DJANGO = "django.contrib.admin."
 
 def is_overridden(model_admin: Any, *names: str) -> bool:
     """Return whether the site overrides one of these methods of the ModelAdmin."""
-    own = type(model_admin)
+    cls = type(model_admin)
     return any(
         name in vars(model_admin)
-        or not getattr(getattr(own, name), "__module__", "").startswith(OF_DJANGO)
+        or not getattr(getattr(cls, name), "__module__", "").startswith(OF_DJANGO)
         for name in names
     )
 
@@ -43,30 +43,30 @@ def is_overridden(model_admin: Any, *names: str) -> bool:
 def is_own_page(model_admin: Any, request: HttpRequest, page: Page) -> bool:
     """Return whether the page of the request, which has a match, is the site's code."""
     match: Any = request.resolver_match
-    own = getattr(match.func, "model_admin", None)
-    return own is not model_admin or is_overridden(model_admin, *VIEWS[page])
+    view_admin = getattr(match.func, "model_admin", None)
+    return view_admin is not model_admin or is_overridden(model_admin, *VIEWS[page])
 
 
 def shown_page(model_admin: Any, request: HttpRequest) -> Any:
     """
-    Return the answer of the page of `request` to somebody who looks at it.
+    Return the response of the page of `request` to a GET.
 
     None if it does not open. Its template is not drawn, and what it writes is rolled
     back: no person has decided to open it.
     """
-    asked = copy(request)
-    asked.method = "GET"
-    asked.META = {**request.META, "REQUEST_METHOD": "GET"}
-    if not hasattr(asked, "_messages"):
-        asked._messages = CookieStorage(asked)  # type: ignore[attr-defined]
+    page_request = copy(request)
+    page_request.method = "GET"
+    page_request.META = {**request.META, "REQUEST_METHOD": "GET"}
+    if not hasattr(page_request, "_messages"):
+        page_request._messages = CookieStorage(page_request)  # type: ignore[attr-defined]
     using = router.db_for_write(model_admin.model)
     try:
         with transaction.atomic(using=using):
-            response: Any = page_response(asked)
+            response: Any = page_response(page_request)
             transaction.set_rollback(True, using=using)
     except (PermissionDenied, Http404):
         return None
-    except Exception:  # code of the site, which may need more than there is
+    except Exception:  # code of the site, which may need more than this request has
         logger.exception("the page %r could not be asked", request.path)
         return None
     opens = response.status_code == 200 and hasattr(response, "context_data")
@@ -117,49 +117,49 @@ def rows_of_changelist(model_admin: Any, request: HttpRequest) -> QuerySet[Any] 
 def rows_on_page(model_admin: Any, response: Any) -> QuerySet[Any] | None:
     """Return the rows of a page of the site's own: of its list, or its only object."""
     context, request = response.context_data or {}, response._request  # noqa: SLF001
-    shown, only = context.get("cl"), context.get("original")
-    if isinstance(shown, ChangeList):
-        return _rows(shown, request)
-    if isinstance(only, model_admin.model):
-        return model_admin.get_queryset(request).filter(pk=only.pk)  # type: ignore[no-any-return]
+    changelist, original = context.get("cl"), context.get("original")
+    if isinstance(changelist, ChangeList):
+        return _rows(changelist, request)
+    if isinstance(original, model_admin.model):
+        return model_admin.get_queryset(request).filter(pk=original.pk)  # type: ignore[no-any-return]
     return None
 
 
 def _rows(changelist: Any, request: HttpRequest) -> QuerySet[Any]:
     """Return the rows that a ChangeList shows by some choice of its filters."""
-    root, shown = changelist.root_queryset, changelist.result_list
-    if not isinstance(shown, QuerySet) or not _is_usual(changelist, request):
-        return root.filter(pk__in=[one.pk for one in shown])  # type: ignore[no-any-return]
+    root, shown_rows = changelist.root_queryset, changelist.result_list
+    if not isinstance(shown_rows, QuerySet) or not _is_usual(changelist, request):
+        return root.filter(pk__in=[obj.pk for obj in shown_rows])  # type: ignore[no-any-return]
     changelist.list_filter, changelist.query = (), ""
     changelist.params, changelist.filter_params = {}, {}
     rows = changelist.get_queryset(request)
     if rows.query.is_sliced:
-        return root.filter(pk__in=[one.pk for one in rows])  # type: ignore[no-any-return]
+        return root.filter(pk__in=[row.pk for row in rows])  # type: ignore[no-any-return]
     return rows  # type: ignore[no-any-return]
 
 
 def _is_usual(changelist: Any, request: HttpRequest) -> bool:
     """Return whether the page shows the rows of the ChangeList's `get_queryset`."""
-    said = _sql(changelist.get_queryset(request))
-    shown = [_sql(rows) for rows in (changelist.result_list, changelist.queryset)]
-    if all(one == said for one in shown):
+    expected = _sql(changelist.get_queryset(request))
+    queries = [_sql(rows) for rows in (changelist.result_list, changelist.queryset)]
+    if all(query == expected for query in queries):
         return True
-    again = _sql(changelist.get_queryset(request))
-    return all(_differs_by_clock(one, said, again) for one in shown)
+    repeated = _sql(changelist.get_queryset(request))
+    return all(_differs_by_clock(query, expected, repeated) for query in queries)
 
 
-def _differs_by_clock(shown: Sql, said: Sql, again: Sql) -> bool:
+def _differs_by_clock(query: Sql, expected: Sql, rerun: Sql) -> bool:
     """Return whether the queries differ only in moments that come from the clock."""
-    if not shown[0] == said[0] == again[0]:
+    if not query[0] == expected[0] == rerun[0]:
         return False
     return all(
-        value == then or (then != later and _is_just_before(value, then))
-        for value, then, later in zip(shown[1], said[1], again[1], strict=True)
+        value == earlier or (earlier != later and _is_just_before(value, earlier))
+        for value, earlier, later in zip(query[1], expected[1], rerun[1], strict=True)
     )
 
 
-def _is_just_before(value: object, then: object) -> bool:
-    before, after = _moment(value), _moment(then)
+def _is_just_before(value: object, moment: object) -> bool:
+    before, after = _moment(value), _moment(moment)
     if before is None or after is None:
         return False
     return timedelta(0) <= after - before <= LONGEST_PAGE

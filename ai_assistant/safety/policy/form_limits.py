@@ -37,8 +37,8 @@ def may_limit(model_admin: Any, field: Any) -> bool:
 
 def says_itself(model_admin: Any) -> bool:
     """Return whether the form is code of the site, and may decide by the object."""
-    asked = FORM if hasattr(model_admin, "get_form") else ROW_FORM
-    return model_admin.form is not forms.ModelForm or is_overridden(model_admin, *asked)
+    hooks = FORM if hasattr(model_admin, "get_form") else ROW_FORM
+    return model_admin.form is not forms.ModelForm or is_overridden(model_admin, *hooks)
 
 
 def form_limited_fields(
@@ -48,12 +48,12 @@ def form_limited_fields(
     fields: Iterable[Any],
 ) -> Limits:
     """
-    Return what the page of `obj` names of those of `fields` that its form limits.
+    Return the limits of `fields` on the page of `obj`, where its form has any.
 
     `request` is one of that page.
     """
-    asked = [field for field in fields if may_limit(model_admin, field)]
-    if not asked or not model_admin.has_change_permission(request, obj):
+    limitable = [field for field in fields if may_limit(model_admin, field)]
+    if not limitable or not model_admin.has_change_permission(request, obj):
         return {}  # all fields are read-only then: these name everything
     form = value_or(
         None,
@@ -61,7 +61,7 @@ def form_limited_fields(
         "the form of %r could not be made",
         model_admin,
     )
-    return form_limits(form, asked)
+    return form_limits(form, limitable)
 
 
 def admin_form_class(model_admin: Any, request: HttpRequest, obj: Model | None) -> Any:
@@ -74,8 +74,10 @@ def form_limits(form: Any, fields: Iterable[Any]) -> Limits:
     """Return what a form names of these fields; nothing at all if there is no form."""
     if form is None:
         return {field.name: () for field in fields}
-    found = {field.name: _named(form.fields.get(field.name), field) for field in fields}
-    return {name: limit for name, limit in found.items() if limit is not None}
+    limits = {
+        field.name: _limit(form.fields.get(field.name), field) for field in fields
+    }
+    return {name: limit for name, limit in limits.items() if limit is not None}
 
 
 def named_among(limit: Any, values: Iterable[Any], name: str = "pk") -> set[Any]:
@@ -84,8 +86,8 @@ def named_among(limit: Any, values: Iterable[Any], name: str = "pk") -> set[Any]
         return {value for value in values if str(value) in limit}
     if limit.query.is_sliced or limit.query.combinator:
         return {*values} & {*limit.values_list(name, flat=True)}
-    found = limit.order_by().filter(**{f"{name}__in": [*values]})
-    return set(found.values_list(name, flat=True))
+    queryset = limit.order_by().filter(**{f"{name}__in": [*values]})
+    return set(queryset.values_list(name, flat=True))
 
 
 def names_value(limit: Any, field: Any, value: Any) -> bool:
@@ -116,17 +118,17 @@ def _hides(model: Any) -> bool:
     return not manager.get_queryset.__module__.startswith("django.db.")
 
 
-def _named(own: Any, field: Any) -> Any:
+def _limit(form_field: Any, field: Any) -> Any:
     """Return what a field of a form names; None if that is all, as where it is read-only."""
-    if own is None:
+    if form_field is None:
         return None
-    if isinstance(own, forms.ModelChoiceField):
+    if isinstance(form_field, forms.ModelChoiceField):
         # An input for ids shows them, whatever they lead to.
         raw_id = ForeignKeyRawIdWidget | ManyToManyRawIdWidget
-        if isinstance(unwrapped_widget(own.widget), raw_id):
+        if isinstance(unwrapped_widget(form_field.widget), raw_id):
             return field.related_model._default_manager.all()
-        return own.queryset
-    choices = getattr(own, "choices", None)
+        return form_field.queryset
+    choices = getattr(form_field, "choices", None)
     return None if choices is None else frozenset(_keys(choices))
 
 
@@ -141,6 +143,6 @@ def _keys(choices: Any) -> Iterable[str]:
     """Yield the values of choices, those in groups too."""
     for key, label in choices:
         if isinstance(label, list | tuple):
-            yield from (str(one) for one, _label in label)
+            yield from (str(value) for value, _label in label)
         else:
             yield str(key)

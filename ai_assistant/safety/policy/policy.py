@@ -1,8 +1,8 @@
 """
 Decide whether a tool runs, asks first, or is refused.
 
-All rules of the site that are for a tool are looked at: deny goes before ask, and
-ask before allow. Without any, the tool's own policy counts, then its effect.
+All rules of the site for a tool are considered: deny goes before ask, and ask before
+allow. Without any, the tool's own policy counts, then its effect.
 """
 
 import logging
@@ -55,7 +55,7 @@ def site_rules() -> list[Rule]:
 
 
 def meant_by(pattern: str, names: Iterable[str]) -> list[str]:
-    """Return those of the names of tools that fit; none if the pattern is wrong."""
+    """Return the names of the tools that match; none if the pattern is invalid."""
     if pattern_error(pattern):
         return []
     return sorted(name for name in names if fits(pattern, name))
@@ -63,13 +63,13 @@ def meant_by(pattern: str, names: Iterable[str]) -> list[str]:
 
 def _of_settings() -> Iterator[Rule]:
     policy: Mapping[str, Any] = conf.get("POLICY")
-    for tools, wished in policy.items():
-        if wished not in DECISIONS:
+    for tools, decision in policy.items():
+        if decision not in DECISIONS:
             raise ImproperlyConfiguredAssistant(
-                f"AI_ASSISTANT['POLICY'][{tools!r}] is {wished!r}. "
+                f"AI_ASSISTANT['POLICY'][{tools!r}] is {decision!r}. "
                 "Use 'allow', 'ask' or 'deny'."
             )
-        yield Rule(tools=tools, decision=wished, error=pattern_error(tools))
+        yield Rule(tools=tools, decision=decision, error=pattern_error(tools))
 
 
 def _read() -> list[Rule]:
@@ -108,24 +108,26 @@ def tool_verdict(
     """
     Return what the site wants for `tool`, called by `user` on a page of `module`.
 
-    The reason is a sentence. What is destructive asks unless it is denied. Raise
-    ImproperlyConfiguredAssistant if the settings or the tool want something else
-    than allow, ask or deny.
+    The reason is a sentence. A destructive tool asks unless it is denied. Raise
+    ImproperlyConfiguredAssistant if the settings or the tool have anything but allow,
+    ask or deny.
     """
     rules = [rule for rule in site_rules() if rule.is_of(tool.name, module)]
     if any(rule.group_id is not None for rule in rules):
         own = _groups_of(user)
-        rules = [one for one in rules if one.group_id is None or one.group_id in own]
-    rule = min(rules, key=lambda one: STRICTEST.index(one.decision), default=None)
-    wished = _by_rule(rule) if rule is not None else _by_tool(tool)
-    if wished.decision == "allow" and tool.effect == "destructive":
+        rules = [
+            rule for rule in rules if rule.group_id is None or rule.group_id in own
+        ]
+    rule = min(rules, key=lambda rule: STRICTEST.index(rule.decision), default=None)
+    verdict = _by_rule(rule) if rule is not None else _by_tool(tool)
+    if verdict.decision == "allow" and tool.effect == "destructive":
         reason = _("Asks because it may remove data for good.")
         return Verdict(decision="ask", reason=reason, source="default")
-    return wished
+    return verdict
 
 
 def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bool:
-    """Return whether `judge` would deny it, without the words: for every tool."""
+    """Return whether `tool_verdict` would deny it, without building the reason."""
     if tool.approval.policy != "deny" and not any(
         rule.decision == "deny" for rule in site_rules()
     ):
@@ -134,7 +136,7 @@ def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bo
 
 
 def _by_rule(rule: Rule) -> Verdict:
-    said = {"group": rule.group, "reason": rule.reason.rstrip(" .")}
+    values = {"group": rule.group, "reason": rule.reason.rstrip(" .")}
     reasons = {
         # decision, of a group, with a reason
         ("deny", False, False): _("Denied by a rule of this site."),
@@ -155,7 +157,7 @@ def _by_rule(rule: Rule) -> Verdict:
         ("allow", True, True): _("Allowed for group %(group)s: %(reason)s."),
     }
     is_of_group = rule.group_id is not None
-    reason = reasons[rule.decision, is_of_group, bool(said["reason"])] % said
+    reason = reasons[rule.decision, is_of_group, bool(values["reason"])] % values
     source = "setting" if rule.row is None else "rule"
     return Verdict(decision=rule.decision, reason=reason, source=source)
 
@@ -192,9 +194,9 @@ def _groups_of(user: Any) -> frozenset[Any]:
     groups = getattr(user, "groups", None)
     if user is None or groups is None or user.pk is None:
         return frozenset()
-    kept: frozenset[Any] | None = getattr(user, "_assistant_groups", None)
-    if kept is None:
-        kept = frozenset(groups.values_list("pk", flat=True))
+    group_ids: frozenset[Any] | None = getattr(user, "_assistant_groups", None)
+    if group_ids is None:
+        group_ids = frozenset(groups.values_list("pk", flat=True))
         # As Django keeps permissions: an instance is loaded again for each call.
-        user._assistant_groups = kept  # noqa: SLF001
-    return kept
+        user._assistant_groups = group_ids  # noqa: SLF001
+    return group_ids

@@ -30,8 +30,8 @@ class OpenedObject:
 
     def is_named_by(self, name: str) -> bool:
         """Return whether an argument of this name may hold its id."""
-        own = self.model.rpartition(".")[2]
-        return name in IDENTITY or name in {own + ending for ending in ENDINGS}
+        model_name = self.model.rpartition(".")[2]
+        return name in IDENTITY or name in {model_name + ending for ending in ENDINGS}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,24 +54,26 @@ class ArgumentOrigins:
 
 
 def look_at(arguments: Mapping[str, JSON], origins: Origins) -> ArgumentOrigins:
-    """Return which of the arguments came from data, and whether the person gave any."""
-    known = _property_names(origins.schema)
+    """Return which arguments came from data, and whether the person typed any."""
+    names = _property_names(origins.schema)
     defaults = _defaults(origins.schema)
-    found: dict[str, None] = {}
+    foreign: dict[str, None] = {}
     is_meant = is_opened = False
     for number, (path, value, is_key) in enumerate(_leaves(arguments, ())):
         if number >= MOST_LEAVES:
-            found["…"] = None
+            foreign["…"] = None
             break
-        if _is_site(path, value, is_key=is_key, known=known, defaults=defaults):
+        if _is_site(path, value, is_key=is_key, names=names, defaults=defaults):
             continue
         if _is_typed(value, origins.words):
             is_meant = True
         elif not is_key and _is_identity(path, value, arguments, origins):
             is_opened = True
         else:
-            found[str(path[0])] = None
-    return ArgumentOrigins(foreign=tuple(found), is_meant=is_meant, is_opened=is_opened)
+            foreign[str(path[0])] = None
+    return ArgumentOrigins(
+        foreign=tuple(foreign), is_meant=is_meant, is_opened=is_opened
+    )
 
 
 def _leaves(value: JSON, path: Path) -> Iterator[tuple[Path, JSON, bool]]:
@@ -88,11 +90,11 @@ def _leaves(value: JSON, path: Path) -> Iterator[tuple[Path, JSON, bool]]:
 
 
 def _is_site(
-    path: Path, value: JSON, *, is_key: bool, known: set[str], defaults: JSON
+    path: Path, value: JSON, *, is_key: bool, names: set[str], defaults: JSON
 ) -> bool:
-    """Return whether the site's own code says this key, or this value by default."""
+    """Return whether the key or the default value comes from the site's code."""
     if is_key:
-        return value in known
+        return value in names
     # A part of a default counts as well: all of it stands in the site's code.
     for name in path:
         if isinstance(defaults, list) and isinstance(name, int):
@@ -117,7 +119,7 @@ def _is_identity(
 ) -> bool:
     """Return whether the value names the opened object, or a table that was named."""
     name, deeper = str(path[0]), path[1:]
-    if isinstance(value, bool) or any(not isinstance(one, int) for one in deeper):
+    if isinstance(value, bool) or any(not isinstance(index, int) for index in deeper):
         return False  # a value of the object, not the object
     opened = origins.opened
     if name == MODEL and not deeper:
@@ -148,7 +150,7 @@ def _defaults(schema: Mapping[str, Any]) -> dict[str, JSON]:
     """Return the defaults of the arguments themselves, by name."""
     properties = schema.get("properties", {})
     return {
-        name: said["default"]
-        for name, said in properties.items()
-        if isinstance(said, Mapping) and "default" in said
+        name: definition["default"]
+        for name, definition in properties.items()
+        if isinstance(definition, Mapping) and "default" in definition
     }

@@ -51,8 +51,8 @@ def is_sensitive_model(model: Any) -> bool:
     for meta in _metas(model):
         if meta.label_lower in _opened():
             return False
-        named = MODELS | _added()
-        if meta.app_label in APPS or meta.label_lower in named:
+        sensitive = MODELS | _added()
+        if meta.app_label in APPS or meta.label_lower in sensitive:
             return True
     return False
 
@@ -104,17 +104,17 @@ def masked_in(field: Any, value: Any) -> Any:
 
 def secrets_in(value: Any, path: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], Any]:
     """Return the values under secret keys, by their path."""
-    found: dict[tuple[Any, ...], Any] = {}
+    secrets: dict[tuple[Any, ...], Any] = {}
     if isinstance(value, dict):
         for key, item in value.items():
             if is_secret_name(str(key)):
-                found[(*path, key)] = item
+                secrets[(*path, key)] = item
             else:
-                found |= secrets_in(item, (*path, key))
+                secrets |= secrets_in(item, (*path, key))
     elif isinstance(value, list | tuple):
         for place, item in enumerate(value):
-            found |= secrets_in(item, (*path, place))
-    return found
+            secrets |= secrets_in(item, (*path, place))
+    return secrets
 
 
 def _metas(model: Any) -> list[Any]:

@@ -1,8 +1,8 @@
 """
-Find a value in what a person has typed: word for word, and as a whole.
+Find a value in what a person has typed: verbatim, and as whole words.
 
-What only looks like it never does: invisible characters, look-alikes of another
-script, compatibility forms that the person did not type.
+Look-alikes never match: invisible characters, letters of another script, compatibility
+forms that the person did not type.
 """
 
 import re
@@ -35,31 +35,31 @@ class TypedWords:
     _numbers: frozenset[Decimal] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "_exact", tuple(_spaced(_nfc(text)) for text in self.texts))
-        put(self, "_plain", tuple(map(_folded, self.texts)))
-        put(self, "_numbers", frozenset(_numbers_of(self.texts)))
+        set_field = object.__setattr__
+        set_field(self, "_exact", tuple(_spaced(_nfc(text)) for text in self.texts))
+        set_field(self, "_plain", tuple(map(_folded, self.texts)))
+        set_field(self, "_numbers", frozenset(_numbers_of(self.texts)))
 
     def has_number(self, value: float | Decimal) -> bool:
-        """Return whether the number stands there as a word of its own."""
+        """Return whether the number occurs as a word of its own."""
         return -MOST < value < MOST and Decimal(str(value)) in self._numbers
 
     def has_text(self, value: str) -> bool:
-        """Return whether the text stands there, between words, and hides nothing."""
+        """Return whether the text occurs between word boundaries, and hides nothing."""
         text = value.strip(" \n\r\t")
         if not text or is_deceptive(text):
             return False
         if NUMBER.fullmatch(text) and self.has_number(Decimal(text)):
             return True
         if unicodedata.normalize("NFKC", text) != _nfc(text):
-            wanted = _spaced(_nfc(text))
-            return any(_stands_in(wanted, said) for said in self._exact)
-        wanted = _folded(text)
-        return any(_stands_in(wanted, said) for said in self._plain)
+            phrase = _spaced(_nfc(text))
+            return any(_occurs_in(phrase, typed) for typed in self._exact)
+        phrase = _folded(text)
+        return any(_occurs_in(phrase, typed) for typed in self._plain)
 
 
 def is_deceptive(text: str) -> bool:
-    """Return whether `text` holds what a reader does not see, or takes for another."""
+    """Return whether `text` has invisible or look-alike characters."""
     if any(is_hidden(char) for char in {*text} - {*"\n\r\t"}):
         return True
     return any(
@@ -67,43 +67,43 @@ def is_deceptive(text: str) -> bool:
     )
 
 
-def _stands_in(wanted: str, said: str) -> bool:
-    at = said.find(wanted)
+def _occurs_in(phrase: str, typed: str) -> bool:
+    at = typed.find(phrase)
     while at >= 0:
-        if _begins(said, at) and _ends(said, at + len(wanted)):
+        if _begins(typed, at) and _ends(typed, at + len(phrase)):
             return True
-        at = said.find(wanted, at + 1)
+        at = typed.find(phrase, at + 1)
     return False
 
 
-def _begins(said: str, at: int) -> bool:
+def _begins(typed: str, at: int) -> bool:
     """Return whether a word may begin at `at`."""
-    if at == 0 or said[at - 1].isspace():
+    if at == 0 or typed[at - 1].isspace():
         return True
-    if said[at - 1] == "'":
-        return at == 1 or not said[at - 2].isalnum()  # not in O'Brien
-    return said[at - 1] in BEFORE  # not in shop.example, nor in 10:30
+    if typed[at - 1] == "'":
+        return at == 1 or not typed[at - 2].isalnum()  # not in O'Brien
+    return typed[at - 1] in BEFORE  # not in shop.example, nor in 10:30
 
 
-def _ends(said: str, at: int) -> bool:
+def _ends(typed: str, at: int) -> bool:
     """Return whether a word may end before `at`, perhaps with a full stop."""
-    while at < len(said) and said[at] in STOPS:
+    while at < len(typed) and typed[at] in STOPS:
         at += 1
-    if at == len(said) or said[at].isspace():
+    if at == len(typed) or typed[at].isspace():
         return True
-    if said[at] == "'":
-        return at + 1 == len(said) or not said[at + 1].isalnum()
-    return said[at] in AFTER
+    if typed[at] == "'":
+        return at + 1 == len(typed) or not typed[at + 1].isalnum()
+    return typed[at] in AFTER
 
 
 def _numbers_of(texts: Iterable[str]) -> Iterable[Decimal]:
     for text in texts:
-        plain = unicodedata.normalize("NFKC", text).translate(QUOTES).replace("=", " ")
-        for word in plain.split():
-            bare = word.strip(AROUND_NUMBERS)
-            bare = "".join(one for one in bare if unicodedata.category(one) != "Sc")
-            if NUMBER.fullmatch(bare):
-                yield Decimal(bare)
+        clean = unicodedata.normalize("NFKC", text).translate(QUOTES).replace("=", " ")
+        for word in clean.split():
+            part = word.strip(AROUND_NUMBERS)
+            part = "".join(char for char in part if unicodedata.category(char) != "Sc")
+            if NUMBER.fullmatch(part):
+                yield Decimal(part)
 
 
 def _nfc(text: str) -> str:
@@ -115,5 +115,5 @@ def _spaced(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).translate(QUOTES).casefold()
-    return _spaced(plain)
+    normalized = unicodedata.normalize("NFKC", text).translate(QUOTES).casefold()
+    return _spaced(normalized)

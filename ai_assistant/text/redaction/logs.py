@@ -13,16 +13,16 @@ _formatter = logging.Formatter()
 
 
 class Redacting(logging.Filter):
-    """Lets every record pass, redacted."""
+    """Passes every record on, redacted."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Replace the message, and the traceback if it contains a secret."""
         record.msg, record.args = clean(_message(record)), ()
         if record.exc_info:
-            told = _formatter.formatException(record.exc_info)
-            cleaned = clean(told)
+            traceback = _formatter.formatException(record.exc_info)
+            cleaned = clean(traceback)
             # The exception itself is kept for those who group by it, if it may be.
-            if cleaned != told:
+            if cleaned != traceback:
                 record.exc_info = None
             record.exc_text = cleaned
         if record.stack_info:
@@ -32,14 +32,14 @@ class Redacting(logging.Filter):
 
 def clean(text: str) -> str:
     """Return `text` for a log: redacted, hidden characters spelled out."""
-    return HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", redact(text))
+    return HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", redact(text))
 
 
 def install() -> None:
-    """Put the filter on our loggers. Again is harmless."""
+    """Put the filter on our loggers. Idempotent."""
     for name in NAMES:
         logger = logging.getLogger(name)
-        if not any(isinstance(one, Redacting) for one in logger.filters):
+        if not any(isinstance(log_filter, Redacting) for log_filter in logger.filters):
             logger.addFilter(Redacting())
 
 

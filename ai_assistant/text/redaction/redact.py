@@ -36,7 +36,7 @@ class Pattern:
     probe: re.Pattern[str] | None = None  # faster than `regex`, where hints are common
 
     def may_match(self, text: str) -> bool:
-        """Return whether looking for the secret in `text` is worth the time."""
+        """Return whether `text` may match, judged by the hints and the probe."""
         if not any(hint in text for hint in self.hints):
             return False
         return self.probe is None or self.probe.search(text) is not None
@@ -163,7 +163,7 @@ MARK = "[redacted]"
 
 
 def redact(text: str) -> str:
-    """Return `text` without the site's secrets, and without what looks like one."""
+    """Return `text` without the site's secrets, and without likely secrets."""
     return _without_patterns(redact_values(text))
 
 
@@ -196,12 +196,12 @@ def _masked(pattern: Pattern) -> Callable[[Match[str]], str] | str:
     if "secret" not in pattern.regex.groupindex:
         return MARK
 
-    def masked(found: Match[str]) -> str:
-        start, end = found.span("secret")
+    def masked(match: Match[str]) -> str:
+        start, end = match.span("secret")
         if start < 0:
             return MARK
-        text = found.string
-        return text[found.start() : start] + MARK + text[end : found.end()]
+        text = match.string
+        return text[match.start() : start] + MARK + text[end : match.end()]
 
     return masked
 
@@ -231,36 +231,36 @@ OWN_BEGINNING = re.compile(r"(?:a|ai|aia|aia_[A-Za-z0-9_-]*)\Z")
 
 
 class Mask:
-    """Keeps back what may be the beginning of a secret until it is known."""
+    """Holds back text that may be the beginning of a secret."""
 
     def __init__(self) -> None:
-        self._kept = ""
+        self._held = ""
 
     def add(self, piece: str) -> str:
-        """Return what can be passed on after `piece`."""
-        text = redact_values(self._kept + piece)
-        kept = _beginning(text)
-        self._kept = text[len(text) - kept :]
-        return text[: len(text) - kept]
+        """Return the text that can be passed on after `piece`."""
+        text = redact_values(self._held + piece)
+        held_chars = _beginning(text)
+        self._held = text[len(text) - held_chars :]
+        return text[: len(text) - held_chars]
 
     def end(self) -> str:
-        """Return what is left when no more comes."""
-        kept, self._kept = self._kept, ""
-        return kept
+        """Return the text that is still held back."""
+        held, self._held = self._held, ""
+        return held
 
 
 def _beginning(text: str) -> int:
     """Return how many characters at the end may be the beginning of a secret."""
     beginnings, longest = _beginnings(site_secrets())
-    own = OWN_BEGINNING.search(text, max(0, len(text) - OWN_CHARS + 1))
-    least = len(own[0]) if own else 0
-    for length in range(min(longest, len(text)), least, -1):
+    own_match = OWN_BEGINNING.search(text, max(0, len(text) - OWN_CHARS + 1))
+    own_chars = len(own_match[0]) if own_match else 0
+    for length in range(min(longest, len(text)), own_chars, -1):
         if text[-length:] in beginnings:
             return length
-    return least
+    return own_chars
 
 
 @lru_cache(maxsize=4)
-def _beginnings(every: tuple[str, ...]) -> tuple[frozenset[str], int]:
-    found = {secret[:n] for secret in every for n in range(1, len(secret))}
-    return frozenset(found), max(map(len, found), default=0)
+def _beginnings(secrets: tuple[str, ...]) -> tuple[frozenset[str], int]:
+    beginnings = {secret[:n] for secret in secrets for n in range(1, len(secret))}
+    return frozenset(beginnings), max(map(len, beginnings), default=0)

@@ -1,4 +1,4 @@
-"""Which values are secrets of this site: those of its settings and its environment."""
+"""The secrets of this site, from its settings and its environment."""
 
 import html
 import json
@@ -24,8 +24,8 @@ FALLBACKS = "SECRET_KEY_FALLBACKS"
 
 def configured_secrets() -> tuple[str, ...]:
     """Return every secret of the site, longest first, each in all its forms."""
-    found = {form for secret in _secrets() for form in _forms(secret)}
-    return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))
+    forms = {form for secret in _secrets() for form in _forms(secret)}
+    return tuple(sorted(forms, key=lambda secret: (-len(secret), secret)))
 
 
 def _secrets() -> Iterator[str]:
@@ -103,6 +103,6 @@ def _forms(secret: str) -> Iterator[str]:
     yield quote(secret, safe="")
     yield quote_plus(secret)
     yield html.escape(secret)
-    plain = unquote(secret)
-    if len(plain) >= LEAST_CHARS:
-        yield plain
+    unquoted = unquote(secret)
+    if len(unquoted) >= LEAST_CHARS:
+        yield unquoted

@@ -1,4 +1,4 @@
-"""Make tools of what a site has already, each opted in by name."""
+"""Make tools of a site's existing code, each opted in by name."""
 
 from ai_assistant.tools.adapters.admin_actions import from_admin_action
 from ai_assistant.tools.adapters.drf import from_viewset

@@ -34,7 +34,7 @@ from ai_assistant.tools.adapters.request import (
 from ai_assistant.types import Effect, RunContext, ToolDefinition, ToolResult
 
 MOST_IDS = 1000
-BUILT_IN = "delete_selected"  # it asks on a page of its own
+BUILT_IN = "delete_selected"  # it asks on its own page
 
 
 def from_admin_action(
@@ -49,10 +49,10 @@ def from_admin_action(
     """
     Return one action of the ModelAdmin of `model` as a tool, to be registered.
 
-    The model gives the ids of the objects. What the action may do is asked of the
-    ModelAdmin with a request of the user, each time: `allowed_permissions`,
-    `get_actions` and `get_queryset`. Its messages are the result. An action that
-    shows a page of its own fails. Its name is `<app>_<model>_<action>`.
+    The model gives the ids of the objects. Each call checks permissions through the
+    ModelAdmin with a request of the user: `allowed_permissions`, `get_actions` and
+    `get_queryset`. Its messages are the result. An action that shows a page of its own
+    fails. Its name is `<app>_<model>_<action>`.
     """
     site = site or admin.site
     if not site.is_registered(model):  # an assistant.py may come before the admin.py
@@ -104,7 +104,7 @@ def perform_action(
     """
     Run an action. Raise ToolFailed if it responds with a page of its own.
 
-    The action is posted to a list that is code of the site, as it may refuse it.
+    A custom list gets the action as a POST, since its code may refuse it.
     """
     is_custom = is_overridden(model_admin, *OF_LIST, "response_action")
     if is_custom and _leads_to(request, model_admin):
@@ -126,7 +126,7 @@ def perform_action(
 
 
 def _leads_to(request: HttpRequest, model_admin: Any) -> bool:
-    """Return whether the request leads to a page, and not to another ModelAdmin's."""
+    """Return whether the request resolves, and not to another ModelAdmin's view."""
     match = request.resolver_match
     if match is None:
         return False
@@ -161,18 +161,18 @@ def chosen_objects(
     model_admin: Any, request: HttpRequest, ids: list[str]
 ) -> QuerySet[Any]:
     """Return the objects. Raise ModelRetry if the list does not show one of them."""
-    chosen = list(dict.fromkeys(ids))
-    if not 0 < len(chosen) <= MOST_IDS:
-        raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(chosen)}.")
+    unique_ids = list(dict.fromkeys(ids))
+    if not 0 < len(unique_ids) <= MOST_IDS:
+        raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(unique_ids)}.")
     has_page = _leads_to(request, model_admin)
     try:
         rows = (rows_of_list if has_page else rows_of_changelist)(model_admin, request)
         if rows is None:
             raise page_closed()
-        objects = rows.filter(pk__in=chosen)
-        listed = {str(pk) for pk in objects.values_list("pk", flat=True)}
+        objects = rows.filter(pk__in=unique_ids)
+        found_ids = {str(pk) for pk in objects.values_list("pk", flat=True)}
     except (ValueError, ValidationError) as error:
-        raise ModelRetry(f"Invalid ids: {', '.join(chosen[:10])}.") from error
-    if missing := [pk for pk in chosen if pk not in listed]:
+        raise ModelRetry(f"Invalid ids: {', '.join(unique_ids[:10])}.") from error
+    if missing := [pk for pk in unique_ids if pk not in found_ids]:
         raise ModelRetry(f"There is no object with the id {', '.join(missing[:10])}.")
     return objects

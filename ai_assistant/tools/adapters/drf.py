@@ -16,7 +16,7 @@ def serializer_schema(
     serializer: "type[BaseSerializer[Any]]", *, partial: bool = False
 ) -> dict[str, Any]:
     """Return the schema of the fields that may be written; none required if partial."""
-    # A site without such tools has none of Django REST framework in its memory.
+    # A site without such tools does not load Django REST framework.
     from rest_framework.schemas.openapi import AutoSchema  # noqa: PLC0415
 
     instance = serializer()
@@ -114,8 +114,8 @@ def _lookup(viewset: type[Any], action: str) -> str:
 def _name(viewset: type[Any], action: str) -> str:
     queryset = getattr(viewset, "queryset", None)
     if queryset is None:
-        short = viewset.__name__.removesuffix("ViewSet").lower()
-        return f"{viewset.__module__.split('.')[-2]}_{short}_{action}"
+        stem = viewset.__name__.removesuffix("ViewSet").lower()
+        return f"{viewset.__module__.split('.')[-2]}_{stem}_{action}"
     options = queryset.model._meta
     return f"{options.app_label}_{options.model_name}_{action}"
 

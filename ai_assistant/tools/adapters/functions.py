@@ -1,4 +1,4 @@
-"""Plain functions, and tools that a dict describes, as tools."""
+"""Plain functions, and tools described by a dict, as tools."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ def from_openai(
     """
     Return a tool of OpenAI's form, `{"type": "function", "function": {...}}`.
 
-    The inner dict will do as well. `function` gets the arguments by name, checked
+    The inner dict is accepted too. `function` gets the arguments by name, checked
     against `parameters`; and a `context`, if it has one.
     """
     inner = definition.get("function", definition)
@@ -82,6 +82,6 @@ def _tool(
         )
     for name in ("name", "description"):
         fields.setdefault(name, definition.get(name, ""))
-    # `$schema` says nothing to a model; `strict` is OpenAI's own.
+    # `$schema` means nothing to a model; `strict` is specific to OpenAI.
     schema = {key: part for key, part in parameters.items() if key != "$schema"}
     return from_function(function, schema=schema, **fields)

@@ -1,4 +1,4 @@
-"""Requests with which a tool asks a page or a view in the name of the user."""
+"""Requests with which a tool calls a page or a view as the user."""
 
 import io
 import json
@@ -58,8 +58,8 @@ def user_request(
 def _query(values: dict[str, Any] | None) -> QueryDict:
     query = QueryDict(mutable=True)
     for name, value in (values or {}).items():
-        several = value if isinstance(value, list | tuple) else [value]
-        query.setlist(name, [str(item) for item in several])
+        items = value if isinstance(value, list | tuple) else [value]
+        query.setlist(name, [str(item) for item in items])
     return query
 
 
@@ -90,7 +90,7 @@ def post_to_page(request: HttpRequest) -> Any:
 
 
 def page_closed(text: str = "") -> ToolFailed:
-    """Return the error of a page of the admin that does not open, or does not save."""
+    """Return the error for an admin page that does not open, or does not save."""
     return ToolFailed(
         text or _("The admin page does not allow it."),
         suggestion=_("Tell the person to look at the page itself."),

@@ -43,7 +43,7 @@ data_tool = partial(tool, shared=True, is_enabled=are_enabled)
 
 def chosen_rows(access: AdminAccess, ids: list[Any], page: Page) -> list[Model]:
     """
-    Return the objects with these ids, in their order, each once.
+    Return the objects with these ids, in the order of the ids, without repeats.
 
     They are those that the list shows, if `page` is "changelist", or whose own page
     finds them. Raise ModelRetry if there are none or too many ids, or an object is
@@ -83,5 +83,5 @@ def _rows(access: AdminAccess, keys: list[Any], page: Page) -> Iterator[Model]:
                 yield obj
         return
     rows = changelist_rows(access) if is_list else page_rows(access, page)
-    for some in in_batches(rows, keys):
-        yield from some
+    for batch in in_batches(rows, keys):
+        yield from batch

@@ -15,7 +15,7 @@ VALUE_TOO_LARGE = ("overflow", "too complex", "too large", "too big", "too deep"
 @contextmanager
 def wrong_values() -> Iterator[None]:
     """
-    Turn errors of values that the model gave into ModelRetry.
+    Turn errors about the model's values into ModelRetry.
 
     For code that builds and runs a query with them: a field, a backend or the
     site's own search may refuse a value in many ways.

@@ -74,4 +74,4 @@ def _without_patterns(schema: Any) -> Any:
 
 
 def _run_in_page(**_arguments: object) -> None:
-    """Do nothing on the server: the page carries the call out."""
+    """Do nothing on the server: the page executes the call."""

@@ -84,7 +84,7 @@ def navigate_to(
     with override(language_of(context.page_path)):
         path = _path(view_name, arguments or {})
     page = find_page(path)
-    # Another view may stand at this path, before the one that was named.
+    # Another view may match this path before the named one.
     if page is None or _is_never_opened(page):
         raise ToolFailed(
             _("“%(name)s” is never opened by a tool.") % {"name": view_name}
@@ -153,7 +153,7 @@ def _is_never_opened(page: SitePage) -> bool:
 
 def _is_harmless(page: SitePage) -> bool:
     """
-    Return whether opening the page changes nothing, as far as is known.
+    Return whether opening the page is known to change nothing.
 
     A view that the site has added to an admin may do anything by GET: the site has
     to name it, or to have declared it to the assistant.

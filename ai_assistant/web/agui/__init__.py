@@ -1,1 +1,1 @@
-"""The door for AG-UI clients: POST and server-sent events."""
+"""The endpoint for AG-UI clients: POST and server-sent events."""

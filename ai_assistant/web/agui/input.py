@@ -29,29 +29,29 @@ def read_input(request: HttpRequest) -> RunAgentInput:
     """
     Return the input of a run. Blocks; call it in a thread.
 
-    What a newer protocol may have added is passed over. Raise Refused: too_large,
-    bad_json, bad_input, unsupported_version.
+    Additions of a newer protocol are ignored. Raise Refused: too_large, bad_json,
+    bad_input, unsupported_version.
     """
-    said = _body(request)
+    payload = _body(request)
     try:
-        # Without what cannot be stored: of a text that is mended, of a name a fault.
-        found = RunAgentInput.model_validate(_known(whole_json(said)))
+        # Without characters that cannot be stored: a text is mended, a name is refused.
+        body = RunAgentInput.model_validate(_without_unknown(whole_json(payload)))
     except ValidationError as error:
         raise Refused("bad_input", _fault(error)) from error
-    version = found.protocol_version
+    version = body.protocol_version
     if version is not None and version.split(".")[0] != LINE:
         raise Refused(
             "unsupported_version",
             _("Protocol version “%(version)s” is not supported; use 1.0.")
             % {"version": version[:20]},
         )
-    for what in ("threadId", "runId"):
-        check_name(what, said[what])
-    return found
+    for name in ("threadId", "runId"):
+        check_name(name, payload[name])
+    return body
 
 
 def check_type(request: HttpRequest) -> None:
-    """Raise Refused media_type for what is no JSON: a form is not even looked into."""
+    """Raise Refused media_type unless the body is JSON: a form is not parsed."""
     if request.content_type != JSON_TYPE:
         raise Refused(
             "media_type",
@@ -59,55 +59,57 @@ def check_type(request: HttpRequest) -> None:
         )
 
 
-def check_name(what: str, name: str) -> None:
+def check_name(field: str, name: str) -> None:
     """Raise Refused if a client's id cannot be stored or returned."""
     if not 0 < len(name) <= CLIENT_ID_CHARS or not name.isprintable():
         raise Refused(
             "bad_input",
             _("“%(what)s” must be 1 to %(most)d printable characters.")
-            % {"what": what, "most": CLIENT_ID_CHARS},
+            % {"what": field, "most": CLIENT_ID_CHARS},
         )
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:
-    most = conf.AGUI_BODY_BYTES
+    limit = conf.AGUI_BODY_BYTES
     # Not `body`: Django's own limit there is for forms.
-    text = request.read(most + 1)
-    if len(text) > most:
+    text = request.read(limit + 1)
+    if len(text) > limit:
         raise Refused(
             "too_large",
             _("The input is larger than %(most)d bytes. Send fewer messages.")
-            % {"most": most},
+            % {"most": limit},
         )
     try:
-        said = json.loads(text, parse_constant=_no_number)
+        payload = json.loads(text, parse_constant=_no_number)
     except UNREADABLE as error:
         raise Refused("bad_json", _("The input is not JSON: %s.") % error) from error
-    if not isinstance(said, dict):
+    if not isinstance(payload, dict):
         raise Refused("bad_input", _("The input must be a JSON object."))
-    if is_deep(said):
+    if is_deep(payload):
         raise Refused("bad_input", _("The input is nested too deeply."))
-    return said
+    return payload
 
 
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is not a number")
 
 
-def _known(said: dict[str, Any]) -> dict[str, Any]:
+def _without_unknown(payload: dict[str, Any]) -> dict[str, Any]:
     """Return the input without unknown kinds of messages and parts."""
-    messages = said.get("messages")
+    messages = payload.get("messages")
     if not isinstance(messages, list):
-        return said
+        return payload
     return {
-        **said,
-        "messages": [_known_parts(one) for one in messages if _is_known(one)],
+        **payload,
+        "messages": [
+            _known_parts(message) for message in messages if _is_known(message)
+        ],
     }
 
 
 def _is_known(message: object) -> bool:
     role = message.get("role") if isinstance(message, dict) else None
-    # Of another type it is an error, to be reported.
+    # Another type is an error to report.
     return not isinstance(role, str) or role in ROLES
 
 
@@ -115,7 +117,7 @@ def _known_parts(message: Any) -> Any:
     content = message.get("content") if isinstance(message, dict) else None
     if not isinstance(content, list):
         return message
-    return {**message, "content": [one for one in content if _is_usable(one)]}
+    return {**message, "content": [part for part in content if _is_usable(part)]}
 
 
 def _is_usable(part: object) -> bool:
@@ -128,51 +130,51 @@ def _is_usable(part: object) -> bool:
 
 def _fault(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(map(str, first["loc"])) or "input"
-    return _("“%(where)s” is invalid: %(why)s.") % {"where": where, "why": first["msg"]}
+    path = ".".join(map(str, first["loc"])) or "input"
+    return _("“%(where)s” is invalid: %(why)s.") % {"where": path, "why": first["msg"]}
 
 
 DESCRIPTION_CHARS, LABEL_CHARS = 500, 80
 
 
-def read_client_context(said: RunAgentInput) -> dict[str, Any]:
+def read_client_context(body: RunAgentInput) -> dict[str, Any]:
     """
-    Return `Run.context` of what the client says.
+    Return the client's context and tools for `Run.context`.
 
-    Raise Refused: too_large, bad_tool, tool_name_taken. What a client says is data:
-    it can neither stand in for a tool of the site nor be an instruction.
+    Raise Refused: too_large, bad_tool, tool_name_taken. A client's input is data: it
+    can neither replace a tool of the site nor be an instruction.
     """
-    items = _items(said.context or [])
-    tools = _tools(said.tools or [])
-    found = {"browser": items, "tools": tools}
-    return {key: value for key, value in found.items() if value}
+    items = _items(body.context or [])
+    tools = _tools(body.tools or [])
+    context = {"browser": items, "tools": tools}
+    return {key: value for key, value in context.items() if value}
 
 
 def _items(context: list[Context]) -> list[dict[str, Any]]:
-    most = conf.BROWSER_CONTEXT_CHARS
-    size = sum(len(one.value) + len(one.description) for one in context)
-    if len(context) > MAX_ITEMS or size > most:
+    limit = conf.BROWSER_CONTEXT_CHARS
+    size = sum(len(item.value) + len(item.description) for item in context)
+    if len(context) > MAX_ITEMS or size > limit:
         raise Refused(
             "too_large",
             _("“context” may have at most %(items)d items and %(most)d characters.")
-            % {"items": MAX_ITEMS, "most": most},
+            % {"items": MAX_ITEMS, "most": limit},
         )
     return [
         {
             "id": f"client{number}",
-            "label": one.description[:LABEL_CHARS],
-            "description": one.description[:DESCRIPTION_CHARS],
-            "value": one.value,
+            "label": item.description[:LABEL_CHARS],
+            "description": item.description[:DESCRIPTION_CHARS],
+            "value": item.value,
             "auto": True,
         }
-        for number, one in enumerate(context, 1)
+        for number, item in enumerate(context, 1)
     ]
 
 
 def _tools(declared: list[Tool]) -> list[dict[str, Any]]:
     if not declared or not conf.get("CLIENT_TOOLS"):
         return []
-    tools = [_tool(one) for one in declared]
+    tools = [_tool(tool) for tool in declared]
     if len(tools) > MAX_TOOLS or len(str(tools)) > TOOLS_CHARS * 5:
         raise Refused(
             "too_large",
@@ -180,12 +182,12 @@ def _tools(declared: list[Tool]) -> list[dict[str, Any]]:
             % {"n": MAX_TOOLS, "most": TOOLS_CHARS * 5},
         )
     names = [tool["name"] for tool in tools]
-    if twice := next((one for one in names if names.count(one) > 1), ""):
+    if twice := next((name for name in names if names.count(name) > 1), ""):
         raise Refused(
             "bad_tool", _("The tool “%(name)s” is given twice.") % {"name": twice}
         )
-    taken = {tool.name for tool in client_tools({"tools": tools})}
-    if bad := [tool["name"] for tool in tools if tool["name"] not in taken]:
+    accepted = {tool.name for tool in client_tools({"tools": tools})}
+    if bad := [tool["name"] for tool in tools if tool["name"] not in accepted]:
         raise Refused(
             "bad_tool",
             _("The parameters of the tool “%(name)s” cannot be sent to a model.")

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
+class NewMessages:
     """
     The new messages of a person.
 
@@ -54,32 +54,38 @@ class Said:
     is_repeat: bool = False
 
 
-def said_anew(messages: Sequence[Any], conversation: "Conversation | None") -> Said:
+def new_messages(
+    messages: Sequence[Any], conversation: "Conversation | None"
+) -> NewMessages:
     """
     Return the user's messages at the end of the input that are not stored yet.
 
-    All before the last answer is history, and the server has its own of that.
-    Several in a row become one, with the id of the last.
+    Everything before the last answer is history, which the server has itself. Several
+    in a row become one, with the id of the last.
     """
     # Since the last answer.
-    after = takewhile(lambda one: one.role != "assistant", reversed(messages))
-    tail = [one for one in after if isinstance(one, UserMessage)][::-1]
-    for one in tail:
-        check_name("id", one.id)
-    known = _known_ids(conversation, [one.id for one in tail])
-    new = [one for one in tail if one.id not in known]
+    after = takewhile(lambda message: message.role != "assistant", reversed(messages))
+    tail = [message for message in after if isinstance(message, UserMessage)][::-1]
+    for message in tail:
+        check_name("id", message.id)
+    stored = _known_ids(conversation, [message.id for message in tail])
+    new = [message for message in tail if message.id not in stored]
     if not new:
-        return Said(is_repeat=bool(tail))
-    return Said(text="\n\n".join(map(message_text, new)), message_id=new[-1].id)
+        return NewMessages(is_repeat=bool(tail))
+    return NewMessages(text="\n\n".join(map(message_text, new)), message_id=new[-1].id)
 
 
 def results_by_call(messages: Sequence[Any]) -> dict[str, ToolMessage]:
     """Return the results that the input holds, by the id of their call."""
-    return {one.tool_call_id: one for one in messages if isinstance(one, ToolMessage)}
+    return {
+        message.tool_call_id: message
+        for message in messages
+        if isinstance(message, ToolMessage)
+    }
 
 
 def message_text(message: UserMessage | ToolMessage) -> str:
-    """Return the text of a message; what is no text is passed over."""
+    """Return the text of a message; other parts are ignored."""
     if isinstance(message.content, str):
         return message.content
     texts = [part.text for part in message.content if isinstance(part, TextPart)]
@@ -89,8 +95,8 @@ def message_text(message: UserMessage | ToolMessage) -> str:
 def _known_ids(conversation: "Conversation | None", ids: list[str]) -> set[str]:
     if conversation is None:
         return set()
-    own = [found for one in ids if (found := own_id(one)) is not None]
-    rows = conversation.messages.filter(Q(client_id__in=ids) | Q(pk__in=own))
+    row_ids = [parsed for name in ids if (parsed := own_id(name)) is not None]
+    rows = conversation.messages.filter(Q(client_id__in=ids) | Q(pk__in=row_ids))
     return {name for row in rows for name in (row.client_id, str(row.pk)) if name}
 
 
@@ -100,14 +106,14 @@ def read_answers(
     """
     Return the answers to all open interrupts of `run`.
 
-    Entries for others are passed over: they were answered already, or never asked.
+    Entries for other interrupts are ignored: they are answered already, or unknown.
     Raise Refused: interrupts_open if one is left out, bad_payload, scope.
     """
-    given = {entry.interrupt_id: entry for entry in entries}
+    entries_by_id = {entry.interrupt_id: entry for entry in entries}
     waits = list(waiting_for_person(run=run).select_related("call"))
     may_answer = caller.may_answer
-    ids = {one.pk: interrupt_id(one, may_answer=may_answer) for one in waits}
-    missing = [one for one in waits if ids[one.pk] not in given]
+    ids = {wait.pk: interrupt_id(wait, may_answer=may_answer) for wait in waits}
+    missing = [wait for wait in waits if ids[wait.pk] not in entries_by_id]
     if missing:
         raise Refused(
             "interrupts_open",
@@ -116,48 +122,48 @@ def read_answers(
         )
     if waits:
         caller.check_scope(Scope.APPROVE)
-    return [_answer(caller, one, given[ids[one.pk]]) for one in waits]
+    return [_answer(caller, wait, entries_by_id[ids[wait.pk]]) for wait in waits]
 
 
 def read_results(
     caller: Caller, run: "Run", results: dict[str, ToolMessage]
 ) -> list[FromPage]:
-    """Return the results of calls that the client executes, and still owes."""
+    """Return the results of open calls that the client executes."""
     return [
-        _result(caller, one, results[str(one.call_id)])
-        for one in open_requests(run, of_client=True)
-        if str(one.call_id) in results
+        _result(caller, interrupt, results[str(interrupt.call_id)])
+        for interrupt in open_requests(run, of_client=True)
+        if str(interrupt.call_id) in results
     ]
 
 
 def _answer(caller: Caller, interrupt: "Interrupt", entry: ResumeEntry) -> Answer:
     form = form_of(interrupt)
-    said: dict[str, Any] = {"decision": form.left}
+    fields: dict[str, Any] = {"decision": form.left}
     if entry.status == "resolved":
-        said = form.read(_checked(form.schema(interrupt), entry.payload))
+        fields = form.read(_checked(form.schema(interrupt), entry.payload))
     return Answer(
         user_id=caller.user.pk,
         interrupt_id=interrupt.pk,
         nonce=interrupt.nonce,
         stamp=caller.stamp,
-        **said,
+        **fields,
     )
 
 
 def _checked(schema: Mapping[str, Any], payload: Any) -> dict[str, Any]:
     for fault in Draft202012Validator(schema).iter_errors(payload):
-        where = ".".join(map(str, fault.path)) or "payload"
+        location = ".".join(map(str, fault.path)) or "payload"
         raise Refused(
             "bad_payload",
             _("“%(where)s” of an answer is invalid: %(why)s.")
-            % {"where": where, "why": fault.message[:200]},
+            % {"where": location, "why": fault.message[:200]},
         )
     return payload  # type: ignore[no-any-return]
 
 
-def _result(caller: Caller, interrupt: "Interrupt", said: ToolMessage) -> FromPage:
-    text = message_text(said)
-    fault = said.error or ""
+def _result(caller: Caller, interrupt: "Interrupt", message: ToolMessage) -> FromPage:
+    text = message_text(message)
+    fault = message.error or ""
     if len(text) > VALUE_CHARS:
         text, fault = "", _("Its answer is too large.")
     return FromPage(
@@ -184,7 +190,7 @@ class ShowHistory:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Start:
-    """Start a run. `instead_of` waits for the client, and ends with this."""
+    """Start a run. `instead_of` is a run that waits for the client and ends now."""
 
     submission: Submission
     instead_of: UUID | None = None
@@ -196,7 +202,7 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoOn:
-    """Let a waiting run continue."""
+    """Resume a waiting run."""
 
     run_id: UUID
     conversation_id: UUID
@@ -207,53 +213,57 @@ class GoOn:
 Plan = ShowHistory | Start | GoOn
 
 
-def plan(caller: Caller, said: RunAgentInput) -> Plan:
+def plan(caller: Caller, body: RunAgentInput) -> Plan:
     """
-    Return what to do. Reads the database, changes nothing.
+    Return the plan for an input. Reads the database, changes nothing.
 
     Raise Refused: not_found, run_id_used, busy, interrupts_open, nothing_new, and
     what reading answers, context and tools raises.
     """
-    conversation = find_thread(caller.user, said.thread_id)
-    if not said.messages and not said.resume:
+    conversation = find_thread(caller.user, body.thread_id)
+    if not body.messages and not body.resume:
         if conversation is None:
-            raise no_thread(said.thread_id)
+            raise no_thread(body.thread_id)
         return ShowHistory(conversation=conversation, run=active_run(conversation))
-    thread = "" if own_id(said.thread_id) else said.thread_id
-    client = ClientNames(run=said.run_id, thread=thread)
+    thread = "" if own_id(body.thread_id) else body.thread_id
+    client = ClientNames(run=body.run_id, thread=thread)
     active = active_run(conversation)
-    goes_on = active and said.resume and names_newest(active, client)
+    goes_on = active and body.resume and names_newest(active, client)
     if conversation is not None and not goes_on:
         check_unused(conversation, client)
-    news = said_anew(said.messages, conversation)
-    client = replace(client, message=news.message_id)
+    new = new_messages(body.messages, conversation)
+    client = replace(client, message=new.message_id)
     if active is None:
-        return Start(submission=_submission(caller, said, client, news, conversation))
-    return _to_active(caller, said, client, news, active)
+        return Start(submission=_submission(caller, body, client, new, conversation))
+    return _to_active(caller, body, client, new, active)
 
 
 def _to_active(
-    caller: Caller, said: RunAgentInput, client: ClientNames, news: Said, active: "Run"
+    caller: Caller,
+    body: RunAgentInput,
+    client: ClientNames,
+    new: NewMessages,
+    active: "Run",
 ) -> Plan:
-    answers = read_answers(caller, active, said.resume or [])
-    results = read_results(caller, active, results_by_call(said.messages))
+    answers = read_answers(caller, active, body.resume or [])
+    results = read_results(caller, active, results_by_call(body.messages))
     if not answers and not results:
-        if news.text and _waits_for_client(active):
-            submission = _submission(caller, said, client, news, active.conversation)
+        if new.text and _waits_for_client(active):
+            submission = _submission(caller, body, client, new, active.conversation)
             return Start(submission=submission, instead_of=active.pk)
         raise _busy(active)
-    given = Given(
+    answered = Given(
         user_id=caller.user.pk,
         answers=answers,
         results=results,
-        text=news.text,
-        key=_key(said.thread_id, f"{said.run_id}\0{news.message_id}"),
+        text=new.text,
+        key=_key(body.thread_id, f"{body.run_id}\0{new.message_id}"),
     )
     return GoOn(
         run_id=active.pk,
         conversation_id=active.conversation_id,
         client=client,
-        given=given,
+        given=answered,
     )
 
 
@@ -276,38 +286,38 @@ def _waits_for_client(run: "Run") -> bool:
 
 def _submission(
     caller: Caller,
-    said: RunAgentInput,
+    body: RunAgentInput,
     client: ClientNames,
-    news: Said,
+    new: NewMessages,
     conversation: "Conversation | None",
 ) -> Submission:
-    if news.is_repeat and conversation is not None:
-        return _again(caller, client, conversation)
-    if not news.text and not news.message_id:
+    if new.is_repeat and conversation is not None:
+        return _retry_submission(caller, client, conversation)
+    if not new.text and not new.message_id:
         raise _nothing_new()
-    own = _own_props(said)
-    new_id = own_id(said.thread_id) or uuid4()
+    props = _own_props(body)
+    new_id = own_id(body.thread_id) or uuid4()
     return Submission(
         user_id=caller.user.pk,
         conversation_id=conversation.pk if conversation else new_id,
-        key=_key(said.thread_id, said.run_id),
-        text=news.text,
+        key=_key(body.thread_id, body.run_id),
+        text=new.text,
         page=SentPage(
-            path=page_path(_text(own.get("path"))),
-            title=_text(own.get("title"))[:TITLE_CHARS],
-            context=read_client_context(said),
+            path=page_path(_text(props.get("path"))),
+            title=_text(props.get("title"))[:TITLE_CHARS],
+            context=read_client_context(body),
         ),
         stamp=caller.stamp,
-        look_only=own.get("lookOnly") is True,
+        look_only=props.get("lookOnly") is True,
         channel=Channel.AGUI,
         client=client,
     )
 
 
-def _again(
+def _retry_submission(
     caller: Caller, client: ClientNames, conversation: "Conversation"
 ) -> Submission:
-    """Return another try at a question that had no whole answer."""
+    """Return a submission that retries a question without a complete answer."""
     last = last_run(conversation)
     if last is None or last.state == RunState.SUCCEEDED:
         raise _nothing_new()
@@ -320,19 +330,19 @@ def _nothing_new() -> Refused:
     return Refused("nothing_new", _("The input contains no new message."))
 
 
-def keeps(said: RunAgentInput) -> bool:
+def keeps(body: RunAgentInput) -> bool:
     """Return whether the run continues when its client leaves."""
-    return _own_props(said).get("keep") is True
+    return _own_props(body).get("keep") is True
 
 
-def _own_props(said: RunAgentInput) -> Mapping[str, Any]:
-    props = said.forwarded_props
-    own = props.get("aia") if isinstance(props, dict) else None
-    return own if isinstance(own, dict) else {}
+def _own_props(body: RunAgentInput) -> Mapping[str, Any]:
+    props = body.forwarded_props
+    own_props = props.get("aia") if isinstance(props, dict) else None
+    return own_props if isinstance(own_props, dict) else {}
 
 
-def _text(said: object) -> str:
-    return said if isinstance(said, str) else ""
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _key(thread: str, run: str) -> str:

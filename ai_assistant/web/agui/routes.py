@@ -1,8 +1,8 @@
 """
 The addresses for AG-UI clients.
 
-What answers is imported by the first request: it needs the extra `agui`, and a site that
-no such client calls need not have it.
+The views are imported by the first request: they need the extra `agui`, which a site
+without such clients need not have.
 """
 
 import asyncio
@@ -35,23 +35,23 @@ VIEWS = (
 
 
 def is_installed() -> bool:
-    """Return whether the vocabulary of AG-UI is there."""
+    """Return whether the AG-UI package is installed."""
     return find_spec("ag_ui") is not None
 
 
 def _view(name: str, method: str) -> Callable[..., Any]:
     """
-    Return a view that answers `method` as the one of that name.
+    Return a view that answers `method` with the view of that name.
 
-    A Refused becomes its problem, as JSON. The view itself asks who calls: CSRF is
-    checked there, for those with a session.
+    A Refused becomes its problem, as JSON. The view itself identifies the caller, and
+    checks CSRF for those with a session.
     """
 
     async def view(request: HttpRequest) -> HttpResponseBase:
         if not conf.enabled():
             raise Http404
-        if told := preflight(request):
-            return told
+        if preflight_response := preflight(request):
+            return preflight_response
         try:
             response = await _answer(request, name, method)
         except Refused as refused:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine.storage.units import in_db
-from ai_assistant.render.agui.segment import News, Segment
+from ai_assistant.render.agui.segment import Segment, SegmentUpdate
 from ai_assistant.web.realtime.follower import Follower, unless_layer_fails
 
 CONTENT_TYPE = "text/event-stream"
@@ -40,7 +40,7 @@ def stream_response(
 
 logger = logging.getLogger("ai_assistant")
 
-QUIET_POLLS = 4  # a run that waits is looked at so many times more seldom
+QUIET_POLLS = 4  # a waiting run is polled this many times less often
 FAILED_AGAIN = 3  # reads, after which the client gets an error
 
 
@@ -55,12 +55,12 @@ class Listener(Follower):
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to listen; with a layer that is away, do without."""
+        """Begin to listen; continue without if the layer is down."""
         if await unless_layer_fails(self._join):
             self._task = asyncio.get_running_loop().create_task(self._listen())
 
     async def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._task is None:
             return
         self._task.cancel()
@@ -125,35 +125,37 @@ class Stream:
 
     async def _collect(self) -> AsyncIterator[BaseEvent]:
         frames = [
-            one
-            for one in self.listener.take()
-            if one["run"] == self._run and "text" in one
+            live_frame
+            for live_frame in self.listener.take()
+            if live_frame["run"] == self._run and "text" in live_frame
         ]
         translator = self.segment.translator
         is_known = all(map(translator.knows, frames)) or self._begins_with(frames)
         if self.listener.look or not is_known:
             self.listener.look = False
-            news = await self._read()
-            for event in self.segment.told(news):
+            update = await self._read()
+            for event in self.segment.translate(update):
                 yield event
         if not self.segment.is_over:
-            for one in frames:
-                for event in translator.live(one):
+            for live_frame in frames:
+                for event in translator.live(live_frame):
                     yield event
 
     def _begins_with(self, frames: list[dict[str, Any]]) -> bool:
         """Return whether `frames` begin a run whose rows have nothing to send yet."""
         is_first = self.segment.is_fresh and self.segment.translator.is_blank
         # Where reasoning ends, and text begins, only the rows show.
-        is_one = len({one["reasoning"] for one in frames}) == 1
-        in_first = all(not one["step"] and one["epoch"] == 1 for one in frames)
+        is_one = len({live_frame["reasoning"] for live_frame in frames}) == 1
+        in_first = all(
+            not live_frame["step"] and live_frame["epoch"] == 1 for live_frame in frames
+        )
         return is_first and is_one and in_first
 
-    async def _read(self) -> News:
+    async def _read(self) -> SegmentUpdate:
         failed = 0
         while True:
             try:
-                news = await in_db(self.segment.read)
+                update = await in_db(self.segment.read)
             except DatabaseFailure as error:
                 failed += 1
                 if failed == FAILED_AGAIN:
@@ -161,11 +163,11 @@ class Stream:
                 logger.warning("a stream waits for the database: %s", error)
                 await asyncio.sleep(float(conf.get("POLL_S")))
             else:
-                self._is_quiet = news.is_quiet
-                return news
+                self._is_quiet = update.is_quiet
+                return update
 
     async def _wait(self) -> float:
-        """Wait for news, or until it is time to look again; return the seconds."""
+        """Wait for a notification, or for the next poll; return the seconds."""
         poll_s = float(conf.get("POLL_S")) * (QUIET_POLLS if self._is_quiet else 1)
         loop = asyncio.get_running_loop()
         since = loop.time()

@@ -1,4 +1,4 @@
-"""Which conversation a client means by its thread, and what it gets back of it."""
+"""The conversation behind a client's thread, and its history for the client."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def own_id(thread: str) -> UUID | None:
-    """Return the conversation id that a thread is named by, if it is named by one."""
+    """Return the conversation id if the thread's name is one, else None."""
     try:
-        found = UUID(thread)
+        conversation_id = UUID(thread)
     except ValueError:
         return None
-    return found if str(found) == thread else None
+    return conversation_id if str(conversation_id) == thread else None
 
 
 def find_thread(user: Any, thread: str) -> "Conversation | None":
@@ -37,19 +37,19 @@ def find_thread(user: Any, thread: str) -> "Conversation | None":
     not_found if it is another's. Other names are each user's own.
     """
     if not thread:
-        return None  # those that no client has named have no name either
-    own = conversations(user.pk)
-    known = own_id(thread)
-    if known is None:
-        return own.filter(thread_id=thread).first()
-    found = own.filter(pk=known).first()
-    if found is None and is_anothers(user.pk, known):
+        return None  # conversations of other channels have no thread id
+    rows = conversations(user.pk)
+    conversation_id = own_id(thread)
+    if conversation_id is None:
+        return rows.filter(thread_id=thread).first()
+    conversation = rows.filter(pk=conversation_id).first()
+    if conversation is None and is_anothers(user.pk, conversation_id):
         raise no_thread(thread)
-    return found
+    return conversation
 
 
 def no_thread(thread: str) -> Refused:
-    """Return the refusal of a thread that is not there, or not the caller's."""
+    """Return the error for a thread that does not exist, or is not the caller's."""
     return Refused(
         "not_found", _("There is no thread “%(thread)s”.") % {"thread": thread}
     )
@@ -61,15 +61,15 @@ STATE_KEY = "aia"
 def whole_history(conversation: "Conversation", *, may_answer: bool) -> dict[str, Any]:
     """Return the messages, and what is open, as JSON. Asks the database."""
     run = active_run(conversation)
-    found: dict[str, Any] = {
-        "messages": [_json(one) for one in messages_of(conversation)],
+    history: dict[str, Any] = {
+        "messages": [_json(message) for message in messages_of(conversation)],
         "title": conversation.title,
     }
     if run is not None:
-        found["run"] = {"runId": client_name(run), "state": run.state}
+        history["run"] = {"runId": client_name(run), "state": run.state}
         waits = open_interrupts(run, may_answer=may_answer)
-        found["interrupts"] = [_json(one) for one in waits]
-    return found
+        history["interrupts"] = [_json(interrupt) for interrupt in waits]
+    return history
 
 
 def history_events(
@@ -78,33 +78,33 @@ def history_events(
     state: Any,
 ) -> list[BaseEvent]:
     """
-    Return what an input without messages is answered with, after its start.
+    Return the events that answer an input without messages, after its start.
 
     With a run under way these are the messages before its answer, which follows.
     """
-    told = (
+    messages = (
         MessagesSnapshotEvent(messages=messages_of(conversation))
         if run is None
         else before(run)
     )
-    return [_state(conversation, run, state), told]
+    return [_state(conversation, run, state), messages]
 
 
 def client_name(run: "Run") -> str:
-    """Return how a client would ask for the stream of `run`: its newest name."""
+    """Return the newest name by which a client can ask for the stream of `run`."""
     last = run.client_runs.order_by("-pk").first()
     return last.client_id if last else str(run.pk)
 
 
 def _state(conversation: "Conversation", run: "Run | None", state: Any) -> BaseEvent:
     """Return the client's own state, with the assistant's under a key of its own."""
-    own = {
+    own_state = {
         "conversation": str(conversation.pk),
         "title": conversation.title,
         "run": run.state if run else "",
     }
-    kept = state if isinstance(state, dict) else {}
-    return StateSnapshotEvent(snapshot={**kept, STATE_KEY: own})
+    client_state = state if isinstance(state, dict) else {}
+    return StateSnapshotEvent(snapshot={**client_state, STATE_KEY: own_state})
 
 
 def _json(model: Any) -> Any:

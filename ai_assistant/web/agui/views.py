@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("ai_assistant")
 
-ANSWER_S = 0.3  # for those who look on to say so
+ANSWER_S = 0.3  # for other followers to answer
 
 _left: set[UUID] = set()  # runs whose client has left this process just now
 
@@ -73,9 +73,9 @@ async def _is_watched(group: str) -> bool:
     layer: Any = get_channel_layer()
     try:
         async with asyncio.timeout(ANSWER_S):
-            own = await layer.new_channel()
-            await layer.group_send(group, {"type": "aia.roll_call", "reply": own})
-            await layer.receive(own)
+            reply = await layer.new_channel()
+            await layer.group_send(group, {"type": "aia.roll_call", "reply": reply})
+            await layer.receive(reply)
     except TimeoutError:
         return False
     except Exception as error:  # noqa: BLE001 - any layer, any failure
@@ -101,7 +101,7 @@ class Attendance:
         self._on_left = on_left
         self._began = self._ended = False
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(START_S, self._unless_begun)
+        self._timer = loop.call_later(START_S, self._end_unless_begun)
 
     async def frames(self) -> AsyncIterator[bytes]:
         """Yield what is to be sent."""
@@ -115,7 +115,7 @@ class Attendance:
             self.end()
 
     def end(self) -> None:
-        """Let go of everything, once."""
+        """Release everything, once."""
         if self._ended:
             return
         self._ended = True
@@ -124,7 +124,7 @@ class Attendance:
         if self._on_left and not self._stream.segment.is_over:
             self._on_left()
 
-    def _unless_begun(self) -> None:
+    def _end_unless_begun(self) -> None:
         if not self._began:
             self.end()
 
@@ -134,9 +134,9 @@ POSITION_CHARS = 100
 
 def attached(request: HttpRequest) -> tuple[Caller, Segment, UUID]:
     """
-    Return who asks, the segment, and its conversation. Asks the database.
+    Return the caller, the segment, and its conversation. Asks the database.
 
-    The header Last-Event-ID says where the client stands. Raise Refused: not_found,
+    The header Last-Event-ID gives the client's position. Raise Refused: not_found,
     bad_input.
     """
     caller, thread, conversation = _named_thread(request)
@@ -148,7 +148,7 @@ def attached(request: HttpRequest) -> tuple[Caller, Segment, UUID]:
     )
     segment = _attached_segment(conversation, names)
     if position := request.headers.get("Last-Event-ID", ""):
-        _stand_at(segment, position)
+        _restore_position(segment, position)
     return caller, segment, conversation.pk
 
 
@@ -162,20 +162,20 @@ def _named_thread(request: HttpRequest) -> "tuple[Caller, str, Conversation]":
 
 
 def _attached_segment(conversation: "Conversation", names: ClientIds) -> Segment:
-    known = conversation.client_runs.filter(client_id=names.run).first()
-    if known is not None:
-        return Segment(known.run_id, names, after=known.after)
-    own = own_id(names.run)
-    if own is None or not conversation.runs.filter(pk=own).exists():
+    client_run = conversation.client_runs.filter(client_id=names.run).first()
+    if client_run is not None:
+        return Segment(client_run.run_id, names, after=client_run.after)
+    run_id = own_id(names.run)
+    if run_id is None or not conversation.runs.filter(pk=run_id).exists():
         raise Refused("not_found", _("There is no run “%(run)s”.") % {"run": names.run})
-    return Segment(own, names)
+    return Segment(run_id, names)
 
 
-def _stand_at(segment: Segment, position: str) -> None:
+def _restore_position(segment: Segment, position: str) -> None:
     """Let the segment continue at the position of its client."""
-    told = events_after(segment.run_id, segment.after)
+    events = events_after(segment.run_id, segment.after)
     try:
-        segment.stand_at(position[:POSITION_CHARS], told)
+        segment.stand_at(position[:POSITION_CHARS], events)
     except ValueError as error:
         raise Refused(
             "bad_input", _("“Last-Event-ID” is not an event ID of this stream.")
@@ -187,18 +187,18 @@ BUSY_S, BUSY_STEP_S = 3.0, 0.05  # a run that is being stopped is waited for
 
 async def run_view(request: HttpRequest) -> HttpResponseBase:
     """Answer a RunAgentInput by the events of its run."""
-    caller, said, planned = await in_db(_read, request)
+    caller, body, planned = await in_db(_read, request)
     if planned is None:
-        planned = await _planned_later(caller, said)
+        planned = await _planned_later(caller, body)
     names = ClientIds(
-        thread=said.thread_id,
-        run=said.run_id,
-        is_new=said.protocol_version is not None,
+        thread=body.thread_id,
+        run=body.run_id,
+        is_new=body.protocol_version is not None,
         may_answer=caller.may_answer,
     )
     if isinstance(planned, ShowHistory):
-        return await _history(request, caller, planned, names, said.state)
-    return await _run(request, caller, planned, names, keep=keeps(said))
+        return await _history(request, caller, planned, names, body.state)
+    return await _run(request, caller, planned, names, keep=keeps(body))
 
 
 async def history_view(request: HttpRequest) -> HttpResponseBase:
@@ -207,7 +207,7 @@ async def history_view(request: HttpRequest) -> HttpResponseBase:
 
 
 async def stream_view(request: HttpRequest) -> HttpResponseBase:
-    """Attach to a run, from its beginning or from where the client stands."""
+    """Attach to a run, from its beginning or from the client's position."""
     caller, segment, conversation_id = await in_db(attached, request)
     return await _watched(request, caller, conversation_id, segment)
 
@@ -219,31 +219,31 @@ async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
 
 
 def _read(request: HttpRequest) -> tuple[Caller, RunAgentInput, Plan | None]:
-    """Return what is asked for; no plan while a run ends that its client has left."""
+    """Return the request's plan; None while a run ends that its client has left."""
     check_type(request)  # before the CSRF check, which would parse a form
     caller = identify(request, Scope.RUN)
-    said = read_input(request)
-    return caller, said, _plan(caller, said)
+    body = read_input(request)
+    return caller, body, _plan(caller, body)
 
 
-def _plan(caller: Caller, said: RunAgentInput) -> Plan | None:
+def _plan(caller: Caller, body: RunAgentInput) -> Plan | None:
     try:
-        return plan(caller, said)
+        return plan(caller, body)
     except Refused as refused:
-        if refused.code != "busy" or not is_being_left(caller.user, said.thread_id):
+        if refused.code != "busy" or not is_being_left(caller.user, body.thread_id):
             raise
     return None
 
 
-async def _planned_later(caller: Caller, said: RunAgentInput) -> Plan:
+async def _planned_later(caller: Caller, body: RunAgentInput) -> Plan:
     """Wait for the end of a run that its client has just left."""
     loop = asyncio.get_running_loop()
     until = loop.time() + BUSY_S
     while loop.time() < until:
         await asyncio.sleep(BUSY_STEP_S)
-        if planned := await in_db(_plan, caller, said):
+        if planned := await in_db(_plan, caller, body):
             return planned
-    return await in_db(plan, caller, said)
+    return await in_db(plan, caller, body)
 
 
 async def _run(
@@ -265,13 +265,13 @@ async def _run(
     except BaseException:
         await listener.stop()
         raise
-    left = None if keep else partial(leave, user_id, segment.run_id, group)
-    attendance = Attendance(Stream(segment, listener), left)
-    return stream_response(request, _noted(attendance, segment))
+    on_leave = None if keep else partial(leave, user_id, segment.run_id, group)
+    attendance = Attendance(Stream(segment, listener), on_leave)
+    return stream_response(request, _with_receipt(attendance, segment))
 
 
 async def _segment(planned: Start | GoOn, names: ClientIds) -> Segment:
-    """Do what is planned; return the segment that follows."""
+    """Carry out the plan; return the segment that follows."""
     if isinstance(planned, GoOn):
         after = await go_on(planned.client, planned.run_id, planned.given)
         return Segment(planned.run_id, names, after=after)
@@ -283,7 +283,9 @@ async def _segment(planned: Start | GoOn, names: ClientIds) -> Segment:
     return segment
 
 
-async def _noted(attendance: Attendance, segment: Segment) -> AsyncIterator[bytes]:
+async def _with_receipt(
+    attendance: Attendance, segment: Segment
+) -> AsyncIterator[bytes]:
     """Note up to which event the client has received the run, once it has all."""
     async for piece in attendance.frames():
         yield piece
@@ -313,7 +315,7 @@ async def _watched(
     segment: Segment,
     first: Iterable[BaseEvent] = (),
 ) -> HttpResponseBase:
-    """Stream a run to a client whose leaving does not stop it."""
+    """Stream a run to a client; the run continues when it leaves."""
     listener = Listener(notifications.group_name(caller.user.pk, conversation_id))
     await listener.start()
     stream = Stream(segment, listener, first)

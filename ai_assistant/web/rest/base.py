@@ -111,12 +111,12 @@ class BodyParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         """Return the values. Raise Refused too_large or bad_request."""
-        most = (
+        limit = (
             BYTES_A_CHARACTER * int(conf.get("LIMITS", "MESSAGE_CHARS")) + BYTES_BESIDE
         )
-        body: bytes = stream.read(most + 1)
-        if len(body) > most:
-            sentence = _("A request may have at most %(most)d bytes.") % {"most": most}
+        body: bytes = stream.read(limit + 1)
+        if len(body) > limit:
+            sentence = _("A request may have at most %(most)d bytes.") % {"most": limit}
             raise Refused("too_large", sentence)
         try:
             values = json.loads(body.decode() or "{}")
@@ -149,11 +149,11 @@ class Operation:
     example: Mapping[str, Any] | None = None  # of the body
 
 
-def operation(**told: Any) -> Callable[[F], F]:
+def operation(**fields: Any) -> Callable[[F], F]:
     """Say what an action takes and answers: fields of Operation."""
 
     def describe(action: F) -> F:
-        action.operation = Operation(**told)  # type: ignore[attr-defined]
+        action.operation = Operation(**fields)  # type: ignore[attr-defined]
         return action
 
     return describe
@@ -183,8 +183,8 @@ class ApiView(APIView):
         """Return what the action for `method` takes and answers, also if overridden."""
         name = getattr(self, "action", None) or method.lower()
         for kind in type(self).__mro__:
-            if told := getattr(vars(kind).get(name), "operation", None):
-                return cast("Operation", told)
+            if declared := getattr(vars(kind).get(name), "operation", None):
+                return cast("Operation", declared)
         return Operation(is_list=name == "list")
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -196,13 +196,13 @@ class ApiView(APIView):
 
     def check_parameters(self, request: Request) -> None:
         """Refuse parameters that are unknown, empty or there twice."""
-        given, known = request.query_params, self.known_parameters()
-        for name in given:
-            if name not in known:
-                raise _unknown(name, known)
-            if len(given.getlist(name)) > 1:
+        parameters, known_names = request.query_params, self.known_parameters()
+        for name in parameters:
+            if name not in known_names:
+                raise _unknown(name, known_names)
+            if len(parameters.getlist(name)) > 1:
                 raise ValidationError({name: [_("it is given twice")]})
-            if not given[name]:
+            if not parameters[name]:
                 raise ValidationError(
                     {name: [Field.default_error_messages["required"]]}
                 )
@@ -258,20 +258,20 @@ class ApiViewSet(ApiView, GenericViewSet[Any]):
             parts.append(self.paginator)
         for part in parts:
             tell = getattr(part, "get_schema_operation_parameters", None)
-            names |= {one["name"] for one in tell(self)} if tell else set()
+            names |= {parameter["name"] for parameter in tell(self)} if tell else set()
         filters = getattr(self, "filterset_class", None)
         return names | set(filters.base_filters if filters else ())
 
 
-def _validated(kind: Any, given: Any) -> dict[str, Any]:
-    serializer = kind(data=given)
+def _validated(kind: Any, data: Any) -> dict[str, Any]:
+    serializer = kind(data=data)
     serializer.is_valid(raise_exception=True)
-    found: dict[str, Any] = serializer.validated_data
-    return found
+    values: dict[str, Any] = serializer.validated_data
+    return values
 
 
-def _unknown(name: str, known: set[str]) -> Refused:
-    names = ", ".join(f"“{one}”" for one in sorted(known))
+def _unknown(name: str, known_names: set[str]) -> Refused:
+    names = ", ".join(f"“{parameter}”" for parameter in sorted(known_names))
     sentence = _("There is no parameter “%(name)s”.") % {"name": name[:80]}
     if names:
         sentence += " " + _("Use one of: %(known)s.") % {"known": names}

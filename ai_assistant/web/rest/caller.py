@@ -110,15 +110,19 @@ class RegistryView(ApiView):
         """
         tools = list(_tools(request.user))
         modules = list(_modules({tool.name for tool in tools}))
-        suggestions = {str(text) for one, _may in modules for text in one.suggestions}
-        told = {
+        suggestions = {
+            str(text) for module, _may in modules for text in module.suggestions
+        }
+        values = {
             "context": sorted(registry.contexts()),
             "tools": tools,
-            "modules": [{"module": one, "tools": may} for one, may in modules],
+            "modules": [{"module": module, "tools": may} for module, may in modules],
             "suggestions": sorted(suggestions),
         }
-        told |= {"commands": [], "skills": [], "hooks": []}
-        return Response(RegisteredSerializer(told, context={"user": request.user}).data)
+        values |= {"commands": [], "skills": [], "hooks": []}
+        return Response(
+            RegisteredSerializer(values, context={"user": request.user}).data
+        )
 
 
 def _tools(user: Any) -> Iterable[ToolDefinition]:
@@ -153,17 +157,17 @@ class RootView(ApiView):
         """List the URLs of the API."""
         caller = caller_of(request)
         scopes = [
-            one
-            for one in AccessToken.Scope.values
-            if caller.has_scope(one)
-            and (one == AccessToken.Scope.READ or may_use(caller.user))
+            scope
+            for scope in AccessToken.Scope.values
+            if caller.has_scope(scope)
+            and (scope == AccessToken.Scope.READ or may_use(caller.user))
         ]
         addresses = {
             name: request.build_absolute_uri(api_reverse(view))
             for name, view in LISTS.items()
         }
-        told = {"user": caller.user.get_username(), "scopes": scopes}
-        return Response(RootSerializer({**told, "addresses": addresses}).data)
+        values = {"user": caller.user.get_username(), "scopes": scopes}
+        return Response(RootSerializer({**values, "addresses": addresses}).data)
 
 
 TOKENS = (
@@ -244,9 +248,9 @@ class UsageViewSet(ListModelMixin, ApiViewSet):
         """Sum up your model calls."""
         rows = self.filter_queryset(self.get_queryset())
         by_model = rows.order_by("model").values("model").annotate(**_sums())
-        told = _told(rows.aggregate(**_sums()))
-        models = [{"model": one["model"], **_told(one)} for one in by_model]
-        return Response(UsageSumsSerializer({**told, "by_model": models}).data)
+        totals = _usage_sums(rows.aggregate(**_sums()))
+        models = [{"model": row["model"], **_usage_sums(row)} for row in by_model]
+        return Response(UsageSumsSerializer({**totals, "by_model": models}).data)
 
 
 def _sums() -> dict[str, Any]:
@@ -258,10 +262,10 @@ def _sums() -> dict[str, Any]:
     }
 
 
-def _told(found: dict[str, Any]) -> dict[str, Any]:
+def _usage_sums(sums: dict[str, Any]) -> dict[str, Any]:
     return {
-        **{name: found[f"sum_{name}"] or 0 for name in TOKENS},
-        "cost_usd": found["cost"],
-        "calls": found["calls"],
-        "unpriced_calls": found["calls"] - found["priced"],
+        **{name: sums[f"sum_{name}"] or 0 for name in TOKENS},
+        "cost_usd": sums["cost"],
+        "calls": sums["calls"],
+        "unpriced_calls": sums["calls"] - sums["priced"],
     }

@@ -147,13 +147,13 @@ class ChangeSerializer(ReadModelSerializer):
         }
 
     def get_run(self, row: ChangeSet) -> UUID | None:
-        return row.run_id if _is_kept(row) else None
+        return row.run_id if _has_conversation(row) else None
 
     def get_conversation(self, row: ChangeSet) -> UUID | None:
-        return row.run.conversation_id if row.run and _is_kept(row) else None
+        return row.run.conversation_id if row.run and _has_conversation(row) else None
 
     def get_call(self, row: ChangeSet) -> UUID | None:
-        return row.call_id if _is_kept(row) else None
+        return row.call_id if _has_conversation(row) else None
 
     def get_gaps(self, row: ChangeSet) -> list[str]:
         return gap_sentences([row])
@@ -210,10 +210,10 @@ class RowViewSet(ListModelMixin, ApiViewSet):
 
     def get_queryset(self) -> QuerySet[RowChange]:
         user_id = user_key(self.request)
-        found = get_or_404(changes(user_id), self.kwargs["id"])
-        return row_changes(user_id).filter(change_set=found)
+        change_set = get_or_404(changes(user_id), self.kwargs["id"])
+        return row_changes(user_id).filter(change_set=change_set)
 
 
-def _is_kept(row: ChangeSet) -> bool:
+def _has_conversation(row: ChangeSet) -> bool:
     """Return whether the conversation is there; its row follows it in seconds."""
     return row.run is not None and row.run.conversation.deleted_at is None

@@ -179,8 +179,8 @@ class MessageFilter(lists.FilterSet):
 
     def filter_queryset(self, queryset: Any) -> Any:
         """Return the rows: of the branch that is shown, if nothing else is asked for."""
-        asked = self.form.cleaned_data
-        if not (asked["run"] or asked["all"]):
+        filters = self.form.cleaned_data
+        if not (filters["run"] or filters["all"]):
             conversation = self.request.parser_context["kwargs"]["id"]
             queryset = queryset.exclude(run_id__in=hidden_runs(conversation))
         return super().filter_queryset(queryset)
@@ -201,8 +201,8 @@ class MessageViewSet(ListModelMixin, ApiViewSet):
 
     def get_queryset(self) -> QuerySet[Message]:
         user_id = user_key(self.request)
-        found = get_or_404(conversations(user_id), self.kwargs["id"])
-        return messages(user_id).filter(conversation=found).select_related("run")
+        conversation = get_or_404(conversations(user_id), self.kwargs["id"])
+        return messages(user_id).filter(conversation=conversation).select_related("run")
 
 
 class QueueViewSet(ListModelMixin, ApiViewSet):
@@ -219,8 +219,8 @@ class QueueViewSet(ListModelMixin, ApiViewSet):
     lookup_url_kwarg = "message"
 
     def get_queryset(self) -> QuerySet[QueuedMessage]:
-        own = conversations(user_key(self.request))
-        return queued_messages(get_or_404(own, self.kwargs["id"]).pk)
+        rows = conversations(user_key(self.request))
+        return queued_messages(get_or_404(rows, self.kwargs["id"]).pk)
 
     @operation(id="queue_drop", answers={204: None}, problems=("not_found", "sent"))
     def destroy(self, request: Request, id: Any, message: Any) -> Response:

@@ -157,8 +157,8 @@ def field_errors(detail: Any, path: str = "") -> Iterator[FieldError]:
     """Yield each error of a serializer or of a set of filters, with its field."""
     if isinstance(detail, dict):
         for name, inside in detail.items():
-            own = "" if name == api_settings.NON_FIELD_ERRORS_KEY else str(name)
-            yield from field_errors(inside, ".".join(filter(None, (path, own))))
+            part = "" if name == api_settings.NON_FIELD_ERRORS_KEY else str(name)
+            yield from field_errors(inside, ".".join(filter(None, (path, part))))
     elif isinstance(detail, list):
         for inside in detail:
             yield from field_errors(inside, path)

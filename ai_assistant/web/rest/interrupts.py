@@ -132,10 +132,10 @@ class QuestionSerializer(ReadSerializer):
         """Return the question of the row, if it has one."""
         if not (instance.question or instance.key):
             return None
-        told = {"text": instance.question, "kind": kind_of(instance)}
-        own = {"strict": instance.strict, "default": instance.default}
+        question = {"text": instance.question, "kind": kind_of(instance)}
+        rules = {"strict": instance.strict, "default": instance.default}
         options = {"options": options_of(instance)}
-        return super().to_representation({**told, **own, **options})
+        return super().to_representation({**question, **rules, **options})
 
 
 class InterruptSerializer(ReadModelSerializer):
@@ -169,8 +169,8 @@ class InterruptSerializer(ReadModelSerializer):
     def get_nonce(self, row: Interrupt) -> str | None:
         may_answer = caller_of(self.context["request"]).may_answer
         is_open = row.status == Interrupt.Status.OPEN
-        is_told = may_answer and is_open and row.kind in kind_names(for_person=True)
-        return row.nonce if is_told else None
+        is_visible = may_answer and is_open and row.kind in kind_names(for_person=True)
+        return row.nonce if is_visible else None
 
     def get_title(self, row: Interrupt) -> str:
         return row.call.label or row.call.name
@@ -232,12 +232,12 @@ class AnswerBody(Body):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse fields that the decision has no use for."""
-        given = {name for name in ("reason", "answer", "chosen") if attrs[name]}
-        given |= {"rows"} if attrs["rows"] is not None else set()
-        if foreign := sorted(given - BELONGS[attrs["decision"]]):
-            named = {"field": foreign[0], "decision": attrs["decision"]}
+        used = {name for name in ("reason", "answer", "chosen") if attrs[name]}
+        used |= {"rows"} if attrs["rows"] is not None else set()
+        if foreign := sorted(used - BELONGS[attrs["decision"]]):
+            values = {"field": foreign[0], "decision": attrs["decision"]}
             sentence = _("“%(field)s” does not belong to “%(decision)s”")
-            raise serializers.ValidationError(sentence % named)
+            raise serializers.ValidationError(sentence % values)
         return attrs
 
 
@@ -287,19 +287,19 @@ class InterruptViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         body = self.read_body()
         self.get_object()
         caller = caller_of(request)
-        given = Answer(
+        decision = Answer(
             user_id=caller.user.pk,
             interrupt_id=id,
             nonce=body["nonce"],
             decision="" if body["decision"] == "answer" else body["decision"],
             rows=None if body["rows"] is None else tuple(body["rows"]),
             text=_text(body["answer"] or body["reason"]),
-            chosen=tuple(_text(one) for one in body["chosen"] if one.strip()),
+            chosen=tuple(_text(option) for option in body["chosen"] if option.strip()),
             stamp=caller.stamp,
         )
-        carry_out(answer(given))
+        carry_out(answer(decision))
         return self.retrieve(request)
 
 
-def _text(said: str) -> str:
-    return clean_text(said, ANSWER_CHARS) if said.strip() else ""
+def _text(text: str) -> str:
+    return clean_text(text, ANSWER_CHARS) if text.strip() else ""

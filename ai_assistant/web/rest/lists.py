@@ -110,28 +110,28 @@ class SignedCursorPagination(CursorPagination):
 
     def get_page_size(self, request: Request) -> int:
         """Return the size that was asked for. Raise ValidationError."""
-        said = request.query_params.get(self.page_size_query_param, self.page_size)
+        value = request.query_params.get(self.page_size_query_param, self.page_size)
         size = IntegerField(min_value=1, max_value=self.max_page_size)
         try:
-            return int(size.run_validation(said))
+            return int(size.run_validation(value))
         except ValidationError as error:
             raise ValidationError({self.page_size_query_param: error.detail}) from error
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         """Return where the page begins. Raise Refused bad_cursor."""
-        said = request.query_params.get(self.cursor_query_param)
-        if said is None:
+        signed = request.query_params.get(self.cursor_query_param)
+        if signed is None:
             return None
         try:
-            return Cursor(*signing.loads(said, salt=self.salt))
+            return Cursor(*signing.loads(signed, salt=self.salt))
         except signing.BadSignature as error:
             sentence = _("This cursor does not belong to this list. Start without one.")
             raise Refused("bad_cursor", sentence) from error
 
     def encode_cursor(self, cursor: Cursor) -> str:
         """Return the address of the page that begins at `cursor`."""
-        said = signing.dumps(tuple(cursor), salt=self.salt)
-        return replace_query_param(str(self.base_url), self.cursor_query_param, said)
+        signed = signing.dumps(tuple(cursor), salt=self.salt)
+        return replace_query_param(str(self.base_url), self.cursor_query_param, signed)
 
     @property
     def salt(self) -> str:

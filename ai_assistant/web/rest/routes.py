@@ -29,16 +29,16 @@ from ai_assistant.web.problems import problem_response
 @transaction.non_atomic_requests
 def api_view(request: HttpRequest, below: str = "") -> HttpResponseBase:
     """Answer by the URLconf of the API; an unknown URL is a problem too."""
-    asked = preflight(request)
-    if asked is not None:
-        return asked
+    preflight_response = preflight(request)
+    if preflight_response is not None:
+        return preflight_response
     try:
-        found = resolver().resolve(below)
+        match = resolver().resolve(below)
     except Resolver404:
         sentence = _("Unknown URL. The schema of the API lists all of them.")
         response: HttpResponseBase = problem_response(Refused("not_found", sentence))
     else:
-        response = found.func(request, *found.args, **found.kwargs)
+        response = match.func(request, *match.args, **match.kwargs)
     allow(request, response)
     return response
 

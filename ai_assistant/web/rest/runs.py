@@ -224,21 +224,21 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         Ask again with the number of the last one; the run has ended when `is_final` is
         true and there are no more.
         """
-        asked = self.read_query()
+        query = self.read_query()
         run = self.get_object()  # before its events: it may go on meanwhile
-        events = events_after(run.pk, asked["after"], most=asked["limit"])
-        told = {"run": run, "last_event": run.next_seq - 1, "events": events}
+        events = events_after(run.pk, query["after"], most=query["limit"])
+        page = {"run": run, "last_event": run.next_seq - 1, "events": events}
         context = {"reasons": shows_reasoning(run)}
-        return Response(EventsSerializer(told, context=context).data)
+        return Response(EventsSerializer(page, context=context).data)
 
     def answer_started(self, started: Started) -> Response:
         """Return the answer with the run, or with the message that waits for one."""
         if started.queued is not None:
-            told = QueuedSerializer(started.queued).data
+            payload = QueuedSerializer(started.queued).data
             address = api_reverse("queue-list", started.queued.conversation_id)
-            return Response(told, 202, headers={"Location": address})
+            return Response(payload, 202, headers={"Location": address})
         run = get_or_404(self.get_queryset(), started.run_id)
         address = api_reverse("runs-detail", run.pk)
         status = 201 if started.is_new else 200
-        told = self.get_serializer(run).data
-        return Response(told, status, headers={"Location": address})
+        payload = self.get_serializer(run).data
+        return Response(payload, status, headers={"Location": address})

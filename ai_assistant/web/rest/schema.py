@@ -95,8 +95,8 @@ class ApiSchema(AutoSchema):
     @property
     def operation(self) -> Operation:
         """What the action takes and answers."""
-        found: Operation = self.view.operation_of(self.method)
-        return found
+        operation: Operation = self.view.operation_of(self.method)
+        return operation
 
     @property
     def action(self) -> str:
@@ -125,13 +125,13 @@ class ApiSchema(AutoSchema):
 
     def _words(self) -> tuple[str, str]:
         function = getattr(self.view, self.action)
-        own = not function.__module__.startswith("rest_framework")
-        told = inspect.getdoc(function if own else type(self.view)) or ""
-        first, _break, rest = told.partition("\n\n")
-        if not own:  # the view names its rows: "The own runs, the newest first."
+        is_own = not function.__module__.startswith("rest_framework")
+        docstring = inspect.getdoc(function if is_own else type(self.view)) or ""
+        first, _break, body = docstring.partition("\n\n")
+        if not is_own:  # the view names its rows: "The own runs, the newest first."
             rows = first.partition(",")[0].removeprefix("The ")
             first = f"{'List' if self.action == 'list' else 'Read one of'} the {rows}"
-        return first.rstrip("."), rest
+        return first.rstrip("."), body
 
     def get_override_parameters(self) -> list[Any]:
         """Return the parameters that are no filters, and the header of a repeat."""
@@ -144,12 +144,12 @@ class ApiSchema(AutoSchema):
 
     def _get_request_body(self, direction: Any = "request") -> dict[str, Any] | None:
         """Return the body: it is read whole, also by a PATCH."""
-        told = self.operation
-        if told.body is None:
+        operation = self.operation
+        if operation.body is None:
             return None
-        content = {"schema": self.resolve_serializer(told.body, direction).ref}
-        if told.example:
-            content["examples"] = {"Example": {"value": dict(told.example)}}
+        content = {"schema": self.resolve_serializer(operation.body, direction).ref}
+        if operation.example:
+            content["examples"] = {"Example": {"value": dict(operation.example)}}
         return {"required": True, "content": {JSON: content}}
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
@@ -168,21 +168,23 @@ class ApiSchema(AutoSchema):
             codes[status].add(f"`{code}`")
         return {
             **{
-                (status, JSON): OpenApiResponse(one, description=_about(one))
-                for status, one in answers.items()
+                (status, JSON): OpenApiResponse(
+                    serializer, description=_about(serializer)
+                )
+                for status, serializer in answers.items()
             },
             **{
                 (status, CONTENT_TYPE): OpenApiResponse(
-                    ProblemSerializer, description=f"Codes: {', '.join(sorted(own))}"
+                    ProblemSerializer, description=f"Codes: {', '.join(sorted(names))}"
                 )
-                for status, own in sorted(codes.items())
+                for status, names in sorted(codes.items())
             },
         }
 
     def _codes(self) -> Iterable[str]:
-        told = self.operation
-        yield from (*ALWAYS, *told.problems)
-        if told.is_list or told.query:
+        operation = self.operation
+        yield from (*ALWAYS, *operation.problems)
+        if operation.is_list or operation.query:
             yield "invalid"
         if self.action == "list":
             yield "bad_cursor"
@@ -190,7 +192,7 @@ class ApiSchema(AutoSchema):
             yield "not_found"
         if self.method != "GET":
             yield "csrf"
-        if told.body is not None:
+        if operation.body is not None:
             yield from OF_BODIES
 
     def get_paginated_name(self, serializer_name: str) -> str:
@@ -238,8 +240,8 @@ class ApiSchemaGenerator(SchemaGenerator):
         self._initialise_endpoints()
         paths: dict[str, dict[str, Any]] = defaultdict(dict)
         for path, regex, method, view in self._get_paths_and_endpoints():
-            told = view.schema.get_operation(path, regex, "", method, self.registry)
-            paths[path][method.lower()] = told
+            entry = view.schema.get_operation(path, regex, "", method, self.registry)
+            paths[path][method.lower()] = entry
         return paths
 
     def get_schema(self, request: Any = None, public: Any = None) -> dict[str, Any]:
@@ -263,32 +265,32 @@ def _document(urlconf: str) -> dict[str, Any]:
             "paths": generator.parse(None, public=True),
             "components": generator.registry.build({}),
         }
-        plain: dict[str, Any] = normalize_result_object(document)
-    return _as_3_1(plain)
+        normalized: dict[str, Any] = normalize_result_object(document)
+    return _as_3_1(normalized)
 
 
-def _as_3_1(told: Any) -> Any:
+def _as_3_1(schema: Any) -> Any:
     """Return it in OpenAPI 3.1, without what the library notes for its own use."""
-    if isinstance(told, list):
-        return [_as_3_1(one) for one in told]
-    if not isinstance(told, dict):
-        return told
-    found = {
-        name: _as_3_1(one)
-        for name, one in told.items()
+    if isinstance(schema, list):
+        return [_as_3_1(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    converted = {
+        name: _as_3_1(value)
+        for name, value in schema.items()
         if name not in ("readOnly", "nullable", "x-spec-enum-id")
     }
-    if isinstance(about := found.get("description"), str):
-        found["description"] = re.sub(r"\n*^\* `.*", "", about, flags=re.M | re.S)
-        if not found["description"] and "enum" in found:
-            del found["description"]
-    if told.get("nullable") and "type" in found:
-        found["type"] = [found["type"], "null"]
-    elif told.get("nullable") and "allOf" in found:
-        found["oneOf"] = [*found.pop("allOf"), NULL]
-    if found.get("oneOf") == [{}, NULL]:
-        del found["oneOf"]  # anything is null too
-    return found
+    if isinstance(about := converted.get("description"), str):
+        converted["description"] = re.sub(r"\n*^\* `.*", "", about, flags=re.M | re.S)
+        if not converted["description"] and "enum" in converted:
+            del converted["description"]
+    if schema.get("nullable") and "type" in converted:
+        converted["type"] = [converted["type"], "null"]
+    elif schema.get("nullable") and "allOf" in converted:
+        converted["oneOf"] = [*converted.pop("allOf"), NULL]
+    if converted.get("oneOf") == [{}, NULL]:
+        del converted["oneOf"]  # anything is null too
+    return converted
 
 
 def preprocess_add_assistant(
@@ -304,13 +306,13 @@ def preprocess_add_assistant(
     return [
         *endpoints,
         *(
-            (prefix + path, regex, method, _listed(view))
+            (prefix + path, regex, method, _with_schema(view))
             for path, regex, method, view in own
         ),
     ]
 
 
-def _listed(view: Any) -> Any:
+def _with_schema(view: Any) -> Any:
     """Return a view that has the schema that its class leaves out."""
     kind = type(view.cls.__name__, (view.cls,), {"schema": ApiSchema()})
     return SimpleNamespace(

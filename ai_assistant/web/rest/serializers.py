@@ -51,9 +51,9 @@ class Text(_Exact, serializers.CharField):
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, **options)
         self.validators = [
-            one
-            for one in self.validators
-            if not isinstance(one, ProhibitNullCharactersValidator)
+            validator
+            for validator in self.validators
+            if not isinstance(validator, ProhibitNullCharactersValidator)
         ]
 
 

@@ -35,7 +35,7 @@ SALT = "ai_assistant.api.conversation"
 KEY_HEADER = "Idempotency-Key"
 KEY_CHARS = 50
 
-Said = Mapping[str, Any]  # the fields of a StartBody
+StartFields = Mapping[str, Any]  # the fields of a StartBody
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,17 +49,17 @@ class Started:
 
 def read_key(request: Request) -> str:
     """Return the key that makes a repeat harmless; a new one if none is given."""
-    said = request.headers.get(KEY_HEADER)
-    if said is None:
+    key = request.headers.get(KEY_HEADER)
+    if key is None:
         return str(uuid4())
-    if 0 < len(said) <= KEY_CHARS and said.isascii() and said.isprintable():
-        return said
+    if 0 < len(key) <= KEY_CHARS and key.isascii() and key.isprintable():
+        return key
     sentence = _("%(header)s must be 1 to %(most)d printable ASCII characters.")
-    named = {"header": KEY_HEADER, "most": KEY_CHARS}
-    raise Refused("bad_key", sentence % named)
+    values = {"header": KEY_HEADER, "most": KEY_CHARS}
+    raise Refused("bad_key", sentence % values)
 
 
-def start(caller: Caller, said: Said, key: str) -> Started:
+def start(caller: Caller, fields: StartFields, key: str) -> Started:
     """
     Start a run; the same key and message a second time change nothing.
 
@@ -70,31 +70,31 @@ def start(caller: Caller, said: Said, key: str) -> Started:
     user_id = caller.user.pk
     run = _run_of_key(user_id, key)
     if run is not None:
-        _check_same(run, said, key)
+        _check_same(run, fields, key)
         return Started(run_id=run.pk, is_new=False)
-    conversation_id = said["conversation"] or _new_conversation(user_id, key)
-    if said["conversation"] is not None:
-        _check_conversation(user_id, said["conversation"])
+    conversation_id = fields["conversation"] or _new_conversation(user_id, key)
+    if fields["conversation"] is not None:
+        _check_conversation(user_id, fields["conversation"])
     submission = Submission(
         user_id=user_id,
         conversation_id=conversation_id,
         key=key,
-        text=said["text"],
-        page=SentPage(path=said["page_path"]),
-        look_only=said["look_only"],
+        text=fields["text"],
+        page=SentPage(path=fields["page_path"]),
+        look_only=fields["look_only"],
         stamp=caller.stamp,
         channel=Channel.API,
     )
     accepted = carry_out(send(submission))
     queued = queued_message(user_id, key) if accepted.queued is not None else None
     if queued is not None:
-        if not _is_same(queued, queued.text, said):  # or it was dropped
+        if not _is_same(queued, queued.text, fields):  # or it was dropped
             raise _reused()
         return Started(run_id=accepted.run_id, is_new=False, queued=queued)
     if accepted.queued is not None:
-        return _started_meanwhile(user_id, said, key)
+        return _started_meanwhile(user_id, fields, key)
     if not accepted.is_new and not accepted.woken:  # another request was quicker
-        _check_same(Run.objects.get(pk=accepted.run_id), said, key)
+        _check_same(Run.objects.get(pk=accepted.run_id), fields, key)
     return Started(run_id=accepted.run_id, is_new=accepted.is_new)
 
 
@@ -117,28 +117,28 @@ def _run_of_key(user_id: UserKey, key: str) -> Run | None:
     return message.run if message else None
 
 
-def _check_same(run: Run, said: Said, key: str) -> None:
+def _check_same(run: Run, fields: StartFields, key: str) -> None:
     """Raise Refused key_reused if `run` was started by something else."""
     message = run.messages.filter(key=key).first()
-    if message is None or not _is_same(run, message.text, said):
+    if message is None or not _is_same(run, message.text, fields):
         raise _reused()
 
 
-def _started_meanwhile(user_id: UserKey, said: Said, key: str) -> Started:
+def _started_meanwhile(user_id: UserKey, fields: StartFields, key: str) -> Started:
     """Return the run of a message that waited for a moment only."""
     run = _run_of_key(user_id, key)
     if run is None:
         raise Refused("not_found", _("This conversation does not exist."))
-    _check_same(run, said, key)
+    _check_same(run, fields, key)
     return Started(run_id=run.pk, is_new=False)
 
 
-def _is_same(row: Run | QueuedMessage, text: str, said: Said) -> bool:
+def _is_same(row: Run | QueuedMessage, text: str, fields: StartFields) -> bool:
     return (
-        text == redact_values(clean_text(said["text"]))
-        and said["conversation"] in (None, row.conversation_id)
-        and row.page_path == redact(said["page_path"])
-        and row.look_only == said["look_only"]
+        text == redact_values(clean_text(fields["text"]))
+        and fields["conversation"] in (None, row.conversation_id)
+        and row.page_path == redact(fields["page_path"])
+        and row.look_only == fields["look_only"]
     )
 
 

@@ -56,10 +56,10 @@ def conflicts_of(
     recorded = Recorded(rows, opened)
     for place, form in enumerate(page_forms):
         for name in field_names(form):
-            found = _conflict(form, name, recorded, opened)
-            if found is not None:
-                yield _named(
-                    form, name, found, opened, is_own=bool(opened.key) and place == 0
+            change = _conflict(form, name, recorded, opened)
+            if change is not None:
+                yield _build_conflict(
+                    form, name, change, opened, is_own=bool(opened.key) and place == 0
                 )
 
 
@@ -75,7 +75,7 @@ class Recorded:
                 self.columns[row.model, row.object_id, attname] = row
 
     def of_field(self, form: Any, name: str) -> RowChange | None:
-        """Return the change of which the field still holds what was written."""
+        """Return the change whose value the field still holds."""
         field = model_field(form, name)
         if field is None:
             return self._of_the_form_alone(form, name)
@@ -84,53 +84,55 @@ class Recorded:
         return self._of_column(form, name, field)
 
     def _of_column(self, form: Any, name: str, field: Any) -> RowChange | None:
-        found = self.columns.get((*_key(form.instance, field.model), field.attname))
-        if found is None or not _holds(form, name, field, found.after):
+        change = self.columns.get((*_key(form.instance, field.model), field.attname))
+        if change is None or not _holds(form, name, field, change.after):
             return None
-        is_newer = found.change_set.created_at >= self.opened.at
+        is_newer = change.change_set.created_at >= self.opened.at
         # One from just before was not seen if the form had the value before that.
         was_before = is_newer or self.opened.had(
-            form, name, _shown(form, name, field, found.before)
+            form, name, _form_value(form, name, field, change.before)
         )
-        return found if was_before else None
+        return change if was_before else None
 
     def _of_links(self, form: Any, name: str, field: Any) -> RowChange | None:
         """Return the newest link made or removed that the post would take back."""
-        now = {str(getattr(one, "pk", one)) for one in form[name].initial or ()}
+        current = {
+            str(getattr(linked, "pk", linked)) for linked in form[name].initial or ()
+        }
         posted = set(map(str, posted_value(form, name) or ()))
         newest = self._links(form.instance, field)
         lost = [
             row
             for target, row in newest.items()
-            if (row.after is not None) == (target in now)  # as the run left it
-            and (target in now) != (target in posted)
+            if (row.after is not None) == (target in current)  # as the run left it
+            and (target in current) != (target in posted)
         ]
         return lost[-1] if lost else None
 
     def _links(self, row: Any, field: Any) -> dict[str, RowChange]:
         through = field.remote_field.through
         source, target = (
-            meta(through).get_field(one).attname
-            for one in (field.m2m_field_name(), field.m2m_reverse_field_name())
+            meta(through).get_field(name).attname
+            for name in (field.m2m_field_name(), field.m2m_reverse_field_name())
         )
-        found: dict[str, RowChange] = {}
+        newest: dict[str, RowChange] = {}
         for change in self.rows:
             image = change.after or change.before or {}
             if change.model == label(through) and str(image.get(source)) == str(row.pk):
                 key = str(image.get(target))
-                found.pop(key, None)
-                found[key] = change
-        return found
+                newest.pop(key, None)
+                newest[key] = change
+        return newest
 
     def _of_the_form_alone(self, form: Any, name: str) -> RowChange | None:
         """Return the newest change of the row, or of one that points to it."""
         if callable(form.fields[name].initial):
             return None  # it is another one each time
         keys = _keys(form.instance)
-        own = [row for row in self.rows if (row.model, row.object_id) in keys]
-        return own[-1] if own else self._beside(form.instance)
+        rows = [row for row in self.rows if (row.model, row.object_id) in keys]
+        return rows[-1] if rows else self._pointing_change(form.instance)
 
-    def _beside(self, row: Any) -> RowChange | None:
+    def _pointing_change(self, row: Any) -> RowChange | None:
         pointing = {
             label(relation.related_model): relation.field.attname
             for relation in meta(row).get_fields(include_hidden=True)
@@ -138,13 +140,13 @@ class Recorded:
             if relation.auto_created and not relation.concrete
             if not meta(relation.related_model).auto_created
         }
-        found = [
+        rows = [
             change
             for change in self.rows
             if (attname := pointing.get(change.model))
             and str((change.after or {}).get(attname)) == str(row.pk)
         ]
-        return found[-1] if found else None
+        return rows[-1] if rows else None
 
 
 def _key(row: Any, model: Any) -> tuple[str, str]:
@@ -159,15 +161,15 @@ def _keys(row: Any) -> set[tuple[str, str]]:
 
 
 def _holds(form: Any, name: str, field: Any, image: Any) -> bool:
-    """Return whether the row still has an image's value, or what a form makes of it."""
-    now = raw(field, getattr(form.instance, field.attname))
-    if same_value(now, (image or {}).get(field.attname)):
+    """Return whether the row still has the image's value, or a form's version."""
+    current = raw(field, getattr(form.instance, field.attname))
+    if same_value(current, (image or {}).get(field.attname)):
         return True
-    return bool(_shown(form, name, field, image) == held_value(form, name))
+    return bool(_form_value(form, name, field, image) == held_value(form, name))
 
 
-def _shown(form: Any, name: str, field: Any, image: Any) -> Any:
-    """Return what the form would show if the row were as an image says."""
+def _form_value(form: Any, name: str, field: Any, image: Any) -> Any:
+    """Return the form's value if the row had the values of an image."""
     row = copy(form.instance)
     stored = (image or {}).get(field.attname)
     setattr(row, field.attname, value_or(stored, lambda: field.to_python(stored)))
@@ -188,20 +190,20 @@ def _conflict(
 
 
 def _would_change(form: Any, name: str) -> bool:
-    """Return whether the post would write something else than there is."""
-    bound, own = form[name], model_field(form, name)
+    """Return whether the post would change the stored value."""
+    bound, field = form[name], model_field(form, name)
     if not bound.field.has_changed(bound.initial, bound.data):
         return False
     if isinstance(bound.field, forms.FileField):
         return True
-    if own is not None and not own.many_to_many and own.has_default():
+    if field is not None and not field.many_to_many and field.has_default():
         widget = bound.field.widget
         if widget.value_omitted_from_data(form.data, form.files, bound.html_name):
             return False  # a form of the model leaves it as it is
     return bool(posted_value(form, name) != held_value(form, name))
 
 
-def _named(
+def _build_conflict(
     form: Any,
     name: str,
     row: RowChange,
@@ -210,14 +212,14 @@ def _named(
     is_own: bool,
 ) -> Conflict:
     bound = form[name]
-    said = capfirst(str(bound.label))
+    text = capfirst(str(bound.label))
     owner = meta(form.instance).verbose_name
     user = row.change_set.user
     return Conflict(
         name=bound.html_name,
-        label=said if is_own else f"{said} ({owner} “{object_name(form.instance)}”)",
-        theirs=_theirs(form, name),
-        mine=_mine(form, name),
+        label=text if is_own else f"{text} ({owner} “{object_name(form.instance)}”)",
+        theirs=_stored_text(form, name),
+        mine=_posted_text(form, name),
         at=row.change_set.created_at,
         by="" if user is None else user.get_username(),
         is_touched=not opened.had(form, name, posted_value(form, name)),
@@ -225,7 +227,7 @@ def _named(
     )
 
 
-def _theirs(form: Any, name: str) -> str:
+def _stored_text(form: Any, name: str) -> str:
     field = model_field(form, name)
     if _is_hidden(form, name):
         return HIDDEN
@@ -235,22 +237,22 @@ def _theirs(form: Any, name: str) -> str:
     if field.many_to_many:
         return names_of(_offered(form[name].initial or (), limit))
     value = field.value_from_object(form.instance)
-    is_told = limit is None or value is None
-    if not is_told and not named_among(limit, [value], field.target_field.name):
+    is_readable = limit is None or value is None
+    if not is_readable and not named_among(limit, [value], field.target_field.name):
         return HIDDEN  # what the form does not offer it does not name
     return shown_value(field, form.instance)
 
 
 def _offered(linked: Iterable[Any], limit: Any) -> list[Any]:
-    """Return those of linked objects that the form names."""
+    """Return the linked objects that the form offers."""
     linked = list(linked)
     if limit is None:
         return linked
-    named = named_among(limit, [one.pk for one in linked])
-    return [one for one in linked if one.pk in named]
+    offered = named_among(limit, [obj.pk for obj in linked])
+    return [obj for obj in linked if obj.pk in offered]
 
 
-def _mine(form: Any, name: str) -> str:
+def _posted_text(form: Any, name: str) -> str:
     field, bound = model_field(form, name), form[name]
     if _is_hidden(form, name):
         return HIDDEN

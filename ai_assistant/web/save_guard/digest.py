@@ -1,9 +1,8 @@
 """
 A signed digest of each field of an admin form, as it was when it was opened.
 
-It stands in the form itself and comes back with it. A digest is keyed, so that no
-value can be guessed from it, and bound to the user, the page, the moment, the row
-and the field.
+It is part of the form and is posted with it. A digest is keyed, so that no value can be
+guessed from it, and bound to the user, the page, the moment, the row and the field.
 """
 
 import base64
@@ -41,7 +40,7 @@ FORMSET_FIELDS = frozenset({DELETION_FIELD_NAME, ORDERING_FIELD_NAME})
 # The tag whose attributes have this id; quote-aware, as a value may hold ">".
 FORM = rb"""<form\b(?=(?:[^>"']|"[^"]*"|'[^']*')*?\sid=["']?%s["'\s>])(?:[^>"']|"[^"]*"|'[^']*')*>"""
 
-# What stands in a comment or in a script is no form.
+# A form in a comment or in a script does not count.
 ANY_FORM = re.compile(
     rb"""<!--.*?-->|<(script|style|title|textarea|template)\b.*?</\1|"""
     rb"""(?P<tag><form\b(?:[^>"']|"[^"]*"|'[^']*')*>)(?P<inside>.*?)</form\b""",
@@ -69,9 +68,9 @@ class Opened:
     token: str
     secret: bytes
 
-    def had(self, form: Any, name: str, shown: Any) -> bool:
-        """Return whether the field was opened with a value that is shown so."""
-        return _digest(self.secret, form, name, shown) in self.digests
+    def had(self, form: Any, name: str, value: Any) -> bool:
+        """Return whether the field was opened with this value."""
+        return _digest(self.secret, form, name, value) in self.digests
 
 
 def with_digest(request: HttpRequest, response: Any) -> bytes | None:
@@ -99,8 +98,8 @@ def with_digest(request: HttpRequest, response: Any) -> bytes | None:
 def _form_of_django(form_id: str, response: Any) -> int | None:
     """Return where the opening tag of the form with Django's own id ends."""
     form = re.compile(FORM % re.escape(form_id.encode()), re.IGNORECASE)
-    found = form.search(response.content)
-    return found.end() if found else None
+    match = form.search(response.content)
+    return match.end() if match else None
 
 
 def _only_form(
@@ -110,14 +109,14 @@ def _only_form(
 ) -> int | None:
     """Return where the tag ends of the one form that posts fields of the page to it."""
     names = set(_html_names(page_forms))
-    found = [
+    ends = [
         form.end("tag")
         for form in ANY_FORM.finditer(response.content)
         if form["tag"]
         and _posts_here(request, form["tag"].decode(response.charset))
         and _has_one_of(names, form["inside"].decode(response.charset))
     ]
-    return found[0] if len(found) == 1 else None
+    return ends[0] if len(ends) == 1 else None
 
 
 def _html_names(page_forms: Iterable[Any]) -> Iterator[str]:
@@ -140,9 +139,9 @@ class _Tag(HTMLParser):
 
 def _posts_here(request: HttpRequest, tag: str) -> bool:
     attributes = _Tag(tag).attributes
-    here = request.get_full_path()
-    there = urlsplit(urljoin(here, attributes.get("action") or ""))
-    is_here = not there.netloc and unquote(there.path) == unquote(urlsplit(here).path)
+    url = request.get_full_path()
+    target = urlsplit(urljoin(url, attributes.get("action") or ""))
+    is_here = not target.netloc and unquote(target.path) == unquote(urlsplit(url).path)
     return is_here and (attributes.get("method") or "").lower() == "post"
 
 
@@ -158,7 +157,7 @@ def _say_without(
     page_forms: Sequence[Any],
     form_id: str,
 ) -> None:
-    """Log, once for each model and template, that a save there is not compared."""
+    """Log, once for each model and template, that saves there are not compared."""
     view = getattr(request.resolver_match, "url_name", None) or ""
     is_whole = view.endswith(OF_A_FORM) and b"<body" in response.content
     if not is_whole or not any(_html_names(page_forms)):
@@ -171,7 +170,7 @@ def _say_without(
 
 
 def hidden_input(token: str) -> str:
-    """Return the field in which the token stands; the browser must not fill it in."""
+    """Return the hidden field with the token; the browser must not fill it in."""
     return format_html(
         '<input type="hidden" name="{}" value="{}" autocomplete="off">', NAME, token
     )
@@ -194,30 +193,30 @@ def digest_forms(request: HttpRequest, page_forms: Iterable[Any], *, key: str) -
     """Return the token of these forms as their rows are now, by the clock of changes."""
     stamp = f"{int(clock.nearly_now().timestamp() * 1000)}"
     secret = _secret(settings.SECRET_KEY, request, stamp)
-    whole = b"".join(
+    digests = b"".join(
         _digest(secret, form, name, held_value(form, name))
         for form in page_forms
         for name in field_names(form)
     )
-    said = base64.urlsafe_b64encode(whole).decode().rstrip("=")
-    return Signer(salt=_salt(request)).sign(f"{stamp}:{said}:{key}")
+    encoded = base64.urlsafe_b64encode(digests).decode().rstrip("=")
+    return Signer(salt=_salt(request)).sign(f"{stamp}:{encoded}:{key}")
 
 
 def read_digest(request: HttpRequest) -> Opened | None:
-    """Return what the posted form was opened with; None if it does not say, or lies."""
+    """Return what the posted form was opened with; None if missing or forged."""
     token = request.POST.get(NAME, "")
     for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         signer = Signer(key=secret, salt=_salt(request), fallback_keys=[])
         try:
-            stamp, said, key = signer.unsign(token).split(":", 2)
-            whole = base64.urlsafe_b64decode(said + "=" * (-len(said) % 4))
+            stamp, encoded, key = signer.unsign(token).split(":", 2)
+            digests = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
         except (BadSignature, ValueError):
             continue
-        starts = range(0, len(whole), DIGEST_BYTES)
+        starts = range(0, len(digests), DIGEST_BYTES)
         return Opened(
             at=datetime.fromtimestamp(int(stamp) / 1000, UTC),
             key=key,
-            digests=frozenset(whole[at : at + DIGEST_BYTES] for at in starts),
+            digests=frozenset(digests[at : at + DIGEST_BYTES] for at in starts),
             token=token,
             secret=_secret(secret, request, stamp),
         )
@@ -229,16 +228,16 @@ def field_names(form: Any) -> Iterator[str]:
     if form.instance.pk is None:
         return
     for name, field in form.fields.items():
-        own = model_field(form, name)
+        column = model_field(form, name)
         is_key = isinstance(field, forms.models.InlineForeignKeyField) or (
-            own is not None and getattr(own, "primary_key", False)
+            column is not None and getattr(column, "primary_key", False)
         )
         if not (field.disabled or is_key or name in FORMSET_FIELDS):
             yield name
 
 
 def model_field(form: Any, name: str) -> Any:
-    """Return the field of the model that the form's one writes; None without."""
+    """Return the model field that the form field writes; None if there is none."""
     try:
         field = meta(form.instance).get_field(name)
     except FieldDoesNotExist:
@@ -248,7 +247,7 @@ def model_field(form: Any, name: str) -> Any:
 
 
 def held_value(form: Any, name: str, row: Any = None) -> Any:
-    """Return what a browser would post of the field as its row is now, or as `row`."""
+    """Return the value a browser would post for the stored row, or for `row`."""
     bound = form[name]
     value = _held(form, name, row or form.instance)
     if isinstance(bound.field, forms.FileField):
@@ -261,12 +260,12 @@ def held_value(form: Any, name: str, row: Any = None) -> Any:
 
 
 def posted_value(form: Any, name: str) -> Any:
-    """Return what was posted of the field, in the form that `held_value` has."""
+    """Return the posted value of the field, as `held_value` returns it."""
     return _read(form[name], form.data, form.files)
 
 
 def _held(form: Any, name: str, row: Any) -> Any:
-    """Return what the row holds, even if the page's code shows something else."""
+    """Return the row's value, even if the page's code shows something else."""
     field = model_field(form, name)
     if field is None or field.many_to_many:
         return form[name].initial
@@ -293,15 +292,15 @@ def _plain(value: Any, *, is_set: bool = False) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, list | tuple):
-        listed = [_plain(one) for one in value]
-        return sorted(listed, key=str) if is_set else listed
+        items = [_plain(item) for item in value]
+        return sorted(items, key=str) if is_set else items
     # A text area posts each new line as two characters.
     return str(value).replace("\r\n", "\n").strip()
 
 
-def _digest(secret: bytes, form: Any, name: str, shown: Any) -> bytes:
-    said = json.dumps([label(form.instance), str(form.instance.pk), name, shown])
-    return hmac.digest(secret, said.encode(), "sha256")[:DIGEST_BYTES]
+def _digest(secret: bytes, form: Any, name: str, value: Any) -> bytes:
+    payload = json.dumps([label(form.instance), str(form.instance.pk), name, value])
+    return hmac.digest(secret, payload.encode(), "sha256")[:DIGEST_BYTES]
 
 
 def _secret(key: str | bytes, request: HttpRequest, stamp: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Keeps a form of the admin from saving an object that a run works on just now."""
+"""Keeps an admin form from saving an object that a run has locked."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def page_with_locks(request: HttpRequest) -> SitePage | None:
 
 def answer_if_locked(request: HttpRequest, page: SitePage) -> HttpResponse | None:
     """
-    Return the page that says who works on the object, instead of a save.
+    Return the page that names who works on the object, instead of a save.
 
     It holds all that was entered. A form that is only opened gets a message.
     """
@@ -44,8 +44,8 @@ def answer_if_locked(request: HttpRequest, page: SitePage) -> HttpResponse | Non
         return _not_saved(request, page, _sentence(page, lock.user)) if lock else None
     if page.info.action == "change" and request.method == "GET":
         for lock in at_work_on(admin.model, [page.info.object_id]):
-            said = _sentence(page, lock.user)
-            messages.warning(request, said, fail_silently=True)
+            sentence = _sentence(page, lock.user)
+            messages.warning(request, sentence, fail_silently=True)
     return None
 
 

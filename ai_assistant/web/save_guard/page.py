@@ -50,7 +50,7 @@ def saves_rows(request: HttpRequest) -> bool:
 
 
 def page_with_digest(request: HttpRequest) -> SitePage | None:
-    """Return the page if its post says with what it was opened. Asks no database."""
+    """Return the page if its post has a digest. Asks no database."""
     if not saves_rows(request):
         return None
     page = find_page(request.get_full_path())
@@ -64,7 +64,7 @@ def answer_if_stale(request: HttpRequest, page: SitePage) -> HttpResponse | None
     """
     Return the page on which the person decides, instead of a save.
 
-    It holds all that was entered. What was decided there is put into the post.
+    It holds all that was entered. The decisions made there are put into the post.
     """
     opened = read_digest(request)
     if opened is None:
@@ -80,13 +80,13 @@ def answer_if_stale(request: HttpRequest, page: SitePage) -> HttpResponse | None
 def _answer(
     request: HttpRequest, page: SitePage, opened: Opened
 ) -> HttpResponse | None:
-    chosen = {
+    choices = {
         name.removeprefix(CHOICE): str(value)
         for name, value in request.POST.items()
         if name.startswith(CHOICE)
     }
-    if chosen:
-        _decide(request, _page_forms(request, page), chosen)
+    if choices:
+        _decide(request, _page_forms(request, page), choices)
     changed = _changed_since(request, page, opened)
     if not changed:
         return None
@@ -95,19 +95,19 @@ def _answer(
     if not conflicts:
         return None
     token = digest_forms(request, page_forms, key=opened.key)
-    told = {
+    values = {
         "conflicts": conflicts,
         "digest": hidden_input(token),
         "subtitle": object_name(page_forms[0].instance) if opened.key else None,
     }
-    return _ask(request, page, told)
+    return _ask(request, page, values)
 
 
 # --- the forms of the page ---
 
 
 def _page_forms(request: HttpRequest, page: SitePage) -> Iterator[Any]:
-    """Yield the posted forms of rows that are there, as the page itself makes them."""
+    """Yield the posted forms of existing rows, as the page itself makes them."""
     admin = page.model_admin
     if not admin.admin_site.has_permission(request):
         return
@@ -137,14 +137,14 @@ def _list_forms(request: HttpRequest, admin: Any) -> Iterator[Any]:
 
 
 def _rows_of(formset: Any) -> Iterator[Any]:
-    """Yield the forms of a formset, but of rows that the person deletes."""
+    """Yield the forms of a formset, except those of rows that the person deletes."""
     deletion = forms.formsets.DELETION_FIELD_NAME
     for form in formset.initial_forms:
         if deletion not in form.fields or not form[deletion].data:
             yield form
 
 
-# --- what has been recorded ---
+# --- recorded changes ---
 
 
 def _changed_since(
@@ -153,13 +153,13 @@ def _changed_since(
     model = page.model_admin.model
     moment = opened.at - SLACK
     if page.info.action == "changelist":
-        return rows_since(moment, own=_posted_rows(request, [model]))
+        return rows_since(moment, ids_by_table=_posted_rows(request, [model]))
     none: list[Any] = []
     inlines = value_or(none, lambda: list(page.model_admin.get_inlines(request, None)))
-    own = _posted_rows(request, [inline.model for inline in inlines])
+    ids = _posted_rows(request, [inline.model for inline in inlines])
     for table in tables_of(model):
-        own.setdefault(table, set()).add(opened.key)
-    return rows_since(moment, own=own, key=opened.key, parts=_parts_of(model))
+        ids.setdefault(table, set()).add(opened.key)
+    return rows_since(moment, ids_by_table=ids, key=opened.key, parts=_parts_of(model))
 
 
 def _parts_of(model: Any) -> set[tuple[str, str]]:
@@ -174,12 +174,12 @@ def _parts_of(model: Any) -> set[tuple[str, str]]:
 
 def _posted_rows(request: HttpRequest, models: Iterable[Any]) -> dict[str, set[str]]:
     """Return the ids of the rows that the page has of some models, by table."""
-    found: dict[str, set[str]] = {}
+    ids_by_table: dict[str, set[str]] = {}
     for model in models:
         ids = _posted_ids(request, meta(model).pk.name)
         for table in tables_of(model):
-            found.setdefault(table, set()).update(ids)
-    return found
+            ids_by_table.setdefault(table, set()).update(ids)
+    return ids_by_table
 
 
 def _posted_ids(request: HttpRequest, key: str) -> list[str]:
@@ -187,18 +187,18 @@ def _posted_ids(request: HttpRequest, key: str) -> list[str]:
     return [str(value) for name, value in request.POST.items() if name.endswith(ending)]
 
 
-# --- what the person decides ---
+# --- decisions of the person ---
 
 
 def _decide(
-    request: HttpRequest, page_forms: Iterable[Any], chosen: Mapping[str, str]
+    request: HttpRequest, page_forms: Iterable[Any], choices: Mapping[str, str]
 ) -> None:
-    """Put into the post what the rows hold, for each field that is to be taken."""
+    """Put the stored value into the post for each field that the person gives up."""
     data = request.POST.copy()
     for form in page_forms:
         for name in field_names(form):
             bound = form[name]
-            if chosen.get(bound.html_name) != TAKE:
+            if choices.get(bound.html_name) != TAKE:
                 continue
             if isinstance(bound.field, forms.FileField):
                 data.pop(f"{bound.html_name}-clear", None)
@@ -208,15 +208,19 @@ def _decide(
     request.POST = data  # type: ignore[assignment]
 
 
-def _ask(request: HttpRequest, page: SitePage, told: dict[str, Any]) -> HttpResponse:
+def _ask(
+    request: HttpRequest, page: SitePage, page_context: dict[str, Any]
+) -> HttpResponse:
     admin = page.model_admin
-    again = {one.name for one in told["conflicts"] if one.is_file}
+    file_fields = {
+        conflict.name for conflict in page_context["conflicts"] if conflict.is_file
+    }
     context = {
         **admin.admin_site.each_context(request),
         "title": _("Changed since you opened the page"),
         "opts": admin.opts,
         "is_popup": IS_POPUP_VAR in request.POST or IS_POPUP_VAR in request.GET,
-        **told,
+        **page_context,
         "choice": CHOICE,
         "fields": [
             (name, value)
@@ -227,7 +231,7 @@ def _ask(request: HttpRequest, page: SitePage, told: dict[str, Any]) -> HttpResp
         "files": [
             (name, getattr(file, "name", ""))
             for name, file in request.FILES.items()
-            if name not in again
+            if name not in file_fields
         ],
     }
     response = render(request, "ai_assistant/stale_form.html", context, status=409)

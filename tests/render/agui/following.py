@@ -74,7 +74,7 @@ class Follower:
     def look(self) -> None:
         """Read the rows."""
         if self.segment is not None and not self.segment.is_over:
-            self._take(self.segment.told(self.segment.read()))
+            self._take(self.segment.translate(self.segment.read()))
 
     def hear(self, frames: list[dict[str, Any]]) -> None:
         """Take live frames, in this order."""
@@ -105,7 +105,7 @@ class Follower:
         kept = self.told[: at + 1] if place else []
         if place:
             again.stand_at(place, events_after(self.run_id, self.begun_after))
-        rest = [*again.start(), *again.told(again.read())]
+        rest = [*again.start(), *again.translate(again.read())]
         for event, _place in kept:
             client.take(event)
         for event in rest:

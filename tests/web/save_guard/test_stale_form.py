@@ -19,7 +19,7 @@ from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.safety.policy.sensitive import HIDDEN
 from ai_assistant.testing import answer_interrupt, call, run_assistant
 from ai_assistant.web.save_guard import page
-from ai_assistant.web.save_guard.conflicts import _theirs, conflicts_of
+from ai_assistant.web.save_guard.conflicts import _stored_text, conflicts_of
 from ai_assistant.web.save_guard.digest import digest_forms, read_digest
 from tests.gallery.models import Artist, Painting
 from tests.tools.data.writing import make_stock
@@ -633,8 +633,8 @@ def test_names_no_object_that_the_form_does_not_offer(boss, stock):
     request.user = boss
     form_class = admin.site.get_model_admin(Product).get_form(request, stock.lamp)
 
-    assert _theirs(form_class(instance=stock.lamp), "supplier") == str(
+    assert _stored_text(form_class(instance=stock.lamp), "supplier") == str(
         stock.lamp.supplier
     )
     stock.lamp.supplier = closed
-    assert _theirs(form_class(instance=stock.lamp), "supplier") == HIDDEN
+    assert _stored_text(form_class(instance=stock.lamp), "supplier") == HIDDEN

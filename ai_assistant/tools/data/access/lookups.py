@@ -1,4 +1,4 @@
-"""From a name like `customer__city__icontains` to fields that the user may see."""
+"""Resolve names like `customer__city__icontains` to fields that the user may see."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -46,7 +46,7 @@ ORDERED = (
     models.TimeField,
 )
 TEXTUAL = (models.CharField, models.TextField, models.FileField)
-# These are not compared by value, and not every database could.
+# These are not compared by value; not every database supports it.
 OPAQUE = (models.BinaryField, models.JSONField)
 DATE_PARTS = ("year", "month", "day")
 
@@ -89,7 +89,7 @@ def find_path(access: AdminAccess, text: str, value: Any = "") -> Path:
 
 
 def unknown_path(access: AdminAccess, text: str) -> ModelRetry:
-    """Return the error of a name that is no field, or cannot be used in a lookup."""
+    """Return the error for a name that is not a field, or not usable in a lookup."""
     fields = [field.name for field in model_fields(access)][:FIELDS_NAMED]
     names = ", ".join(dict.fromkeys(["id", *fields]))
     text = join_surrogates(text[:SHOWN_CHARS])
@@ -100,7 +100,7 @@ def unknown_path(access: AdminAccess, text: str) -> ModelRetry:
 
 
 def hidden_rows(text: str) -> ModelRetry:
-    """Return the error of a path beyond which the user does not see all rows."""
+    """Return the error for a path that leads over rows hidden from the user."""
     return ModelRetry(
         f"{text[:100]!r} leads to objects that the user may not all see. Use it only "
         "as a filter."
@@ -165,7 +165,7 @@ def _beyond(
     """Return the path through `relation`, or None if nothing there may be seen."""
     related = access.related(relation.related_model)
     path = _follow(related, parts, value, depth + 1) if related else None
-    # If the list does not open, and the site decides by the object, no row is known.
+    # If the list does not open, and the site decides by the object, no row is visible.
     if (
         related is None
         or path is None
@@ -241,7 +241,7 @@ def apply_lookups(
         is_many = is_many or path.is_many
     if not is_many:
         return rows.filter(condition)
-    # A row may meet a condition several times, and has to be there once.
+    # A row may match a condition several times, but is returned once.
     matching = access.model._default_manager.filter(condition)
     return rows.filter(pk__in=matching.order_by().values("pk"))
 
@@ -327,7 +327,7 @@ def _single_value(compared: Any, lookup: str, value: Any, key: str) -> Any:
     with wrong_values():
         python_value = target.to_python(value)
         choices = [choice for choice, _label in compared.flatchoices]
-        # A wrong choice would find nothing, without a reason.
+        # An invalid choice would silently find nothing.
         is_choice = not choices or python_value in choices
         if lookup in ("exact", "in") and not is_choice:
             raise _unknown_choice(key, choices)
@@ -339,5 +339,5 @@ def _single_value(compared: Any, lookup: str, value: Any, key: str) -> Any:
 
 
 def _unknown_choice(key: str, choices: list[Any]) -> ModelRetry:
-    named = ", ".join(map(repr, choices[:MOST_CHOICES]))
-    return ModelRetry(f"Filter {key!r} takes one of: {named}.")
+    listed = ", ".join(map(repr, choices[:MOST_CHOICES]))
+    return ModelRetry(f"Filter {key!r} takes one of: {listed}.")

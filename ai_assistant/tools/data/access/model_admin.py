@@ -1,4 +1,4 @@
-"""The ModelAdmins of a site, asked in the name of the user."""
+"""The ModelAdmins of a site, called as the user."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -127,24 +127,25 @@ class AdminAccess:
             raise ToolFailed(" ".join(errors))
 
 
-def find_access(context: RunContext, model: str, *, also: str = "") -> AdminAccess:
+def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAccess:
     """
     Return the access to "app.model", whatever its case.
 
     Every mounted AdminSite is searched, that of the page first. A user who may not
-    view objects, but has the permission `also`, "add" or "delete", gets in too.
+    view objects, but has the permission `perm`, "add" or "delete", gets in too.
     Raise ModelRetry, in the same words whether the model does not exist, is not in
     the admin, is opted out, is sensitive or may not be seen.
     """
     label = model[: LABEL_CHARS + 1].lower()
     models = (item for item in apps.get_models() if item._meta.label.lower() == label)
-    if named := next(models, None):
-        access = _first(sites_of(context), named, context.user, also=also)
+    if found_model := next(models, None):
+        access = _first(sites_of(context), found_model, context.user, perm=perm)
         if access is not None:
             return access
     raise ModelRetry(
         f"There is no model {join_surrogates(model[:LABEL_CHARS])!r} that the user "
-        f"may see.{_near(context, model[:LABEL_CHARS])} list_models lists all of them."
+        f"may see.{_similar_models(context, model[:LABEL_CHARS])} list_models lists "
+        "all of them."
     )
 
 
@@ -179,12 +180,12 @@ def find_object(access: AdminAccess, object_id: Any, page: Page = "change") -> A
 
 def is_closed(model: type[Any]) -> bool:
     """
-    Return whether no tool shows rows of the model, to whichever user.
+    Return whether no tool shows rows of the model to any user.
 
-    These are sensitive models, those whose primary key is sensitive, tables that
-    hold the links of a sensitive many-to-many field, with their proxies and children,
-    and models whose rows each grant a permission. What a package registers in an
-    admin for the sake of a page, and is no model, has no rows.
+    These are sensitive models, those whose primary key is sensitive, tables that hold
+    the links of a sensitive many-to-many field, with their proxies and children, and
+    models whose rows each grant a permission. Registered classes that are not models,
+    which packages use for a page, have no rows.
     """
     return (
         not issubclass(model, Model)
@@ -246,15 +247,15 @@ def _links(model: type[Model]) -> Iterator[Any]:
 
 
 def _first(
-    sites: list[AdminSite], model: type[Model], user: Any, *, also: str = ""
+    sites: list[AdminSite], model: type[Model], user: Any, *, perm: str = ""
 ) -> AdminAccess | None:
-    """Return the access through the first site that admits the user, or None."""
-    opened = (_open(site, model, user, also=also) for site in sites)
+    """Return the access through the first site that lets the user in, or None."""
+    opened = (_open(site, model, user, perm=perm) for site in sites)
     return next(filter(None, opened), None)
 
 
 def _open(
-    site: AdminSite, model: type[Model], user: Any, *, also: str = ""
+    site: AdminSite, model: type[Model], user: Any, *, perm: str = ""
 ) -> AdminAccess | None:
     model_admin = site._registry.get(model)
     if model_admin is None or is_closed_on(site, model):
@@ -265,11 +266,11 @@ def _open(
     )
     if not lets_in(site, request):
         return None
-    return access if access.may_see() or (also and _may(access, also)) else None
+    return access if access.may_see() or (perm and _may(access, perm)) else None
 
 
 def _may(access: AdminAccess, action: str) -> bool:
-    """Return whether the user may add or delete objects, or perhaps some of them."""
+    """Return whether the user may add or delete objects, or at least some."""
     codename = get_permission_codename(action, access.options)
     permission = f"{access.options.app_label}.{codename}"
     has = getattr(access.model_admin, f"has_{action}_permission")
@@ -286,7 +287,7 @@ def _page_request(
     return request
 
 
-def _near(context: RunContext, text: str) -> str:
+def _similar_models(context: RunContext, text: str) -> str:
     """Return a sentence with visible models of similar names, or an empty text."""
     names: dict[str, str] = {}
     for access in visible_models(context):

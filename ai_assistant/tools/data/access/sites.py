@@ -50,12 +50,12 @@ def _why_closed(site: AdminSite, request: HttpRequest) -> str:
     try:
         if site.has_permission(request):
             return ""
-        does = "refuses"
+        reaction = "refuses"
     except Exception as error:  # noqa: BLE001 - code of the site
-        does = f"raises {type(error).__name__} for"
+        reaction = f"raises {type(error).__name__} for"
     return (
         f"AdminSite {site.name!r} is closed to the assistant, and so are the tools "
-        f"for its rows: {type(site).__name__}.has_permission() {does} {BARE}."
+        f"for its rows: {type(site).__name__}.has_permission() {reaction} {BARE}."
     )
 
 

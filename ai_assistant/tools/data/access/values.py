@@ -69,8 +69,8 @@ def _linked(field: Any, obj: Model, limit: Any) -> list[dict[str, Any]]:
         return []
     linked = getattr(obj, field.name).all()[:MAX_LINKED]
     if limit is not None:
-        named = named_among(limit, [item.pk for item in linked])
-        linked = [item for item in linked if item.pk in named]
+        visible_ids = named_among(limit, [item.pk for item in linked])
+        linked = [item for item in linked if item.pk in visible_ids]
     return [{"id": item.pk, "text": object_text(item)} for item in linked]
 
 
@@ -101,10 +101,10 @@ def shown_value(field: Any, obj: models.Model | None) -> str:
 def names_of(objects: Iterable[models.Model]) -> str:
     """Return the names of linked objects; of the first MOST_NAMES if there are more."""
     objects = list(objects)
-    named = sorted(object_name(item) for item in objects[:MOST_NAMES])
+    names = sorted(object_name(item) for item in objects[:MOST_NAMES])
     if len(objects) > MOST_NAMES:
-        named.append(_("%(count)d more") % {"count": len(objects) - MOST_NAMES})
-    return ", ".join(named)
+        names.append(_("%(count)d more") % {"count": len(objects) - MOST_NAMES})
+    return ", ".join(names)
 
 
 def object_name(obj: models.Model) -> str:
@@ -112,4 +112,4 @@ def object_name(obj: models.Model) -> str:
     if is_closed(type(obj)):
         return str(obj.pk)
     key = "" if obj.pk is None else str(obj.pk)
-    return value_or(key, lambda: str(obj))  # an object may be half made
+    return value_or(key, lambda: str(obj))  # an object may be incomplete

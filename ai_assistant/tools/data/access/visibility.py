@@ -3,7 +3,7 @@ The rows and fields that the pages of a ModelAdmin show.
 
 A page is more than `get_queryset`: the site may limit rows by a ChangeList or a search
 of its own, and close the page of an object by `get_object`, a permission of the object,
-or a view. Each of them is asked only where the site has overridden it.
+or a view. Each is called only where the site has overridden it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ def changelist_rows(access: AdminAccess) -> QuerySet[Any]:
     list is code of the site and does not open.
     """
     if LISTED not in access.memo:
-        access.memo[LISTED] = _listed(access.at_page("changelist"))
+        access.memo[LISTED] = _list_rows(access.at_page("changelist"))
     return access.memo[LISTED].all()  # type: ignore[no-any-return]
 
 
@@ -80,7 +80,7 @@ def opens_list(access: AdminAccess) -> bool:
     return True
 
 
-def _listed(access: AdminAccess) -> QuerySet[Any]:
+def _list_rows(access: AdminAccess) -> QuerySet[Any]:
     if response := access.check_page():
         rows = rows_on_page(access.model_admin, response)
     else:
@@ -171,7 +171,7 @@ def _opens(access: AdminAccess, row: Model) -> bool:
 
 
 def page_rows(access: AdminAccess, page: Page = "change") -> QuerySet[Any]:
-    """Return the rows among which the page of an object looks it up."""
+    """Return the rows in which the page of an object looks it up."""
     request = access.at_object(ANY, page).request
     return access.model_admin.get_queryset(request).order_by()  # type: ignore[no-any-return]
 
@@ -179,8 +179,8 @@ def page_rows(access: AdminAccess, page: Page = "change") -> QuerySet[Any]:
 def _lacks_page(access: AdminAccess, rows: QuerySet[Any]) -> bool:
     """Return whether the page of one of `rows` does not open, or there are too many."""
     if decides_by_object(access):
-        some = list(rows[: MOST_ASKED + 1])
-        return len(some) > MOST_ASKED or len(openable_keys(access, some)) < len(some)
+        first = list(rows[: MOST_ASKED + 1])
+        return len(first) > MOST_ASKED or len(openable_keys(access, first)) < len(first)
     if not is_overridden(access.model_admin, "get_queryset"):
         return False
     return rows.order_by().exclude(pk__in=page_rows(access).values("pk")).exists()

@@ -68,9 +68,9 @@ def aggregate_objects(
     with wrong_values():
         rows = search_rows(access, changelist_rows(access), search)
         rows = lookups.apply_lookups(access, rows, filters)
-        # The same rows without what the site has joined and counted to them.
-        plain = access.model._base_manager.using(rows.db)
-        rows = plain.filter(pk__in=rows.order_by().values("pk"))
+        # The same rows without the site's own joins and annotations.
+        unjoined = access.model._base_manager.using(rows.db)
+        rows = unjoined.filter(pk__in=rows.order_by().values("pk"))
         paths = [lookups.find_path(access, name) for name in measured]
         check_paths(rows, [*groups.values(), *paths])
         if groups:
@@ -132,13 +132,13 @@ def _limit(path: lookups.Path) -> Any:
         )
     request = access.at_object("").request
     limits = form_limited_fields(admin, request, access.model(), [field])
-    named = limits.get(field.name)
-    if isinstance(named, models.QuerySet):
+    limit = limits.get(field.name)
+    if isinstance(limit, models.QuerySet):
         key = "pk" if field.many_to_many else field.target_field.name
-        return named.order_by().values(key)
-    if named is None:
+        return limit.order_by().values(key)
+    if limit is None:
         return None
-    return [choice for choice, _label in field.flatchoices if str(choice) in named]
+    return [choice for choice, _label in field.flatchoices if str(choice) in limit]
 
 
 def _measure(access: AdminAccess, text: str) -> Any:

@@ -1,4 +1,4 @@
-"""A token of what was read of an object, and whether the object is still so."""
+"""A token of an object's values as read, and whether they have changed since."""
 
 import base64
 import binascii
@@ -48,10 +48,10 @@ def changed_since(access: AdminAccess, obj: Model, token: str) -> list[str]:
     returned the token.
     """
     columns = _columns(admin_fields(access, obj))
-    then, now = _digests(token), _digests(version_from(columns, obj))
-    if len(then) != len(now) or then[0] != now[0]:
+    earlier, current = _digests(token), _digests(version_from(columns, obj))
+    if len(earlier) != len(current) or earlier[0] != current[0]:
         return [field.name for field in columns]
-    pairs = zip(columns, then[1:], now[1:], strict=True)
+    pairs = zip(columns, earlier[1:], current[1:], strict=True)
     return [field.name for field, before, after in pairs if before != after]
 
 
@@ -92,7 +92,7 @@ class _Encoder(DjangoJSONEncoder):
 
 
 class Freshness:
-    """Compare objects with what tools of this conversation have read of them."""
+    """Compare objects with the versions that tools of this conversation have read."""
 
     def __init__(self, context: RunContext, access: AdminAccess) -> None:
         self.context, self.access = context, access
@@ -100,7 +100,7 @@ class Freshness:
 
     def refuse(self, obj: Model, token: str = "") -> ToolResult | None:
         """
-        Return the refusal of a change of `obj` if it is not as it was read, or None.
+        Return the refusal of a change if `obj` has changed since it was read, or None.
 
         `token` is the version in the call; without it, that of the newest call that
         read or wrote the object.
@@ -109,7 +109,7 @@ class Freshness:
         names = [
             name
             for name in (changed_since(self.access, obj, token) if token else ())
-            # Every save sets these by itself.
+            # Every save sets these automatically.
             if not getattr(self.access.options.get_field(name), "auto_now", False)
         ]
         if not names:

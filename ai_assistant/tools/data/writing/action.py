@@ -30,7 +30,7 @@ ACTIONS_NAMED = 30
 
 
 def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
-    """Return the objects that the action would get: its effect is unknown."""
+    """Return the objects passed to the action; its effect is unknown."""
     access = find_access(context, model)
     request, _function = _action(access, action, ids)
     objects = chosen_rows(access, ids, "changelist")
@@ -66,10 +66,10 @@ def _action(
         return request, find_action(access.site, access.model_admin, request, action)
     except PermissionDenied as error:
         names = list(access.model_admin.get_actions(request))
-        listed = ", ".join(name for name in names[:ACTIONS_NAMED] if name != BUILT_IN)
+        choices = ", ".join(name for name in names[:ACTIONS_NAMED] if name != BUILT_IN)
         raise ModelRetry(
             f"There is no action {action[:100]!r} that the user may carry out on "
-            f"{access.label}. Actions: {listed or 'none'}."
+            f"{access.label}. Actions: {choices or 'none'}."
         ) from error
 
 

@@ -41,7 +41,7 @@ from ai_assistant.tools.data.writing.submission import (
 )
 from ai_assistant.types import RunContext, ToolResult
 
-# A thousand rows take one to three seconds; SQLite lets others wait for five.
+# A thousand rows take one to three seconds; SQLite waits for a lock for five.
 WRITE_TIMEOUT_S = 4.0
 
 
@@ -51,11 +51,11 @@ def preview_bulk(
     """
     Return the first changed objects and their number; each is validated.
 
-    Of the others, the new values are kept, to be compared with what happens.
+    The new values of the others are stored, to compare them with the changes.
     """
     access = find_access(context, model)
     hiding = Hiding(access.model)
-    listed: list[ObjectChange] = []
+    previewed: list[ObjectChange] = []
     changed: list[Model] = []
     labels: list[str] = []
     for submitted in _submissions(context, access, ids, values):
@@ -64,9 +64,9 @@ def preview_bulk(
         if not form_changes_object(submitted):
             continue
         changed.append(submitted.obj)  # type: ignore[arg-type]
-        if len(listed) < SHOWN:
-            listed.extend(object_changes(submitted))
-            labels += [field.label for field in listed[-1].fields]
+        if len(previewed) < SHOWN:
+            previewed.extend(object_changes(submitted))
+            labels += [field.label for field in previewed[-1].fields]
         else:
             fields = field_changes(submitted.form, submitted.obj, with_texts=False)
             hiding.add(changed[-1].pk, list(fields))
@@ -81,7 +81,7 @@ def preview_bulk(
         verb=_("Change %(name)s")
         % {"name": results.counted_name(access.options, len(changed))},
         model=access.label,
-        objects=tuple(listed),
+        objects=tuple(previewed),
         total=len(changed),
         versions=versions(changed),
         rows_argument="ids",
@@ -260,7 +260,7 @@ def _share_fields(form_class: Any) -> None:
     form_class.base_fields = SharedFields(form_class.base_fields)
     for field in form_class.base_fields.values():
         if isinstance(field, forms.ModelChoiceField):
-            # Each form would do it again, upon what the last one left.
+            # Each form would do it again, on top of the last one's result.
             apply_limit_choices_to_to_formfield(field)
             field.limit_choices_to = None
         if type(field) is forms.ModelChoiceField:

@@ -58,7 +58,7 @@ def _add_page(
     context: RunContext, model: str, values: Values, inlines: Inlines
 ) -> FormSubmission:
     """Return the add form as it would be posted. Raise ToolFailed if it is closed."""
-    access = find_access(context, model, also="add").at_page("add")
+    access = find_access(context, model, perm="add").at_page("add")
     check_distinguishable(access.model)
     posting = with_post(access, access.request.POST)
     if not access.model_admin.has_add_permission(posting.request):
@@ -121,13 +121,13 @@ def preview_change(
     rows = form_changes(submitted)
     rows += [row for cascade in cascades for row in cascade.rows()]
     name = access.options.verbose_name
-    named = {"name": name, "object": results.short_name(obj)}
-    title = _("Change %(name)s “%(object)s”") % named
+    title_values = {"name": name, "object": results.short_name(obj)}
+    title = _("Change %(name)s “%(object)s”") % title_values
     if len(changes) == 1 and changes[0].kind == "change":
-        named["fields"] = results.joined_labels(
+        title_values["fields"] = results.joined_labels(
             [field.label for field in changes[0].fields]
         )
-        title = _("Change %(fields)s of %(name)s “%(object)s”") % named
+        title = _("Change %(fields)s of %(name)s “%(object)s”") % title_values
     return Changes(
         title=title,
         verb=_("Change %(name)s") % {"name": name},
@@ -181,8 +181,8 @@ def _editable_change(context: RunContext, arguments: dict[str, Any]) -> FormSubm
 def removes_inline_rows(arguments: dict[str, Any]) -> bool:
     """Return whether these arguments delete rows of inlines."""
     inlines = arguments.get("inlines")
-    listed = inlines.values() if isinstance(inlines, dict) else ()
-    rows = [row for rows in listed if isinstance(rows, list) for row in rows]
+    row_lists = inlines.values() if isinstance(inlines, dict) else ()
+    rows = [row for rows in row_lists if isinstance(rows, list) for row in rows]
     return any(isinstance(row, dict) and row.get("DELETE") for row in rows)
 
 

@@ -42,7 +42,7 @@ class Cascade:
 
     def deleted(self) -> dict[type[Model], list[Model]]:
         """Return the rows that are deleted as well, by model."""
-        chosen: set[tuple[Any, Any]] = {
+        requested: set[tuple[Any, Any]] = {
             (model, obj.pk)
             for obj in self.objects
             for model in (type(obj), *obj._meta.all_parents)
@@ -50,7 +50,7 @@ class Cascade:
         deleted: dict[type[Model], list[Model]] = defaultdict(list)
         for model, rows in self.collector.model_objs.items():
             for row in rows:
-                if (model, row.pk) not in chosen:
+                if (model, row.pk) not in requested:
                     deleted[model].append(row)
         return dict(deleted)
 
@@ -115,12 +115,12 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
         "object": results.short_name(objects[0]),
     }
     title = _("Delete %(name)s “%(object)s”") % names
-    if more := len(objects) - 1:
+    if others := len(objects) - 1:
         title = ngettext(
             "Delete %(name)s “%(object)s” and %(count)d more",
             "Delete %(name)s “%(object)s” and %(count)d more",
-            more,
-        ) % {**names, "count": more}
+            others,
+        ) % {**names, "count": others}
     return Changes(
         title=title,
         verb=_("Delete %(name)s")
@@ -135,7 +135,7 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
 
 
 def _checked(context: RunContext, model: str, ids: Ids) -> tuple[AdminAccess, Cascade]:
-    access = find_access(context, model, also="delete")
+    access = find_access(context, model, perm="delete")
     objects = chosen_rows(access, ids, "delete")
     access = posting_list(access, {"action": "delete_selected", "post": "yes"}, objects)
     _check_deletion(access, objects)
@@ -157,18 +157,18 @@ def _check_deletion(access: AdminAccess, objects: Sequence[Model]) -> None:
             )
     # The site may add to it: so it is asked as the page asks it.
     deleted = model_admin.get_deleted_objects(objects, request)
-    _to_delete, _counts, lacking, protected = deleted
-    if lacking:
+    _to_delete, _counts, missing_permissions, protected = deleted
+    if missing_permissions:
         raise ToolFailed(
             _("Deleting this would also delete what you may not delete: %(names)s.")
-            % {"names": ", ".join(sorted(map(str, lacking)))}
+            % {"names": ", ".join(sorted(map(str, missing_permissions)))}
         )
     if protected:
         names = [strip_tags(str(item)) for item in protected]
-        more = ["…"] if len(names) > BLOCKING_NAMED else []
+        ellipsis = ["…"] if len(names) > BLOCKING_NAMED else []
         raise ToolFailed(
             _("It cannot be deleted, because these objects depend on it: %(objects)s.")
-            % {"objects": ", ".join([*names[:BLOCKING_NAMED], *more])},
+            % {"objects": ", ".join([*names[:BLOCKING_NAMED], *ellipsis])},
             suggestion=_("Delete or change those first."),
         )
 

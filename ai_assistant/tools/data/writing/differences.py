@@ -48,7 +48,7 @@ def object_changes(submitted: FormSubmission) -> list[ObjectChange]:
 
 
 def form_changes_object(submitted: FormSubmission) -> bool:
-    """Return whether a valid page of an object, without inlines, changes anything."""
+    """Return whether a valid form, its inlines aside, changes anything."""
     form, before = submitted.form, submitted.obj
     after, options = form.instance, form._meta.model._meta
     names = (field.attname for field in options.concrete_fields)
@@ -175,7 +175,7 @@ def _link_change(
     if field.name not in form.cleaned_data:
         return
     new = list(form.cleaned_data[field.name] or ())[:MOST_LINKS]
-    # A field of tags is cleaned to their names: some of them may be new.
+    # A tag field is cleaned to names, some of which may be new.
     are_named = not all(isinstance(item, Model) for item in new)
     old = [] if before is None else list(getattr(before, field.name).all()[:MOST_LINKS])
     if are_named:

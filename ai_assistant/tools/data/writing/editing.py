@@ -80,8 +80,8 @@ def _widget(field: Any) -> Any:
     if isinstance(widget, multiple_choice):
         return forms.SelectMultiple()
     if isinstance(widget, widgets.AutocompleteSelect | widgets.ForeignKeyRawIdWidget):
-        few = field.queryset[: MOST_CHOICES + 1].count() <= MOST_CHOICES
-        return forms.Select() if few else forms.TextInput()
+        is_short = field.queryset[: MOST_CHOICES + 1].count() <= MOST_CHOICES
+        return forms.Select() if is_short else forms.TextInput()
     return widget
 
 

@@ -1,4 +1,4 @@
-"""The data a browser would post for a form: its own values, and new ones over them."""
+"""The data a browser would post for a form: its values, overridden by new ones."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -40,7 +40,7 @@ READERS: tuple[tuple[Any, Callable[[str], Any]], ...] = (
 )
 
 
-# --- what may be set ---
+# --- allowed fields ---
 
 
 def check_names(form: Any, names: Iterable[str], fixed: Collection[str] = ()) -> None:
@@ -56,14 +56,14 @@ def check_names(form: Any, names: Iterable[str], fixed: Collection[str] = ()) ->
         if not isinstance(unwrapped_widget(field.widget), forms.FileInput)
         and not (field.disabled or name in fixed or is_secret(form, name))
     ]
-    wrong = sorted(set(names) - set(allowed))
-    if not wrong:
+    unknown = sorted(set(names) - set(allowed))
+    if not unknown:
         return
     verbose = form._meta.model._meta.verbose_name
-    named = ", ".join(repr(name[:100]) for name in wrong[:INPUTS_NAMED])
+    refused = ", ".join(repr(name[:100]) for name in unknown[:INPUTS_NAMED])
     fields = ", ".join(allowed[:INPUTS_NAMED]) or "none"
     raise ModelRetry(
-        f"{named} of {verbose} cannot be given: not a field of its form, read-only, "
+        f"{refused} of {verbose} cannot be given: not a field of its form, read-only, "
         f"or kept from the assistant. Fields that can be given: {fields}."
     )
 
@@ -101,11 +101,11 @@ def _model_field(form: Any, name: str) -> Any:
         return None
 
 
-# --- what is posted ---
+# --- posted data ---
 
 
 def post_form(data: QueryDict, form: Any) -> None:
-    """Put into `data` all that a browser would post of `form`, as it is shown."""
+    """Put into `data` everything a browser would post for `form` as shown."""
     for bound in form:
         field = bound.field
         if isinstance(unwrapped_widget(field.widget), forms.FileInput):
@@ -181,10 +181,10 @@ def _prepared(field: forms.Field, value: Any) -> Any:
     if isinstance(field, forms.BooleanField | forms.NullBooleanField):
         return boolean_from_words(value)
     if isinstance(field, forms.ModelMultipleChoiceField | forms.MultipleChoiceField):
-        several = [] if value is None else value
-        if not isinstance(several, list | tuple):
-            several = [several]
-        return field.prepare_value([_object_id(item) for item in several])
+        items = [] if value is None else value
+        if not isinstance(items, list | tuple):
+            items = [items]
+        return field.prepare_value([_object_id(item) for item in items])
     if isinstance(field, forms.MultiValueField) and isinstance(value, list):
         parts = zip(field.fields, value, strict=False)
         return field.prepare_value([_typed(inner, part) for inner, part in parts])
@@ -210,8 +210,8 @@ def _put(data: QueryDict, name: str, widget: Any, value: Any) -> None:
         posted = widget.format_value(value)
         if isinstance(posted, list | tuple):
             is_multiple = getattr(widget, "allow_multiple_selected", False)
-            chosen = posted if is_multiple else posted[:1]
-            data.setlist(name, [str(item) for item in chosen])
+            submitted = posted if is_multiple else posted[:1]
+            data.setlist(name, [str(item) for item in submitted])
         else:
             data[name] = "" if posted is None else str(posted)
 

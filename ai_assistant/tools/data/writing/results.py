@@ -1,4 +1,4 @@
-"""The titles and results of calls that write: what is saved, or what is wrong."""
+"""The titles and results of calls that write: saved objects or form errors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -104,12 +104,12 @@ def form_errors(submitted: FormSubmission, text: str = "") -> ToolResult:
             inlines[formset.prefix] = rows
     if inlines:
         data["inlines"] = inlines
-    named = {"object": text, "errors": "; ".join([*sentences, *of_formsets])}
+    values = {"object": text, "errors": "; ".join([*sentences, *of_formsets])}
     return ToolResult(
         ok=False,
-        error=_("“%(object)s” cannot be saved. %(errors)s") % named
+        error=_("“%(object)s” cannot be saved. %(errors)s") % values
         if text
-        else _("It cannot be saved. %(errors)s") % named,
+        else _("It cannot be saved. %(errors)s") % values,
         error_type=VALIDATION,
         suggestion=_("Correct these values and call again."),
         data=data,

@@ -30,8 +30,8 @@ def save(context: RunContext, submitted: FormSubmission) -> Model:
     """
     Save a valid page and return its object, with an entry in its history.
 
-    The methods of the ModelAdmin are called in the same order as by its own page.
-    Raise ModelRetry if its code finds a value wrong only now.
+    The methods of the ModelAdmin are called in the same order as by its own page. Raise
+    ModelRetry if its code rejects a value only now.
     """
     model_admin, request = submitted.access.model_admin, submitted.access.request
     form, formsets, adds = submitted.form, submitted.formsets, submitted.adds
@@ -48,8 +48,8 @@ def save(context: RunContext, submitted: FormSubmission) -> Model:
         admin_class = type(model_admin)
         methods = (admin_class.log_addition, admin_class.log_change)
         if methods == (ModelAdmin.log_addition, ModelAdmin.log_change):
-            plain = message if isinstance(message, str) else json.dumps(message)
-            log(request, saved, _signed(context, LogEntry(change_message=plain)))
+            text = message if isinstance(message, str) else json.dumps(message)
+            log(request, saved, _signed(context, LogEntry(change_message=text)))
         else:
             _sign(context, log(request, saved, message), [saved])
     except ValidationError as error:
@@ -89,8 +89,8 @@ def delete_as_admin(
         for obj in objects:
             model_admin.delete_model(request, obj)
         return
-    chosen = model_admin.get_queryset(request).filter(pk__in=pks)
-    model_admin.delete_queryset(request, chosen)
+    queryset = model_admin.get_queryset(request).filter(pk__in=pks)
+    model_admin.delete_queryset(request, queryset)
 
 
 def _are_listed(access: AdminAccess, pks: Sequence[Any]) -> bool:
@@ -167,7 +167,7 @@ def _newest_entries(context: RunContext, objects: Sequence[Model]) -> list[LogEn
 
 
 def record_rows_before(changed: Iterable[Model], deleted: Iterable[Model]) -> None:
-    """Let the recorder of this call, if there is one, store the rows as they are."""
+    """Let the recorder of this call, if any, take images of the rows first."""
     current = recorder.current_recorder()
     if current is None:
         return

@@ -140,16 +140,16 @@ def _formsets(access: AdminAccess, instance: Model, obj: Model | None) -> Formse
 # --- fields that the call does not name ---
 
 
-def _restore(form: Any, named: Collection[str], before: Model | None = None) -> None:
+def _restore(form: Any, posted: Collection[str], before: Model | None = None) -> None:
     """
-    Restore the values of fields of a valid form that are not `named`.
+    Restore the values of the fields of a valid form that are not in `posted`.
 
     What the code of the site sets stays: only a value that is just what the form
     made of the old one is restored. `before` is the object as it was; without it, the
     form's own initial values count.
     """
-    names = {name for name in form.fields if name not in named}
-    restored = {name for name in names if _restore_field(form, name, before)}
+    other_names = {name for name in form.fields if name not in posted}
+    restored = {name for name in other_names if _restore_field(form, name, before)}
     form.changed_data = [name for name in form.changed_data if name not in restored]
 
 
@@ -261,7 +261,7 @@ class InlineRows:
 
     def _post_row(self, form: Any, row: Row) -> None:
         key = form._meta.model._meta.pk.name
-        # These tie a row to its page: its id, and the key of its parent.
+        # These link a row to its page: its id, and the key of its parent.
         ties = {
             name
             for name, form_field in form.fields.items()
@@ -282,7 +282,7 @@ class InlineRows:
 def _by_prefix(
     formsets: Formsets, rows_by_name: dict[str, list[Row]]
 ) -> dict[str, list[Row]]:
-    """Return the rows by the prefix of their formset, however it was named."""
+    """Return the rows by the prefix of their formset, given by prefix or model."""
     prefixes: dict[str, str] = {}
     for formset, _inline in formsets:
         options = formset.model._meta

@@ -152,7 +152,7 @@ def compare(variant, capsys, monkeypatch):
     """Try all that a role may do with the tools and with the page of one variant."""
     model = VARIANTS[variant]
     # Names of other models, for a refusal: they take longer than all the rest.
-    monkeypatch.setattr(model_admin, "_near", lambda *_args: "")
+    monkeypatch.setattr(model_admin, "_similar_models", lambda *_args: "")
     create_permissions(apps.get_app_config("warehouse"), verbosity=0)
     Supplier.objects.create(name="closed", code="closed", is_active=False)
     tally, more, less = Counter(), [], []

@@ -170,7 +170,7 @@ def call(user, name, arguments):
 
 
 def test_no_tool_gives_or_takes_a_right(capsys, monkeypatch):
-    monkeypatch.setattr(model_admin, "_near", lambda *_args: "")
+    monkeypatch.setattr(model_admin, "_similar_models", lambda *_args: "")
     create_permissions(apps.get_app_config("library"), verbosity=0)
     done_by_page, done_by_tools, tried = [], [], 0
     for role in part(ROLES, every=4, start=3):
@@ -198,7 +198,7 @@ def test_no_tool_gives_or_takes_a_right(capsys, monkeypatch):
 
 
 def test_no_tool_tells_of_a_right(monkeypatch):
-    monkeypatch.setattr(model_admin, "_near", lambda *_args: "")
+    monkeypatch.setattr(model_admin, "_similar_models", lambda *_args: "")
     user = make_user("superuser")
     Rights(user)
     for model in LINKS:

@@ -51,7 +51,7 @@ def told_of(role, model):
 @pytest.mark.parametrize("variant", TRIED)
 def test_never_more_than_the_pages_show(variant, monkeypatch, record_property):
     # Names of other models, for a refusal: they take longer than all the rest.
-    monkeypatch.setattr(model_admin, "_near", lambda *_args: "")
+    monkeypatch.setattr(model_admin, "_similar_models", lambda *_args: "")
     create_permissions(apps.get_app_config("warehouse"), verbosity=0)
     tally, more = Counter(), []
 
