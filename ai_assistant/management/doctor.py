@@ -28,7 +28,7 @@ from ai_assistant.management.doctor_parts import (
     profile_without_price,
     who_may_call,
 )
-from ai_assistant.providers.base import DEFAULT
+from ai_assistant.providers.base import provider_path
 from ai_assistant.registry import registry
 from ai_assistant.tools.data.access.sites import mounted_sites, why_missing
 from ai_assistant.web.agui.routes import INSTALL, is_installed
@@ -276,7 +276,7 @@ def _model() -> str:
         return "no profile 'default'"
     key = "yes, not tried" if profile.get("API_KEY") else "no"
     model = profile.get("MODEL") or "none"
-    return f"{model}, by {profile.get('PROVIDER', DEFAULT)}, key present: {key}"
+    return f"{model}, by {provider_path(profile)}, key present: {key}"
 
 
 def _data_tools() -> str:
