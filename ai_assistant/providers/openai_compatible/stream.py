@@ -67,8 +67,10 @@ class EventReader:
             raise ModelError("malformed", f"A line of more than {MAX_EVENT_BYTES} B.")
 
     def _event(self, line: bytes) -> bytes | None:
-        if line.startswith((b"data:", b"error:")):
-            data = line.partition(b":")[2].strip()
+        if line.startswith(b"error:"):  # as llama.cpp told it once
+            return b'{"error": %s}' % line[6:]
+        if line.startswith(b"data:"):
+            data = line[5:].strip()
             # Almost always one line is the whole event: not every server ends it.
             is_whole = data == DONE or (data[:1] == b"{" and data[-1:] == b"}")
             if is_whole and not self._lines:
