@@ -62,6 +62,26 @@ class TestModelProfile:
         assert profile["API_KEY_ENV"] == "ASSISTANT_API_KEY"
         assert "very-secret" not in str(profile)
 
+    @pytest.mark.parametrize("provider", ["direct", "litellm"])
+    def test_takes_a_provider(self, monkeypatch, provider):
+        monkeypatch.setenv("ASSISTANT_MODEL", "openai/some-model")
+        monkeypatch.setenv("ASSISTANT_PROVIDER", provider)
+
+        assert environment.model_profile()["PROVIDER"] == provider
+
+
+class TestServer:
+    def test_defaults_to_daphne(self, monkeypatch):
+        monkeypatch.delenv("SERVER", raising=False)
+
+        assert environment.server() == "daphne"
+
+    def test_unknown_raises(self, monkeypatch):
+        monkeypatch.setenv("SERVER", "gunicorn")
+
+        with pytest.raises(ImproperlyConfigured, match="one of: daphne, uvicorn"):
+            environment.server()
+
 
 class TestFlag:
     @pytest.mark.parametrize(
