@@ -25,6 +25,7 @@ from ai_assistant.management.doctor_parts import (
     count_of_rules,
     count_of_tokens,
     idle_rules,
+    known_of_model,
     profile_without_price,
     who_may_call,
 )
@@ -279,6 +280,13 @@ def _model() -> str:
     return f"{model}, by {provider_path(profile)}, key present: {key}"
 
 
+def _model_facts() -> str:
+    try:
+        return known_of_model(conf.profile())
+    except ImproperlyConfiguredAssistant:
+        return "no profile 'default'"
+
+
 def _data_tools() -> str:
     if not conf.get("DATA", "TOOLS"):
         return "switched off by DATA['TOOLS']"
@@ -352,6 +360,7 @@ def _tokens() -> str:
 
 LOOKS: dict[str, Callable[[], str]] = {
     "model": _model,
+    "window, price": _model_facts,
     "database": _database,
     "channel layer": _layer,
     "executor": _executor,

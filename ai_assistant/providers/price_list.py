@@ -18,7 +18,7 @@ from ai_assistant.types import Usage
 
 FILE = "model_prices_and_context_window_backup.json"
 SMALLEST_USD = Decimal("1e-9")
-ABOVE = re.compile(r"_above_(\d+)(k?)_tokens$")
+ABOVE = re.compile(r"_above_(\d+)(k?)_tokens")
 CAN = "supports_"
 
 
@@ -66,8 +66,8 @@ class ModelFacts:
         """Return a price; long requests of some models have another one."""
         found, reached = self.prices.get(name), 0
         for key, price in self.prices.items():
-            match = ABOVE.search(key)
-            if match is None or key[: match.start()] != name:
+            match = ABOVE.fullmatch(key.removeprefix(name))
+            if match is None:
                 continue
             above = int(match[1]) * (1000 if match[2] else 1)
             if reached < above < usage.input_tokens:

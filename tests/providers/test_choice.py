@@ -20,6 +20,7 @@ class TestChosen:
             *("mistral/mistral-large-latest", "deepseek/deepseek-chat", "groq/x"),
         ],
     )
+    @pytest.mark.row("V09")
     def test_direct_where_it_speaks_the_protocol(self, model):
         assert chosen(model) == DIRECT
 

@@ -92,6 +92,7 @@ class TestRefused:
             }
 
     @EACH
+    @pytest.mark.row("V09")
     async def test_is_remembered(self, server, provider, scripted, refused):
         own = provider(**refused["options"])
         await whole(own.stream(scripted(refused)))
