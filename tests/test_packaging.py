@@ -164,7 +164,16 @@ class TestWheel:
             r"^Provides-Extra: (.+)$", wheel.read(metadata).decode(), re.M
         )
         assert sorted(extras) == [
-            *("agui", "celery", "client", "litellm", "openai", "postgres", "redis", "schema")
+            *(
+                "agui",
+                "celery",
+                "client",
+                "litellm",
+                "openai",
+                "postgres",
+                "redis",
+                "schema",
+            )
         ]
 
 
