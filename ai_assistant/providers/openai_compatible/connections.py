@@ -9,7 +9,6 @@ import atexit
 import importlib
 import os
 import ssl
-import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ai_assistant.exceptions import ModelError
+from ai_assistant.providers.warmup import Warmup
 
 if TYPE_CHECKING:
     import aiohttp
@@ -46,23 +46,12 @@ def is_installed() -> bool:
     return all(find_spec(name) for name in PACKAGES)
 
 
-_lock = threading.Lock()
-
-
-def load() -> Library:
-    """Import the packages, once. Raise ModelError `not_configured` if one is missing."""
-    with _lock:
-        return _load()
-
-
-@cache
 def _load() -> Library:
     try:
         aiohttp, orjson = map(importlib.import_module, PACKAGES)
     except ModuleNotFoundError as error:
-        raise ModelError(
-            "not_configured",
-            f"Package {error.name!r} is not installed. Install it with: {INSTALL}.",
+        raise ImportError(
+            f"Package {error.name!r} is not installed. Install it with: {INSTALL}."
         ) from error
     return Library(
         aiohttp=aiohttp,
@@ -72,9 +61,15 @@ def _load() -> Library:
     )
 
 
-def is_loaded() -> bool:
-    """Return whether `load` returns at once."""
-    return _load.cache_info().currsize > 0
+LIBRARY = Warmup(_load, slow=False)
+
+
+async def ensure_loaded() -> Library:
+    """Return what is imported. Raise ModelError `not_configured` if that fails."""
+    try:
+        return LIBRARY.loaded or await LIBRARY.wait()
+    except (ImportError, OSError) as error:  # OSError: of the files of authorities
+        raise ModelError("not_configured", str(error)) from error
 
 
 def trusted_context() -> ssl.SSLContext:
@@ -138,11 +133,11 @@ async def pool_here(library: Library) -> Pool:
     loop = asyncio.get_running_loop()
     pool = _pools.get(loop)
     if pool is None:
-        _forget_closed_loops()
         # A loop closes the generators that were begun on it before it is closed.
         keeper = _kept(library, loop)
         pool = _pools[loop] = await anext(keeper)
         pool.keeper = keeper
+        await _forget_closed_loops()
     return pool
 
 
@@ -164,20 +159,19 @@ async def _kept(
         await session.close()
 
 
-def _forget_closed_loops() -> None:
+async def _forget_closed_loops() -> None:
     """Drop the pools of loops that were closed without closing their generators."""
-    for loop in [loop for loop in _pools if loop.is_closed()]:
-        connector = _pools.pop(loop).session.connector
-        if connector is not None:
-            # Its transports went with the loop: it ends at once, nothing waits.
-            connector.close().__await__()
+    for loop in [loop for loop in list(_pools) if loop.is_closed()]:
+        # Its transports went with the loop: nothing waits, so that any loop will do.
+        await _pools.pop(loop).session.close()
 
 
 @atexit.register
 def _close_all() -> None:
     """Close what a server leaves open at the end of the process, as Daphne does."""
-    _forget_closed_loops()
     for loop, pool in list(_pools.items()):
-        if pool.keeper is not None and not loop.is_running():
-            with suppress(RuntimeError):  # of a loop of another thread
+        with suppress(RuntimeError):  # of a loop of another thread
+            if loop.is_closed():
+                asyncio.run(_forget_closed_loops())
+            elif pool.keeper is not None and not loop.is_running():
                 loop.run_until_complete(pool.keeper.aclose())

@@ -9,10 +9,9 @@ import asyncio
 import io
 import json
 import logging
-import threading
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from ai_assistant.exceptions import ModelError
 from ai_assistant.providers import price_list
 from ai_assistant.providers.errors import without_key
 from ai_assistant.providers.openai_compatible import connections
-from ai_assistant.providers.openai_compatible.connections import Library, load
+from ai_assistant.providers.openai_compatible.connections import Library
 from ai_assistant.providers.openai_compatible.errors import (
     refusal,
     text_of,
@@ -46,6 +45,7 @@ logger = logging.getLogger("ai_assistant")
 
 LINGER_S = 1.0  # what may follow a finish reason: usage and the end
 DRAIN_S = 0.1  # what may follow the end, before the connection is given up
+WRONG = (400, 422)  # what a server says of the request itself
 ERROR_BYTES = 64 * 1024
 LARGE_BYTES = 1024 * 1024  # of a request; more is written piece by piece
 MOST_QUIRKS = 5  # of one server, learned within one call
@@ -66,7 +66,7 @@ class OpenAICompatibleProvider(Provider):
     @classmethod
     def warm_up(cls) -> None:
         """Begin to import what is needed; returns at once."""
-        threading.Thread(target=_load_quietly, name="warm-up", daemon=True).start()
+        connections.LIBRARY.start()
 
     async def ready(self) -> None:
         """Wait until it is imported; that takes a quarter of a second."""
@@ -117,25 +117,15 @@ class OpenAICompatibleProvider(Provider):
 
     async def _library(self, model: str) -> Library:
         """Return what was imported; whatever takes time is done in a thread."""
-        if connections.is_loaded() and model in _known:
-            return load()
-        return await asyncio.to_thread(self._load, model)
-
-    def _load(self, model: str) -> Library:
-        library = load()
-        if not has_prices(self.profile):
-            price_list.facts_of(model)
-        _known.add(model)
+        library = await connections.ensure_loaded()
+        if model not in _looked_up and not has_prices(self.profile):
+            await asyncio.to_thread(price_list.facts_of, model)
+            _looked_up.add(model)
         return library
 
 
-_known: set[str] = set()  # models whose price was looked up
+_looked_up: set[str] = set()  # models, in the price list
 _learned: OrderedDict[tuple[str, str], tuple[Learned, ...]] = OrderedDict()
-
-
-def _load_quietly() -> None:
-    with suppress(ModelError):  # the first message says it
-        load()
 
 
 def _body(model: str, request: ModelRequest, options: Mapping[str, Any]) -> Body:
@@ -204,7 +194,7 @@ class _Call:
                     yield response
                     return
                 said = text_of(await _read_all(response.content, ERROR_BYTES))
-            learned = quirk_behind(said, body) if 400 <= response.status < 500 else None
+            learned = quirk_behind(said, body) if response.status in WRONG else None
             tries -= 1
             if learned is None or not tries:
                 raise refusal(response.status, response.headers, said)

@@ -13,9 +13,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from ai_assistant.providers import warmup
 from ai_assistant.providers.openai_compatible import connections
 from ai_assistant.providers.openai_compatible.connections import proxy_for
 from ai_assistant.providers.openai_compatible.provider import OpenAICompatibleProvider
+from ai_assistant.providers.warmup import Warmup
 from tests.providers.conftest import failure, whole
 
 KEY = "sk-0123456789"
@@ -36,6 +38,13 @@ def no_environment(monkeypatch):
         monkeypatch.delenv(name.lower(), raising=False)
     for name in (*connections.CA_FILES, "SSL_CERT_DIR"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def load_anew(monkeypatch):
+    library = Warmup(connections._load, slow=False)
+    monkeypatch.setattr(connections, "LIBRARY", library)
+    monkeypatch.setattr(warmup, "_started", [])
 
 
 class Listener:
@@ -125,8 +134,11 @@ class TestPools:
         rude.close()
         assert rude in connections._pools
         asyncio.run(once())
+        forgotten = rude not in connections._pools
+        del rude
+        gc.collect()
 
-        assert rude not in connections._pools
+        assert forgotten
 
     @pytest.mark.servers
     def test_end_of_a_process_is_silent(self, server, request):
@@ -280,10 +292,8 @@ class TestTrust:
         return Listener(context=context)
 
     @pytest.fixture(autouse=True)
-    def read_anew(self):
-        connections._load.cache_clear()
-        yield
-        connections._load.cache_clear()
+    def read_anew(self, load_anew):
+        """Whom to trust is read when the library is loaded."""
 
     @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
     async def test_by_the_environment(
@@ -305,14 +315,17 @@ class TestTrust:
 
 
 class TestMissing:
-    async def test_package_is_named(self, ask, monkeypatch):
+    async def test_package_is_named(self, ask, monkeypatch, load_anew):
         monkeypatch.setitem(sys.modules, "orjson", None)
-        connections._load.cache_clear()
-        try:
-            error, _ = await failure(provider_at("http://x/v1").stream(ask("Hi")))
-        finally:
-            monkeypatch.undo()
-            connections._load.cache_clear()
+
+        error, _ = await failure(provider_at("http://x/v1").stream(ask("Hi")))
 
         assert error.code == "not_configured"
         assert "pip install 'ai-assistant[openai]'" in error.detail
+        assert warmup.state() == "failed"
+
+    async def test_loading_is_not_told(self, load_anew):
+        OpenAICompatibleProvider.warm_up()
+
+        assert warmup.state() == "idle"
+        await connections.ensure_loaded()
