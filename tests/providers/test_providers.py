@@ -380,10 +380,19 @@ class TestRecordings:
         assert (reply.reasoning, reply.text) == ("First things first.", "Yes.")
         assert reply.usage.reasoning_tokens == 15
 
+    async def test_llama_cpp(self, provider_class, server, ask):
+        reply = await self.play(provider_class, server, ask, "openai/smollm2")
+
+        assert (reply.text, reply.finish_reason) == ("Hello there! I'm here", "length")
+        assert reply.usage == Usage(
+            input_tokens=33, output_tokens=6, cached_tokens=24, cost_usd=None
+        )
+
     FILES = {  # noqa: RUF012 - a constant
         "openai/gemini-3-pro": "openai-compatible-gemini",
         "openai/gpt-4o-mini": "openai-usage",
         "openai/deepseek-reasoner": "deepseek-reasoning",
+        "openai/smollm2": "llama-cpp",
     }
 
     async def play(self, provider_class, server, ask, model):

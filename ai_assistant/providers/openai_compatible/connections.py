@@ -125,6 +125,13 @@ class Pool:
         return self.proxies[url]
 
 
+USED_BEFORE = "used before"
+
+
+async def _note_reuse(_: object, context: Any, __: object) -> None:
+    context.trace_request_ctx[USED_BEFORE] = True
+
+
 _pools: dict[asyncio.AbstractEventLoop, Pool] = {}
 
 
@@ -145,12 +152,16 @@ async def _kept(
     library: Library, loop: asyncio.AbstractEventLoop
 ) -> AsyncGenerator[Pool, None]:
     aiohttp = library.aiohttp
+    trace = aiohttp.TraceConfig()
+    # A server may close an open connection at any moment, also the one that is taken.
+    trace.on_connection_reuseconn.append(_note_reuse)
     session = aiohttp.ClientSession(
         # No limit of its own: that of the runs side by side is ours.
         connector=aiohttp.TCPConnector(limit=0, ssl=library.context),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None),  # those of a call are the engine's
         trust_env=False,  # else a .netrc would go before the key
+        trace_configs=[trace],
     )
     try:
         yield Pool(session=session)

@@ -20,7 +20,11 @@ from ai_assistant.exceptions import ModelError
 from ai_assistant.providers import price_list
 from ai_assistant.providers.errors import without_key
 from ai_assistant.providers.openai_compatible import connections
-from ai_assistant.providers.openai_compatible.connections import Library
+from ai_assistant.providers.openai_compatible.connections import (
+    USED_BEFORE,
+    Library,
+    Pool,
+)
 from ai_assistant.providers.openai_compatible.errors import (
     refusal,
     text_of,
@@ -183,13 +187,7 @@ class _Call:
         pool = await connections.pool_here(self.library)
         tries = MOST_QUIRKS
         while True:
-            async with pool.session.post(
-                self.endpoint.url,
-                data=self._payload(body),
-                headers=self.headers,
-                proxy=pool.proxy(self.endpoint.url),
-                allow_redirects=False,
-            ) as response:
+            async with await self._post(pool, body) as response:
                 if response.status < 300:
                     yield response
                     return
@@ -199,6 +197,26 @@ class _Call:
             if learned is None or not tries:
                 raise refusal(response.status, response.headers, said)
             body = self._learn(*learned)
+
+    async def _post(self, pool: Pool, body: Body) -> "aiohttp.ClientResponse":
+        """Send a request; once more for each open connection that has ended by now."""
+        while True:
+            connection: dict[str, bool] = {}
+            try:
+                return await pool.session.post(
+                    self.endpoint.url,
+                    data=self._payload(body),
+                    headers=self.headers,
+                    proxy=pool.proxy(self.endpoint.url),
+                    allow_redirects=False,
+                    trace_request_ctx=connection,
+                )
+            except (
+                self.library.aiohttp.ServerDisconnectedError,
+                self.library.aiohttp.ClientOSError,
+            ):
+                if not connection.get(USED_BEFORE):
+                    raise
 
     def _payload(self, body: Body) -> bytes | io.BytesIO:
         try:

@@ -50,8 +50,9 @@ def load_anew(monkeypatch):
 class Listener:
     """A server that answers each request with the same bytes, and notes them."""
 
-    def __init__(self, answer=ANSWER, context=None):
+    def __init__(self, answer=ANSWER, context=None, most=100):
         self.answer = answer
+        self.most = most  # requests of one connection; the next one is not answered
         self.context = context
         self.requests = []
         self.connections = 0
@@ -76,13 +77,14 @@ class Listener:
         self.tasks.add(asyncio.current_task())
         gone = (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError)
         with contextlib.suppress(*gone):
-            while True:
+            for _ in range(self.most):
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
                 size = int(head.lower().split("content-length: ")[1].split("\r\n")[0])
                 await reader.readexactly(size)
                 self.requests.append(head)
                 writer.write(self.answer)
                 await writer.drain()
+            await reader.readuntil(b"\r\n\r\n")
         writer.close()
 
 
@@ -99,6 +101,25 @@ class TestPools:
                 await whole(provider_at(listener.base).stream(ask("Hi")))
 
         assert (listener.connections, len(listener.requests)) == (1, 3)
+
+    @pytest.mark.parametrize("side_by_side", [1, 3])
+    async def test_connection_that_has_ended_is_left(self, ask, side_by_side):
+        async with Listener(most=1) as listener:
+            provider = provider_at(listener.base)
+            for _ in range(2):
+                replies = await asyncio.gather(
+                    *(whole(provider.stream(ask("Hi"))) for _ in range(side_by_side))
+                )
+
+        assert [reply.text for reply in replies] == ["Hi."] * side_by_side
+        assert listener.connections == 2 * side_by_side
+
+    async def test_new_connection_that_ends_is_an_error(self, ask):
+        async with Listener(most=0) as listener:
+            error, _ = await failure(provider_at(listener.base).stream(ask("Hi")))
+
+        assert (error.code, error.retryable) == ("unreachable", True)
+        assert listener.connections == 1
 
     async def test_no_cookie_is_kept(self, ask):
         async with Listener() as listener:
