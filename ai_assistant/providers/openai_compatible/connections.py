@@ -116,7 +116,8 @@ class Pool:
 
     session: "aiohttp.ClientSession"
     keeper: AsyncGenerator["Pool", None] | None = None
-    proxies: dict[str, str | None] = field(default_factory=dict)  # by origin
+    proxies: dict[str, str | None] = field(default_factory=dict)  # by address
+    pid: int = field(default_factory=os.getpid)
 
     def proxy(self, url: str) -> str | None:
         """Return the proxy for `url`, looked up once for each server."""
@@ -184,5 +185,5 @@ def _close_all() -> None:
         with suppress(RuntimeError):  # of a loop of another thread
             if loop.is_closed():
                 asyncio.run(_forget_closed_loops())
-            elif pool.keeper is not None and not loop.is_running():
+            elif pool.pid == os.getpid() and pool.keeper and not loop.is_running():
                 loop.run_until_complete(pool.keeper.aclose())

@@ -240,14 +240,14 @@ async def _next_read(content: "aiohttp.StreamReader", reader: ReplyReader) -> by
     """Return what has come; do not wait long for what follows the finish reason."""
     if not (reader.finish_reason or reader.is_done):
         return await content.readany()
-    while not content.at_eof():
-        try:
-            async with asyncio.timeout(DRAIN_S if reader.is_done else LINGER_S):
+    try:
+        async with asyncio.timeout(DRAIN_S if reader.is_done else LINGER_S):
+            while not content.at_eof():
                 data = await content.readany()
-        except TimeoutError:
-            break
-        if not reader.is_done:
-            return data
+                if not reader.is_done:
+                    return data
+    except TimeoutError:
+        pass
     return b""
 
 

@@ -160,7 +160,7 @@ class ReplyReader:
                 self._read(self._parsed(event))
         except ModelError as error:
             fault = error
-        except (AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, RecursionError, TypeError, ValueError) as error:
             fault = ModelError("malformed", f"{type(error).__name__}: {error}"[:300])
         for chunk in self._chunks.taken():
             self.spoke = True
@@ -179,7 +179,11 @@ class ReplyReader:
     def _read(self, said: Mapping[str, Any]) -> None:
         if error := said.get("error"):
             raise told_error(error)
-        if usage := said.get("usage") or (said.get("x_groq") or {}).get("usage"):
+        if said.get("object") == "error":  # vLLM's older form
+            raise told_error(said)
+        if usage := _mapping(
+            said.get("usage") or _mapping(said.get("x_groq")).get("usage")
+        ):
             self.usage = usage
         for choice in said.get("choices") or ():
             if choice.get("index"):
@@ -191,9 +195,10 @@ class ReplyReader:
                 self.finish_reason = str(reason)
 
     def _delta(self, delta: Mapping[str, Any]) -> None:
-        if thought := delta.get("reasoning_content") or delta.get("reasoning"):
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if thought and isinstance(thought, str):
             self._think(thought)
-        content = delta.get("content")
+        content = delta.get("content") or delta.get("refusal")
         if isinstance(content, list):
             self._parts(content)
         elif content:
@@ -221,7 +226,7 @@ class ReplyReader:
 
     def _call(self, call: Mapping[str, Any]) -> None:
         function = call.get("function") or {}
-        name = function.get("name") or ""
+        name = str(function.get("name") or "")
         said = function.get("arguments") or ""
         arguments = said if isinstance(said, str) else json.dumps(said)
         fields = {key: call[key] for key in call.keys() - CALL_KEYS if call[key]}
@@ -324,8 +329,8 @@ def read_usage(
     """Return what a call took, by the names of several servers."""
     if not said:
         return Usage()
-    prompt = said.get("prompt_tokens_details") or {}
-    completion = said.get("completion_tokens_details") or {}
+    prompt = _mapping(said.get("prompt_tokens_details"))
+    completion = _mapping(said.get("completion_tokens_details"))
     cached = _count(prompt.get("cached_tokens"))
     usage = Usage(
         input_tokens=_count(said.get("prompt_tokens")),
@@ -338,3 +343,7 @@ def read_usage(
 
 def _count(said: object) -> int:
     return int(said) if isinstance(said, int | float) and said > 0 else 0
+
+
+def _mapping(said: object) -> Mapping[str, Any]:
+    return said if isinstance(said, Mapping) else {}

@@ -1,11 +1,14 @@
 """The forms in which servers stream; every text, however it is cut."""
 
+import contextlib
 import json
 import random
 from decimal import Decimal
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ai_assistant.exceptions import ModelError
 from ai_assistant.providers.openai_compatible.stream import (
@@ -21,6 +24,21 @@ from ai_assistant.types import (
     TextDelta,
     ToolCallDelta,
     Usage,
+)
+
+NAMES = (
+    *("choices", "delta", "message", "content", "refusal", "reasoning", "tool_calls"),
+    *("index", "id", "function", "name", "arguments", "finish_reason", "usage", "type"),
+    *(
+        "error",
+        "code",
+        "object",
+        "x_groq",
+        "reasoning_details",
+        "prompt_tokens",
+        "text",
+    ),
+    *("prompt_tokens_details", "cached_tokens", "thinking", "extra_content"),
 )
 
 
@@ -193,12 +211,21 @@ class TestEnds:
 
         assert caught.value.code == code
 
+    def test_told_in_an_older_form(self):
+        with pytest.raises(ModelError, match="bad_request: No"):
+            read(event({"object": "error", "message": "No.", "code": 400}))
+
     def test_told_on_a_line_of_its_own(self):
         with pytest.raises(ModelError, match="provider_down: Broken."):
             read(b'error: {"message": "Broken."}\n\n')
 
     @pytest.mark.parametrize(
-        "said", [b"data: []\n\n", b'data: {"choices": 5}\n\n', delta(content=5)]
+        "said",
+        [
+            *(b"data: []\n\n", b'data: {"choices": 5}\n\n', delta(content=5)),
+            b'data: {"choices": [5]}\n\n',
+            b"data: {" + b'"a":{' * 200_000 + b"}\n\n",
+        ],
     )
     def test_no_chunk_of_the_protocol(self, said):
         with pytest.raises(ModelError, match="malformed"):
@@ -229,6 +256,50 @@ class TestCalls:
         (asked,) = reply_of(delta(tool_calls=[call]), delta("stop")).calls
 
         assert asked.arguments_text == '{"b": 1}'
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5)
+    ),
+    max_leaves=30,
+)
+
+
+class TestHostile:
+    @given(
+        said=JSON, at=st.sampled_from(["", "choices", "delta", "tool_calls", "usage"])
+    )
+    def test_server_causes_no_other_error(self, said, at):
+        wrapped = {
+            "": said,
+            "choices": {"choices": said},
+            "delta": {"choices": [{"delta": said}]},
+            "tool_calls": {"choices": [{"delta": {"tool_calls": said}}]},
+            "usage": {"usage": said, "choices": []},
+        }
+        reader = ReplyReader(orjson.loads)
+        builder = ReplyBuilder("m1")
+        with contextlib.suppress(ModelError):
+            for chunks in read(event(wrapped[at]), reader=reader):
+                for chunk in chunks:
+                    builder.add(chunk)
+            builder.add(reader.reply_end(lambda usage: None))
+            builder.reply()
+
+
+class TestTexts:
+    def test_refusal_of_a_model_is_what_it_says(self):
+        assert (
+            reply_of(delta(refusal="I will not."), delta("stop")).text == "I will not."
+        )
+
+    def test_reasoning_that_is_no_text_is_left(self):
+        assert (
+            reply_of(delta(content="x", reasoning={"a": 1}), delta("stop")).text == "x"
+        )
 
 
 class TestFields:
@@ -293,6 +364,7 @@ class TestUsage:
         [
             ({}, Usage()),
             ({"prompt_tokens": None, "completion_tokens": "x"}, Usage()),
+            ({"prompt_tokens": -1, "prompt_tokens_details": [5]}, Usage()),
             (
                 {"prompt_tokens": 9, "prompt_cache_hit_tokens": 4},
                 Usage(input_tokens=9, cached_tokens=4),
