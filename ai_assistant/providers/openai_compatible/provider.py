@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from decimal import Decimal
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import ai_assistant
@@ -99,10 +100,10 @@ class OpenAICompatibleProvider(Provider):
                     yield chunk
                 _check_whole(answer, reader)
         except ModelError as error:
-            raise without_key(error, endpoint.key) from error.__cause__
+            raise call.without_secrets(error) from error.__cause__
         except (library.aiohttp.ClientError, OSError, ValueError) as error:
             fault = transport_error(error, aiohttp=library.aiohttp, spoke=reader.spoke)
-            raise without_key(fault, endpoint.key) from error
+            raise call.without_secrets(fault) from error
         yield reader.reply_end(lambda usage: self._cost_usd(model, usage))
 
     def _endpoint(self, model: str, request: ModelRequest) -> Endpoint:
@@ -167,13 +168,15 @@ class _Call:
     ) -> None:
         self.library = library
         self.endpoint = endpoint
+        own_headers = options.get(EXTRA_HEADERS) or {}
+        self._secrets = (endpoint.key, *map(str, own_headers.values()))
         self.headers = {
             "Authorization": f"Bearer {endpoint.key}",
             "Content-Type": "application/json",
             "Accept": "text/event-stream",
             "Accept-Encoding": "identity",  # what is packed comes late
             "User-Agent": f"ai-assistant/{ai_assistant.__version__}",
-            **(options.get(EXTRA_HEADERS) or {}),
+            **own_headers,
         }
         self.who = (endpoint.url, endpoint.model)
         keeps = any(quirk is THINKS_ON for quirk, _ in _learned.get(self.who, ()))
@@ -197,6 +200,10 @@ class _Call:
             if learned is None or not tries:
                 raise refusal(response.status, response.headers, said)
             body = self._learn(*learned)
+
+    def without_secrets(self, error: ModelError) -> ModelError:
+        """Return `error` without the key, and without what the site's headers hold."""
+        return reduce(without_key, self._secrets, error)
 
     async def _post(self, pool: Pool, body: Body) -> "aiohttp.ClientResponse":
         """Send a request; once more for each open connection that has ended by now."""

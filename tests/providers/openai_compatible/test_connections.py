@@ -220,6 +220,16 @@ class TestKey:
 
         assert KEY not in other.requests[0]
 
+    async def test_header_of_the_site_is_not_told(self, ask):
+        said = b"Wrong key sk-in-a-header."
+        refused = b"HTTP/1.1 401 x\r\nContent-Length: %d\r\n\r\n%s" % (len(said), said)
+        options = {"extra_headers": {"api-key": "sk-in-a-header"}}
+        async with Listener(refused) as listener:
+            provider = provider_at(listener.base, OPTIONS=options)
+            error, _ = await failure(provider.stream(ask("Hi")))
+
+        assert (error.code, error.detail) == ("bad_key", "401: Wrong key [key].")
+
     async def test_headers_of_the_site_are_sent(self, ask):
         options = {"extra_headers": {"X-Title": "Shop"}, "extra_body": {"top_k": 1}}
         async with Listener() as listener:
