@@ -63,7 +63,7 @@ browser-program: venv
 	@$(PY) tools/system_packages.py --browser
 
 .PHONY: run
-run: venv ## serve the demo on http://127.0.0.1:8000/admin/ (HOST, PORT)
+run: venv ## serve the demo on http://127.0.0.1:8000/admin/ (HOST, PORT, SERVER)
 	@exec $(PY) manage.py demo_serve
 
 # --- checks ---

@@ -59,7 +59,8 @@ def model_profile() -> dict[str, Any]:
             "LABEL": "Offline demo",
         }
     return {
-        "PROVIDER": "ai_assistant.providers.litellm.LiteLLMProvider",
+        # "direct" or "litellm"; without a word the app chooses.
+        "PROVIDER": os.environ.get("ASSISTANT_PROVIDER", ""),
         "MODEL": model,
         "API_BASE": os.environ.get("ASSISTANT_API_BASE", ""),
         "API_KEY_ENV": "ASSISTANT_API_KEY",
@@ -69,6 +70,19 @@ def model_profile() -> dict[str, Any]:
 def flag(name: str, *, default: str = "0") -> bool:
     """Tell whether the variable `name` is set to something that means yes."""
     return os.environ.get(name, default).lower() not in ("", "0", "false", "no", "off")
+
+
+SERVERS = ("daphne", "uvicorn")
+
+
+def server() -> str:
+    """Return the name of the server that `demo_serve` starts."""
+    name = os.environ.get("SERVER") or SERVERS[0]
+    if name not in SERVERS:
+        raise ImproperlyConfigured(
+            f"SERVER is {name!r}, which is unknown. Give one of: {', '.join(SERVERS)}."
+        )
+    return name
 
 
 def allowed_hosts(host: str) -> list[str]:

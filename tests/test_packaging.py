@@ -164,7 +164,16 @@ class TestWheel:
             r"^Provides-Extra: (.+)$", wheel.read(metadata).decode(), re.M
         )
         assert sorted(extras) == [
-            *("agui", "celery", "client", "litellm", "postgres", "redis", "schema")
+            *(
+                "agui",
+                "celery",
+                "client",
+                "litellm",
+                "openai",
+                "postgres",
+                "redis",
+                "schema",
+            )
         ]
 
 
@@ -250,14 +259,19 @@ class TestImport:
         assert done.returncode == 0, done.stderr
 
     @pytest.mark.servers
-    def test_checks_import_no_litellm(self):
+    @pytest.mark.parametrize("model", ["", "openai/gpt-5-mini"])
+    def test_checks_import_no_sdk(self, model):
         code = (
             "import sys, django; from django.core.management import call_command;"
             "django.setup(); call_command('check');"
-            "sys.exit('litellm' in sys.modules)"
+            "sys.exit(bool({'litellm', 'aiohttp', 'orjson'} & set(sys.modules)))"
         )
 
-        done = run("-c", code, DJANGO_SETTINGS_MODULE="project.settings")
+        done = run(
+            *("-c", code),
+            DJANGO_SETTINGS_MODULE="project.settings",
+            ASSISTANT_MODEL=model,
+        )
 
         assert done.returncode == 0, done.stderr
 

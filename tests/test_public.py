@@ -71,7 +71,7 @@ class TestImport:
     def test_needs_no_model_library(self):
         code = (
             "import sys, ai_assistant.testing;"
-            "assert not {'litellm', 'redis', 'celery'} & set(sys.modules)"
+            "assert not {'litellm', 'aiohttp', 'redis', 'celery'} & set(sys.modules)"
         )
 
         done = subprocess.run(

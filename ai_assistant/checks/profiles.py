@@ -11,8 +11,10 @@ from django.core.checks import CheckMessage
 from ai_assistant import conf
 from ai_assistant.checks.messages import problem
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
-from ai_assistant.providers.base import DEFAULT
+from ai_assistant.providers.base import provider_path
 from ai_assistant.providers.litellm import LiteLLMProvider
+from ai_assistant.providers.openai_compatible.connections import PACKAGES
+from ai_assistant.providers.openai_compatible.provider import OpenAICompatibleProvider
 from ai_assistant.types import Provider
 
 TEXTS = ("PROVIDER", "MODEL", "API_BASE", "API_KEY_ENV", "API_KEY", "LABEL")
@@ -84,14 +86,15 @@ def key_is_missing(profile: Mapping[str, Any]) -> bool:
 
 
 def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
-    path = profile.get("PROVIDER", DEFAULT)
+    path = provider_path(profile)
     try:
         provider = conf.import_named("PROFILES", path)
     except ImproperlyConfiguredAssistant:
         yield problem(
             "ai_assistant.E012",
             f"{conf.typed('PROFILES', name, 'PROVIDER')} names {path!r}, which cannot be imported.",
-            "Give the dotted path of a class, and install what it imports.",
+            "Give 'direct', 'litellm' or the dotted path of a class, and install what "
+            "it imports.",
         )
         return
     if not is_provider(provider):
@@ -101,16 +104,29 @@ def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
             "ai_assistant.types.Provider.",
             "Give it that base class.",
         )
-    elif (
-        profile.get("MODEL")
-        and issubclass(provider, LiteLLMProvider)
-        and not find_spec("litellm")
-    ):
+    elif profile.get("MODEL"):
+        yield from _packages(name, provider)
+
+
+def _packages(name: str, provider: type[Provider]) -> Iterator[CheckMessage]:
+    """Yield what a shipped provider needs and is not there; nothing is imported."""
+    needed: Mapping[type[Provider], tuple[str, tuple[str, ...]]] = {
+        LiteLLMProvider: ("litellm", ("litellm",)),
+        OpenAICompatibleProvider: ("openai", PACKAGES),
+    }
+    kind = next((one for one in needed if issubclass(provider, one)), None)
+    if kind is None:
+        return
+    extra, packages = needed[kind]
+    for package in packages:
+        if find_spec(package):
+            continue
         yield problem(
             "ai_assistant.E013",
-            f"{conf.typed('PROFILES', name)} needs the package 'litellm', which is not installed.",
-            "Install it: pip install 'ai-assistant[litellm]'.",
+            f"{conf.typed('PROFILES', name)} needs the package {package!r}, which is not installed.",
+            f"Install it: pip install 'ai-assistant[{extra}]'.",
         )
+        return
 
 
 def is_provider(provider: object) -> bool:

@@ -21,7 +21,8 @@ from ai_assistant.checks.profiles import is_provider
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import pattern_error
 from ai_assistant.models.usage import budget_problem
-from ai_assistant.providers.base import DEFAULT
+from ai_assistant.providers import price_list
+from ai_assistant.providers.base import DIRECT, provider_path
 from ai_assistant.providers.prices import INPUT, OUTPUT, has_prices
 from ai_assistant.registry import registry
 from ai_assistant.safety.limits import Rate
@@ -147,8 +148,11 @@ def _no_price() -> Iterator[CheckMessage]:
 def _may_have_price(profile: Mapping[str, Any]) -> bool:
     if has_prices(profile) or not profile.get("MODEL"):
         return True
+    path = provider_path(profile)
+    if path == DIRECT:
+        return price_list.is_there()
     try:
-        provider = conf.import_named("PROFILES", profile.get("PROVIDER", DEFAULT))
+        provider = conf.import_named("PROFILES", path)
     except ImproperlyConfiguredAssistant:
         return True  # E012 reports it
     return not is_provider(provider) or provider.price_usd is not Provider.price_usd

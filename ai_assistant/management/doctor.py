@@ -25,10 +25,11 @@ from ai_assistant.management.doctor_parts import (
     count_of_rules,
     count_of_tokens,
     idle_rules,
+    known_of_model,
     profile_without_price,
     who_may_call,
 )
-from ai_assistant.providers.base import DEFAULT
+from ai_assistant.providers.base import provider_path
 from ai_assistant.registry import registry
 from ai_assistant.tools.data.access.sites import mounted_sites, why_missing
 from ai_assistant.web.agui.routes import INSTALL, is_installed
@@ -279,7 +280,14 @@ def _model() -> str:
         return "no profile 'default'"
     key = "yes, not tried" if profile.get("API_KEY") else "no"
     model = profile.get("MODEL") or "none"
-    return f"{model}, by {profile.get('PROVIDER', DEFAULT)}, key present: {key}"
+    return f"{model}, by {provider_path(profile)}, key present: {key}"
+
+
+def _model_facts() -> str:
+    try:
+        return known_of_model(conf.profile())
+    except ImproperlyConfiguredAssistant:
+        return "no profile 'default'"
 
 
 def _data_tools() -> str:
@@ -355,6 +363,7 @@ def _tokens() -> str:
 
 LOOKS: dict[str, Callable[[], str]] = {
     "model": _model,
+    "window, price": _model_facts,
     "database": _database,
     "channel layer": _layer,
     "executor": _executor,

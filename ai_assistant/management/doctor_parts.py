@@ -1,6 +1,7 @@
 """Parts of the doctor's report: budgets, programs and the policy."""
 
 import asyncio
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -15,13 +16,15 @@ from ai_assistant.models.policy import PolicyRule
 from ai_assistant.models.token import AccessToken
 from ai_assistant.models.usage import Budget
 from ai_assistant.modules.resolve import module_ids
+from ai_assistant.providers import price_list
 from ai_assistant.providers.base import provider_for
-from ai_assistant.providers.prices import price_usd
+from ai_assistant.providers.prices import has_prices, price_usd
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import meant_by, site_rules, tool_verdict
-from ai_assistant.types import ToolDefinition, Verdict
+from ai_assistant.types import ToolDefinition, Usage, Verdict
 
+MILLION_EACH = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
 TOKENS = 1_000  # of which the price is asked, to see whether there is one
 
 
@@ -49,6 +52,22 @@ def _price(name: str) -> Decimal | None:
         return price_usd(profile, provider, TOKENS, TOKENS)
     except AssistantError:
         return None
+
+
+def known_of_model(profile: Mapping[str, Any]) -> str:
+    """Return what is known of the model of a profile, in words."""
+    facts = price_list.facts_of(str(profile.get("MODEL") or ""))
+    window = facts and facts.window_tokens
+    said = [f"window of {window:,} tokens" if window else "window not known"]
+    if has_prices(profile):
+        said.append("price of the profile")
+    elif facts and facts.cost_usd(MILLION_EACH) is not None:
+        said.append("price of litellm's list")
+    else:
+        said.append("price not known")
+    if facts and facts.abilities and "function_calling" not in facts.abilities:
+        said.append("calls no tools")
+    return "; ".join(said)
 
 
 def count_of_tokens() -> tuple[int, int]:

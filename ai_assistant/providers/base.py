@@ -2,15 +2,47 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, ModelError
+from ai_assistant.providers.openai_compatible.connections import (
+    is_installed as is_direct_installed,
+)
+from ai_assistant.providers.openai_compatible.servers import is_known, is_preferred
 from ai_assistant.providers.stream import Filters, filter_stream
 from ai_assistant.text.redaction.redact import Mask, redact_values, redact_values_json
 from ai_assistant.types import ModelChunk, Provider
 
-DEFAULT = "ai_assistant.providers.litellm.LiteLLMProvider"
+LITELLM = "ai_assistant.providers.litellm.LiteLLMProvider"
+DIRECT = "ai_assistant.providers.openai_compatible.provider.OpenAICompatibleProvider"
+# How a profile names the shipped ones in short.
+NAMES: Mapping[str, str] = {"direct": DIRECT, "litellm": LITELLM}
+
+
+def provider_path(profile: Mapping[str, Any]) -> str:
+    """
+    Return the dotted path of the profile's provider: what it names, else the best one.
+
+    That is `direct` where the server speaks its protocol, else `litellm`; and of two
+    that could, the one that is installed.
+    """
+    if named := profile.get("PROVIDER"):
+        return NAMES.get(named, named)
+    direct_can = is_preferred(profile) or (
+        is_known(profile) and not is_litellm_installed()
+    )
+    if direct_can and (is_direct_installed() or not is_litellm_installed()):
+        return DIRECT
+    return LITELLM
+
+
+@cache
+def is_litellm_installed() -> bool:
+    """Return whether litellm is there; it is not imported."""
+    return find_spec("litellm") is not None
 
 
 def provider_for(profile: Mapping[str, Any]) -> Provider:
@@ -22,7 +54,7 @@ def provider_for(profile: Mapping[str, Any]) -> Provider:
     if not profile.get("MODEL"):
         raise ModelError("not_configured", "The profile has no MODEL.")
     try:
-        path = profile.get("PROVIDER", DEFAULT)
+        path = provider_path(profile)
         provider = conf.import_named("PROFILES", path)(profile)
     except ImproperlyConfiguredAssistant as error:
         raise ModelError("not_configured", str(error)) from error

@@ -1,6 +1,9 @@
-"""Messages for the person when the model could not answer: one sentence per code."""
+"""When the model could not answer: the codes, and one sentence for the person each."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
 
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -98,3 +101,51 @@ def _come_back(seconds: int) -> str:
             "Try again in %(count)d minute.", "Try again in %(count)d minutes.", minutes
         ) % {"count": minutes}
     return f"{told} {wait}"
+
+
+# --- from what a server says to a code ---
+
+STATUSES: Mapping[int, str] = {
+    400: "bad_request",
+    401: "bad_key",
+    402: "no_access",
+    403: "no_access",
+    404: "no_model",
+    413: "context_too_long",
+    422: "bad_request",
+    429: "rate_limited",
+}
+RETRYABLE = frozenset(
+    {"rate_limited", "provider_down", "unreachable", "first_byte_timeout", "cut"}
+)
+WAITING = frozenset({"rate_limited", "provider_down"})  # may say how long
+MAX_DETAIL = 2_000
+MIN_KEY = 8  # shorter ones are placeholders
+
+
+def without_key(error: ModelError, key: str) -> ModelError:
+    """Return `error` with no `key` in its detail: some providers repeat it."""
+    if len(key) < MIN_KEY:
+        return error
+    return ModelError(
+        error.code,
+        error.detail.replace(key, "[key]"),
+        retry_after_s=error.retry_after_s,
+        retryable=error.retryable,
+    )
+
+
+def retry_after_seconds(retry_after: str) -> float | None:
+    """Return the seconds that a Retry-After header means; None if it means nothing."""
+    try:
+        seconds = float(retry_after)
+        return max(0.0, seconds) if isfinite(seconds) else None
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())

@@ -17,11 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from ai_assistant.exceptions import ModelError
-from ai_assistant.providers.litellm_errors import (
-    came_from_provider,
-    model_error,
-    without_key,
-)
+from ai_assistant.providers.errors import without_key
+from ai_assistant.providers.litellm_errors import came_from_provider, model_error
 from ai_assistant.providers.litellm_stream import (
     ChunkReader,
     iterate_once,

@@ -6,12 +6,17 @@ in. What it raises is often a wrapper, so that the causes are looked at as well.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from collections.abc import Iterator
 from types import ModuleType
 
 from ai_assistant.exceptions import ModelError
+from ai_assistant.providers.errors import (
+    MAX_DETAIL,
+    RETRYABLE,
+    STATUSES,
+    WAITING,
+    retry_after_seconds,
+)
 
 # The most special first. A name that a version of litellm lacks is passed over.
 TYPES: tuple[tuple[str, str], ...] = (
@@ -27,22 +32,6 @@ TYPES: tuple[tuple[str, str], ...] = (
     ("UnprocessableEntityError", "bad_request"),
     ("BadRequestError", "bad_request"),
 )
-STATUSES: Mapping[int, str] = {
-    400: "bad_request",
-    401: "bad_key",
-    402: "no_access",
-    403: "no_access",
-    404: "no_model",
-    413: "context_too_long",
-    422: "bad_request",
-    429: "rate_limited",
-}
-RETRYABLE = frozenset(
-    {"rate_limited", "provider_down", "unreachable", "first_byte_timeout", "cut"}
-)
-WAITING = frozenset({"rate_limited", "provider_down"})  # may say how long
-MAX_DETAIL = 2_000
-MIN_KEY = 8  # shorter ones are placeholders
 
 
 def model_error(
@@ -61,18 +50,6 @@ def model_error(
 def came_from_provider(error: BaseException) -> bool:
     """Return whether `error` is an answer; else it arose before anything was sent."""
     return _answered(list(_causes(error)))
-
-
-def without_key(error: ModelError, key: str) -> ModelError:
-    """Return `error` with no `key` in its detail: some providers repeat it."""
-    if len(key) < MIN_KEY:
-        return error
-    return ModelError(
-        error.code,
-        error.detail.replace(key, "[key]"),
-        retry_after_s=error.retry_after_s,
-        retryable=error.retryable,
-    )
 
 
 def _code(error: BaseException, litellm: ModuleType, *, spoke: bool) -> str:
@@ -135,18 +112,3 @@ def _retry_after_s(error: BaseException) -> float | None:
             if headers is not None and (value := headers.get("retry-after")):
                 return retry_after_seconds(str(value))
     return None
-
-
-def retry_after_seconds(retry_after: str) -> float | None:
-    """Return the seconds that a Retry-After header means; None if it means nothing."""
-    try:
-        return max(0.0, float(retry_after))
-    except ValueError:
-        pass
-    try:
-        when = parsedate_to_datetime(retry_after)
-    except ValueError:
-        return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())

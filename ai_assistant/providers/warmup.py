@@ -20,10 +20,15 @@ _started: list["Warmup[Any]"] = []
 
 
 class Warmup(Generic[T]):
-    """One library and the call that loads it."""
+    """
+    One library and the call that loads it.
 
-    def __init__(self, load: Callable[[], T]) -> None:
+    Of one that is not `slow` only that it cannot be loaded is told.
+    """
+
+    def __init__(self, load: Callable[[], T], *, slow: bool = True) -> None:
         self._load = load
+        self.slow = slow
         self._future: Future[T] | None = None
         self._lock = threading.Lock()
 
@@ -92,7 +97,8 @@ def _no_collection() -> Iterator[None]:
 
 def state() -> State:
     """Return the worst state of what is being loaded in this process."""
-    states = {warmup.state for warmup in _started}
+    told = [(warmup.state, warmup.slow) for warmup in _started]
+    states = {state for state, slow in told if slow or state == "failed"}
     for worst in ("failed", "warming", "ready"):
         if worst in states:
             return worst

@@ -97,7 +97,6 @@ def theatre(browser: Browser) -> Iterator[Theatre]:
 def _profiles(model: ModelServerProcess) -> dict[str, Any]:
     """Return the settings under which the model has a name fit for a picture."""
     profile = {
-        "PROVIDER": "ai_assistant.providers.litellm.LiteLLMProvider",
         "MODEL": "openai/scripted",
         "LABEL": "Example model",
         "API_BASE": model.base,

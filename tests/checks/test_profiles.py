@@ -92,7 +92,8 @@ class TestProvider:
         assert only() == (
             "ai_assistant.E012",
             f"{DEFAULT}['PROVIDER'] names 'shop.Provider', which cannot be imported. | "
-            "Give the dotted path of a class, and install what it imports.",
+            "Give 'direct', 'litellm' or the dotted path of a class, and install what "
+            "it imports.",
         )
 
     def test_no_subclass(self, profile, only):
@@ -104,20 +105,28 @@ class TestProvider:
             "ai_assistant.types.Provider. | Give it that base class.",
         )
 
-    def test_package_missing(self, profile, only, monkeypatch):
+    @pytest.mark.parametrize(
+        ("provider", "package", "extra"),
+        [("litellm", "litellm", "litellm"), ("direct", "aiohttp", "openai")],
+    )
+    def test_package_missing(
+        self, profile, only, monkeypatch, provider, package, extra
+    ):
         monkeypatch.setattr("ai_assistant.checks.profiles.find_spec", lambda name: None)
-        profile(MODEL="openai/x")
+        profile(MODEL="openai/x", PROVIDER=provider)
 
         assert only() == (
             "ai_assistant.E013",
-            f"{DEFAULT} needs the package 'litellm', which is not installed. | "
-            "Install it: pip install 'ai-assistant[litellm]'.",
+            f"{DEFAULT} needs the package {package!r}, which is not installed. | "
+            f"Install it: pip install 'ai-assistant[{extra}]'.",
         )
 
-    def test_package_is_not_imported(self, profile):
-        profile(MODEL="openai/x")
-        before = "litellm" in sys.modules
+    @pytest.mark.parametrize("provider", ["litellm", "direct"])
+    def test_package_is_not_imported(self, profile, provider):
+        profile(MODEL="openai/x", PROVIDER=provider)
+        packages = {"litellm", "aiohttp", "orjson"}
+        before = packages & set(sys.modules)
 
         check_assistant()
 
-        assert ("litellm" in sys.modules) == before
+        assert packages & set(sys.modules) == before

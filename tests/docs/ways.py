@@ -199,7 +199,6 @@ def main() -> None:
     with ModelServer() as model:
         model.script("ways", SCRIPT)
         profile = {
-            "PROVIDER": "ai_assistant.providers.litellm.LiteLLMProvider",
             "MODEL": "openai/scripted",
             "API_BASE": model.base,
             "API_KEY": "none",

@@ -165,6 +165,44 @@ class TestModel:
         assert code == 1
         assert found["problems"][0].startswith("ai_assistant.W011")
 
+    @pytest.mark.parametrize(
+        ("fields", "told"),
+        [
+            (
+                {"MODEL": "openai/gpt-4o-mini"},
+                "window of 128,000 tokens; price of litellm's list",
+            ),
+            ({"MODEL": "openai/our-own"}, "window not known; price not known"),
+            (
+                {
+                    "MODEL": "openai/our-own",
+                    "INPUT_USD_PER_MTOK": 1,
+                    "OUTPUT_USD_PER_MTOK": 2,
+                },
+                "window not known; price of the profile",
+            ),
+        ],
+    )
+    def test_what_is_known(self, profile, fields, told):
+        profile(API_KEY="x", **fields)
+
+        assert f"\nwindow, price  {told}\n" in doctor()[1]
+
+    @pytest.mark.parametrize(
+        ("provider", "named"),
+        [
+            ("", "openai_compatible"),
+            ("direct", "openai_compatible"),
+            ("litellm", "LiteLLM"),
+        ],
+    )
+    def test_says_who_calls(self, profile, provider, named):
+        profile(MODEL="openai/x", API_KEY="x", PROVIDER=provider)
+
+        (line,) = (one for one in doctor()[1].splitlines() if one.startswith("model "))
+
+        assert named in line
+
     @pytest.mark.row("V02")
     def test_key_missing(self, profile):
         profile(MODEL="openai/x", API_KEY_ENV="MY_KEY")

@@ -7,8 +7,9 @@ tokens (of `size` characters, else words) at `rate` a second, 0 for at once; sto
 pieces, fields}; tool_calls {calls, interleave, pieces}; delta {delta}; usage
 {prompt, completion, cached, reasoning}; finish {reason}; cut {how}: end without
 finish reason, "clean" or "abort"; drop {}: close before any byte; hang {seconds};
-hold {name}: wait until the test releases it; status {status, message, code, retry_after}; page {type, body}; raw {data} or
-{base64} or {file}; bad_utf8 {}; empty_choices {}.
+hold {name}: wait until the test releases it; status {status, message, code,
+retry_after}; answer {status, body, headers, nth}: JSON as it is; page {type, body};
+raw {data} or {base64} or {file}; bad_utf8 {}; empty_choices {}.
 
 Any operation may have `times`: it is then left out from the telling after that on.
 A reply that ends without finish or cut gets the finish reason that fits it. In
@@ -207,6 +208,15 @@ class Player:
             text=json.dumps({"error": error}),
             content_type="application/json",
             headers=headers,
+        )
+        raise End("failed")
+
+    async def op_answer(self, op: scripts.Op) -> None:
+        """Answer with a body of a server's own, the `nth` time that this is asked."""
+        if self.entry.telling != op.get("nth", self.entry.telling):
+            return
+        self.response = web.json_response(
+            op["body"], status=op["status"], headers=op.get("headers")
         )
         raise End("failed")
 

@@ -20,7 +20,7 @@ ALLOWED = {
     "changes/verify/fingerprint.py": "whether the site's code has asked this clock",
     "changes/capture/recorder.py": "whether the site's code has asked this clock",
     "models/clock.py": "that of SQLite is that of the machine",
-    "providers/litellm_errors.py": "how long a provider's answer asks to wait",
+    "providers/errors.py": "how long a provider's answer asks to wait",
     "safety/budgets/texts.py": "which day is called today",
     "render/html/transcript/thread.py": "which day is called today",
     "render/html/conversation_list.py": "which day is called today",

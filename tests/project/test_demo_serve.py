@@ -25,7 +25,7 @@ APPLIED = "2026-01-01 00:00:00"
 def start(tmp_path):
     """Start the demo in a folder of its own; return what it says until it serves."""
 
-    def run(name="db.sqlite3"):
+    def run(name="db.sqlite3", until="Open http", **more):
         (tmp_path / "demo_settings.py").write_text(SETTINGS.format(name=name))
         environment = {
             **os.environ,
@@ -33,6 +33,7 @@ def start(tmp_path):
             "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
             "PYTHONUNBUFFERED": "1",
             "PORT": "0",
+            **more,
         }
         process = subprocess.Popen(
             [sys.executable, "manage.py", "demo_serve"],
@@ -46,7 +47,7 @@ def start(tmp_path):
         try:
             for line in process.stdout:
                 said.append(line)
-                if line.startswith("Open http"):
+                if until in line:
                     break
         finally:
             process.kill()
@@ -95,3 +96,19 @@ def test_database_that_is_not_the_demos_stays(start, tmp_path):
     assert "Open http" not in said
     assert file.read_bytes() == before
     assert [path.name for path in tmp_path.glob("*.sqlite3*")] == [file.name]
+
+
+class TestUvicorn:
+    def test_serves(self, start):
+        said = start(SERVER="uvicorn", until="Uvicorn running")
+
+        assert "Uvicorn running on http://127.0.0.1:" in said
+        assert "no issues (1 silenced)" in said or "W021" not in said
+
+    def test_missing_package_is_named(self, start, tmp_path):
+        hidden = "import sys; sys.modules['uvloop'] = None\n"
+        (tmp_path / "sitecustomize.py").write_text(hidden)
+
+        said = start(SERVER="uvicorn")
+
+        assert "these packages are not installed: uvloop. Install them: pip" in said

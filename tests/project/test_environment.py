@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +65,26 @@ class TestModelProfile:
         assert profile["API_KEY_ENV"] == "ASSISTANT_API_KEY"
         assert "very-secret" not in str(profile)
 
+    @pytest.mark.parametrize("provider", ["direct", "litellm"])
+    def test_takes_a_provider(self, monkeypatch, provider):
+        monkeypatch.setenv("ASSISTANT_MODEL", "openai/some-model")
+        monkeypatch.setenv("ASSISTANT_PROVIDER", provider)
+
+        assert environment.model_profile()["PROVIDER"] == provider
+
+
+class TestServer:
+    def test_defaults_to_daphne(self, monkeypatch):
+        monkeypatch.delenv("SERVER", raising=False)
+
+        assert environment.server() == "daphne"
+
+    def test_unknown_raises(self, monkeypatch):
+        monkeypatch.setenv("SERVER", "gunicorn")
+
+        with pytest.raises(ImproperlyConfigured, match="one of: daphne, uvicorn"):
+            environment.server()
+
 
 class TestFlag:
     @pytest.mark.parametrize(
@@ -71,3 +94,29 @@ class TestFlag:
         monkeypatch.setenv("DJANGO_DEBUG", value)
 
         assert environment.flag("DJANGO_DEBUG", default="1") is meant
+
+
+class TestTitles:
+    @pytest.mark.servers
+    @pytest.mark.parametrize(
+        ("variables", "asked"),
+        [
+            ({}, True),
+            ({"ASSISTANT_TITLES": "0"}, False),
+            ({"ASSISTANT_CONFORMANCE": "1"}, False),
+        ],
+    )
+    def test_are_asked_for(self, variables, asked):
+        code = "from project.settings import *; print(AI_ASSISTANT['TITLES'])"
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("ASSISTANT_")}
+
+        told = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=Path(__file__).resolve().parents[2],
+            env=kept | variables,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+        assert told.stdout == f"{asked}\n"

@@ -1,4 +1,4 @@
-"""The model server, and litellm pointed at it."""
+"""The model server, and both providers pointed at it."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 
@@ -6,8 +6,9 @@ import pytest
 
 from ai_assistant.exceptions import ModelError
 from ai_assistant.providers.litellm import LiteLLMProvider
+from ai_assistant.providers.openai_compatible.provider import OpenAICompatibleProvider
 from ai_assistant.providers.stream import ReplyBuilder
-from ai_assistant.types import ModelChunk, ModelReply, ModelRequest, TextDelta
+from ai_assistant.types import ModelChunk, ModelReply, ModelRequest, Provider, TextDelta
 from tests.model_server import ModelServer
 
 
@@ -17,9 +18,14 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
+@pytest.fixture(params=[LiteLLMProvider, OpenAICompatibleProvider])
+def provider_class(request: pytest.FixtureRequest) -> type[Provider]:
+    return request.param
+
+
 @pytest.fixture
-def provider(server: ModelServer) -> LiteLLMProvider:
-    return LiteLLMProvider({"MODEL": "openai/scripted", "API_BASE": server.base})
+def provider(provider_class: type[Provider], server: ModelServer) -> Provider:
+    return provider_class({"MODEL": "openai/scripted", "API_BASE": server.base})
 
 
 @pytest.fixture

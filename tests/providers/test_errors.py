@@ -1,8 +1,17 @@
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
 import pytest
 from django.utils import translation
 
 from ai_assistant.exceptions import ModelError
-from ai_assistant.providers.errors import SENTENCES, error_text
+from ai_assistant.providers.errors import (
+    RETRYABLE,
+    SENTENCES,
+    STATUSES,
+    error_text,
+    retry_after_seconds,
+)
 
 
 class TestSentence:
@@ -44,3 +53,32 @@ class TestSentence:
     def test_language_is_the_active_one(self):
         with translation.override("de"):
             assert isinstance(error_text(ModelError("cut")), str)
+
+
+class TestCodes:
+    def test_are_known(self):
+        assert set(STATUSES.values()) | RETRYABLE <= set(SENTENCES)
+
+
+class TestSeconds:
+    @pytest.mark.parametrize(
+        ("header", "wait_s"),
+        [
+            ("7", 7.0),
+            ("0.5", 0.5),
+            ("-3", 0.0),
+            ("soon", None),
+            ("", None),
+            ("inf", None),
+        ],
+    )
+    def test_number(self, header, wait_s):
+        assert retry_after_seconds(header) == wait_s
+
+    def test_date(self):
+        header = format_datetime(datetime.now(UTC) + timedelta(minutes=5), usegmt=True)
+
+        assert 290 < retry_after_seconds(header) <= 300
+
+    def test_date_in_the_past(self):
+        assert retry_after_seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0

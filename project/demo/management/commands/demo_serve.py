@@ -1,4 +1,6 @@
+import importlib
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from ai_assistant.management.doctor import made_before
 
+UVICORN = ("uvicorn", "uvloop", "httptools", "websockets")
 # What SQLite keeps beside a database belongs to it.
 SUFFIXES = ("", "-wal", "-shm", "-journal")
 
@@ -22,10 +25,12 @@ class Command(BaseCommand):
     does when there is nothing left to do.
     """
 
-    help = "Prepare the demo and serve it with Daphne on HOST and PORT."
+    help = "Prepare the demo and serve it with SERVER (daphne) on HOST and PORT."
     requires_system_checks = ()  # runserver makes them
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if settings.SERVER == "uvicorn":
+            self._check_uvicorn()
         if made_before(MigrationLoader(connection)):
             self._start_anew()
         call_command("migrate", verbosity=0, interactive=False)
@@ -38,12 +43,38 @@ class Command(BaseCommand):
             f"Open http://{shown}:{port}/admin/ and sign in as admin, editor or "
             "viewer; the password is the name. Ctrl-C stops the server.\n"
         )
+        if settings.SERVER == "uvicorn":
+            self._serve_with_uvicorn(host, int(port))
+            return
         call_command(
             "runserver",
             f"{shown}:{port}",
             use_reloader=False,
             use_static_handler=False,  # project.asgi serves them
         )
+
+    def _serve_with_uvicorn(self, host: str, port: int) -> None:
+        self.check(display_num_errors=True)
+        importlib.import_module("uvicorn").run(
+            "project.asgi:application",
+            host=host,
+            port=port,
+            loop="uvloop",
+            http="httptools",
+            ws="websockets-sansio",
+            lifespan="off",  # Django has none
+            access_log=settings.DEBUG,
+            timeout_graceful_shutdown=3,  # streams are open for as long as a page is
+        )
+
+    def _check_uvicorn(self) -> None:
+        missing = [name for name in UVICORN if find_spec(name) is None]
+        if missing:
+            raise CommandError(
+                f"SERVER is 'uvicorn', but these packages are not installed: "
+                f"{', '.join(missing)}. Install them: pip install {' '.join(missing)}; "
+                "or leave SERVER out, for Daphne."
+            )
 
     def _start_anew(self) -> None:
         """Set the demo's database aside; raise CommandError if it is not the demo's."""

@@ -1,0 +1,1 @@
+"""Asks servers that speak OpenAI's chat completions, over HTTP and without litellm."""
