@@ -50,7 +50,7 @@ logger = logging.getLogger("ai_assistant")
 
 LINGER_S = 1.0  # what may follow a finish reason: usage and the end
 DRAIN_S = 0.1  # what may follow the end, before the connection is given up
-WRONG = (400, 422)  # what a server says of the request itself
+WRONG = (400, 422, 500)  # with which servers speak of the request itself
 ERROR_BYTES = 64 * 1024
 LARGE_BYTES = 1024 * 1024  # of a request; more is written piece by piece
 MOST_QUIRKS = 5  # of one server, learned within one call

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -231,6 +232,26 @@ def _standard(message: Message) -> Body:
     return plain
 
 
+def _with_short_ids(body: Body, _: str) -> Body:
+    return {**body, "messages": [_with_short_id(one) for one in body["messages"]]}
+
+
+def _with_short_id(message: Message) -> Body:
+    changed = dict(message)
+    if "tool_call_id" in changed:
+        changed["tool_call_id"] = _short_id(changed["tool_call_id"])
+    if calls := changed.get("tool_calls"):
+        changed["tool_calls"] = [{**one, "id": _short_id(one["id"])} for one in calls]
+    return changed
+
+
+def _short_id(call_id: str) -> str:
+    """Return an id of nine letters and digits, the same one each time."""
+    if len(call_id) == 9 and call_id.isascii() and call_id.isalnum():
+        return call_id
+    return sha256(call_id.encode()).hexdigest()[:9]
+
+
 def _with_thoughts(body: Body, _: str) -> Body:
     return {**body, "messages": [_thinking(one) for one in body["messages"]]}
 
@@ -269,6 +290,11 @@ QUIRKS: tuple[Quirk, ...] = (
         name="no reasoning with tools",
         refused=re.compile("tools with reasoning_effort are not supported"),
         change=_without_reasoning,
+    ),
+    Quirk(
+        name="ids of nine letters",
+        refused=re.compile(r"(?i)tool call ids? .{0,120}length (?:of )?9"),
+        change=_with_short_ids,
     ),
     THINKS_ON,
     Quirk(

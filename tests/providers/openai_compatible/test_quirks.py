@@ -84,6 +84,9 @@ class TestRefused:
         _, answered, *_ = second["messages"]
         assert ("reasoning_details" in answered) is not refused.get("plain", False)
         assert answered.get("reasoning_content", "") == " " * refused.get("thoughts", 0)
+        called, result = answered["tool_calls"][0]["id"], second["messages"][2]
+        assert called == result["tool_call_id"]
+        assert (len(called) == 9) is refused.get("short_ids", False)
         if refused.get("plain"):
             assert answered == {
                 "role": "assistant",
