@@ -1,8 +1,7 @@
 """
 Settings of servers that tests start: the demo's, with tools whose effects count.
 
-TESTS_PROVIDER=plain asks the model over plain HTTP, which spares each process the
-import of litellm. TESTS_LAYER=deaf drops every message of the channel layer.
+TESTS_LAYER=deaf drops every message of the channel layer.
 TESTS_CSP is the Content-Security-Policy of every answer. TESTS_SETTINGS is JSON
 that goes over AI_ASSISTANT, and TESTS_CONSTANTS over those of ai_assistant.conf.
 TESTS_SCRIPT_NAME is the path below which the site is.
@@ -52,13 +51,6 @@ AI_ASSISTANT = conf.merged(
 )
 if os.environ.get("TESTS_NO_PANEL"):
     MIDDLEWARE = [name for name in MIDDLEWARE if "ai_assistant" not in name]
-if os.environ.get("TESTS_PROVIDER") == "plain":
-    AI_ASSISTANT["PROFILES"] = {
-        "default": {
-            **AI_ASSISTANT["PROFILES"]["default"],
-            "PROVIDER": "tests.servers.plain_provider.PlainProvider",
-        }
-    }
 if os.environ.get("TESTS_LAYER") == "deaf":
     CHANNEL_LAYERS = {"default": {"BACKEND": "tests.servers.deaf_layer.DeafLayer"}}
 if os.environ.get("TESTS_CSP"):

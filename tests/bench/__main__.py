@@ -36,7 +36,9 @@ def calibrate(base: str, _folder: Path) -> None:
 
 BENCHES: dict[str, Callable[[str, Path], None]] = {
     "calibration": calibrate,
-    "first_http": lambda base, folder: streams.measure_first(base, folder, "plain", 40),
+    "first_http": lambda base, folder: streams.measure_first(
+        base, folder, "direct", 40
+    ),
     "first_litellm": lambda base, folder: streams.measure_first(
         base, folder, "litellm", 40
     ),

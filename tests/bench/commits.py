@@ -25,7 +25,7 @@ def measure(base: str, folder: Path) -> None:
     ).close()
     where = folder / "commits"
     where.mkdir()
-    server = DemoServer(where, model_url=base, provider="plain", lease_s=10)
+    server = DemoServer(where, model_url=base, lease_s=10)
     prepare(server.database_url, server.env)
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.count_commits"],

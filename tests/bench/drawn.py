@@ -35,7 +35,7 @@ def measure(_base: str, folder: Path) -> None:
     where.mkdir()
     with ExitStack() as stack:
         model = stack.enter_context(ModelServerProcess())
-        server = DemoServer(where, model_url=model.url, provider="plain", lease_s=10)
+        server = DemoServer(where, model_url=model.url, lease_s=10)
         stack.enter_context(server)
         writer = stack.enter_context(Person(url=server.url)).sign_in()
         other = stack.enter_context(Person(url=server.url, name="editor")).sign_in()

@@ -36,14 +36,12 @@ def measure(base: str, folder: Path) -> None:
     urllib.request.urlopen(
         urllib.request.Request(address, data=body, headers=headers, method="POST")
     ).close()
-    for provider in ("plain", "litellm"):
+    for provider in ("direct", "litellm"):
         _tell(provider, _executed(base, folder / f"memory-{provider}", provider))
     where = folder / "memory-served"
     where.mkdir()
     env = {"ASSISTANT_UNLIMITED": "1"}
-    with DemoServer(
-        where, model_url=base, provider="plain", lease_s=10, env=env
-    ) as server:
+    with DemoServer(where, model_url=base, lease_s=10, env=env) as server:
         _tell("served", asyncio.run(_served(server)))
 
 

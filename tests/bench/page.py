@@ -42,9 +42,7 @@ def measure(base: str, folder: Path) -> None:
         where = folder / f"page-{name}"
         where.mkdir()
         env = {"TESTS_NO_PANEL": off}
-        server = DemoServer(
-            where, model_url=base, provider="plain", env=env, lease_s=10
-        )
+        server = DemoServer(where, model_url=base, env=env, lease_s=10)
         servers[name] = server
     with servers["with"], servers["without"]:
         urls = {name: server.url for name, server in servers.items()}

@@ -67,7 +67,7 @@ def measure(_base: str, folder: Path) -> None:
 def _server(where: Path, model: ModelServerProcess, off: str) -> DemoServer:
     where.mkdir()
     env = {"TESTS_NO_PANEL": off}
-    return DemoServer(where, model_url=model.url, provider="plain", env=env, lease_s=10)
+    return DemoServer(where, model_url=model.url, env=env, lease_s=10)
 
 
 def measure_sizes() -> None:

@@ -54,14 +54,14 @@ def measure(base: str, folder: Path) -> None:
         reference = bare(base, "http", SHORT, 20)["first_s"]
         where = folder / f"sse-first-{part}"
         where.mkdir()
-        with DemoServer(where, model_url=base, provider="plain", lease_s=10) as server:
+        with DemoServer(where, model_url=base, lease_s=10) as server:
             times = asyncio.run(_first_tokens(server.url, 40))
         over = (median(times) - reference) * 1000
         note = f"round {part + 1}; at most 25; bare http {reference * 1000:.1f} ms"
         emit("sse_first_token_over_http", over, "ms", n=40, note=note)
     where = folder / "sse-idle"
     where.mkdir()
-    with DemoServer(where, model_url=base, provider="plain", lease_s=10) as server:
+    with DemoServer(where, model_url=base, lease_s=10) as server:
         asyncio.run(_idle(server))
         asyncio.run(_left(server.url, base))
 

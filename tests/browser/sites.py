@@ -33,5 +33,5 @@ def site(
         "TESTS_SETTINGS": json.dumps(assistant or {}),
         **env,
     }
-    with DemoServer(folder, model_url=model.url, provider="plain", env=env) as server:
+    with DemoServer(folder, model_url=model.url, env=env) as server:
         yield server

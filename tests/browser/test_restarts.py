@@ -58,7 +58,7 @@ class TestAnswer:
     def test_is_whole_after_stop_and_start(
         self, visit: Visit, own_server: OwnServer
     ) -> None:
-        server = own_server(provider="plain")
+        server = own_server()
         panel = visit(server).panel()
         panel.ask(story("stop", 2))
         panel.wait_words(20)
@@ -72,7 +72,7 @@ class TestAnswer:
 
     @pytest.mark.scenario(4)
     def test_is_whole_after_kills(self, visit: Visit, own_server: OwnServer) -> None:
-        server = own_server(provider="plain")
+        server = own_server()
         panel = visit(server).panel()
         panel.ask(story("kill", 3))
         panel.wait_words(20)
@@ -91,7 +91,7 @@ class TestAnswer:
     def test_is_whole_on_page_opened_after_kill(
         self, visit: Visit, own_server: OwnServer
     ) -> None:
-        server = own_server(provider="plain")
+        server = own_server()
         visitor = visit(server)
         panel = visitor.panel()
         panel.ask(story("away", 2))
@@ -108,7 +108,7 @@ class TestAnswer:
 
 class TestApproval:
     def test_is_there_after_restart(self, visit: Visit, own_server: OwnServer) -> None:
-        server = own_server(provider="plain")
+        server = own_server()
         panel = visit(server).panel()
         panel.ask("[[script:approval]]")
         panel.wait_state("waiting-approval")
@@ -129,7 +129,7 @@ class TestApproval:
     def test_works_on_page_from_before_restart(
         self, visit: Visit, own_server: OwnServer
     ) -> None:
-        server = own_server(provider="plain")
+        server = own_server()
         panel = visit(server).panel()
         panel.ask("[[script:approval]]")
         panel.wait_state("waiting-approval")

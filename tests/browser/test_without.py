@@ -234,7 +234,7 @@ class TestWithoutChannelLayer:
     def test_everything_still_completes(
         self, visit: Visit, own_server: Callable[..., DemoServer]
     ) -> None:
-        server = own_server(provider="plain", env={"TESTS_LAYER": "deaf"})
+        server = own_server(env={"TESTS_LAYER": "deaf"})
         panel = visit(server).panel()
         answer = panel.ask_and_wait("[[script:report]]")
         assert answer.text.strip().endswith("the report ends here.")

@@ -22,7 +22,7 @@ COLOURS = """() => { const colour = (dot) => getComputedStyle(dot).backgroundCol
 def test_chat_is_complete_without_asgi(
     own_server: Callable[..., DemoServer], visit: Visit
 ) -> None:
-    server = own_server(wsgi=True, executor="worker", provider="plain", env={})
+    server = own_server(wsgi=True, executor="worker", env={})
     worker = server.worker()
     worker.start()
     panel: Panel = visit(server).tab()
@@ -43,7 +43,7 @@ def test_chat_is_complete_without_asgi(
 def test_socket_is_tried_no_more_where_there_is_none(
     own_server: Callable[..., DemoServer], visit: Visit
 ) -> None:
-    server = own_server(wsgi=True, executor="worker", provider="plain", env={})
+    server = own_server(wsgi=True, executor="worker", env={})
     panel: Panel = visit(server).tab()
     tried: list[str] = []
     panel.page.on("websocket", lambda socket: tried.append(socket.url))
@@ -64,7 +64,7 @@ def test_socket_is_tried_no_more_where_there_is_none(
 def test_site_on_which_nothing_works_says_so(
     own_server: Callable[..., DemoServer], visit: Visit
 ) -> None:
-    server = own_server(wsgi=True, executor="web", provider="plain", env={})
+    server = own_server(wsgi=True, executor="web", env={})
     panel: Panel = visit(server).tab()
     panel.goto("/admin/questionnaires/")
     panel.open()
@@ -85,7 +85,7 @@ def test_site_on_which_nothing_works_says_so(
 def test_that_nothing_works_is_seen_once_and_not_as_ready(
     own_server: Callable[..., DemoServer], visit: Visit
 ) -> None:
-    server = own_server(wsgi=True, executor="web", provider="plain", env={})
+    server = own_server(wsgi=True, executor="web", env={})
     panel: Panel = visit(server).tab()
     panel.goto("/admin/questionnaires/")
     panel.open()

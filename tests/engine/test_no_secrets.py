@@ -307,8 +307,8 @@ class TestSinks:
             steps = [[model_scripts.call(name)] for name in names]
             server.script("default", [*steps, [model_scripts.text("Done.")]])
             profile = {
-                "PROVIDER": "tests.servers.plain_provider.PlainProvider",
-                "MODEL": "scripted",
+                "PROVIDER": "direct",
+                "MODEL": "openai/scripted",
                 "API_BASE": server.base,
                 "API_KEY": SETTINGS["API_KEY"],
             }

@@ -154,7 +154,6 @@ def running(
             database_url=postgres.new_database() if postgres else "",
             redis_url=redis.url if redis else "",
             executor=layout.executor,
-            provider="plain",
             forged=True,
             lease_s=1.5,
             env={**PATIENT, "TESTS_LAYER": layout.layer},

@@ -44,7 +44,7 @@ def send_and_leave(person: Person, text: str, key: str, *, after_s: float) -> No
 class TestLeftPage:
     def test_no_message_is_lost_or_waits(self, demo_server, oracle, figure):
         # With the lease of production: who had to wait for it would be seen.
-        server = demo_server(provider="plain", forged=True, lease_s=10.0).start()
+        server = demo_server(forged=True, lease_s=10.0).start()
         tables, dice, keys = oracle(server), random.Random(7), []
         person = Person(url=server.url).sign_in()
         begin = time.monotonic()

@@ -42,7 +42,6 @@ class Pair:
 @pytest.fixture
 def pair(postgres_server, demo_server, model_server, oracle):
     options = {
-        "provider": "plain",
         "forged": True,
         "database_url": postgres_server.new_database(),
         "env": {

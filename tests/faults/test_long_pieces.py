@@ -22,7 +22,6 @@ def test_is_complete_and_was_begun_once(
     name, postgres_server, demo_server, model_server, oracle, record_property
 ):
     server = demo_server(
-        provider="plain",
         forged=True,
         database_url=postgres_server.new_database(),
         env={

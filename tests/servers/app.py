@@ -37,7 +37,7 @@ class DemoServer:
         redis_url: str = "",
         executor: Literal["web", "worker"] = "web",
         lease_s: float = 2.0,
-        provider: Literal["direct", "litellm", "plain"] = "direct",
+        provider: Literal["direct", "litellm"] = "direct",
         env: Mapping[str, str] | None = None,
         forged: bool = False,
         wsgi: bool = False,
@@ -62,11 +62,7 @@ class DemoServer:
             "ASSISTANT_LEASE_S": str(lease_s),
             "DATABASE_URL": self.database_url,
             "REDIS_URL": redis_url,
-            **(
-                {"TESTS_PROVIDER": provider}
-                if provider == "plain"
-                else {"ASSISTANT_PROVIDER": provider}
-            ),
+            "ASSISTANT_PROVIDER": provider,
             "TESTAPP_EXTERNAL_FILE": str(self.external_file),
             "PYTHONUNBUFFERED": "1",
             **(env or {}),

@@ -37,7 +37,7 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 def demo_server(
     tmp_path: Path, model_server: ModelServerProcess
 ) -> Iterator[Callable[..., DemoServer]]:
-    """Make servers, `demo_server(provider="plain")`; all parts end with the test."""
+    """Make servers, `demo_server(executor="worker")`; all parts end with the test."""
     with ExitStack() as stack:
 
         def make(**options: Any) -> DemoServer:

@@ -26,9 +26,7 @@ PLACES = {
 def test_data_tools_and_cards_below_a_path(demo_server, model_server, place, executor):
     name = f"below-{place}-{executor}"
     model_server.script(name, SCRIPT)
-    server = demo_server(
-        provider="plain", executor=executor, forged=True, **PLACES[place]
-    )
+    server = demo_server(executor=executor, forged=True, **PLACES[place])
     with ExitStack() as stack:
         if executor == "worker":
             stack.enter_context(server.worker())

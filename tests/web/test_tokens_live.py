@@ -62,7 +62,7 @@ def closed(model_server, tag: str) -> list:
 
 @pytest.mark.timeout(240)
 def test_revoked_token_stops_what_it_has_started(demo_server, model_server):
-    server = demo_server(provider="plain", forged=True).start()
+    server = demo_server(forged=True).start()
     secret = manage(
         server, *("create", "--user", "admin", "--name", "live"), "--scopes=read,run"
     )

@@ -19,7 +19,6 @@ def deaf(tmp_path_factory, model_server) -> Iterator[Site]:
         tmp_path_factory.mktemp("deaf"),
         model_url=model_server.url,
         env={**ENV, "TESTS_LAYER": "deaf"},
-        provider="plain",
         forged=True,
     )
     with server:

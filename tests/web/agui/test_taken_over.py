@@ -17,7 +17,7 @@ DONE = [text("Done.")]
 @pytest.fixture
 def site(demo_server, model_server):
     """A site of two: another process takes over what the web server leaves behind."""
-    server = demo_server(env=ENV, provider="plain", forged=True)
+    server = demo_server(env=ENV, forged=True)
     server.start()
     found = Site(server, model_server, Oracle(server.database_url))
     yield found

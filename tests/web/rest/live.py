@@ -25,7 +25,7 @@ def live_server(demo_server, model_server, **options):
     for name, steps in SCRIPTS.items():
         model_server.script(name, steps)
     env = {"TESTS_SETTINGS": json.dumps(NO_LIMITS), **options.pop("env", {})}
-    return demo_server(provider="plain", env=env, forged=True, **options).start()
+    return demo_server(env=env, forged=True, **options).start()
 
 
 def token(server, user: str, scopes: str = "read,run,approve") -> str:
