@@ -28,6 +28,7 @@ from ai_assistant.engine.execution.dequeue import SendNowRequest
 from ai_assistant.engine.execution.dequeue import send_now as store_send_now
 from ai_assistant.engine.execution.executor import executor
 from ai_assistant.engine.execution.presence import is_left_alone, nothing_works
+from ai_assistant.engine.execution.runner import Loaded, load_new
 from ai_assistant.engine.execution.sweep import give_out_calls, sweep_once
 from ai_assistant.engine.intake import conversations
 from ai_assistant.engine.intake.client_runs import (
@@ -91,6 +92,7 @@ from ai_assistant.engine.storage.units import (
 )
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Channel, RunState
+from ai_assistant.request_context import of_no_request
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.types import UserKey
 
@@ -105,8 +107,8 @@ async def send(submission: Submission) -> Accepted:
 
     Raise Refused no_executor if nothing would work on it.
     """
-    accepted = await _of_person(_accept, submission)
-    _go_on(submission.user_id, accepted)
+    accepted, loaded = await _of_person(_accept, submission)
+    _go_on(submission.user_id, accepted, loaded)
     return accepted
 
 
@@ -116,8 +118,8 @@ async def send_now(wanted: SendNowRequest) -> Accepted:
 
     Raise Refused no_executor if nothing would work on it.
     """
-    accepted = await _of_person(_send_now, wanted)
-    _go_on(wanted.user_id, accepted)
+    accepted, loaded = await _of_person(_send_now, wanted)
+    _go_on(wanted.user_id, accepted, loaded)
     return accepted
 
 
@@ -283,14 +285,22 @@ def cannot_execute() -> bool:
     return not executor().is_alive and is_left_alone()
 
 
-def _accept(submission: Submission) -> Accepted:
+def _accept(submission: Submission) -> tuple[Accepted, Loaded | None]:
     _check_executor()
-    return accept(submission, owner=_new_owner())
+    return _with_load(accept(submission, owner=_new_owner()))
 
 
-def _send_now(wanted: SendNowRequest) -> Accepted:
+def _send_now(wanted: SendNowRequest) -> tuple[Accepted, Loaded | None]:
     _check_executor()
-    return store_send_now(wanted, owner=_new_owner())
+    return _with_load(store_send_now(wanted, owner=_new_owner()))
+
+
+def _with_load(accepted: Accepted) -> tuple[Accepted, Loaded | None]:
+    """Load what was accepted, in this thread, if this process executes it."""
+    if accepted.hold is None or accepted.rows is None:
+        return accepted, None
+    # As in the task of the run: in the language of the site, not of the request.
+    return accepted, of_no_request().run(load_new, accepted.rows)
 
 
 def _check_executor() -> None:
@@ -305,10 +315,10 @@ def _new_owner() -> str:
     return executor().owner if here else ""
 
 
-def _go_on(user_id: UserKey, accepted: Accepted) -> None:
+def _go_on(user_id: UserKey, accepted: Accepted, loaded: Loaded | None) -> None:
     """Have what was accepted executed, and notify the followers."""
     if accepted.hold is not None:
-        executor().launch(accepted.hold)
+        executor().launch(accepted.hold, loaded)
     elif accepted.is_new or accepted.woken or accepted.queued:
         _wake()  # a queue may have come to its end at the same moment
     # The model is asked first: drawing the message would take its processor.

@@ -21,7 +21,7 @@ from ai_assistant import conf
 from ai_assistant.engine.accounting.titles import give_title
 from ai_assistant.engine.execution.dequeue import start_waiting
 from ai_assistant.engine.execution.presence import say_every_s, say_present
-from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.execution.runner import Loaded, execute
 from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage import notifications
@@ -81,10 +81,10 @@ class Executor:
         """Seconds since this process last completed a sweep."""
         return time.monotonic() - self._swept_at
 
-    def launch(self, hold: Hold) -> None:
+    def launch(self, hold: Hold, loaded: Loaded | None = None) -> None:
         """Execute a run that this process holds. Call it on the event loop."""
         task = asyncio.get_running_loop().create_task(
-            execute(hold, self.flusher), context=of_no_request()
+            execute(hold, self.flusher, loaded), context=of_no_request()
         )
         self._tasks[hold.run_id] = task
         task.add_done_callback(lambda done: self._ended(hold, done))

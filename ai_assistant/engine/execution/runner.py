@@ -4,6 +4,7 @@ import asyncio
 import logging
 from contextlib import aclosing
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
@@ -11,14 +12,17 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.context.viewparts import load_views
 from ai_assistant.engine.calls.schedule import DurableCalls
-from ai_assistant.engine.execution.reply import ProfileModel, store_reply
+from ai_assistant.engine.execution.answer import Answer, conclude, store_reply
+from ai_assistant.engine.execution.reply import ProfileModel
 from ai_assistant.engine.execution.resume import (
     Plan,
     judge_interrupted,
     limits,
     load_plan,
+    plan_of,
     unknown_ending,
 )
+from ai_assistant.engine.intake.submission import NewRun
 from ai_assistant.engine.lifecycle.finish import (
     BUDGET,
     SUCCEEDED,
@@ -27,7 +31,7 @@ from ai_assistant.engine.lifecycle.finish import (
     stopped,
 )
 from ai_assistant.engine.lifecycle.object_lock import take, target_of, wants_lock
-from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter
+from ai_assistant.engine.lifecycle.writer import Closing, Flusher, RunWriter
 from ai_assistant.engine.loop import (
     CallDraft,
     Finished,
@@ -40,6 +44,7 @@ from ai_assistant.engine.storage.lease import Hold
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.events import Event, ReasoningContent, TextContent
 from ai_assistant.exceptions import Limited, LostLease, ModelError
+from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import STOPPING, Run, RunState
 from ai_assistant.providers.errors import error_text
 from ai_assistant.request_context import below
@@ -50,15 +55,19 @@ from ai_assistant.types import ModelReply
 logger = logging.getLogger("ai_assistant")
 
 
-async def execute(hold: Hold, flusher: Flusher) -> bool:
+Loaded = tuple[Plan, ProfileModel | None]
+
+
+async def execute(hold: Hold, flusher: Flusher, loaded: Loaded | None = None) -> bool:
     """
     Execute a run until it ends or waits; return whether it succeeded.
 
     Return without an error if another process has taken the run over. Cancelling
-    leaves the run as it is; if a stop was requested, the run is ended.
+    leaves the run as it is; if a stop was requested, the run is ended. `loaded` is
+    what `load_new` has returned.
     """
     try:
-        plan, model = await in_db(_load, hold.run_id)
+        plan, model = loaded if loaded else await in_db(_load, hold.run_id)
     except Run.DoesNotExist:
         return False
     group = notifications.group_name(plan.run.user_id, plan.run.conversation_id)
@@ -68,29 +77,62 @@ async def execute(hold: Hold, flusher: Flusher) -> bool:
         with below(plan.run.script_prefix):
             ending = await _to_its_end(plan, model, writer)
         if ending is not None:
-            running_s = writer.running_s()
-            await writer.commit(
-                lambda: finish(hold.run_id, ending, running_s=running_s)
-            )
+            await _end(plan, ending, writer)
     except LostLease:
         logger.info("run %s is executed by another process", hold.run_id)
         return False
     return ending is SUCCEEDED
 
 
-def _load(run_id: UUID) -> tuple[Plan, ProfileModel | None]:
+async def _end(plan: Plan, ending: Ending, writer: RunWriter) -> None:
+    running_s = writer.running_s()
+    answer, work = (
+        plan.answer,
+        partial(finish, plan.run.pk, ending, running_s=running_s),
+    )
+    if answer is not None and ending is SUCCEEDED:
+        told: dict[str, Any] = {}
+        store = partial(conclude, plan.run, answer, told, running_s=running_s)
+        await writer.commit(Closing(do=store, told=told))
+        return
+    if answer is not None:
+        writer.defer(partial(store_reply, plan.run.pk, answer))
+    await writer.commit(work)
+
+
+def _load(run_id: UUID) -> Loaded:
     """Return how the run continues; for a new one with its first request ready."""
     load_views()
     plan = load_plan(run_id)
     if plan.ending is not None or plan.run.epoch > 1:
         return plan, None
+    return plan, _ready_model(plan)
+
+
+def load_new(rows: NewRun) -> Loaded | None:
+    """
+    Return the same for a run that was stored just now, by this thread.
+
+    None if that fails: its task tries it again.
+    """
+    try:
+        load_views()
+        plan = plan_of(rows.run)
+        said = [rows.message] if rows.is_first else None
+        return plan, None if plan.ending else _ready_model(plan, said)
+    except Exception:
+        logger.warning("run %s is read once more", rows.run.pk, exc_info=True)
+        return None
+
+
+def _ready_model(plan: Plan, said: list[Message] | None = None) -> ProfileModel | None:
     try:
         model = ProfileModel(plan.run)
         with below(plan.run.script_prefix):
-            model.prepare(plan.user)
+            model.prepare(plan.user, said)
     except Exception:  # noqa: BLE001 - handled where the run ends
-        return plan, None
-    return plan, model
+        return None
+    return model
 
 
 async def _to_its_end(
@@ -171,18 +213,17 @@ async def _take(
         case CallDraft():
             writer.draft(item)
         case ModelReply():
-            work = partial(
-                store_reply,
-                plan.run.pk,
-                plan.state.step_index,
-                item,
-                model.name,
-                model.offer,
+            answer = Answer(
+                index=plan.state.step_index,
+                reply=item,
+                model=model.name,
+                offer=model.offer,
+                is_reserved=model.spending.has_budgets,
             )
             if item.calls:
-                await writer.commit(work)
+                await writer.commit(partial(store_reply, plan.run.pk, answer))
             else:
-                writer.defer(work)  # the run ends with it
+                plan.answer = answer  # the run ends with it
         case Waiting() | Finished():
             return
         case _:

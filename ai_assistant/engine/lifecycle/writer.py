@@ -4,8 +4,8 @@ import asyncio
 import contextvars
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, OperationalError
@@ -13,10 +13,15 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from ai_assistant import conf
 from ai_assistant.engine.loop import CallDraft
 from ai_assistant.engine.storage import notifications
-from ai_assistant.engine.storage.eventlog import append_by_state, append_events
+from ai_assistant.engine.storage.eventlog import (
+    StoredEvent,
+    append_by_state,
+    append_events,
+)
 from ai_assistant.engine.storage.lease import (
     Hold,
     RunLocked,
+    pass_by_state,
     pass_fence,
     renew_behind_lock,
 )
@@ -142,12 +147,26 @@ def _stored(hold: Hold, batch: list[Event]) -> str:
     return STORED
 
 
+EVERY_STATE = tuple(RunState.values)
 LIVE_S = 0.08  # at most this often a live frame
 LOCKED_S = 0.5  # between two attempts to commit for a run that is locked
 DRAFT_S = 0.2  # at most this often one of calls that are being written
 
 Work = Callable[[], Sequence[Event]]
-Runner = Callable[..., Awaitable[None]]
+Runner = Callable[..., Awaitable[list[StoredEvent]]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Closing:
+    """
+    Work that reads no events, and makes so many of them: all are stored at once.
+
+    What it puts into `told` goes to followers with its events, once they are stored.
+    """
+
+    do: Work
+    events: int = 1
+    told: dict[str, Any] = field(default_factory=dict)
 
 
 class RunWriter:
@@ -233,28 +252,37 @@ class RunWriter:
         """Take back what could not be committed."""
         self.pending = batch + self.pending
 
-    async def commit(self, work: Work | None = None, *, runner: Runner = in_db) -> None:
+    async def commit(
+        self, work: Work | Closing | None = None, *, runner: Runner = in_db
+    ) -> None:
         """
         Commit what waits and what `work` does, with the lease, in one transaction.
 
         `work` returns the events that it made. Raise LostLease if this process does
         not hold the run any more; then nothing was written.
         """
+        stored: list[StoredEvent] = []
         async with self._lock:
             if self.in_flight is not None:
                 await asyncio.wait([self.in_flight])
             if self.lost.is_set():
                 raise LostLease(f"Run {self.hold.run_id} was taken over.")
             batch = self.take()
-            works = [*self._deferred, work] if work is not None else self._deferred
+            works: list[Work | Closing] = [*self._deferred]
+            works += [work] if work is not None else []
             if batch or works:
-                await self._write(self._landed(runner, batch, works), batch)
+                stored = await self._write(self._landed(runner, batch, works), batch)
             self._deferred = []
-        self.ring()
+        notifications.tell(
+            self.group,
+            self.hold.run_id,
+            stored,
+            **(work.told if isinstance(work, Closing) else {}),
+        )
 
     async def _landed(
-        self, runner: Runner, batch: list[Event], works: list[Work]
-    ) -> None:
+        self, runner: Runner, batch: list[Event], works: list[Work | Closing]
+    ) -> list[StoredEvent]:
         """Commit, as soon as no other transaction holds the run's row."""
         while True:
             try:
@@ -269,11 +297,13 @@ class RunWriter:
             if self.lost.is_set():
                 raise LostLease(f"Run {self.hold.run_id} was taken over.")
 
-    async def _write(self, commit: Awaitable[None], batch: list[Event]) -> None:
+    async def _write(
+        self, commit: Coroutine[Any, Any, list[StoredEvent]], batch: list[Event]
+    ) -> list[StoredEvent]:
         """Wait until a commit has finished, even if the run is being stopped."""
         task = asyncio.ensure_future(commit)
         try:
-            await asyncio.shield(task)
+            return await asyncio.shield(task)
         except asyncio.CancelledError:
             await asyncio.wait([task])
             raise
@@ -281,10 +311,6 @@ class RunWriter:
             if task.done() and (task.cancelled() or task.exception() is not None):
                 # Nothing was written: the next commit takes it along.
                 self.give_back(batch)
-
-    def ring(self) -> None:
-        """Notify the followers of the conversation that rows have changed."""
-        notifications.ring(self.group, self.hold.run_id)
 
     def _show(self, fact: TextContent | ReasoningContent) -> None:
         if _continues(self._live, fact):
@@ -321,17 +347,39 @@ class RunWriter:
 
 
 @unit_once
-def _write(hold: Hold, batch: list[Event], works: list[Work]) -> None:
+def _write(
+    hold: Hold, batch: list[Event], works: list[Work | Closing]
+) -> list[StoredEvent]:
     began = time.monotonic()
-    first = pass_fence(hold, events=len(batch))
-    append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
-    for work in works:
-        if facts := work():
-            # The lock is held; `work` may have ended the run's `running`.
-            states = tuple(RunState.values)
-            append_by_state(hold.run_id, facts, states, epoch=hold.epoch)
+    match works:
+        case [Closing() as closing]:
+            stored = _close(hold, batch, closing)
+        case _:
+            stored = _go_on(hold, batch, works)
     if time.monotonic() - began > conf.heartbeat_s():
         renew_behind_lock(hold.run_id)  # the heartbeat has passed it by
+    return stored
+
+
+def _go_on(
+    hold: Hold, batch: list[Event], works: list[Work | Closing]
+) -> list[StoredEvent]:
+    first = pass_fence(hold, events=len(batch))
+    stored = append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
+    for work in works:
+        do = work.do if isinstance(work, Closing) else work
+        if facts := do():
+            # The lock is held; `work` may have ended the run's `running`.
+            stored += append_by_state(hold.run_id, facts, EVERY_STATE, epoch=hold.epoch)
+    return stored
+
+
+def _close(hold: Hold, batch: list[Event], closing: Closing) -> list[StoredEvent]:
+    first = pass_fence(hold, events=len(batch) + closing.events)
+    facts = [*batch, *closing.do()]
+    if surplus := len(facts) - len(batch) - closing.events:
+        pass_by_state(hold.run_id, EVERY_STATE, events=surplus)
+    return append_events(hold.run_id, facts, first_seq=first, epoch=hold.epoch)
 
 
 def _continues(last: Any, fact: TextContent | ReasoningContent) -> bool:

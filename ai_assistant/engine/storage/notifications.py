@@ -11,7 +11,7 @@ import contextvars
 import hashlib
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 
 from ai_assistant import conf
+from ai_assistant.engine.storage.eventlog import StoredEvent
 from ai_assistant.types import UserKey
 
 logger = logging.getLogger("ai_assistant")
@@ -98,6 +99,11 @@ def _forget_closed() -> None:
 def ring(group: str, run_id: UUID) -> None:
     """Notify the followers of the conversation that rows have changed."""
     outbox().put(group, {"type": "aia.wake", "run": str(run_id)})
+
+
+def tell(group: str, run_id: UUID, events: Sequence[StoredEvent], **more: Any) -> None:
+    """Notify the followers that `events` were stored, in one go or one after another."""
+    ring(group, run_id)
 
 
 def ring_executors() -> None:

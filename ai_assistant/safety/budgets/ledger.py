@@ -7,6 +7,7 @@ from django.db.models import F, Q, QuerySet
 
 from ai_assistant.models import clock
 from ai_assistant.models.clock import Now, free
+from ai_assistant.models.inserts import insert_row
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.safety.budgets.enforcement import tokens_of
@@ -45,14 +46,22 @@ def reserve(run: Run, cost: CallCost) -> UsageLedger:
     )
 
 
-def settle(run: Run, index: int, usage: Usage, *, model: str, said_chars: int) -> None:
+def settle(
+    run: Run,
+    index: int,
+    usage: Usage,
+    *,
+    model: str,
+    said_chars: int,
+    is_reserved: bool = True,
+) -> UsageLedger:
     """
-    Write what the call for step `index` took.
+    Write what the call for step `index` took; return the row.
 
     A provider that does not count leaves the estimate of the request and the
     length of the reply. Call it in the transaction that stores the reply.
     """
-    row = _row_of(run, index) or UsageLedger(
+    row = (_row_of(run, index) if is_reserved else None) or UsageLedger(
         run=run, user_id=run.user_id, step_index=index, epoch=run.epoch
     )
     row.profile, row.model = run.profile[:100], model[:200]
@@ -64,6 +73,7 @@ def settle(run: Run, index: int, usage: Usage, *, model: str, said_chars: int) -
     else:
         _settle_by_length(row, said_chars)
     _close(row)
+    return row
 
 
 def settle_open(run: Run, *, said_chars: int = 0) -> None:
@@ -125,4 +135,7 @@ def _close(row: UsageLedger) -> None:
     row.usd = row.cost_usd or Decimal(0)
     row.state = State.SETTLED
     row.settled_at = clock.now()
-    row.save()
+    if row._state.adding:
+        insert_row(row)
+    else:
+        row.save()
