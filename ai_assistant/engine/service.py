@@ -84,6 +84,7 @@ from ai_assistant.engine.lifecycle.stop import stop as store_stop
 from ai_assistant.engine.queries import get_or_404, runs
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.branches import show_branch
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import (
     in_db,
     in_tool_thread,
@@ -107,7 +108,7 @@ async def send(submission: Submission) -> Accepted:
 
     Raise Refused no_executor if nothing would work on it.
     """
-    accepted, loaded = await _of_person(_accept, submission)
+    accepted, loaded = await _of_person(_accept, submission, stage=Stage.ACCEPT)
     _go_on(submission.user_id, accepted, loaded)
     return accepted
 
@@ -118,7 +119,7 @@ async def send_now(wanted: SendNowRequest) -> Accepted:
 
     Raise Refused no_executor if nothing would work on it.
     """
-    accepted, loaded = await _of_person(_send_now, wanted)
+    accepted, loaded = await _of_person(_send_now, wanted, stage=Stage.ACCEPT)
     _go_on(wanted.user_id, accepted, loaded)
     return accepted
 
@@ -321,16 +322,22 @@ def _go_on(user_id: UserKey, accepted: Accepted, loaded: Loaded | None) -> None:
         executor().launch(accepted.hold, loaded)
     elif accepted.is_new or accepted.woken or accepted.queued:
         _wake()  # a queue may have come to its end at the same moment
+    group = notifications.group_name(user_id, accepted.conversation_id)
+    began = accepted.rows.events if accepted.rows else None
     # The model is asked first: drawing the message would take its processor.
-    asyncio.get_running_loop().call_later(
-        RING_AFTER_S, _ring, user_id, accepted.conversation_id, accepted.run_id
-    )
+    loop, later = asyncio.get_running_loop(), RING_AFTER_S
+    if began is None:
+        loop.call_later(later, notifications.ring, group, accepted.run_id)
+    else:
+        loop.call_later(later, notifications.tell, group, accepted.run_id, began)
 
 
-async def _of_person(work: Callable[..., T], *args: object) -> T:
+async def _of_person(
+    work: Callable[..., T], *args: object, stage: Stage = Stage.FOLLOW
+) -> T:
     """Do what a person asks for. Raise Refused: locked by others, or disk_full."""
     try:
-        return await in_db(work, *args)
+        return await in_db(work, *args, stage=stage)
     except OperationalError as error:
         refused = refusal_of(error)
         if refused is None:

@@ -52,6 +52,8 @@ def counted() -> Iterator[Costs]:
     )
 
     def one(cursor: Any, sql: str, *arguments: Any) -> Any:
+        if sql.startswith("PRAGMA"):  # of a connection that is new
+            return execute(cursor, sql, *arguments)
         costs.statements.append(sql)
         writes = sql.lstrip().startswith(("INSERT", "UPDATE", "DELETE"))
         if writes and not cursor.db.in_atomic_block:

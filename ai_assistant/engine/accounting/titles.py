@@ -10,6 +10,7 @@ from uuid import UUID
 from ai_assistant import conf
 from ai_assistant.engine.accounting.usage import Spending
 from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, unit
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models.conversation import Conversation, Message
@@ -74,7 +75,7 @@ async def give_title(run_id: UUID) -> None:
     """Give the conversation of a run that has just succeeded its title, if it wants."""
     try:
         async with asyncio.timeout(TIMEOUT_S):
-            wanted = await in_db(_wanted, run_id)
+            wanted = await in_db(_wanted, run_id, stage=Stage.BESIDE)
             if wanted is not None:
                 await _title(wanted)
     except (ModelError, Limited, TimeoutError) as error:
@@ -91,7 +92,7 @@ async def _title(wanted: TitleRequest) -> None:
             await in_db(wanted.spending.release)
         raise  # what it may have used is settled by the sweep, at its estimate
     run = wanted.run
-    if await in_db(_store, wanted, said, usage):
+    if await in_db(_store, wanted, said, usage, stage=Stage.BESIDE):
         group = notifications.group_name(run.user_id, run.conversation_id)
         notifications.ring(group, run.pk)
 

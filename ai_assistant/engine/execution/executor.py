@@ -26,6 +26,8 @@ from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.lease import Hold, renew_leases, this_process
+from ai_assistant.engine.storage.listeners import home
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, unit, with_connections
 from ai_assistant.models.run import STOPPING, Run
 from ai_assistant.request_context import of_no_request
@@ -58,7 +60,7 @@ class Executor:
         if self.is_alive:
             return
         self._loop = asyncio.get_running_loop()
-        notifications.home.loop, notifications.home.wake = self._loop, self._wake.set
+        home.loop, home.wake = self._loop, self._wake.set
         self._watch = self._loop.create_task(
             self._watch_all(), context=contextvars.Context()
         )
@@ -158,21 +160,22 @@ class Executor:
 
     async def _say_present(self) -> None:
         if time.monotonic() - self._said_at >= say_every_s():
-            await in_db(say_present, self.owner)
+            await in_db(say_present, self.owner, stage=Stage.BESIDE)
             self._said_at = time.monotonic()
 
     async def _sweep(self) -> None:
-        swept = await in_db(sweep_once)
+        swept = await in_db(sweep_once, stage=Stage.BESIDE)
         self._swept_at = time.monotonic()
         for run_id, group in await in_db(_groups, swept.moved):
             notifications.ring(group, run_id)
 
     async def _look(self) -> None:
-        started = [one.run_id for one in await in_db(start_waiting)]
+        found = await in_db(start_waiting, stage=Stage.ASK)
+        started = [one.run_id for one in found]
         for run_id, group in await in_db(_groups, started) if started else ():
             notifications.ring(group, run_id)
         room = int(conf.get("LIMITS", "RUNS_PER_PROCESS")) - len(self._tasks)
-        for hold in await in_db(claim_runs, self.owner, max(room, 0)):
+        for hold in await in_db(claim_runs, self.owner, max(room, 0), stage=Stage.ASK):
             self._restart(hold)
         if self._tasks:
             for run_id in await in_db(_stopped, list(self._tasks)):

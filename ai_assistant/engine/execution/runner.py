@@ -41,6 +41,7 @@ from ai_assistant.engine.loop import (
 )
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.lease import Hold
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.events import Event, ReasoningContent, TextContent
 from ai_assistant.exceptions import Limited, LostLease, ModelError
@@ -67,7 +68,9 @@ async def execute(hold: Hold, flusher: Flusher, loaded: Loaded | None = None) ->
     what `load_new` has returned.
     """
     try:
-        plan, model = loaded if loaded else await in_db(_load, hold.run_id)
+        if loaded is None:
+            loaded = await in_db(_load, hold.run_id, stage=Stage.LOAD)
+        plan, model = loaded
     except Run.DoesNotExist:
         return False
     group = notifications.group_name(plan.run.user_id, plan.run.conversation_id)
@@ -189,8 +192,33 @@ async def _lock_object(run: Run, writer: RunWriter) -> None:
     await writer.commit(work)
 
 
+FIRST_TURNS = 3  # of the event loop, in which a first text gets out to its client
+TURN_S = 0.004  # for which a flood of text may keep it
+
+
+class _Turns:
+    """
+    Releases the event loop, which a model may never do that says all at once.
+
+    Its text is buffered then, and reading it waits for nothing.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._taken_at = self._loop.time()
+
+    async def after(self, item: LoopItem) -> None:
+        """Let others have their turns, if it is time for that."""
+        is_first = isinstance(item, TextContent | ReasoningContent) and not item.offset
+        if not is_first and self._loop.time() - self._taken_at < TURN_S:
+            return
+        for _turn in range(FIRST_TURNS if is_first else 1):
+            await asyncio.sleep(0)
+        self._taken_at = self._loop.time()
+
+
 async def _drive(plan: Plan, model: ProfileModel, writer: RunWriter) -> Ending | None:
-    calls = DurableCalls(plan.run, writer)
+    calls, turns = DurableCalls(plan.run, writer), _Turns()
     loop = run_loop(model, calls, plan.state, limits())
     async with aclosing(loop) as items:
         async for item in items:
@@ -199,6 +227,7 @@ async def _drive(plan: Plan, model: ProfileModel, writer: RunWriter) -> Ending |
             if isinstance(item, Finished):
                 return _of_loop(item)
             await _take(item, plan, writer, model)
+            await turns.after(item)
     return None
 
 

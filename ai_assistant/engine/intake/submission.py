@@ -1,7 +1,7 @@
 """Accept a message: conversation, message, run and first event, in one transaction."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from ai_assistant.engine.intake.lookup import Known, look_up
 from ai_assistant.engine.lifecycle import queue
 from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
 from ai_assistant.engine.storage.branches import before_next
-from ai_assistant.engine.storage.eventlog import append_events
+from ai_assistant.engine.storage.eventlog import StoredEvent, append_events
 from ai_assistant.engine.storage.lease import Hold
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import RunStarted
@@ -114,6 +114,7 @@ class NewRun:
 
     run: Run
     message: Message
+    events: Sequence[StoredEvent]
     is_first: bool  # in its conversation
 
 
@@ -278,9 +279,8 @@ def _new_conversation(submission: Submission, text: str) -> Conversation:
         owner_id=submission.user_id,
         title=title,
         thread_id=submission.client.thread if submission.client else "",
-        read_at=clock.now(),
     )
-    insert_row(made)
+    insert_row(made, {"read_at": clock.time_sql()})
     return made
 
 
@@ -392,7 +392,7 @@ def _begin(run: Run, submission: Submission, text: str, *, is_new: bool) -> Acce
         insert_row(message)
     else:
         Message.objects.append(message)
-    append_events(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
+    events = append_events(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
     if submission.client is not None:
         named = submission.client.run
         insert_row(ClientRun(conversation=run.conversation, run=run, client_id=named))
@@ -404,7 +404,7 @@ def _begin(run: Run, submission: Submission, text: str, *, is_new: bool) -> Acce
         conversation_id=run.conversation_id,
         is_new=True,
         hold=hold,
-        rows=NewRun(run=run, message=message, is_first=is_new),
+        rows=NewRun(run=run, message=message, events=events, is_first=is_new),
     )
 
 

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, OperationalError
@@ -25,6 +26,7 @@ from ai_assistant.engine.storage.lease import (
     pass_fence,
     renew_behind_lock,
 )
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, is_lock_timeout, unit_once
 from ai_assistant.events import Event, ReasoningContent, StepStarted, TextContent
 from ai_assistant.exceptions import LostLease
@@ -107,13 +109,13 @@ class Flusher:
                 writer.in_flight = None
 
     async def _land(self, writers: list["RunWriter"]) -> None:
-        # No notification: the live frames have shown it, and panels poll anyway.
+        # No wake: the live frames have shown it, and panels poll anyway.
         batches = [(writer.hold, writer.take()) for writer in writers]
         try:
-            found = await in_db(_store, batches)
+            found = await to_store(_store, batches)
         except LostLease:
             # Perhaps stored, perhaps not: whoever takes the runs over can see.
-            found = [LOST] * len(writers)
+            found = [_Stored(LOST)] * len(writers)
         except (DatabaseError, InterfaceError) as error:
             # The text is still here, and the next flush tries again.
             logger.warning("text could not be stored, will try again: %s", error)
@@ -121,30 +123,40 @@ class Flusher:
                 writer.give_back(batch)
                 self.want(writer)
             return
-        for writer, (_, batch), end in zip(writers, batches, found, strict=True):
-            if end == LOST:
+        for writer, (_, batch), one in zip(writers, batches, found, strict=True):
+            if one.end == LOST:
                 writer.lost.set()
-            elif end == LOCKED:
+            elif one.end == LOCKED:
                 writer.give_back(batch)
                 self.want(writer)
+            else:
+                writer.tell_stored(one.events)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What became of a batch, and its events if they are stored."""
+
+    end: str
+    events: Sequence[StoredEvent] = ()
 
 
 @unit_once
-def _store(batches: list[Batch]) -> list[str]:
+def _store(batches: list[Batch]) -> list[_Stored]:
     """Store every batch; return for each whether its run was lost or locked."""
     return [_stored(hold, batch) for hold, batch in batches]
 
 
-def _stored(hold: Hold, batch: list[Event]) -> str:
+def _stored(hold: Hold, batch: list[Event]) -> _Stored:
     try:
         # The texts of all others must not wait for one run.
         first = pass_fence(hold, events=len(batch), waits=False)
     except LostLease:
-        return LOST
+        return _Stored(LOST)
     except RunLocked:
-        return LOCKED
-    append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
-    return STORED
+        return _Stored(LOCKED)
+    events = append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
+    return _Stored(STORED, events)
 
 
 EVERY_STATE = tuple(RunState.values)
@@ -152,6 +164,7 @@ LIVE_S = 0.08  # at most this often a live frame
 LOCKED_S = 0.5  # between two attempts to commit for a run that is locked
 DRAFT_S = 0.2  # at most this often one of calls that are being written
 
+to_store = partial(in_db, stage=Stage.FINISH)
 Work = Callable[[], Sequence[Event]]
 Runner = Callable[..., Awaitable[list[StoredEvent]]]
 
@@ -226,7 +239,7 @@ class RunWriter:
         self._drafts_timer = None
         drafts, self._drafts = self._drafts, {}
         for draft in drafts.values():
-            notifications.outbox().put(self.group, self._draft_frame(draft))
+            notifications.send(self.group, self._draft_frame(draft))
         if drafts:
             loop = asyncio.get_running_loop()
             self._drafts_timer = loop.call_later(DRAFT_S, self._send_drafts)
@@ -253,7 +266,7 @@ class RunWriter:
         self.pending = batch + self.pending
 
     async def commit(
-        self, work: Work | Closing | None = None, *, runner: Runner = in_db
+        self, work: Work | Closing | None = None, *, runner: Runner = to_store
     ) -> None:
         """
         Commit what waits and what `work` does, with the lease, in one transaction.
@@ -289,7 +302,7 @@ class RunWriter:
                 return await runner(_write, self.hold, batch, works)
             except OperationalError as error:
                 # Of a tool's own statement it is the tool's matter.
-                is_ours = isinstance(error, RunLocked) or runner is in_db
+                is_ours = isinstance(error, RunLocked) or runner is to_store
                 if not is_ours or not is_lock_timeout(error):
                     raise
             # By a piece of a background tool, say. The thread is others' meanwhile.
@@ -312,14 +325,20 @@ class RunWriter:
                 # Nothing was written: the next commit takes it along.
                 self.give_back(batch)
 
+    def tell_stored(self, events: Sequence[StoredEvent]) -> None:
+        """Tell those who listen here the numbers of what they have seen live."""
+        said = {"type": "aia.stored", "run": str(self.hold.run_id), "events": events}
+        notifications.tell_here(self.group, said)
+
     def _show(self, fact: TextContent | ReasoningContent) -> None:
         if _continues(self._live, fact):
             self._live = _joined(self._live, fact)
         else:
             self._send_live()
             self._live = fact
+        if not fact.offset or self._live_timer is None:
+            self._send_live()  # the first piece of each text goes out at once
         if self._live_timer is None:
-            self._send_live()
             loop = asyncio.get_running_loop()
             self._live_at = loop.time() + self._pace.pause_s
             self._live_timer = loop.call_at(self._live_at, self._live_due)
@@ -343,7 +362,7 @@ class RunWriter:
             "offset": fact.offset,
             "text": fact.delta,
         }
-        notifications.outbox().put(self.group, frame)
+        notifications.send(self.group, frame)
 
 
 @unit_once

@@ -1,6 +1,6 @@
 """The part of a run that one stream sends: from an event on, to its end."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -27,10 +27,16 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING_FOR_PERSON, Run, RunState
 from ai_assistant.render.agui.interrupts import open_interrupts, pending_calls
 from ai_assistant.render.agui.messages import messages_of
-from ai_assistant.render.agui.translation import Translator, usage_of
+from ai_assistant.render.agui.translation import (
+    FIRST_SEQ,
+    Translator,
+    sums_of,
+    usage_of,
+)
 
 QUIET = (*WAITING_FOR_PERSON, RunState.WAITING_TASK, RunState.WAITING_BROWSER)
 LAST = ("RUN_FINISHED", "RUN_ERROR")
+PLAIN = ("RUN_STARTED", "STEP_", "TEXT_MESSAGE_", "REASONING_")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +60,7 @@ class News:
     dropped: set[str] = field(default_factory=set)  # sent live, and never stored
     anew: list[BaseEvent] = field(default_factory=list)  # the conversation, behind that
     last: list[BaseEvent] = field(default_factory=list)
+    is_end: bool = False  # of the run, not only of this stream
     epoch: int = 0
     is_quiet: bool = False  # nothing will happen soon
 
@@ -72,9 +79,11 @@ class Segment:
         self.translator = Translator()
         self.translator.seq = after
         self.is_over = False
+        self.has_ended = False  # the run, which the stream has sent to its end
         self.is_fresh = False  # the run has begun just now, and here
         self._is_begun = False
-        self._first_step = -1
+        self._has_read = False
+        self._first_step = -1 if after else 0
 
     def stand_at(self, position: str, events: Iterable[StoredEvent]) -> None:
         """Restore the position of a client. Raise ValueError. Asks the database."""
@@ -108,8 +117,9 @@ class Segment:
             news.beside.setdefault(seq, []).append(told)
         self._take_back(run, events, news)
         last = events[-1].seq if events else self.translator.seq
+        self._has_read = True
         if ended := self._ended(run, events):
-            news.last = [self._end(run, ended)]
+            news.last, news.is_end = [self._end(run, ended)], True
         elif last == run.next_seq - 1:
             news.last = self._pause(run)
         return news
@@ -188,6 +198,32 @@ class Segment:
 
     # --- on the loop ---
 
+    def heard(self, message: Mapping[str, Any]) -> News | None:
+        """
+        Return the news in events that this process has just stored.
+
+        None if the rows have to be read for it: something is missing before them,
+        or they are of a kind that is told with what other rows say.
+        """
+        known = self.translator.seq
+        if self.is_fresh and not known:
+            known = FIRST_SEQ  # which says nothing more
+        elif not self._has_read:
+            return None
+        events = [one for one in message["events"] if one.seq > known]
+        if not events:
+            return News()
+        if events[0].seq != known + 1 or any(map(_needs_rows, events)):
+            return None
+        news = News(events=events, epoch=events[-1].epoch)
+        if events[-1].type in LAST:
+            if self._first_step or "usage" not in message:
+                return None
+            success = RunFinishedSuccessOutcome(type="success")
+            usage = sums_of(message["usage"]) or None
+            news.last, news.is_end = [self._finished(success, usage)], True
+        return news
+
     def told(self, news: News) -> Iterator[BaseEvent]:
         """Return the events for the client."""
         self.translator.calls |= news.calls
@@ -195,7 +231,7 @@ class Segment:
         yield from self.translator.drop(news.dropped, news.anew)
         yield from self.translator.stored(news.events, news.beside)
         if news.last:
-            self.is_over = True
+            self.is_over, self.has_ended = True, news.is_end
             yield from self.translator.close()
             yield from news.last
 
@@ -204,6 +240,13 @@ class Segment:
         self.is_over = True
         yield from self.translator.close()
         yield RunErrorEvent(message=message, code=code)
+
+
+def _needs_rows(event: StoredEvent) -> bool:
+    """Return whether what a client is told of an event is not all in the event."""
+    if event.type == "RUN_FINISHED":
+        return bool(event.payload["outcome"] != "success")
+    return not event.type.startswith(PLAIN)
 
 
 def _snapshot(run: Run, seq: int) -> BaseEvent:

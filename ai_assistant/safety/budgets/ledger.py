@@ -134,8 +134,8 @@ def _close(row: UsageLedger) -> None:
     row.tokens = row.input_tokens + row.output_tokens
     row.usd = row.cost_usd or Decimal(0)
     row.state = State.SETTLED
-    row.settled_at = clock.now()
     if row._state.adding:
-        insert_row(row)
+        insert_row(row, {"settled_at": clock.time_sql()})
     else:
+        row.settled_at = clock.now()
         row.save()

@@ -17,9 +17,9 @@ from django.db import Error as DatabaseFailure
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import activate, get_supported_language_variant
 
-from ai_assistant.engine import service
 from ai_assistant.engine.queries import is_anothers
 from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.listeners import listeners
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.safety.identity.permissions import fresh_user, may_view
@@ -27,7 +27,7 @@ from ai_assistant.safety.identity.session import session_store
 from ai_assistant.safety.limits import TokenBucket
 from ai_assistant.types import UserKey
 from ai_assistant.web.panel.panel import bare_panel
-from ai_assistant.web.realtime.follower import Pump, unless_layer_fails
+from ai_assistant.web.realtime.follower import Pump
 
 
 def is_signed_in(session: Any, user: Any) -> bool:
@@ -100,9 +100,11 @@ class Hello:
 class PanelConsumer(AsyncWebsocketConsumer):
     """One tab. It may be cut at any moment; nothing is lost by that."""
 
+    channel_layer_alias = "ai_assistant.none"  # it hears of all by its listeners
+
     async def dispatch(self, message: dict[str, Any]) -> None:
         """
-        Handle one message of the page or of the channel layer.
+        Handle one message of the page.
 
         Unlike Channels, do not close old database connections first: the consumer has
         none, and a hop to a thread for each piece of text is expensive.
@@ -190,7 +192,8 @@ class PanelConsumer(AsyncWebsocketConsumer):
             await self.close(FORBIDDEN)
             return
         await self._leave()
-        await self._listen(notifications.group_name(user.pk, hello.conversation_id))
+        self.group = notifications.group_name(user.pk, hello.conversation_id)
+        await listeners().join(self.group, self)
         panel = await in_db(bare_panel, user, hello.path)
         panel.page.opened = hello.opened
         if self.is_closed:  # meanwhile, by the guard
@@ -201,22 +204,13 @@ class PanelConsumer(AsyncWebsocketConsumer):
         self.pump = Pump(projection, self._down, self._give_up)
         self.pump.start(hello.run_id, hello.seq)
 
-    async def _listen(self, group: str) -> None:
-        """Ask the layer for news. Without it the page is late, never wrong."""
-        self.group = group
-        await unless_layer_fails(
-            lambda: self.channel_layer.group_add(group, self.channel_name)
-        )
-
     async def _leave(self) -> None:
         pump, self.pump = self.pump, None
         if pump is not None:
             await pump.stop()
         group, self.group = self.group, ""
         if group:
-            await unless_layer_fails(
-                lambda: self.channel_layer.group_discard(group, self.channel_name)
-            )
+            await listeners().leave(group, self)
 
     def _give_up(self) -> None:
         """Close the socket, so that the page reconnects and reads the rows again."""
@@ -238,21 +232,10 @@ class PanelConsumer(AsyncWebsocketConsumer):
                 await self.close(code)
                 return
 
-    # --- from the channel layer ---
-
-    async def aia_wake(self, message: dict[str, Any]) -> None:
-        """Rows have changed."""
+    def hear(self, message: dict[str, Any]) -> None:
+        """Take what is said to all who look on at the conversation."""
         if self.pump is not None:
-            await self.pump.follower.hear(message)
-        else:
-            service.wake()
-
-    async def aia_roll_call(self, message: dict[str, Any]) -> None:
-        """Somebody asks who looks on."""
-        if self.pump is not None:
-            await self.pump.follower.hear(message)
-
-    aia_live = aia_roll_call  # text has grown
+            self.pump.follower.hear(message)
 
 
 def _hello_of(said: dict[str, Any]) -> Hello:

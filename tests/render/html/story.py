@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from ai_assistant.engine.execution.reply import store_reply
+from ai_assistant.engine.execution.answer import Answer, store_reply
 from ai_assistant.engine.execution.resume import judge_interrupted, load_plan
 from ai_assistant.engine.intake.submission import Submission, accept
 from ai_assistant.engine.interrupts.answers import answer
@@ -289,7 +289,8 @@ class Story:
             usage=Usage(),
             reasoning_s=7.4,
         )
-        self._commit(lambda: store_reply(self.run.pk, index, reply, "scripted"))
+        answer = Answer(index=index, reply=reply, model="scripted")
+        self._commit(lambda: store_reply(self.run.pk, answer))
         self._next_step_if_done()
 
     def _next_step_if_done(self) -> None:

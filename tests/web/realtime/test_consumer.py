@@ -7,12 +7,12 @@ from channels.layers import get_channel_layer
 from django.contrib.sessions.models import Session
 from django.db import OperationalError
 
-from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage import listeners, notifications
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models import Run
 from ai_assistant.models.run import RunState
 from ai_assistant.render.html.live.projection import Projection
-from ai_assistant.web.realtime import consumer, follower
+from ai_assistant.web.realtime import consumer
 from tests.web.conftest import ask
 from tests.web.sockets import Socket
 from tests.web.test_routing import cookies_of
@@ -344,7 +344,7 @@ class TestLayer:
 
     @pytest.fixture(autouse=True)
     def impatient(self, settings, monkeypatch):
-        monkeypatch.setattr(follower, "LAYER_TIMEOUT_S", 0.02)
+        monkeypatch.setattr(listeners, "JOIN_TIMEOUT_S", 0.02)
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "POLL_S": 0.02}
 
     @pytest.mark.parametrize("layers", [DEAF, {}])

@@ -167,7 +167,7 @@ class TestWatch:
         asyncio.run(scenario())
 
     def test_dropped_run_is_logged(self, submission, monkeypatch, caplog):
-        async def broken(_hold, _flusher):
+        async def broken(*_run):
             raise DatabaseError("away")
 
         monkeypatch.setattr(module, "execute", broken)
