@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.engine.execution.answer import Answer
+from ai_assistant.engine.execution.steps import StepReply
 from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
 from ai_assistant.engine.lifecycle.finish import Ending, stopped
 from ai_assistant.engine.loop import Limits, LoopState
@@ -30,7 +30,7 @@ class Plan:
     state: LoopState
     facts: list[Event]  # to be stored before anything else happens
     ending: Ending | None = None
-    answer: Answer | None = None  # the last reply: it is stored with the end
+    last_reply: StepReply | None = None  # it is stored with the end
 
 
 def limits() -> Limits:

@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.context.viewparts import load_views
 from ai_assistant.engine.calls.schedule import DurableCalls
-from ai_assistant.engine.execution.answer import Answer, conclude, store_reply
 from ai_assistant.engine.execution.reply import ProfileModel
 from ai_assistant.engine.execution.resume import (
     Plan,
@@ -22,6 +21,7 @@ from ai_assistant.engine.execution.resume import (
     plan_of,
     unknown_ending,
 )
+from ai_assistant.engine.execution.steps import StepReply, conclude, store_reply
 from ai_assistant.engine.intake.submission import NewRun
 from ai_assistant.engine.lifecycle.finish import (
     BUDGET,
@@ -88,19 +88,15 @@ async def execute(hold: Hold, flusher: Flusher, loaded: Loaded | None = None) ->
 
 
 async def _end(plan: Plan, ending: Ending, writer: RunWriter) -> None:
-    running_s = writer.running_s()
-    answer, work = (
-        plan.answer,
-        partial(finish, plan.run.pk, ending, running_s=running_s),
-    )
-    if answer is not None and ending is SUCCEEDED:
+    running_s, last = writer.running_s(), plan.last_reply
+    if last is not None and ending is SUCCEEDED:
         told: dict[str, Any] = {}
-        store = partial(conclude, plan.run, answer, told, running_s=running_s)
-        await writer.commit(Closing(do=store, told=told))
+        work = partial(conclude, plan.run, last, told, running_s=running_s)
+        await writer.commit(Closing(do=work, told=told))
         return
-    if answer is not None:
-        writer.defer(partial(store_reply, plan.run.pk, answer))
-    await writer.commit(work)
+    if last is not None:
+        writer.defer(partial(store_reply, plan.run.pk, last))
+    await writer.commit(partial(finish, plan.run.pk, ending, running_s=running_s))
 
 
 def _load(run_id: UUID) -> Loaded:
@@ -242,7 +238,7 @@ async def _take(
         case CallDraft():
             writer.draft(item)
         case ModelReply():
-            answer = Answer(
+            own = StepReply(
                 index=plan.state.step_index,
                 reply=item,
                 model=model.name,
@@ -250,9 +246,9 @@ async def _take(
                 is_reserved=model.spending.has_budgets,
             )
             if item.calls:
-                await writer.commit(partial(store_reply, plan.run.pk, answer))
+                await writer.commit(partial(store_reply, plan.run.pk, own))
             else:
-                plan.answer = answer  # the run ends with it
+                plan.last_reply = own  # the run ends with it
         case Waiting() | Finished():
             return
         case _:

@@ -1,4 +1,4 @@
-"""Store the whole reply of a model: message, step and calls."""
+"""Store a step: the whole reply of a model, its calls, and what it took."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -63,7 +63,7 @@ STORED_NAME_CHARS = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class StepReply:
     """
     The whole reply of step `index`, and how it was asked for.
 
@@ -78,7 +78,7 @@ class Answer:
     is_reserved: bool = True  # its cost, by a row of the ledger
 
 
-def store_reply(run_id: UUID, answer: Answer) -> list[Event]:
+def store_reply(run_id: UUID, own: StepReply) -> list[Event]:
     """
     Store a reply as a step; return the events. Requires the lease.
 
@@ -86,13 +86,13 @@ def store_reply(run_id: UUID, answer: Answer) -> list[Event]:
     its interrupt; the others are `pending`.
     """
     run = Run.objects.get(pk=run_id)
-    pinned = _pinned(run, answer)
+    pinned = _pinned(run, own)
     news = {} if pinned == run.tool_versions else {"tool_versions": pinned}
     Run.objects.filter(pk=run_id).update(attempts=0, **news)
-    reply, offer = answer.reply, answer.offer
+    reply, offer = own.reply, own.offer
     calls = [_new_call(run, requested) for requested in reply.calls]
     remember(_tool(run, call.name) for call in calls)
-    step, _row = _store_step(run, answer, calls)
+    step, _row = _store_step(run, own, calls)
     facts: list[Event] = []
     user = fresh_user(run.user_id) if calls else None
     for call, requested in zip(calls, reply.calls, strict=True):
@@ -103,7 +103,7 @@ def store_reply(run_id: UUID, answer: Answer) -> list[Event]:
 
 
 def conclude(
-    run: Run, answer: Answer, told: dict[str, Any], *, running_s: float
+    run: Run, own: StepReply, told: dict[str, Any], *, running_s: float
 ) -> list[Event]:
     """
     Store the reply that ends a run, and its end; return the events.
@@ -112,44 +112,44 @@ def conclude(
     `told` gets what the followers want to know of its usage.
     """
     if not is_plain_end(run):
-        facts = store_reply(run.pk, answer)
+        facts = store_reply(run.pk, own)
         return [*facts, *finish(run.pk, SUCCEEDED, running_s=running_s)]
-    if answer.index:
+    if own.index:
         run.refresh_from_db(fields=["tool_versions"])  # by an earlier step
-    run.tool_versions = _pinned(run, answer)
-    _step, row = _store_step(run, answer, [])
-    if not answer.index:
+    run.tool_versions = _pinned(run, own)
+    _step, row = _store_step(run, own, [])
+    if not own.index and run.epoch == 1:  # it was all that the run has used
         told["usage"] = [row]
     return succeed(run, running_s=running_s)
 
 
-def _pinned(run: Run, answer: Answer) -> dict[str, str]:
-    return {**(answer.offer.versions if answer.offer else {}), **run.tool_versions}
+def _pinned(run: Run, own: StepReply) -> dict[str, str]:
+    return {**(own.offer.versions if own.offer else {}), **run.tool_versions}
 
 
 def _store_step(
-    run: Run, answer: Answer, calls: list[ToolCall]
+    run: Run, own: StepReply, calls: list[ToolCall]
 ) -> tuple[Step, UsageLedger]:
     """Store message and step of a reply, and what it took."""
-    reply = answer.reply
+    reply = own.reply
     message = _message(run, reply, calls)
     Message.objects.append(message)
     step = Step(
         run=run,
-        index=answer.index,
+        index=own.index,
         message=message,
-        model=answer.model[:200],
+        model=own.model[:200],
         finish_reason=reply.finish_reason[:40],
         provider_fields=dict(reply.provider_fields),
     )
     insert_row(step)
     row = settle(
         run,
-        answer.index,
+        own.index,
         reply.usage,
-        model=answer.model,
+        model=own.model,
         said_chars=_said_chars(reply),
-        is_reserved=answer.is_reserved,
+        is_reserved=own.is_reserved,
     )
     return step, row
 
