@@ -17,7 +17,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import ParamSpec, Self, TypeVar
@@ -75,7 +75,7 @@ def _staged_pool(threads: int, name: str) -> StagedPool:
     return StagedPool(threads, name, lambda: setattr(_thread, "waiters", waiters))
 
 
-_pool = _staged_pool(4, "aia-db")
+_pool: StagedPool | Executor = _staged_pool(4, "aia-db")
 _tools = ThreadPoolExecutor(max_workers=16, thread_name_prefix="aia-tool")
 # Of its own: a write must not wait behind reads that hang.
 _writes = _pool_of(4, "aia-write")
@@ -85,8 +85,13 @@ async def in_db(
     work: Callable[..., T], *args: object, stage: Stage = Stage.FOLLOW
 ) -> T:
     """Run `work(*args)` in the engine's pool and return what it returns."""
-    loop, lane = asyncio.get_running_loop(), _pool.lanes[stage]
-    return await loop.run_in_executor(lane, with_connections, as_here(work), *args)
+    loop, pool = asyncio.get_running_loop(), _lane(stage)
+    return await loop.run_in_executor(pool, with_connections, as_here(work), *args)
+
+
+def _lane(stage: Stage) -> Executor:
+    # In the tests of a site the thread of the test stands in the place of the pool.
+    return _pool.lanes[stage] if isinstance(_pool, StagedPool) else _pool
 
 
 async def in_tool_thread(work: Callable[..., T], *args: object) -> T:
