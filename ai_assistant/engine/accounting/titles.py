@@ -17,7 +17,7 @@ from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers.base import provider_for, with_masked_secrets
 from ai_assistant.providers.prices import priced
-from ai_assistant.safety.budgets.ledger import settle
+from ai_assistant.safety.budgets.ledger import ledger_row, settle
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction.redact import redact
 from ai_assistant.text.unicode import is_bidi_control, is_control
@@ -121,7 +121,7 @@ def _wanted(run_id: UUID) -> TitleRequest | None:
     user = fresh_user(run.user_id)
     if user is None:
         return None
-    profile = conf.profile(run.profile)
+    profile = conf.profile(conf.get("TITLE_PROFILE") or run.profile)
     model = str(profile.get("MODEL", ""))
     provider = provider_for(profile)
     if not provider.gives_titles:
@@ -171,7 +171,9 @@ def _store(wanted: TitleRequest, said: str, usage: Usage) -> bool:
     """Settle the call; store the title unless the conversation has a name by now."""
     run = wanted.run
     model = wanted.request.model
-    settle(run, wanted.index, usage, model=model, said_chars=len(said))
+    profile = conf.get("TITLE_PROFILE")
+    row = ledger_row(run, wanted.index, model=model, profile=profile)
+    settle(row, usage, said_chars=len(said))
     title = clean_title(said)
     if not title:
         return False

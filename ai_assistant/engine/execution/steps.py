@@ -32,7 +32,7 @@ from ai_assistant.models.conversation import Message, QueuedMessage
 from ai_assistant.models.inserts import insert_row
 from ai_assistant.models.run import Run, Step
 from ai_assistant.models.usage import UsageLedger
-from ai_assistant.safety.budgets.ledger import settle
+from ai_assistant.safety.budgets.ledger import ledger_row, settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import tool_opens_at
 from ai_assistant.safety.policy.policy import tool_verdict
@@ -143,14 +143,8 @@ def _store_step(
         provider_fields=dict(reply.provider_fields),
     )
     insert_row(step)
-    row = settle(
-        run,
-        own.index,
-        reply.usage,
-        model=own.model,
-        said_chars=_said_chars(reply),
-        is_reserved=own.is_reserved,
-    )
+    row = ledger_row(run, own.index, model=own.model, is_reserved=own.is_reserved)
+    settle(row, reply.usage, said_chars=_said_chars(reply))
     return step, row
 
 

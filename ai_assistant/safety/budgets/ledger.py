@@ -46,25 +46,28 @@ def reserve(run: Run, cost: CallCost) -> UsageLedger:
     )
 
 
-def settle(
-    run: Run,
-    index: int,
-    usage: Usage,
-    *,
-    model: str,
-    said_chars: int,
-    is_reserved: bool = True,
+def ledger_row(
+    run: Run, index: int, *, model: str, profile: str = "", is_reserved: bool = True
 ) -> UsageLedger:
     """
-    Write what the call for step `index` took; return the row.
+    Return the row of the call for step `index`; a new one, if none was reserved.
 
-    A provider that does not count leaves the estimate of the request and the
-    length of the reply. Call it in the transaction that stores the reply.
+    `profile` is whose model it was, if not that of the run.
     """
     row = (_row_of(run, index) if is_reserved else None) or UsageLedger(
         run=run, user_id=run.user_id, step_index=index, epoch=run.epoch
     )
-    row.profile, row.model = run.profile[:100], model[:200]
+    row.profile, row.model = (profile or run.profile)[:100], model[:200]
+    return row
+
+
+def settle(row: UsageLedger, usage: Usage, *, said_chars: int) -> None:
+    """
+    Write what a call took.
+
+    A provider that does not count leaves the estimate of the request and the
+    length of the reply. Call it in the transaction that stores the reply.
+    """
     if usage.input_tokens or usage.output_tokens:
         row.input_tokens, row.output_tokens = usage.input_tokens, usage.output_tokens
         row.cached_tokens = usage.cached_tokens
@@ -73,7 +76,6 @@ def settle(
     else:
         _settle_by_length(row, said_chars)
     _close(row)
-    return row
 
 
 def settle_open(run: Run, *, said_chars: int = 0) -> None:
