@@ -310,6 +310,27 @@ class TestGuard:
 
         assert await socket.code() == 4401
 
+    async def test_looks_once_for_all_tabs_of_a_session(self, signed_in, monkeypatch):
+        first = await signed_in()
+        cookies = dict(first.scope["headers"])[b"cookie"]
+        second = Socket(cookies)
+        assert await second.open()
+        rounds = []
+        look = consumer._close_codes
+
+        def counted(scopes):
+            rounds.append(len(scopes))
+            return look(scopes)
+
+        monkeypatch.setattr(consumer, "_close_codes", counted)
+        while len(rounds) < 2:
+            await asyncio.sleep(0.01)
+        await in_db(Session.objects.all().delete)
+
+        assert [await first.code(), await second.code()] == [4401, 4401]
+        assert set(rounds) == {1}
+        await second.disconnect()
+
     async def test_session_signed_with_the_former_key_is_good(
         self, signed_in, settings, people
     ):
