@@ -21,7 +21,7 @@ from ai_assistant import conf
 from ai_assistant.engine.accounting.titles import give_title
 from ai_assistant.engine.execution.dequeue import start_waiting
 from ai_assistant.engine.execution.presence import say_every_s, say_present
-from ai_assistant.engine.execution.runner import Loaded, execute
+from ai_assistant.engine.execution.runner import Loaded, Outcome, execute
 from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage import notifications
@@ -44,8 +44,8 @@ class Executor:
     def __init__(self) -> None:
         self.owner = this_process()
         self.flusher = Flusher()
-        self._tasks: dict[UUID, asyncio.Task[bool]] = {}
-        self._stopping: set[asyncio.Task[bool]] = set()
+        self._tasks: dict[UUID, asyncio.Task[Outcome]] = {}
+        self._stopping: set[asyncio.Task[Outcome]] = set()
         self._titling: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
@@ -104,19 +104,24 @@ class Executor:
             self._stopping.add(task)
             task.cancel()
 
-    def _ended(self, hold: Hold, task: asyncio.Task[bool]) -> None:
+    def _ended(self, hold: Hold, task: asyncio.Task[Outcome]) -> None:
+        was_full = not self.has_room
         if self._tasks.get(hold.run_id) is task:
             del self._tasks[hold.run_id]
             if task in self._stopping and task.cancelled():
                 # Stopped before it could take note: the next attempt ends the run.
                 self.launch(hold)
         self._stopping.discard(task)
+        outcome = Outcome.OTHER
         if not task.cancelled() and (error := task.exception()):
             # The lease expires, and the next sweep continues from the rows.
             logger.error("run %s was dropped", hold.run_id, exc_info=error)
-        elif not task.cancelled() and task.result() and conf.get("TITLES"):
+        elif not task.cancelled():
+            outcome = task.result()
+        if outcome != Outcome.OTHER and conf.get("TITLES"):
             self._give_title(hold.run_id)
-        self._wake.set()
+        if was_full or outcome != Outcome.LAST:
+            self._wake.set()  # what waits for the end, or for room, is looked for
 
     def _give_title(self, run_id: UUID) -> None:
         """Ask for a title beside; of too many at once some go without."""

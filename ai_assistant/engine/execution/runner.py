@@ -3,8 +3,8 @@
 import asyncio
 import logging
 from contextlib import aclosing
+from enum import Enum
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
@@ -21,7 +21,7 @@ from ai_assistant.engine.execution.resume import (
     plan_of,
     unknown_ending,
 )
-from ai_assistant.engine.execution.steps import StepReply, conclude, store_reply
+from ai_assistant.engine.execution.steps import Conclusion, StepReply, store_reply
 from ai_assistant.engine.intake.submission import NewRun
 from ai_assistant.engine.lifecycle.finish import (
     BUDGET,
@@ -59,9 +59,19 @@ logger = logging.getLogger("ai_assistant")
 Loaded = tuple[Plan, ProfileModel | None]
 
 
-async def execute(hold: Hold, flusher: Flusher, loaded: Loaded | None = None) -> bool:
+class Outcome(Enum):
+    """What has become of a run in this process."""
+
+    OTHER = "other"  # it waits, has failed or was stopped, or another process has it
+    SUCCEEDED = "succeeded"
+    LAST = "last"  # it has succeeded, and no message waits for its end
+
+
+async def execute(
+    hold: Hold, flusher: Flusher, loaded: Loaded | None = None
+) -> Outcome:
     """
-    Execute a run until it ends or waits; return whether it succeeded.
+    Execute a run until it ends or waits; return what has become of it.
 
     Return without an error if another process has taken the run over. Cancelling
     leaves the run as it is; if a stop was requested, the run is ended. `loaded` is
@@ -72,7 +82,7 @@ async def execute(hold: Hold, flusher: Flusher, loaded: Loaded | None = None) ->
             loaded = await in_db(_load, hold.run_id, stage=Stage.LOAD)
         plan, model = loaded
     except Run.DoesNotExist:
-        return False
+        return Outcome.OTHER
     group = notifications.group_name(plan.run.user_id, plan.run.conversation_id)
     writer = RunWriter(hold, group, flusher)
     try:
@@ -80,23 +90,23 @@ async def execute(hold: Hold, flusher: Flusher, loaded: Loaded | None = None) ->
         with below(plan.run.script_prefix):
             ending = await _to_its_end(plan, model, writer)
         if ending is not None:
-            await _end(plan, ending, writer)
+            return await _end(plan, ending, writer)
     except LostLease:
         logger.info("run %s is executed by another process", hold.run_id)
-        return False
-    return ending is SUCCEEDED
+    return Outcome.OTHER
 
 
-async def _end(plan: Plan, ending: Ending, writer: RunWriter) -> None:
+async def _end(plan: Plan, ending: Ending, writer: RunWriter) -> Outcome:
+    """Store the end of a run, and its last reply with it."""
     running_s, last = writer.running_s(), plan.last_reply
     if last is not None and ending is SUCCEEDED:
-        told: dict[str, Any] = {}
-        work = partial(conclude, plan.run, last, told, running_s=running_s)
-        await writer.commit(Closing(do=work, told=told))
-        return
+        whole = Conclusion(run=plan.run, own=last, running_s=running_s)
+        await writer.commit(Closing(do=whole.store, told=whole.told))
+        return Outcome.SUCCEEDED if whole.has_queue else Outcome.LAST
     if last is not None:
         writer.defer(partial(store_reply, plan.run.pk, last))
     await writer.commit(partial(finish, plan.run.pk, ending, running_s=running_s))
+    return Outcome.SUCCEEDED if ending is SUCCEEDED else Outcome.OTHER
 
 
 def _load(run_id: UUID) -> Loaded:

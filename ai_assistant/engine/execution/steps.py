@@ -1,6 +1,6 @@
 """Store a step: the whole reply of a model, its calls, and what it took."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.finish import (
     SUCCEEDED,
     finish,
-    is_plain_end,
+    look_at_end,
     succeed,
 )
 from ai_assistant.engine.lifecycle.steering import told_along
@@ -102,25 +102,36 @@ def store_reply(run_id: UUID, own: StepReply) -> list[Event]:
     return facts + told_along(run, told) if told else facts
 
 
-def conclude(
-    run: Run, own: StepReply, told: dict[str, Any], *, running_s: float
-) -> list[Event]:
+@dataclass(kw_only=True, slots=True)
+class Conclusion:
     """
-    Store the reply that ends a run, and its end; return the events.
+    The reply that ends a run, stored together with its end.
 
     Of most runs it is the only one: then `run` is as it was read at the start, and
     `told` gets what the followers want to know of its usage.
     """
-    if not is_plain_end(run):
-        facts = store_reply(run.pk, own)
-        return [*facts, *finish(run.pk, SUCCEEDED, running_s=running_s)]
-    if own.index:
-        run.refresh_from_db(fields=["tool_versions"])  # by an earlier step
-    run.tool_versions = _pinned(run, own)
-    _step, row = _store_step(run, own, [])
-    if not own.index and run.epoch == 1:  # it was all that the run has used
-        told["usage"] = [row]
-    return succeed(run, running_s=running_s)
+
+    run: Run
+    own: StepReply
+    running_s: float
+    told: dict[str, Any] = field(default_factory=dict)
+    has_queue: bool = True  # a message waits for the end, or may wait
+
+    def store(self) -> list[Event]:
+        """Store both; return the events. Requires the lease."""
+        run, own = self.run, self.own
+        seen = look_at_end(run)
+        self.has_queue = seen.has_queue
+        if not seen.is_plain:
+            facts = store_reply(run.pk, own)
+            return [*facts, *finish(run.pk, SUCCEEDED, running_s=self.running_s)]
+        if own.index:
+            run.refresh_from_db(fields=["tool_versions"])  # by an earlier step
+        run.tool_versions = _pinned(run, own)
+        _step, row = _store_step(run, own, [])
+        if not own.index and run.epoch == 1:  # it was all that the run has used
+            self.told["usage"] = [row]
+        return succeed(run, running_s=self.running_s)
 
 
 def _pinned(run: Run, own: StepReply) -> dict[str, str]:

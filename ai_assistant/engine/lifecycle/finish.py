@@ -19,7 +19,7 @@ from ai_assistant.engine.storage.lease import db_id
 from ai_assistant.events import CallResult, Event, RunError, RunFinished
 from ai_assistant.models import clock
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
-from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState, StopRequest
 from ai_assistant.modules.base import ContextModule
@@ -103,7 +103,9 @@ AT_END = f"""
 SELECT stop_requested,
   EXISTS (SELECT 1 FROM {StopRequest._meta.db_table} WHERE run_id = run.id),
   EXISTS (SELECT 1 FROM {ToolCall._meta.db_table}
-    WHERE run_id = run.id AND status = '{CallStatus.UNKNOWN}')
+    WHERE run_id = run.id AND status = '{CallStatus.UNKNOWN}'),
+  EXISTS (SELECT 1 FROM {QueuedMessage._meta.db_table}
+    WHERE conversation_id = run.conversation_id AND dropped_at IS NULL)
 FROM {Run._meta.db_table} run WHERE id = %s
 """
 SUCCEED = f"""
@@ -114,17 +116,22 @@ UPDATE {Run._meta.db_table} SET state = '{RunState.SUCCEEDED}', owner = '',
 """
 
 
-def is_plain_end(run: Run) -> bool:
-    """
-    Return whether a run that succeeds ends as most do: not stopped, nothing unknown.
+@dataclass(frozen=True, slots=True)
+class AtEnd:
+    """What is seen of a run that succeeds, with its lease and its conversation locked."""
 
-    Requires the lease, and locks the conversation, as `finish` does.
-    """
+    is_plain: bool  # nobody has stopped it, and nothing is unknown
+    has_queue: bool  # a message waits for its end
+
+
+def look_at_end(run: Run) -> AtEnd:
+    """Lock the conversation of a run, as `finish` does, and look at what is rare."""
     now, moment = clock.time_sql()
     with connection.cursor() as cursor:
         cursor.execute(USED.format(now=now), [*moment, db_id(run.conversation_id)])
         cursor.execute(AT_END, [db_id(run.pk)])
-        return not any(cursor.fetchone())
+        *special, has_queue = cursor.fetchone()
+        return AtEnd(not any(special), bool(has_queue))
 
 
 def succeed(run: Run, *, running_s: float) -> list[Event]:
