@@ -46,6 +46,7 @@ SETTINGS: Mapping[str, Any] = {
     "PROFILES": Setting({"default": {}}),
     "SYSTEM_PROMPT": "",  # added to the built-in prompt
     "TITLES": True,  # the model is asked once for the title of a conversation
+    "TITLE_PROFILE": "",  # whose model it is; "": the one that has answered
     # --- the run ---
     "EXECUTOR": choice_of("web", "worker"),  # worker: `manage.py runworker` executes
     "BACKGROUND": choice_of("auto", "celery", "threads"),  # auto: Celery with a broker

@@ -1,7 +1,7 @@
 """
 Settings of servers that tests start: the demo's, with tools whose effects count.
 
-TESTS_LAYER=deaf drops every message of the channel layer.
+TESTS_LAYER=deaf drops every message of the channel layer, and those within the process.
 TESTS_CSP is the Content-Security-Policy of every answer. TESTS_SETTINGS is JSON
 that goes over AI_ASSISTANT, and TESTS_CONSTANTS over those of ai_assistant.conf.
 TESTS_SCRIPT_NAME is the path below which the site is.
@@ -11,6 +11,7 @@ import json
 import os
 
 from ai_assistant import conf
+from ai_assistant.engine.storage.listeners import Listeners
 from project.settings import *  # noqa: F403 - a settings module is its names
 from project.settings import (
     AI_ASSISTANT,
@@ -53,6 +54,7 @@ if os.environ.get("TESTS_NO_PANEL"):
     MIDDLEWARE = [name for name in MIDDLEWARE if "ai_assistant" not in name]
 if os.environ.get("TESTS_LAYER") == "deaf":
     CHANNEL_LAYERS = {"default": {"BACKEND": "tests.servers.deaf_layer.DeafLayer"}}
+    Listeners.tell = lambda *_message: None  # type: ignore[method-assign]
 if os.environ.get("TESTS_CSP"):
     MIDDLEWARE = ["tests.servers.csp.content_security_policy", *MIDDLEWARE]
 AI_ASSISTANT = conf.merged(

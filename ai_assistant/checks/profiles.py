@@ -30,6 +30,12 @@ def check_profiles() -> Iterator[CheckMessage]:
             "Add it: a conversation uses it unless its user chooses another one.",
         )
         return
+    if (titles := conf.get("TITLE_PROFILE")) and titles not in profiles:
+        yield problem(
+            "ai_assistant.E010",
+            f"AI_ASSISTANT['TITLE_PROFILE'] is {titles!r}, which is no profile.",
+            f"Use one of {sorted(profiles)}, or '' for the one that has answered.",
+        )
     for name, profile in profiles.items():
         messages = list(_wrong_form(name, profile))
         yield from messages or chain(_model(name, profile), _provider(name, profile))

@@ -28,6 +28,7 @@ from ai_assistant.engine.execution.dequeue import SendNowRequest
 from ai_assistant.engine.execution.dequeue import send_now as store_send_now
 from ai_assistant.engine.execution.executor import executor
 from ai_assistant.engine.execution.presence import is_left_alone, nothing_works
+from ai_assistant.engine.execution.runner import Loaded, load_new
 from ai_assistant.engine.execution.sweep import give_out_calls, sweep_once
 from ai_assistant.engine.intake import conversations
 from ai_assistant.engine.intake.client_runs import (
@@ -83,6 +84,7 @@ from ai_assistant.engine.lifecycle.stop import stop as store_stop
 from ai_assistant.engine.queries import get_or_404, runs
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.branches import show_branch
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import (
     in_db,
     in_tool_thread,
@@ -91,6 +93,7 @@ from ai_assistant.engine.storage.units import (
 )
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Channel, RunState
+from ai_assistant.request_context import of_no_request
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.types import UserKey
 
@@ -105,8 +108,8 @@ async def send(submission: Submission) -> Accepted:
 
     Raise Refused no_executor if nothing would work on it.
     """
-    accepted = await _of_person(_accept, submission)
-    _go_on(submission.user_id, accepted)
+    accepted, loaded = await _of_person(_accept, submission, stage=Stage.ACCEPT)
+    _go_on(submission.user_id, accepted, loaded)
     return accepted
 
 
@@ -116,8 +119,8 @@ async def send_now(wanted: SendNowRequest) -> Accepted:
 
     Raise Refused no_executor if nothing would work on it.
     """
-    accepted = await _of_person(_send_now, wanted)
-    _go_on(wanted.user_id, accepted)
+    accepted, loaded = await _of_person(_send_now, wanted, stage=Stage.ACCEPT)
+    _go_on(wanted.user_id, accepted, loaded)
     return accepted
 
 
@@ -283,14 +286,22 @@ def cannot_execute() -> bool:
     return not executor().is_alive and is_left_alone()
 
 
-def _accept(submission: Submission) -> Accepted:
+def _accept(submission: Submission) -> tuple[Accepted, Loaded | None]:
     _check_executor()
-    return accept(submission, owner=_new_owner())
+    return _with_load(accept(submission, owner=_new_owner()))
 
 
-def _send_now(wanted: SendNowRequest) -> Accepted:
+def _send_now(wanted: SendNowRequest) -> tuple[Accepted, Loaded | None]:
     _check_executor()
-    return store_send_now(wanted, owner=_new_owner())
+    return _with_load(store_send_now(wanted, owner=_new_owner()))
+
+
+def _with_load(accepted: Accepted) -> tuple[Accepted, Loaded | None]:
+    """Load what was accepted, in this thread, if this process executes it."""
+    if accepted.hold is None or accepted.rows is None:
+        return accepted, None
+    # As in the task of the run: in the language of the site, not of the request.
+    return accepted, of_no_request().run(load_new, accepted.rows)
 
 
 def _check_executor() -> None:
@@ -305,22 +316,28 @@ def _new_owner() -> str:
     return executor().owner if here else ""
 
 
-def _go_on(user_id: UserKey, accepted: Accepted) -> None:
+def _go_on(user_id: UserKey, accepted: Accepted, loaded: Loaded | None) -> None:
     """Have what was accepted executed, and notify the followers."""
     if accepted.hold is not None:
-        executor().launch(accepted.hold)
+        executor().launch(accepted.hold, loaded)
     elif accepted.is_new or accepted.woken or accepted.queued:
         _wake()  # a queue may have come to its end at the same moment
+    group = notifications.group_name(user_id, accepted.conversation_id)
+    began = accepted.rows.events if accepted.rows else None
     # The model is asked first: drawing the message would take its processor.
-    asyncio.get_running_loop().call_later(
-        RING_AFTER_S, _ring, user_id, accepted.conversation_id, accepted.run_id
-    )
+    loop, later = asyncio.get_running_loop(), RING_AFTER_S
+    if began is None:
+        loop.call_later(later, notifications.ring, group, accepted.run_id)
+    else:
+        loop.call_later(later, notifications.tell, group, accepted.run_id, began)
 
 
-async def _of_person(work: Callable[..., T], *args: object) -> T:
+async def _of_person(
+    work: Callable[..., T], *args: object, stage: Stage = Stage.FOLLOW
+) -> T:
     """Do what a person asks for. Raise Refused: locked by others, or disk_full."""
     try:
-        return await in_db(work, *args)
+        return await in_db(work, *args, stage=stage)
     except OperationalError as error:
         refused = refusal_of(error)
         if refused is None:

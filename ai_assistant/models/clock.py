@@ -38,6 +38,16 @@ def now() -> datetime:
         return moment
 
 
+SERVER_TIME = "STATEMENT_TIMESTAMP()"  # what Now is on PostgreSQL
+
+
+def time_sql() -> tuple[str, list[Any]]:
+    """Return the database's clock as SQL for a DateTimeField, and its arguments."""
+    if connection.vendor == "postgresql":
+        return SERVER_TIME, []
+    return "%s", [connection.ops.adapt_datetimefield_value(_host_now())]
+
+
 def nearly_now() -> datetime:
     """
     Return the database's clock, by a look at it of at most a minute ago.

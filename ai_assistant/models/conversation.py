@@ -4,10 +4,11 @@ import uuid
 from typing import Any, Self
 
 from django.conf import settings
-from django.db import models
+from django.db import connection, models
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models.clock import DatabaseTimeField
+from ai_assistant.models.inserts import insert_row
 from ai_assistant.models.run import Run, SentFields
 from ai_assistant.types import UserKey
 
@@ -91,15 +92,24 @@ class Conversation(models.Model):
         return self.title or str(self.id)
 
 
+NEXT_POSITION = """
+(SELECT COALESCE(MAX(position) + 1, 0) FROM ai_assistant_message
+ WHERE conversation_id = %s)
+"""
+
+
 class MessageManager(models.Manager["Message"]):
     """Messages; `append` gives a new one its position."""
 
     def append(self, message: "Message") -> None:
-        """Store a message at the end of its conversation."""
-        message.position = _next_position(
-            self.filter(conversation_id=message.conversation_id)
-        )
-        message.save(force_insert=True)
+        """
+        Store a message at the end of its conversation.
+
+        Its place is found by the statement itself; the object does not get it.
+        """
+        field = message._meta.get_field("conversation")
+        key = field.get_db_prep_save(message.conversation_id, connection=connection)
+        insert_row(message, {"position": (NEXT_POSITION, [key])})
 
 
 def _next_position(rows: models.QuerySet[Any]) -> int:

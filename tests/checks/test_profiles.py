@@ -43,6 +43,15 @@ class TestForm:
             f"Give {wanted}; docs/settings.md shows a profile.",
         )
 
+    def test_titles_by_a_profile_that_is_not_there(self, assistant, only):
+        assistant(PROFILES={"default": {"MODEL": "x"}}, TITLE_PROFILE="small")
+
+        assert only() == (
+            "ai_assistant.E010",
+            "AI_ASSISTANT['TITLE_PROFILE'] is 'small', which is no profile. | "
+            "Use one of ['default'], or '' for the one that has answered.",
+        )
+
 
 class TestModel:
     @pytest.mark.row("V02")

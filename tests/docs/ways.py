@@ -144,7 +144,9 @@ class Browser:
         holds: list[Hold] = []
         with (
             configured(EXECUTOR="web"),
-            patch.object(executor(), "launch", holds.append),
+            patch.object(
+                executor(), "launch", lambda hold, _loaded: holds.append(hold)
+            ),
             patch.object(service, "RING_AFTER_S", 60.0),  # when the way is gone
         ):
             redact("")  # a process reads its secrets once, and now they are others

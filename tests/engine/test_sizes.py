@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ai_assistant.engine.execution import reply as engine_reply
+from ai_assistant.engine.execution import steps
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.storage.history import LEFT_OUT, chat_messages, newest_that_fit
 from ai_assistant.exceptions import Refused
@@ -91,7 +91,7 @@ class TestOthers:
 
     def test_arguments(self, play, script, monkeypatch):
         monkeypatch.setattr(arguments, "MAX_ARGUMENTS_CHARS", 40)
-        monkeypatch.setattr(engine_reply, "MAX_ARGUMENTS_CHARS", 40)
+        monkeypatch.setattr(steps, "MAX_ARGUMENTS_CHARS", 40)
         script.add(reply("", call("echo", {"text": "x" * 50})), "I see.")
 
         run = play()

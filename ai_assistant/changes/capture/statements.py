@@ -157,6 +157,8 @@ class StatementWatcher:
         if watched.model is None:
             return
         watched.is_along = _is_along(watched)
+        if watched.is_along and watched.kind == "update":
+            watched.returns = " RETURNING " in watched.sql  # the numbers of a run
         if many or not has_one_key(watched.model):
             return
         if watched.kind == "insert":

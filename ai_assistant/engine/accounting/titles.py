@@ -10,13 +10,14 @@ from uuid import UUID
 from ai_assistant import conf
 from ai_assistant.engine.accounting.usage import Spending
 from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, unit
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers.base import provider_for, with_masked_secrets
 from ai_assistant.providers.prices import priced
-from ai_assistant.safety.budgets.ledger import settle
+from ai_assistant.safety.budgets.ledger import ledger_row, settle
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction.redact import redact
 from ai_assistant.text.unicode import is_bidi_control, is_control
@@ -74,7 +75,7 @@ async def give_title(run_id: UUID) -> None:
     """Give the conversation of a run that has just succeeded its title, if it wants."""
     try:
         async with asyncio.timeout(TIMEOUT_S):
-            wanted = await in_db(_wanted, run_id)
+            wanted = await in_db(_wanted, run_id, stage=Stage.BESIDE)
             if wanted is not None:
                 await _title(wanted)
     except (ModelError, Limited, TimeoutError) as error:
@@ -91,7 +92,7 @@ async def _title(wanted: TitleRequest) -> None:
             await in_db(wanted.spending.release)
         raise  # what it may have used is settled by the sweep, at its estimate
     run = wanted.run
-    if await in_db(_store, wanted, said, usage):
+    if await in_db(_store, wanted, said, usage, stage=Stage.BESIDE):
         group = notifications.group_name(run.user_id, run.conversation_id)
         notifications.ring(group, run.pk)
 
@@ -120,7 +121,7 @@ def _wanted(run_id: UUID) -> TitleRequest | None:
     user = fresh_user(run.user_id)
     if user is None:
         return None
-    profile = conf.profile(run.profile)
+    profile = conf.profile(conf.get("TITLE_PROFILE") or run.profile)
     model = str(profile.get("MODEL", ""))
     provider = provider_for(profile)
     if not provider.gives_titles:
@@ -170,7 +171,9 @@ def _store(wanted: TitleRequest, said: str, usage: Usage) -> bool:
     """Settle the call; store the title unless the conversation has a name by now."""
     run = wanted.run
     model = wanted.request.model
-    settle(run, wanted.index, usage, model=model, said_chars=len(said))
+    profile = conf.get("TITLE_PROFILE")
+    row = ledger_row(run, wanted.index, model=model, profile=profile)
+    settle(row, usage, said_chars=len(said))
     title = clean_title(said)
     if not title:
         return False

@@ -169,7 +169,7 @@ def told_tools(
         # It explains why the tools on rows are missing, if they are.
         needs_it = bool(why_missing(scope.user))
         return [tool for tool in tools if needs_it or tool.name != FIND_TOOLS]
-    near = {*_own_names(scope), *_loaded(scope.run), *ALWAYS_TOLD}
+    near = {*_own_names(scope), *_loaded(scope), *ALWAYS_TOLD}
     told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
     left = most - _size([tool for tool in tools if tool.name in told])
     for tool in sorted(tools, key=_in_turn):
@@ -195,9 +195,11 @@ def _in_turn(tool: ToolDefinition) -> tuple[bool, int]:
     return is_ours, schema_chars(tool) if is_ours else 0
 
 
-def _loaded(run: Run) -> list[str]:
+def _loaded(scope: RunScope) -> list[str]:
     """Return the names that `find_tools` has loaded by now, in any process."""
-    names = Run.objects.filter(pk=run.pk).values_list("loaded_tools", flat=True)
+    if scope.is_fresh:
+        return list(scope.run.loaded_tools)
+    names = Run.objects.filter(pk=scope.run.pk).values_list("loaded_tools", flat=True)
     return names.first() or []
 
 

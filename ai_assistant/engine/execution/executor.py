@@ -21,11 +21,13 @@ from ai_assistant import conf
 from ai_assistant.engine.accounting.titles import give_title
 from ai_assistant.engine.execution.dequeue import start_waiting
 from ai_assistant.engine.execution.presence import say_every_s, say_present
-from ai_assistant.engine.execution.runner import execute
+from ai_assistant.engine.execution.runner import Loaded, Outcome, execute
 from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.lease import Hold, renew_leases, this_process
+from ai_assistant.engine.storage.listeners import home
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, unit, with_connections
 from ai_assistant.models.run import STOPPING, Run
 from ai_assistant.request_context import of_no_request
@@ -42,8 +44,8 @@ class Executor:
     def __init__(self) -> None:
         self.owner = this_process()
         self.flusher = Flusher()
-        self._tasks: dict[UUID, asyncio.Task[bool]] = {}
-        self._stopping: set[asyncio.Task[bool]] = set()
+        self._tasks: dict[UUID, asyncio.Task[Outcome]] = {}
+        self._stopping: set[asyncio.Task[Outcome]] = set()
         self._titling: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
@@ -58,7 +60,7 @@ class Executor:
         if self.is_alive:
             return
         self._loop = asyncio.get_running_loop()
-        notifications.home.loop, notifications.home.wake = self._loop, self._wake.set
+        home.loop, home.wake = self._loop, self._wake.set
         self._watch = self._loop.create_task(
             self._watch_all(), context=contextvars.Context()
         )
@@ -81,10 +83,10 @@ class Executor:
         """Seconds since this process last completed a sweep."""
         return time.monotonic() - self._swept_at
 
-    def launch(self, hold: Hold) -> None:
+    def launch(self, hold: Hold, loaded: Loaded | None = None) -> None:
         """Execute a run that this process holds. Call it on the event loop."""
         task = asyncio.get_running_loop().create_task(
-            execute(hold, self.flusher), context=of_no_request()
+            execute(hold, self.flusher, loaded), context=of_no_request()
         )
         self._tasks[hold.run_id] = task
         task.add_done_callback(lambda done: self._ended(hold, done))
@@ -102,19 +104,24 @@ class Executor:
             self._stopping.add(task)
             task.cancel()
 
-    def _ended(self, hold: Hold, task: asyncio.Task[bool]) -> None:
+    def _ended(self, hold: Hold, task: asyncio.Task[Outcome]) -> None:
+        was_full = not self.has_room
         if self._tasks.get(hold.run_id) is task:
             del self._tasks[hold.run_id]
             if task in self._stopping and task.cancelled():
                 # Stopped before it could take note: the next attempt ends the run.
                 self.launch(hold)
         self._stopping.discard(task)
+        outcome = Outcome.OTHER
         if not task.cancelled() and (error := task.exception()):
             # The lease expires, and the next sweep continues from the rows.
             logger.error("run %s was dropped", hold.run_id, exc_info=error)
-        elif not task.cancelled() and task.result() and conf.get("TITLES"):
+        elif not task.cancelled():
+            outcome = task.result()
+        if outcome != Outcome.OTHER and conf.get("TITLES"):
             self._give_title(hold.run_id)
-        self._wake.set()
+        if was_full or outcome != Outcome.LAST:
+            self._wake.set()  # what waits for the end, or for room, is looked for
 
     def _give_title(self, run_id: UUID) -> None:
         """Ask for a title beside; of too many at once some go without."""
@@ -158,21 +165,22 @@ class Executor:
 
     async def _say_present(self) -> None:
         if time.monotonic() - self._said_at >= say_every_s():
-            await in_db(say_present, self.owner)
+            await in_db(say_present, self.owner, stage=Stage.BESIDE)
             self._said_at = time.monotonic()
 
     async def _sweep(self) -> None:
-        swept = await in_db(sweep_once)
+        swept = await in_db(sweep_once, stage=Stage.BESIDE)
         self._swept_at = time.monotonic()
         for run_id, group in await in_db(_groups, swept.moved):
             notifications.ring(group, run_id)
 
     async def _look(self) -> None:
-        started = [one.run_id for one in await in_db(start_waiting)]
+        found = await in_db(start_waiting, stage=Stage.ASK)
+        started = [one.run_id for one in found]
         for run_id, group in await in_db(_groups, started) if started else ():
             notifications.ring(group, run_id)
         room = int(conf.get("LIMITS", "RUNS_PER_PROCESS")) - len(self._tasks)
-        for hold in await in_db(claim_runs, self.owner, max(room, 0)):
+        for hold in await in_db(claim_runs, self.owner, max(room, 0), stage=Stage.ASK):
             self._restart(hold)
         if self._tasks:
             for run_id in await in_db(_stopped, list(self._tasks)):

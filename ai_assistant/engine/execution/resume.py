@@ -1,5 +1,6 @@
 """The point from which a run continues: its last durable one."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.engine.execution.steps import StepReply
 from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
 from ai_assistant.engine.lifecycle.finish import Ending, stopped
 from ai_assistant.engine.loop import Limits, LoopState
@@ -19,7 +21,7 @@ from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import AccessRevoked, check_user
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class Plan:
     """`ending` is there if the run has to end instead of going on."""
 
@@ -28,6 +30,7 @@ class Plan:
     state: LoopState
     facts: list[Event]  # to be stored before anything else happens
     ending: Ending | None = None
+    last_reply: StepReply | None = None  # it is stored with the end
 
 
 def limits() -> Limits:
@@ -47,6 +50,16 @@ def load_plan(run_id: UUID) -> Plan:
     state = _loop_state(run)
     facts = _after_crash(run) if run.epoch > 1 else []
     return Plan(run=run, user=user, state=state, facts=facts, ending=_ending(run, user))
+
+
+def plan_of(run: Run) -> Plan:
+    """Return the plan of a run that was stored just now; its user is read afresh."""
+    # Nobody has asked to stop it: no query asks for that.
+    Run._meta.get_field("stop_request").set_cached_value(run, None)
+    run.context = json.loads(json.dumps(run.context))  # as it is read
+    user = fresh_user(run.user_id)
+    ending = _ending(run, user)
+    return Plan(run=run, user=user, state=LoopState(), facts=[], ending=ending)
 
 
 def _loop_state(run: Run) -> LoopState:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from contextlib import aclosing
+from enum import Enum
 from functools import partial
 from uuid import UUID
 
@@ -11,14 +12,17 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.context.viewparts import load_views
 from ai_assistant.engine.calls.schedule import DurableCalls
-from ai_assistant.engine.execution.reply import ProfileModel, store_reply
+from ai_assistant.engine.execution.reply import ProfileModel
 from ai_assistant.engine.execution.resume import (
     Plan,
     judge_interrupted,
     limits,
     load_plan,
+    plan_of,
     unknown_ending,
 )
+from ai_assistant.engine.execution.steps import Conclusion, StepReply, store_reply
+from ai_assistant.engine.intake.submission import NewRun
 from ai_assistant.engine.lifecycle.finish import (
     BUDGET,
     SUCCEEDED,
@@ -27,7 +31,7 @@ from ai_assistant.engine.lifecycle.finish import (
     stopped,
 )
 from ai_assistant.engine.lifecycle.object_lock import take, target_of, wants_lock
-from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter
+from ai_assistant.engine.lifecycle.writer import Closing, Flusher, RunWriter
 from ai_assistant.engine.loop import (
     CallDraft,
     Finished,
@@ -37,9 +41,11 @@ from ai_assistant.engine.loop import (
 )
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.lease import Hold
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.events import Event, ReasoningContent, TextContent
 from ai_assistant.exceptions import Limited, LostLease, ModelError
+from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import STOPPING, Run, RunState
 from ai_assistant.providers.errors import error_text
 from ai_assistant.request_context import below
@@ -50,17 +56,33 @@ from ai_assistant.types import ModelReply
 logger = logging.getLogger("ai_assistant")
 
 
-async def execute(hold: Hold, flusher: Flusher) -> bool:
+Loaded = tuple[Plan, ProfileModel | None]
+
+
+class Outcome(Enum):
+    """What has become of a run in this process."""
+
+    OTHER = "other"  # it waits, has failed or was stopped, or another process has it
+    SUCCEEDED = "succeeded"
+    LAST = "last"  # it has succeeded, and no message waits for its end
+
+
+async def execute(
+    hold: Hold, flusher: Flusher, loaded: Loaded | None = None
+) -> Outcome:
     """
-    Execute a run until it ends or waits; return whether it succeeded.
+    Execute a run until it ends or waits; return what has become of it.
 
     Return without an error if another process has taken the run over. Cancelling
-    leaves the run as it is; if a stop was requested, the run is ended.
+    leaves the run as it is; if a stop was requested, the run is ended. `loaded` is
+    what `load_new` has returned.
     """
     try:
-        plan, model = await in_db(_load, hold.run_id)
+        if loaded is None:
+            loaded = await in_db(_load, hold.run_id, stage=Stage.LOAD)
+        plan, model = loaded
     except Run.DoesNotExist:
-        return False
+        return Outcome.OTHER
     group = notifications.group_name(plan.run.user_id, plan.run.conversation_id)
     writer = RunWriter(hold, group, flusher)
     try:
@@ -68,29 +90,58 @@ async def execute(hold: Hold, flusher: Flusher) -> bool:
         with below(plan.run.script_prefix):
             ending = await _to_its_end(plan, model, writer)
         if ending is not None:
-            running_s = writer.running_s()
-            await writer.commit(
-                lambda: finish(hold.run_id, ending, running_s=running_s)
-            )
+            return await _end(plan, ending, writer)
     except LostLease:
         logger.info("run %s is executed by another process", hold.run_id)
-        return False
-    return ending is SUCCEEDED
+    return Outcome.OTHER
 
 
-def _load(run_id: UUID) -> tuple[Plan, ProfileModel | None]:
+async def _end(plan: Plan, ending: Ending, writer: RunWriter) -> Outcome:
+    """Store the end of a run, and its last reply with it."""
+    running_s, last = writer.running_s(), plan.last_reply
+    if last is not None and ending is SUCCEEDED:
+        whole = Conclusion(run=plan.run, own=last, running_s=running_s)
+        await writer.commit(Closing(do=whole.store, told=whole.told))
+        return Outcome.SUCCEEDED if whole.has_queue else Outcome.LAST
+    if last is not None:
+        writer.defer(partial(store_reply, plan.run.pk, last))
+    await writer.commit(partial(finish, plan.run.pk, ending, running_s=running_s))
+    return Outcome.SUCCEEDED if ending is SUCCEEDED else Outcome.OTHER
+
+
+def _load(run_id: UUID) -> Loaded:
     """Return how the run continues; for a new one with its first request ready."""
     load_views()
     plan = load_plan(run_id)
     if plan.ending is not None or plan.run.epoch > 1:
         return plan, None
+    return plan, _ready_model(plan)
+
+
+def load_new(rows: NewRun) -> Loaded | None:
+    """
+    Return the same for a run that was stored just now, by this thread.
+
+    None if that fails: its task tries it again.
+    """
+    try:
+        load_views()
+        plan = plan_of(rows.run)
+        said = [rows.message] if rows.is_first else None
+        return plan, None if plan.ending else _ready_model(plan, said)
+    except Exception:
+        logger.warning("run %s is read once more", rows.run.pk, exc_info=True)
+        return None
+
+
+def _ready_model(plan: Plan, said: list[Message] | None = None) -> ProfileModel | None:
     try:
         model = ProfileModel(plan.run)
         with below(plan.run.script_prefix):
-            model.prepare(plan.user)
+            model.prepare(plan.user, said)
     except Exception:  # noqa: BLE001 - handled where the run ends
-        return plan, None
-    return plan, model
+        return None
+    return model
 
 
 async def _to_its_end(
@@ -147,8 +198,33 @@ async def _lock_object(run: Run, writer: RunWriter) -> None:
     await writer.commit(work)
 
 
+FIRST_TURNS = 3  # of the event loop, in which a first text gets out to its client
+TURN_S = 0.004  # for which a flood of text may keep it
+
+
+class _Turns:
+    """
+    Releases the event loop, which a model may never do that says all at once.
+
+    Its text is buffered then, and reading it waits for nothing.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._taken_at = self._loop.time()
+
+    async def after(self, item: LoopItem) -> None:
+        """Let others have their turns, if it is time for that."""
+        is_first = isinstance(item, TextContent | ReasoningContent) and not item.offset
+        if not is_first and self._loop.time() - self._taken_at < TURN_S:
+            return
+        for _turn in range(FIRST_TURNS if is_first else 1):
+            await asyncio.sleep(0)
+        self._taken_at = self._loop.time()
+
+
 async def _drive(plan: Plan, model: ProfileModel, writer: RunWriter) -> Ending | None:
-    calls = DurableCalls(plan.run, writer)
+    calls, turns = DurableCalls(plan.run, writer), _Turns()
     loop = run_loop(model, calls, plan.state, limits())
     async with aclosing(loop) as items:
         async for item in items:
@@ -157,6 +233,7 @@ async def _drive(plan: Plan, model: ProfileModel, writer: RunWriter) -> Ending |
             if isinstance(item, Finished):
                 return _of_loop(item)
             await _take(item, plan, writer, model)
+            await turns.after(item)
     return None
 
 
@@ -171,18 +248,17 @@ async def _take(
         case CallDraft():
             writer.draft(item)
         case ModelReply():
-            work = partial(
-                store_reply,
-                plan.run.pk,
-                plan.state.step_index,
-                item,
-                model.name,
-                model.offer,
+            own = StepReply(
+                index=plan.state.step_index,
+                reply=item,
+                model=model.name,
+                offer=model.offer,
+                is_reserved=model.spending.has_budgets,
             )
             if item.calls:
-                await writer.commit(work)
+                await writer.commit(partial(store_reply, plan.run.pk, own))
             else:
-                writer.defer(work)  # the run ends with it
+                plan.last_reply = own  # the run ends with it
         case Waiting() | Finished():
             return
         case _:

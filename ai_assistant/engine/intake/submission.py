@@ -1,13 +1,12 @@
 """Accept a message: conversation, message, run and first event, in one transaction."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
@@ -15,18 +14,27 @@ from ai_assistant.conf import DEFAULT
 from ai_assistant.context.page import page_info
 from ai_assistant.engine.accounting.audit import run_started
 from ai_assistant.engine.accounting.usage import check_before_start
+from ai_assistant.engine.intake.lookup import Known, look_up
 from ai_assistant.engine.lifecycle import queue
 from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
 from ai_assistant.engine.storage.branches import before_next
-from ai_assistant.engine.storage.eventlog import append_events
-from ai_assistant.engine.storage.lease import Hold, database_now
+from ai_assistant.engine.storage.eventlog import StoredEvent, append_events
+from ai_assistant.engine.storage.lease import Hold
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import RunStarted
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
 from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
-from ai_assistant.models.run import UNFINISHED, Channel, Run, RunKind, RunState
+from ai_assistant.models.inserts import insert_row
+from ai_assistant.models.run import (
+    UNFINISHED,
+    Channel,
+    ClientRun,
+    Run,
+    RunKind,
+    RunState,
+)
 from ai_assistant.modules.resolve import module_for
 from ai_assistant.request_context import script_prefix
 from ai_assistant.safety.budgets.budgets import has_budgets
@@ -101,6 +109,16 @@ class Submission:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NewRun:
+    """The rows of a run that was stored just now, so that nobody reads them again."""
+
+    run: Run
+    message: Message
+    events: Sequence[StoredEvent]
+    is_first: bool  # in its conversation
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Accepted:
     """The outcome of a submission. `hold` is set if this process executes the run."""
 
@@ -110,6 +128,7 @@ class Accepted:
     hold: Hold | None = None
     woken: bool = False  # the text answered a run that waited
     queued: UUID | None = None  # it waits for the end of that run, as this row
+    rows: NewRun | None = field(default=None, compare=False)  # as they were stored
 
 
 def clean_text(text: str, most: int = 0) -> str:
@@ -159,9 +178,32 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
 
 @unit
 def _accept(submission: Submission, text: str, owner: str) -> Accepted:
-    conversation, is_new = _conversation(submission, text)
-    if not is_new:
+    conversation = _continued(submission)
+    thread = submission.client.thread if submission.client else ""
+    named = conversation.pk if conversation else submission.conversation_id
+    known = look_up(submission.user_id, named, submission.key, thread)
+    if conversation is not None:
         check_unused(conversation, submission.client)
+    elif known.is_anothers:
+        # An own one that began just now fails at the insert.
+        raise Refused("not_found", _("This conversation does not exist."))
+    if known.is_repeat and (sent := _sent_before(submission)):
+        return sent
+    active = _active(conversation) if conversation and known.has_run else None
+    if active is not None:
+        return _to_active(active, submission, text)
+    if submission.steers:
+        raise Refused("ended", _("This answer has ended."))
+    is_behind = conversation and submission.may_wait and known.has_queue
+    if conversation and is_behind and queue.next_up(conversation):
+        return _waits(_enqueue(conversation, submission, text))  # behind the others
+    is_new = conversation is None
+    conversation = conversation or _new_conversation(submission, text)
+    return begin(conversation, submission, text, owner, is_new=is_new, known=known)
+
+
+def _sent_before(submission: Submission) -> Accepted | None:
+    """Return the outcome of a message that was sent before, unless it is to steer."""
     known = Message.objects.filter(
         conversation__owner_id=submission.user_id, key=submission.key
     ).first()
@@ -172,14 +214,7 @@ def _accept(submission: Submission, text: str, owner: str) -> Accepted:
     queued = QueuedMessage.objects.sent_as(submission.user_id, submission.key)
     if queued is not None and (queued.dropped_at or not submission.steers):
         return _waits(queued)
-    active = None if is_new else _active(conversation)
-    if active is not None:
-        return _to_active(active, submission, text)
-    if submission.steers:
-        raise Refused("ended", _("This answer has ended."))
-    if submission.may_wait and not is_new and queue.next_up(conversation):
-        return _waits(_enqueue(conversation, submission, text))  # behind the others
-    return begin(conversation, submission, text, owner, is_new=is_new)
+    return None
 
 
 def begin(
@@ -189,6 +224,7 @@ def begin(
     owner: str,
     *,
     is_new: bool = False,
+    known: Known | None = None,
 ) -> Accepted:
     """
     Begin a run in a conversation that has none under way.
@@ -196,12 +232,16 @@ def begin(
     Call it in a transaction that has the lock of the conversation. Raise Refused as
     `accept` does, for what is used up.
     """
-    _check_load(submission)
+    known = known or look_up(submission.user_id, conversation.pk)
+    _check_load(known.load)
     _check_limits(submission, text)
     run = _run(conversation, submission)
     if not is_new:
         _stand(run, conversation, submission.lineage)
-    return _begin(run, submission, text, owner)
+    if owner:
+        run.state, run.owner, run.epoch = RunState.RUNNING, owner, 1
+        run.lease_until = known.now + float(conf.get("LEASE_S"))
+    return _begin(run, submission, text, is_new=is_new)
 
 
 def _active(conversation: Conversation) -> Run | None:
@@ -220,31 +260,28 @@ def check_unused(conversation: Conversation, client: ClientNames | None) -> None
         )
 
 
-def _conversation(submission: Submission, text: str) -> tuple[Conversation, bool]:
-    """Return the conversation, and whether it is new."""
+def _continued(submission: Submission) -> Conversation | None:
+    """Return the conversation, with its lock; None if it is not there yet."""
     thread = submission.client.thread if submission.client else ""
     named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
     own = Conversation.objects.own(submission.user_id).filter(**named)
     # A write first: it takes the lock, and two simultaneous messages queue up.
-    if own.update(updated_at=Now(), read_at=Now()):  # who continues has read it
-        return own.get(), False
-    # Of another, or deleted: an own one that began just now fails at the create.
-    names = Q(pk=submission.conversation_id)
-    names |= Q(owner_id=submission.user_id, **named) if thread else Q()
-    known = Conversation.objects.filter(names)
-    if known.exclude(owner_id=submission.user_id, deleted_at=None).exists():
-        raise Refused("not_found", _("This conversation does not exist."))
+    # Who continues has read it.
+    return own.get() if own.update(updated_at=Now(), read_at=Now()) else None
+
+
+def _new_conversation(submission: Submission, text: str) -> Conversation:
     title = " ".join(text.split())
     if len(title) > TITLE_CHARS:
         title = title[: TITLE_CHARS - 1] + "…"
-    made = Conversation.objects.create(
+    made = Conversation(
         pk=submission.conversation_id,
         owner_id=submission.user_id,
         title=title,
-        thread_id=thread,
-        read_at=clock.now(),
+        thread_id=submission.client.thread if submission.client else "",
     )
-    return made, True
+    insert_row(made, {"read_at": clock.time_sql()})
+    return made
 
 
 def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
@@ -304,10 +341,7 @@ def busy() -> Refused:
     return Refused("busy", sentence)
 
 
-def _check_load(submission: Submission) -> None:
-    active = Run.objects.filter(
-        user_id=submission.user_id, state__in=(RunState.QUEUED, RunState.RUNNING)
-    ).count()
+def _check_load(active: int) -> None:
     if active >= int(conf.get("LIMITS", "RUNS_PER_USER")):
         raise Refused(
             "too_many_runs",
@@ -347,27 +381,30 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
     )
 
 
-def _begin(run: Run, submission: Submission, text: str, owner: str) -> Accepted:
+def _begin(run: Run, submission: Submission, text: str, *, is_new: bool) -> Accepted:
     """Store a new run with its message and its first event."""
-    if owner:
-        run.state, run.owner, run.epoch = RunState.RUNNING, owner, 1
-        run.lease_until = database_now() + float(conf.get("LEASE_S"))
-    with transaction.atomic():
-        run.save(force_insert=True)
+    insert_row(run)
     message = message_of(run, submission.key, text, submission.client)
     if run.kind == RunKind.CONTINUE:
         message.origin = Message.Origin.APP
-    Message.objects.append(message)
-    append_events(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
+    if is_new:
+        message.position = 0
+        insert_row(message)
+    else:
+        Message.objects.append(message)
+    events = append_events(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
     if submission.client is not None:
-        run.client_runs.create(
-            conversation=run.conversation, client_id=submission.client.run
-        )
+        named = submission.client.run
+        insert_row(ClientRun(conversation=run.conversation, run=run, client_id=named))
     if conf.get("AUDIT", "STARTS"):
         run_started(run, submission.stamp.ip)
-    hold = Hold(run_id=run.pk, owner=owner, epoch=1) if owner else None
+    hold = Hold(run_id=run.pk, owner=run.owner, epoch=1) if run.owner else None
     return Accepted(
-        run_id=run.pk, conversation_id=run.conversation_id, is_new=True, hold=hold
+        run_id=run.pk,
+        conversation_id=run.conversation_id,
+        is_new=True,
+        hold=hold,
+        rows=NewRun(run=run, message=message, events=events, is_first=is_new),
     )
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.accounting.audit import run_ended
@@ -15,12 +15,13 @@ from ai_assistant.engine.interrupts.results import outcome_unknown, record_resul
 from ai_assistant.engine.lifecycle.object_lock import let_go
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.storage.eventlog import open_messages, partial_texts
+from ai_assistant.engine.storage.lease import db_id
 from ai_assistant.events import CallResult, Event, RunError, RunFinished
 from ai_assistant.models import clock
-from ai_assistant.models.call import OPEN_CALL, CallStatus
-from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.run import Run, RunState, StopRequest
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.registry import registry
@@ -95,6 +96,57 @@ def stopped(run: Run) -> Ending:
     return Ending(
         state=RunState.CANCELLED, code=run.error_code or "stopped", text=run.error_text
     )
+
+
+USED = f"UPDATE {Conversation._meta.db_table} SET updated_at = {{now}} WHERE id = %s"
+AT_END = f"""
+SELECT stop_requested,
+  EXISTS (SELECT 1 FROM {StopRequest._meta.db_table} WHERE run_id = run.id),
+  EXISTS (SELECT 1 FROM {ToolCall._meta.db_table}
+    WHERE run_id = run.id AND status = '{CallStatus.UNKNOWN}'),
+  EXISTS (SELECT 1 FROM {QueuedMessage._meta.db_table}
+    WHERE conversation_id = run.conversation_id AND dropped_at IS NULL)
+FROM {Run._meta.db_table} run WHERE id = %s
+"""
+SUCCEED = f"""
+UPDATE {Run._meta.db_table} SET state = '{RunState.SUCCEEDED}', owner = '',
+  error_code = '', error_text = '', error_detail = '', opens_at = NULL,
+  session_sealed = '', running_s = running_s + %s, finished_at = {{now}},
+  attempts = 0, tool_versions = %s WHERE id = %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AtEnd:
+    """What is seen of a run that succeeds, with its lease and its conversation locked."""
+
+    is_plain: bool  # nobody has stopped it, and nothing is unknown
+    has_queue: bool  # a message waits for its end
+
+
+def look_at_end(run: Run) -> AtEnd:
+    """Lock the conversation of a run, as `finish` does, and look at what is rare."""
+    now, moment = clock.time_sql()
+    with connection.cursor() as cursor:
+        cursor.execute(USED.format(now=now), [*moment, db_id(run.conversation_id)])
+        cursor.execute(AT_END, [db_id(run.pk)])
+        *special, has_queue = cursor.fetchone()
+        return AtEnd(not any(special), bool(has_queue))
+
+
+def succeed(run: Run, *, running_s: float) -> list[Event]:
+    """End a run plainly, in one statement, with its `tool_versions` as they are now."""
+    now, moment = clock.time_sql()
+    versions = run._meta.get_field("tool_versions").get_db_prep_save(
+        run.tool_versions, connection
+    )
+    with connection.cursor() as cursor:
+        arguments = [running_s, *moment, versions, db_id(run.pk)]
+        cursor.execute(SUCCEED.format(now=now), arguments)
+    run.state, run.owner, run.session_sealed = RunState.SUCCEEDED, "", ""
+    let_go(run)
+    clean_up_later(run)
+    return [_last_fact(SUCCEEDED)]
 
 
 def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Event]:

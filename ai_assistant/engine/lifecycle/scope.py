@@ -34,6 +34,7 @@ class RunScope:
     run: Run
     user: Any
     said: dict[Any, bool] = field(default_factory=dict, compare=False)  # is_enabled
+    is_fresh: bool = field(default=False, compare=False)  # `run` was read just now
 
     @cached_property
     def context(self) -> RunContext:

@@ -4,8 +4,9 @@ import asyncio
 import contextvars
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, OperationalError
@@ -13,13 +14,19 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from ai_assistant import conf
 from ai_assistant.engine.loop import CallDraft
 from ai_assistant.engine.storage import notifications
-from ai_assistant.engine.storage.eventlog import append_by_state, append_events
+from ai_assistant.engine.storage.eventlog import (
+    StoredEvent,
+    append_by_state,
+    append_events,
+)
 from ai_assistant.engine.storage.lease import (
     Hold,
     RunLocked,
+    pass_by_state,
     pass_fence,
     renew_behind_lock,
 )
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, is_lock_timeout, unit_once
 from ai_assistant.events import Event, ReasoningContent, StepStarted, TextContent
 from ai_assistant.exceptions import LostLease
@@ -102,13 +109,13 @@ class Flusher:
                 writer.in_flight = None
 
     async def _land(self, writers: list["RunWriter"]) -> None:
-        # No notification: the live frames have shown it, and panels poll anyway.
+        # No wake: the live frames have shown it, and panels poll anyway.
         batches = [(writer.hold, writer.take()) for writer in writers]
         try:
-            found = await in_db(_store, batches)
+            found = await to_store(_store, batches)
         except LostLease:
             # Perhaps stored, perhaps not: whoever takes the runs over can see.
-            found = [LOST] * len(writers)
+            found = [_Stored(LOST)] * len(writers)
         except (DatabaseError, InterfaceError) as error:
             # The text is still here, and the next flush tries again.
             logger.warning("text could not be stored, will try again: %s", error)
@@ -116,38 +123,63 @@ class Flusher:
                 writer.give_back(batch)
                 self.want(writer)
             return
-        for writer, (_, batch), end in zip(writers, batches, found, strict=True):
-            if end == LOST:
+        for writer, (_, batch), one in zip(writers, batches, found, strict=True):
+            if one.end == LOST:
                 writer.lost.set()
-            elif end == LOCKED:
+            elif one.end == LOCKED:
                 writer.give_back(batch)
                 self.want(writer)
+            else:
+                writer.tell_stored(one.events)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What became of a batch, and its events if they are stored."""
+
+    end: str
+    events: Sequence[StoredEvent] = ()
 
 
 @unit_once
-def _store(batches: list[Batch]) -> list[str]:
+def _store(batches: list[Batch]) -> list[_Stored]:
     """Store every batch; return for each whether its run was lost or locked."""
     return [_stored(hold, batch) for hold, batch in batches]
 
 
-def _stored(hold: Hold, batch: list[Event]) -> str:
+def _stored(hold: Hold, batch: list[Event]) -> _Stored:
     try:
         # The texts of all others must not wait for one run.
         first = pass_fence(hold, events=len(batch), waits=False)
     except LostLease:
-        return LOST
+        return _Stored(LOST)
     except RunLocked:
-        return LOCKED
-    append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
-    return STORED
+        return _Stored(LOCKED)
+    events = append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
+    return _Stored(STORED, events)
 
 
+EVERY_STATE = tuple(RunState.values)
 LIVE_S = 0.08  # at most this often a live frame
 LOCKED_S = 0.5  # between two attempts to commit for a run that is locked
 DRAFT_S = 0.2  # at most this often one of calls that are being written
 
+to_store = partial(in_db, stage=Stage.FINISH)
 Work = Callable[[], Sequence[Event]]
-Runner = Callable[..., Awaitable[None]]
+Runner = Callable[..., Awaitable[list[StoredEvent]]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Closing:
+    """
+    Work that reads no events, and makes so many of them: all are stored at once.
+
+    What it puts into `told` goes to followers with its events, once they are stored.
+    """
+
+    do: Work
+    events: int = 1
+    told: dict[str, Any] = field(default_factory=dict)
 
 
 class RunWriter:
@@ -207,7 +239,7 @@ class RunWriter:
         self._drafts_timer = None
         drafts, self._drafts = self._drafts, {}
         for draft in drafts.values():
-            notifications.outbox().put(self.group, self._draft_frame(draft))
+            notifications.send(self.group, self._draft_frame(draft))
         if drafts:
             loop = asyncio.get_running_loop()
             self._drafts_timer = loop.call_later(DRAFT_S, self._send_drafts)
@@ -233,35 +265,44 @@ class RunWriter:
         """Take back what could not be committed."""
         self.pending = batch + self.pending
 
-    async def commit(self, work: Work | None = None, *, runner: Runner = in_db) -> None:
+    async def commit(
+        self, work: Work | Closing | None = None, *, runner: Runner = to_store
+    ) -> None:
         """
         Commit what waits and what `work` does, with the lease, in one transaction.
 
         `work` returns the events that it made. Raise LostLease if this process does
         not hold the run any more; then nothing was written.
         """
+        stored: list[StoredEvent] = []
         async with self._lock:
             if self.in_flight is not None:
                 await asyncio.wait([self.in_flight])
             if self.lost.is_set():
                 raise LostLease(f"Run {self.hold.run_id} was taken over.")
             batch = self.take()
-            works = [*self._deferred, work] if work is not None else self._deferred
+            works: list[Work | Closing] = [*self._deferred]
+            works += [work] if work is not None else []
             if batch or works:
-                await self._write(self._landed(runner, batch, works), batch)
+                stored = await self._write(self._landed(runner, batch, works), batch)
             self._deferred = []
-        self.ring()
+        notifications.tell(
+            self.group,
+            self.hold.run_id,
+            stored,
+            **(work.told if isinstance(work, Closing) else {}),
+        )
 
     async def _landed(
-        self, runner: Runner, batch: list[Event], works: list[Work]
-    ) -> None:
+        self, runner: Runner, batch: list[Event], works: list[Work | Closing]
+    ) -> list[StoredEvent]:
         """Commit, as soon as no other transaction holds the run's row."""
         while True:
             try:
                 return await runner(_write, self.hold, batch, works)
             except OperationalError as error:
                 # Of a tool's own statement it is the tool's matter.
-                is_ours = isinstance(error, RunLocked) or runner is in_db
+                is_ours = isinstance(error, RunLocked) or runner is to_store
                 if not is_ours or not is_lock_timeout(error):
                     raise
             # By a piece of a background tool, say. The thread is others' meanwhile.
@@ -269,11 +310,13 @@ class RunWriter:
             if self.lost.is_set():
                 raise LostLease(f"Run {self.hold.run_id} was taken over.")
 
-    async def _write(self, commit: Awaitable[None], batch: list[Event]) -> None:
+    async def _write(
+        self, commit: Coroutine[Any, Any, list[StoredEvent]], batch: list[Event]
+    ) -> list[StoredEvent]:
         """Wait until a commit has finished, even if the run is being stopped."""
         task = asyncio.ensure_future(commit)
         try:
-            await asyncio.shield(task)
+            return await asyncio.shield(task)
         except asyncio.CancelledError:
             await asyncio.wait([task])
             raise
@@ -282,9 +325,10 @@ class RunWriter:
                 # Nothing was written: the next commit takes it along.
                 self.give_back(batch)
 
-    def ring(self) -> None:
-        """Notify the followers of the conversation that rows have changed."""
-        notifications.ring(self.group, self.hold.run_id)
+    def tell_stored(self, events: Sequence[StoredEvent]) -> None:
+        """Tell those who listen here the numbers of what they have seen live."""
+        said = {"type": "aia.stored", "run": str(self.hold.run_id), "events": events}
+        notifications.tell_here(self.group, said)
 
     def _show(self, fact: TextContent | ReasoningContent) -> None:
         if _continues(self._live, fact):
@@ -292,8 +336,9 @@ class RunWriter:
         else:
             self._send_live()
             self._live = fact
+        if not fact.offset or self._live_timer is None:
+            self._send_live()  # the first piece of each text goes out at once
         if self._live_timer is None:
-            self._send_live()
             loop = asyncio.get_running_loop()
             self._live_at = loop.time() + self._pace.pause_s
             self._live_timer = loop.call_at(self._live_at, self._live_due)
@@ -317,21 +362,43 @@ class RunWriter:
             "offset": fact.offset,
             "text": fact.delta,
         }
-        notifications.outbox().put(self.group, frame)
+        notifications.send(self.group, frame)
 
 
 @unit_once
-def _write(hold: Hold, batch: list[Event], works: list[Work]) -> None:
+def _write(
+    hold: Hold, batch: list[Event], works: list[Work | Closing]
+) -> list[StoredEvent]:
     began = time.monotonic()
-    first = pass_fence(hold, events=len(batch))
-    append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
-    for work in works:
-        if facts := work():
-            # The lock is held; `work` may have ended the run's `running`.
-            states = tuple(RunState.values)
-            append_by_state(hold.run_id, facts, states, epoch=hold.epoch)
+    match works:
+        case [Closing() as closing]:
+            stored = _close(hold, batch, closing)
+        case _:
+            stored = _go_on(hold, batch, works)
     if time.monotonic() - began > conf.heartbeat_s():
         renew_behind_lock(hold.run_id)  # the heartbeat has passed it by
+    return stored
+
+
+def _go_on(
+    hold: Hold, batch: list[Event], works: list[Work | Closing]
+) -> list[StoredEvent]:
+    first = pass_fence(hold, events=len(batch))
+    stored = append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
+    for work in works:
+        do = work.do if isinstance(work, Closing) else work
+        if facts := do():
+            # The lock is held; `work` may have ended the run's `running`.
+            stored += append_by_state(hold.run_id, facts, EVERY_STATE, epoch=hold.epoch)
+    return stored
+
+
+def _close(hold: Hold, batch: list[Event], closing: Closing) -> list[StoredEvent]:
+    first = pass_fence(hold, events=len(batch) + closing.events)
+    facts = [*batch, *closing.do()]
+    if surplus := len(facts) - len(batch) - closing.events:
+        pass_by_state(hold.run_id, EVERY_STATE, events=surplus)
+    return append_events(hold.run_id, facts, first_seq=first, epoch=hold.epoch)
 
 
 def _continues(last: Any, fact: TextContent | ReasoningContent) -> bool:

@@ -8,39 +8,8 @@ from uuid import UUID
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.events import Event
 from ai_assistant.models.event import RunEvent
+from ai_assistant.models.inserts import insert_rows
 from ai_assistant.models.run import UNFINISHED
-
-
-def append_events(
-    run_id: UUID, facts: Sequence[Event], *, first_seq: int, epoch: int
-) -> None:
-    """Store `facts` as events `first_seq` and following of a run."""
-    RunEvent.objects.bulk_create(
-        RunEvent(
-            run_id=run_id,
-            seq=seq,
-            type=fact.type,
-            payload=asdict(fact),
-            epoch=epoch,
-        )
-        for seq, fact in enumerate(facts, first_seq)
-    )
-
-
-def append_by_state(
-    run_id: UUID,
-    facts: Sequence[Event],
-    states: tuple[str, ...] = UNFINISHED,
-    *,
-    epoch: int = 0,
-) -> None:
-    """Lock a run as `pass_by_state` does, and store `facts` as its next events."""
-    first = pass_by_state(run_id, states, events=len(facts))
-    append_events(run_id, facts, first_seq=first, epoch=epoch)
-
-
-OPENING = ("TEXT_MESSAGE_START", "REASONING_START")
-CONTENT = ("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +20,34 @@ class StoredEvent:
     type: str
     payload: dict[str, Any]
     epoch: int
+
+
+def append_events(
+    run_id: UUID, facts: Sequence[Event], *, first_seq: int, epoch: int
+) -> list[StoredEvent]:
+    """Store `facts` as events `first_seq` and following of a run; return them."""
+    stored = [
+        StoredEvent(seq=seq, type=fact.type, payload=asdict(fact), epoch=epoch)
+        for seq, fact in enumerate(facts, first_seq)
+    ]
+    insert_rows([RunEvent(run_id=run_id, **asdict(event)) for event in stored])
+    return stored
+
+
+def append_by_state(
+    run_id: UUID,
+    facts: Sequence[Event],
+    states: tuple[str, ...] = UNFINISHED,
+    *,
+    epoch: int = 0,
+) -> list[StoredEvent]:
+    """Lock a run as `pass_by_state` does; store `facts` as its next events."""
+    first = pass_by_state(run_id, states, events=len(facts))
+    return append_events(run_id, facts, first_seq=first, epoch=epoch)
+
+
+OPENING = ("TEXT_MESSAGE_START", "REASONING_START")
+CONTENT = ("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT")
 
 
 def events_after(

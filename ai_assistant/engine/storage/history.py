@@ -79,25 +79,23 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 FUNCTION_NAME_CHARS = 64
 
 
-def chat_messages(run: Run, path: Sequence[UUID] | None = None) -> list[dict[str, Any]]:
+def chat_messages(
+    run: Run,
+    path: Sequence[UUID] | None = None,
+    said: list[Message] | None = None,
+) -> list[dict[str, Any]]:
     """
     Return the conversation up to now in the OpenAI chat form.
+
+    `said` holds all its messages, if they are known and from persons alone.
 
     Of its branches only `path`, the runs up to this one; without it they are looked up.
     The last HISTORY_MESSAGES messages, and of these the newest that
     fit into HISTORY_CHARS, beginning with the question of a run; a call and its result
     are never parted.
     """
-    most = int(conf.get("LIMITS", "HISTORY_MESSAGES"))
-    seen = seen_by(run)[0] if path is None else path
-    # Each run has a message at least: no more of them are needed than messages.
-    told = Message.objects.filter(
-        conversation_id=run.conversation_id, run_id__in=seen[-most:]
-    )
-    recent = list(told.select_related("step").order_by("-position")[:most])
-    is_cut = len(recent) == most
-    messages = _from_question_on(list(reversed(recent)), run, is_cut=is_cut)
-    calls = _calls_by_step(messages)
+    messages = said or _recent(run, path)
+    calls = {} if said else _calls_by_step(messages)
     names = _CallNames()
     groups: list[Group] = []
     for message in messages:
@@ -109,6 +107,18 @@ def chat_messages(run: Run, path: Sequence[UUID] | None = None) -> list[dict[str
             groups.append(_assistant(message, own, names))
     begins = [begins for _message, begins in _with_beginnings(messages)]
     return [entry for group in _fitting(groups, begins, run) for entry in group]
+
+
+def _recent(run: Run, path: Sequence[UUID] | None) -> list[Message]:
+    most = int(conf.get("LIMITS", "HISTORY_MESSAGES"))
+    seen = seen_by(run)[0] if path is None else path
+    # Each run has a message at least: no more of them are needed than messages.
+    told = Message.objects.filter(
+        conversation_id=run.conversation_id, run_id__in=seen[-most:]
+    )
+    recent = list(told.select_related("step").order_by("-position")[:most])
+    is_cut = len(recent) == most
+    return _from_question_on(list(reversed(recent)), run, is_cut=is_cut)
 
 
 def question_of(run: Run) -> Message | None:

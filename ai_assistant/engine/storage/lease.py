@@ -237,7 +237,7 @@ def db_id(value: UUID) -> str:
 
 def _numbered(statement: str, arguments: list[Any], run_id: UUID) -> int | None:
     """Advance the numbers of a run; return the next one, None if no row was met."""
-    if connection.vendor != "postgresql":
+    if not connection.features.can_return_columns_from_insert:  # an old SQLite
         return _next_seq(run_id) if _update(statement, arguments) else None
     with connection.cursor() as cursor:
         try:

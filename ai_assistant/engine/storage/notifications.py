@@ -1,9 +1,10 @@
 """
 Notifications, and the live text between two durable events.
 
-Both travel over the channel layer, which may lose, repeat and reorder them, or
-be away altogether: nothing here is needed for a run to be right. So sending
-never waits, never raises, and drops what it cannot get rid of.
+Those who listen in this process get both at once. To others they travel over the
+channel layer, which may lose, repeat and reorder them, or be away altogether: nothing
+here is needed for a run to be right. So sending never waits, never raises, and drops
+what it cannot get rid of.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ import contextvars
 import hashlib
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -19,12 +20,18 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 
 from ai_assistant import conf
+from ai_assistant.engine.storage.eventlog import StoredEvent
+from ai_assistant.engine.storage.listeners import (
+    has_others,
+    home,
+    listeners,
+    process_mark,
+)
 from ai_assistant.types import UserKey
 
 logger = logging.getLogger("ai_assistant")
 
 EXECUTOR_CHANNEL = "ai_assistant"  # on which `runworker` listens
-Wake = Callable[[], None]
 
 QUEUE = 1000  # messages that may wait for a slow layer
 SEND_TIMEOUT_S = 2.0
@@ -95,34 +102,47 @@ def _forget_closed() -> None:
         del _outboxes[loop]
 
 
+def send(group: str, message: dict[str, Any]) -> None:
+    """Hand a message to all who listen: here at once, elsewhere by the layer."""
+    tell_here(group, message)
+    if has_others(get_channel_layer()):
+        outbox().put(group, {**message, "from": process_mark()})
+
+
+def tell_here(group: str, message: dict[str, Any]) -> None:
+    """Hand a message to those alone who listen in this process."""
+    listeners().tell(group, message)
+    if home.loop is not None and home.is_there and not home.is_here:
+        home.loop.call_soon_threadsafe(_tell_at_home, group, message)
+
+
+def _tell_at_home(group: str, message: dict[str, Any]) -> None:
+    listeners().tell(group, message)
+
+
 def ring(group: str, run_id: UUID) -> None:
     """Notify the followers of the conversation that rows have changed."""
-    outbox().put(group, {"type": "aia.wake", "run": str(run_id)})
+    send(group, {"type": "aia.wake", "run": str(run_id)})
+
+
+def tell(
+    group: str, run_id: UUID, events: Sequence[StoredEvent], **beside: Any
+) -> None:
+    """
+    Notify the followers that rows have changed, which `events` have just said.
+
+    Those of this process get the events themselves, with what is `beside` them.
+    """
+    wake = {"type": "aia.wake", "run": str(run_id)}
+    tell_here(group, {**wake, "events": events, **beside})
+    if has_others(get_channel_layer()):
+        outbox().put(group, {**wake, "from": process_mark()})
 
 
 def ring_executors() -> None:
     """Notify `runworker` processes that a run is queued."""
     if conf.get("EXECUTOR") == "worker":
         outbox().put(EXECUTOR_CHANNEL, {"type": "aia.queued"}, group=False)
-
-
-class Home:
-    """The event loop of this process, if it has one that stays."""
-
-    def __init__(self) -> None:
-        self.loop: asyncio.AbstractEventLoop | None = None
-        self.wake: Wake = lambda: None
-
-    @property
-    def is_there(self) -> bool:
-        return self.loop is not None and self.loop.is_running()
-
-    def ring(self, group: str, run_id: UUID) -> None:
-        ring(group, run_id)
-        self.wake()
-
-
-home = Home()
 
 
 def ring_from_thread(group: str, run_id: UUID) -> None:
@@ -132,12 +152,17 @@ def ring_from_thread(group: str, run_id: UUID) -> None:
     The in-memory layer is not thread-safe: in a server, the event loop sends.
     """
     if home.loop is not None and home.is_there:
-        home.loop.call_soon_threadsafe(home.ring, group, run_id)
+        home.loop.call_soon_threadsafe(_ring_at_home, group, run_id)
         return
     try:
         async_to_sync(_ring_now)(group, run_id)
     except Exception as error:  # noqa: BLE001 - any layer, any failure
         logger.debug("channel layer failed: %s", error)
+
+
+def _ring_at_home(group: str, run_id: UUID) -> None:
+    ring(group, run_id)
+    home.wake()
 
 
 async def _ring_now(group: str, run_id: UUID) -> None:

@@ -17,7 +17,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import ParamSpec, Self, TypeVar
@@ -33,6 +33,7 @@ from django.db import (
 )
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.storage.pool import Stage, StagedPool
 from ai_assistant.exceptions import LostLease, Refused
 from ai_assistant.request_context import as_here
 from ai_assistant.safety.audit import write_at_end
@@ -69,16 +70,28 @@ def _pool_of(threads: int, name: str) -> ThreadPoolExecutor:
     )
 
 
-_pool = _pool_of(4, "aia-db")
+def _staged_pool(threads: int, name: str) -> StagedPool:
+    waiters = threading.BoundedSemaphore(WAITERS)
+    return StagedPool(threads, name, lambda: setattr(_thread, "waiters", waiters))
+
+
+_pool: StagedPool | Executor = _staged_pool(4, "aia-db")
 _tools = ThreadPoolExecutor(max_workers=16, thread_name_prefix="aia-tool")
 # Of its own: a write must not wait behind reads that hang.
 _writes = _pool_of(4, "aia-write")
 
 
-async def in_db(work: Callable[..., T], *args: object) -> T:
+async def in_db(
+    work: Callable[..., T], *args: object, stage: Stage = Stage.FOLLOW
+) -> T:
     """Run `work(*args)` in the engine's pool and return what it returns."""
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_pool, with_connections, as_here(work), *args)
+    loop, pool = asyncio.get_running_loop(), _lane(stage)
+    return await loop.run_in_executor(pool, with_connections, as_here(work), *args)
+
+
+def _lane(stage: Stage) -> Executor:
+    # In the tests of a site the thread of the test stands in the place of the pool.
+    return _pool.lanes[stage] if isinstance(_pool, StagedPool) else _pool
 
 
 async def in_tool_thread(work: Callable[..., T], *args: object) -> T:

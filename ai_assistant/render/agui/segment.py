@@ -1,6 +1,6 @@
 """The part of a run that one stream sends: from an event on, to its end."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -27,10 +27,16 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING_FOR_PERSON, Run, RunState
 from ai_assistant.render.agui.interrupts import open_interrupts, pending_calls
 from ai_assistant.render.agui.messages import messages_of
-from ai_assistant.render.agui.translation import Translator, usage_of
+from ai_assistant.render.agui.translation import (
+    FIRST_SEQ,
+    Translator,
+    sums_of,
+    usage_of,
+)
 
 QUIET = (*WAITING_FOR_PERSON, RunState.WAITING_TASK, RunState.WAITING_BROWSER)
 LAST = ("RUN_FINISHED", "RUN_ERROR")
+PLAIN = ("RUN_STARTED", "STEP_", "TEXT_MESSAGE_", "REASONING_")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +61,7 @@ class SegmentUpdate:
     # The conversation, sent after what was dropped.
     snapshots: list[BaseEvent] = field(default_factory=list)
     last: list[BaseEvent] = field(default_factory=list)
+    is_end: bool = False  # of the run, not only of this stream
     epoch: int = 0
     is_quiet: bool = False  # nothing will happen soon
 
@@ -73,9 +80,11 @@ class Segment:
         self.translator = Translator()
         self.translator.seq = after
         self.is_over = False
+        self.has_ended = False  # the run, which the stream has sent to its end
         self.is_fresh = False  # the run has begun just now, and here
         self._is_begun = False
-        self._first_step = -1
+        self._has_read = False
+        self._first_step = -1 if after else 0
 
     def stand_at(self, position: str, events: Iterable[StoredEvent]) -> None:
         """Restore the position of a client. Raise ValueError. Asks the database."""
@@ -111,8 +120,9 @@ class Segment:
             update.alongside.setdefault(seq, []).append(progress)
         self._take_back(run, events, update)
         last = events[-1].seq if events else self.translator.seq
+        self._has_read = True
         if ended := self._ended(run, events):
-            update.last = [self._end(run, ended)]
+            update.last, update.is_end = [self._end(run, ended)], True
         elif last == run.next_seq - 1:
             update.last = self._pause(run)
         return update
@@ -193,6 +203,32 @@ class Segment:
 
     # --- on the loop ---
 
+    def heard(self, message: Mapping[str, Any]) -> SegmentUpdate | None:
+        """
+        Return what follows from events that this process has just stored.
+
+        None if the rows have to be read for it: something is missing before them,
+        or they are of a kind that is told with what other rows say.
+        """
+        known = self.translator.seq
+        if self.is_fresh and not known:
+            known = FIRST_SEQ  # which says nothing more
+        elif not self._has_read:
+            return None
+        events = [one for one in message["events"] if one.seq > known]
+        if not events:
+            return SegmentUpdate()
+        if events[0].seq != known + 1 or any(map(_needs_rows, events)):
+            return None
+        update = SegmentUpdate(events=events, epoch=events[-1].epoch)
+        if events[-1].type in LAST:
+            if self._first_step or "usage" not in message:
+                return None
+            success = RunFinishedSuccessOutcome(type="success")
+            usage = sums_of(message["usage"]) or None
+            update.last, update.is_end = [self._finished(success, usage)], True
+        return update
+
     def translate(self, update: SegmentUpdate) -> Iterator[BaseEvent]:
         """Return the events for the client."""
         self.translator.calls |= update.calls
@@ -200,7 +236,7 @@ class Segment:
         yield from self.translator.drop(update.dropped, update.snapshots)
         yield from self.translator.stored(update.events, update.alongside)
         if update.last:
-            self.is_over = True
+            self.is_over, self.has_ended = True, update.is_end
             yield from self.translator.close()
             yield from update.last
 
@@ -209,6 +245,13 @@ class Segment:
         self.is_over = True
         yield from self.translator.close()
         yield RunErrorEvent(message=message, code=code)
+
+
+def _needs_rows(event: StoredEvent) -> bool:
+    """Return whether what a client is told of an event is not all in the event."""
+    if event.type == "RUN_FINISHED":
+        return bool(event.payload["outcome"] != "success")
+    return not event.type.startswith(PLAIN)
 
 
 def _snapshot(run: Run, seq: int) -> BaseEvent:

@@ -25,8 +25,13 @@ def usage_of(run: Run, first_step: int) -> list[TokenUsage]:
     rows = UsageLedger.objects.filter(
         run=run, step_index__gte=first_step, state=UsageLedger.State.SETTLED
     )
+    return sums_of(rows.order_by("created_at"))
+
+
+def sums_of(rows: Iterable[UsageLedger]) -> list[TokenUsage]:
+    """Return the usage of these calls by model."""
     sums: dict[str, list[UsageLedger]] = {}
-    for row in rows.order_by("created_at"):
+    for row in rows:
         if row.input_tokens or row.output_tokens:  # unknown is not nothing
             sums.setdefault(row.model, []).append(row)
     return [_sum(model, calls) for model, calls in sums.items()]

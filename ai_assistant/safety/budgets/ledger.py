@@ -7,6 +7,7 @@ from django.db.models import F, Q, QuerySet
 
 from ai_assistant.models import clock
 from ai_assistant.models.clock import Now, free
+from ai_assistant.models.inserts import insert_row
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.safety.budgets.enforcement import tokens_of
@@ -45,17 +46,28 @@ def reserve(run: Run, cost: CallCost) -> UsageLedger:
     )
 
 
-def settle(run: Run, index: int, usage: Usage, *, model: str, said_chars: int) -> None:
+def ledger_row(
+    run: Run, index: int, *, model: str, profile: str = "", is_reserved: bool = True
+) -> UsageLedger:
     """
-    Record the cost of the call for step `index`.
+    Return the row of the call for step `index`; a new one, if none was reserved.
+
+    `profile` is whose model it was, if not that of the run.
+    """
+    row = (_row_of(run, index) if is_reserved else None) or UsageLedger(
+        run=run, user_id=run.user_id, step_index=index, epoch=run.epoch
+    )
+    row.profile, row.model = (profile or run.profile)[:100], model[:200]
+    return row
+
+
+def settle(row: UsageLedger, usage: Usage, *, said_chars: int) -> None:
+    """
+    Record the cost of a call.
 
     A provider that does not count leaves the estimate of the request and the
     length of the reply. Call it in the transaction that stores the reply.
     """
-    row = _row_of(run, index) or UsageLedger(
-        run=run, user_id=run.user_id, step_index=index, epoch=run.epoch
-    )
-    row.profile, row.model = run.profile[:100], model[:200]
     if usage.input_tokens or usage.output_tokens:
         row.input_tokens, row.output_tokens = usage.input_tokens, usage.output_tokens
         row.cached_tokens = usage.cached_tokens
@@ -124,5 +136,8 @@ def _close(row: UsageLedger) -> None:
     row.tokens = row.input_tokens + row.output_tokens
     row.usd = row.cost_usd or Decimal(0)
     row.state = State.SETTLED
-    row.settled_at = clock.now()
-    row.save()
+    if row._state.adding:
+        insert_row(row, {"settled_at": clock.time_sql()})
+    else:
+        row.settled_at = clock.now()
+        row.save()

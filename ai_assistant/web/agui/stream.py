@@ -6,15 +6,15 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from ag_ui.core import BaseEvent
-from channels.layers import get_channel_layer
 from django.db import Error as DatabaseFailure
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.engine.storage.listeners import listeners
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.agui.segment import Segment, SegmentUpdate
-from ai_assistant.web.realtime.follower import Follower, unless_layer_fails
+from ai_assistant.web.realtime.follower import Follower
 
 CONTENT_TYPE = "text/event-stream"
 KEEPALIVE = b": still here\n\n"
@@ -45,43 +45,21 @@ FAILED_AGAIN = 3  # reads, after which the client gets an error
 
 
 class Listener(Follower):
-    """Follows a conversation on a channel of its own."""
+    """Follows a conversation for a stream, which takes stored events as they are."""
+
+    takes_events = True
 
     def __init__(self, group: str) -> None:
         super().__init__()
         self.group = group
-        self._layer: Any = get_channel_layer()
-        self._channel = ""
-        self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to listen; continue without if the layer is down."""
-        if await unless_layer_fails(self._join):
-            self._task = asyncio.get_running_loop().create_task(self._listen())
+        """Begin to listen; with a layer that is away, to this process alone."""
+        await listeners().join(self.group, self)
 
     async def stop(self) -> None:
-        """Stop listening."""
-        if self._task is None:
-            return
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        await unless_layer_fails(
-            lambda: self._layer.group_discard(self.group, self._channel)
-        )
-
-    async def _join(self) -> None:
-        self._channel = await self._layer.new_channel()
-        await self._layer.group_add(self.group, self._channel)
-
-    async def _listen(self) -> None:
-        while True:
-            try:
-                message = await self._layer.receive(self._channel)
-            except Exception as error:  # noqa: BLE001
-                logger.debug("channel layer failed: %s", error)
-                await asyncio.sleep(float(conf.get("POLL_S")))
-            else:
-                await self.hear(message)
+        """Listen no more."""
+        await listeners().leave(self.group, self)
 
 
 class Stream:
@@ -129,9 +107,11 @@ class Stream:
             for live_frame in self.listener.take()
             if live_frame["run"] == self._run and "text" in live_frame
         ]
+        for event in self._heard():
+            yield event
         translator = self.segment.translator
         is_known = all(map(translator.knows, frames)) or self._begins_with(frames)
-        if self.listener.look or not is_known:
+        if not self.segment.is_over and (self.listener.look or not is_known):
             self.listener.look = False
             update = await self._read()
             for event in self.segment.translate(update):
@@ -140,6 +120,17 @@ class Stream:
             for live_frame in frames:
                 for event in translator.live(live_frame):
                     yield event
+
+    def _heard(self) -> Iterator[BaseEvent]:
+        """Yield what events say that were stored here, or see to it that rows are read."""
+        for message in self.listener.take_stored():
+            if message["run"] != self._run:
+                continue
+            update = None if self.listener.look else self.segment.heard(message)
+            if update is None:
+                self.listener.look = True
+                return
+            yield from self.segment.translate(update)
 
     def _begins_with(self, frames: list[dict[str, Any]]) -> bool:
         """Return whether `frames` begin a run whose rows have nothing to send yet."""

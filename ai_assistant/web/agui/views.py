@@ -18,6 +18,8 @@ from ai_assistant.engine.queries import active_run
 from ai_assistant.engine.service import go_on, note_end, send, stop, stop_left
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.eventlog import events_after
+from ai_assistant.engine.storage.listeners import has_others, listeners
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.agui.segment import ClientIds, Segment
@@ -69,8 +71,10 @@ async def _leave(user_id: UserKey, run_id: UUID, group: str) -> None:
 
 
 async def _is_watched(group: str) -> bool:
-    """Ask all followers, in every process, to answer."""
+    """Return whether anybody follows here, or answers in another process."""
     layer: Any = get_channel_layer()
+    if listeners().has(group) or not has_others(layer):
+        return listeners().has(group)
     try:
         async with asyncio.timeout(ANSWER_S):
             reply = await layer.new_channel()
@@ -187,7 +191,7 @@ BUSY_S, BUSY_STEP_S = 3.0, 0.05  # a run that is being stopped is waited for
 
 async def run_view(request: HttpRequest) -> HttpResponseBase:
     """Answer a RunAgentInput by the events of its run."""
-    caller, body, planned = await in_db(_read, request)
+    caller, body, planned = await in_db(_read, request, stage=Stage.ASK)
     if planned is None:
         planned = await _planned_later(caller, body)
     names = ClientIds(
@@ -286,10 +290,10 @@ async def _segment(planned: Start | GoOn, names: ClientIds) -> Segment:
 async def _with_receipt(
     attendance: Attendance, segment: Segment
 ) -> AsyncIterator[bytes]:
-    """Note up to which event the client has received the run, once it has all."""
+    """Note up to which event the client has received a run that will continue."""
     async for piece in attendance.frames():
         yield piece
-    if segment.is_over:
+    if segment.is_over and not segment.has_ended:
         await in_db(note_end, segment.run_id, segment.names.run, segment.translator.seq)
 
 

@@ -15,6 +15,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, refusal_of
 from ai_assistant.exceptions import Limited, Refused
 from ai_assistant.request_context import full_path
@@ -52,7 +53,8 @@ def panel_view(*, use: bool) -> Callable[[View], View]:
         async def admitted(request: HttpRequest) -> HttpResponse:
             if not conf.enabled():
                 raise Http404
-            status = await in_db(_admission, request, may_use if use else may_view)
+            allowed = may_use if use else may_view
+            status = await in_db(_admission, request, allowed, stage=Stage.ASK)
             if status == UNAUTHORIZED:
                 return _sign_in(request)
             if status == FORBIDDEN:

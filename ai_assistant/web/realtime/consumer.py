@@ -1,13 +1,14 @@
 """The panel's websocket: frames down; up only where the page stands."""
 
 import asyncio
+import contextvars
 import json
 import logging
 import time
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -17,17 +18,19 @@ from django.db import Error as DatabaseFailure
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import activate, get_supported_language_variant
 
-from ai_assistant.engine import service
 from ai_assistant.engine.queries import is_anothers
 from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.listeners import listeners
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.request_context import outliving
 from ai_assistant.safety.identity.permissions import fresh_user, may_view
 from ai_assistant.safety.identity.session import session_store
 from ai_assistant.safety.limits import TokenBucket
 from ai_assistant.types import UserKey
 from ai_assistant.web.panel.panel import bare_panel
-from ai_assistant.web.realtime.follower import Pump, unless_layer_fails
+from ai_assistant.web.realtime.follower import Pump
 
 
 def is_signed_in(session: Any, user: Any) -> bool:
@@ -85,6 +88,56 @@ NO_FRAME = (
 )
 
 
+class Guard:
+    """
+    Closes the sockets of an event loop whose session or permission has gone.
+
+    In one look for all: many tabs of a person have the same session.
+    """
+
+    def __init__(self) -> None:
+        self._sockets: dict[PanelConsumer, None] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, socket: "PanelConsumer") -> None:
+        """Look after a socket."""
+        self._sockets[socket] = None
+        if self._task is None:
+            loop = asyncio.get_running_loop()
+            self._task = loop.create_task(self._run(), context=contextvars.Context())
+
+    def remove(self, socket: "PanelConsumer") -> None:
+        """Look after it no more."""
+        self._sockets.pop(socket, None)
+        if not self._sockets and self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(CHECK_S)
+            sockets = {_who(socket): socket.scope for socket in self._sockets}
+            try:
+                codes = await in_db(_close_codes, sockets, stage=Stage.BESIDE)
+            except DatabaseFailure:
+                continue  # nothing can be read or done meanwhile
+            for socket in [*self._sockets]:
+                if code := codes.get(_who(socket)):
+                    self._close(socket, code)
+
+    def _close(self, socket: "PanelConsumer", code: int) -> None:
+        self._sockets.pop(socket, None)
+        outliving(socket.close(code))
+
+
+_guards: WeakKeyDictionary[asyncio.AbstractEventLoop, Guard] = WeakKeyDictionary()
+
+
+def guard() -> Guard:
+    """Return the guard of the running event loop."""
+    return _guards.setdefault(asyncio.get_running_loop(), Guard())
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hello:
     """The first frame of a page: its conversation, and the last event that it shows."""
@@ -100,9 +153,11 @@ class Hello:
 class PanelConsumer(AsyncWebsocketConsumer):
     """One tab. It may be cut at any moment; nothing is lost by that."""
 
+    channel_layer_alias = "ai_assistant.none"  # it hears of all by its listeners
+
     async def dispatch(self, message: dict[str, Any]) -> None:
         """
-        Handle one message of the page or of the channel layer.
+        Handle one message of the page.
 
         Unlike Channels, do not close old database connections first: the consumer has
         none, and a hop to a thread for each piece of text is expensive.
@@ -114,7 +169,6 @@ class PanelConsumer(AsyncWebsocketConsumer):
         self.pump: Pump | None = None
         self.group = ""
         self.bad_frames = 0
-        self.guard: asyncio.Task[None] | None = None
         self.is_closed = False
         user: Any = self.scope["user"]
         self.rate = FrameRate(user.pk)
@@ -124,13 +178,12 @@ class PanelConsumer(AsyncWebsocketConsumer):
         elif code := await in_db(_refusal, user):
             await self.close(code)
         else:
-            self.guard = asyncio.get_running_loop().create_task(self._guard())
+            guard().add(self)
 
     async def disconnect(self, code: int) -> None:
         """Let go of everything. A run never ends by this."""
         self.is_closed = True
-        if self.guard is not None:
-            self.guard.cancel()
+        guard().remove(self)
         await self._leave()
 
     async def close(self, code: int | None = None, reason: str | None = None) -> None:
@@ -190,7 +243,8 @@ class PanelConsumer(AsyncWebsocketConsumer):
             await self.close(FORBIDDEN)
             return
         await self._leave()
-        await self._listen(notifications.group_name(user.pk, hello.conversation_id))
+        self.group = notifications.group_name(user.pk, hello.conversation_id)
+        await listeners().join(self.group, self)
         panel = await in_db(bare_panel, user, hello.path)
         panel.page.opened = hello.opened
         if self.is_closed:  # meanwhile, by the guard
@@ -201,22 +255,13 @@ class PanelConsumer(AsyncWebsocketConsumer):
         self.pump = Pump(projection, self._down, self._give_up)
         self.pump.start(hello.run_id, hello.seq)
 
-    async def _listen(self, group: str) -> None:
-        """Ask the layer for news. Without it the page is late, never wrong."""
-        self.group = group
-        await unless_layer_fails(
-            lambda: self.channel_layer.group_add(group, self.channel_name)
-        )
-
     async def _leave(self) -> None:
         pump, self.pump = self.pump, None
         if pump is not None:
             await pump.stop()
         group, self.group = self.group, ""
         if group:
-            await unless_layer_fails(
-                lambda: self.channel_layer.group_discard(group, self.channel_name)
-            )
+            await listeners().leave(group, self)
 
     def _give_up(self) -> None:
         """Close the socket, so that the page reconnects and reads the rows again."""
@@ -226,33 +271,10 @@ class PanelConsumer(AsyncWebsocketConsumer):
     async def _down(self, frame: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(frame, ensure_ascii=False))
 
-    async def _guard(self) -> None:
-        """Close the socket when the session or the permission has gone."""
-        while True:
-            await asyncio.sleep(CHECK_S)
-            try:
-                code = await in_db(_close_code, self.scope)
-            except DatabaseFailure:
-                continue  # nothing can be read or done meanwhile
-            if code:
-                await self.close(code)
-                return
-
-    # --- from the channel layer ---
-
-    async def aia_wake(self, message: dict[str, Any]) -> None:
-        """Rows have changed."""
+    def hear(self, message: dict[str, Any]) -> None:
+        """Take what is said to all who look on at the conversation."""
         if self.pump is not None:
-            await self.pump.follower.hear(message)
-        else:
-            service.wake()
-
-    async def aia_roll_call(self, message: dict[str, Any]) -> None:
-        """Somebody asks who looks on."""
-        if self.pump is not None:
-            await self.pump.follower.hear(message)
-
-    aia_live = aia_roll_call  # text has grown
+            self.pump.follower.hear(message)
 
 
 def _hello_of(said: dict[str, Any]) -> Hello:
@@ -279,6 +301,16 @@ def _is_too_large(text: str) -> bool:
     if len(text) > MAX_FRAME_BYTES:
         return True
     return len(text.encode("utf-8", "surrogatepass")) > MAX_FRAME_BYTES
+
+
+def _who(socket: "PanelConsumer") -> tuple[Any, str]:
+    """Return the user and the session of a socket."""
+    user: Any = socket.scope["user"]
+    return user.pk, str(socket.scope["session"].session_key)
+
+
+def _close_codes(scopes: dict[tuple[Any, str], Any]) -> dict[tuple[Any, str], int]:
+    return {who: _close_code(scope) for who, scope in scopes.items()}
 
 
 def _close_code(scope: dict[str, Any]) -> int:

@@ -3,14 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
-from channels.layers import get_channel_layer
 from django.db import Error as DatabaseFailure
 
 from ai_assistant import conf
-from ai_assistant.engine import service
 from ai_assistant.engine.lifecycle.writer import Pace
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.live.projection import Projection
@@ -18,7 +17,6 @@ from ai_assistant.render.html.live.projection import Projection
 logger = logging.getLogger("ai_assistant")
 
 MAX_LIVE = 500  # frames that may wait; what was dropped is in the rows
-LAYER_TIMEOUT_S = 2.0
 
 
 class Follower:
@@ -29,10 +27,14 @@ class Follower:
     the rows in any case.
     """
 
+    takes_events = False  # instead of a look at the rows
+
     def __init__(self) -> None:
         self.look = True
         self._live: list[dict[str, Any]] = []
+        self._stored: list[dict[str, Any]] = []
         self._news = asyncio.Event()
+        self._begun = asyncio.Event()  # a text, of which nothing is shown yet
 
     @property
     def has_live(self) -> bool:
@@ -44,25 +46,32 @@ class Follower:
         self.look = True
         self._news.set()
 
-    async def hear(self, message: dict[str, Any]) -> None:
-        """Take a message of the layer: live text, a roll call, or that rows changed."""
-        if message["type"] == "aia.live":
-            if len(self._live) < MAX_LIVE:
-                self._live.append(message)
+    def hear(self, message: dict[str, Any]) -> None:
+        """Take a message: live text, or that rows have changed."""
+        kind, has_room = message["type"], len(self._live) < MAX_LIVE
+        if kind == "aia.live" and has_room:
+            self._live.append(message)
+            if message.get("offset") == 0:
+                self._begun.set()
             self._news.set()
-        elif message["type"] == "aia.roll_call":
-            # A run without followers may be stopped.
-            layer: Any = get_channel_layer()
-            here = {"type": "aia.here"}
-            await unless_layer_fails(lambda: layer.send(message["reply"], here))
-        else:
-            service.wake()  # another process may have queued the run
+        elif kind == "aia.live":
+            self._news.set()
+        elif self.takes_events and message.get("events"):
+            self._stored.append(message)
+            self._news.set()
+        elif kind == "aia.wake":
             self.wake()
 
     def take(self) -> list[dict[str, Any]]:
         """Hand out the live text that has come."""
+        self._begun.clear()
         frames, self._live = self._live, []
         return frames
+
+    def take_stored(self) -> list[dict[str, Any]]:
+        """Hand out what has come with events that were stored in this process."""
+        stored, self._stored = self._stored, []
+        return stored
 
     async def wait(self, poll_s: float) -> None:
         """Wait for news; after `poll_s` seconds without any, the rows must be read."""
@@ -73,16 +82,11 @@ class Follower:
             self.look = True
         self._news.clear()
 
-
-async def unless_layer_fails(ask: Callable[[], Awaitable[Any]]) -> bool:
-    """Ask something of the layer; False if it fails. That makes a page late, not wrong."""
-    try:
-        async with asyncio.timeout(LAYER_TIMEOUT_S):
-            await ask()
-    except Exception as error:  # noqa: BLE001 - any layer, any failure
-        logger.debug("channel layer failed: %s", error)
-        return False
-    return True
+    async def pause(self, seconds: float) -> None:
+        """Wait so long, or until a text begins: its first piece waits for nothing."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._begun.wait()
 
 
 TICK_S = 0.1  # between two frames of growing text
@@ -146,7 +150,7 @@ class Pump:
     async def _sleep_until(self, due: float) -> None:
         loop = asyncio.get_running_loop()
         if (left_s := due - loop.time()) > 0:
-            await asyncio.sleep(left_s)
+            await self.follower.pause(left_s)
             self._pace.came(loop.time() - due)
 
     async def _attach(self, run_id: UUID | None, seq: int) -> None:

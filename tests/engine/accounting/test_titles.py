@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from ai_assistant import conf
 from ai_assistant.engine.accounting import titles
 from ai_assistant.engine.accounting.titles import (
     TITLE_CHARS,
@@ -45,6 +46,21 @@ class TestTitle:
         run = play(QUESTION)
 
         assert title(run) == "Open orders of March"
+
+    def test_by_a_profile_of_its_own(self, play, script, options):
+        smaller = ScriptedProvider()
+        smaller.add("Open orders")
+        path = "ai_assistant.testing.ScriptedProvider"
+        own = {"PROVIDER": path, "MODEL": "small", "SCRIPT": smaller}
+        default = conf.get("PROFILES")["default"]
+        options(PROFILES={"default": default, "small": own}, TITLE_PROFILE="small")
+        script.add("Twelve are.")
+
+        assert title(play(QUESTION)) == "Open orders"
+
+        called = UsageLedger.objects.order_by("step_index")
+        assert [row.profile for row in called] == ["default", "small"]
+        assert [row.model for row in called] == ["scripted", "small"]
 
     def test_asks_with_a_prompt_of_its_own(self, play, script):
         script.add("Twelve are.", "Orders")

@@ -31,6 +31,7 @@ from ai_assistant.engine.storage.lease import (
     pass_by_state,
     this_process,
 )
+from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, unit
 from ai_assistant.events import TextContent
 from ai_assistant.exceptions import Refused
@@ -75,14 +76,16 @@ def shown():
 def _no_connection_is_left():
     """The test database can be removed only when nobody uses it."""
     yield
-    for pool in (units._pool, units._writes, units._tools):
-        together = threading.Barrier(pool._max_workers)
+    lane = units._pool.lanes[Stage.FINISH]
+    pools = [(one, one._max_workers) for one in (units._writes, units._tools)]
+    for pool, threads in [(lane, units._pool.most), *pools]:
+        together = threading.Barrier(threads)
 
         def close(together=together):
             together.wait(30)
             connections.close_all()
 
-        for closed in [pool.submit(close) for _ in range(pool._max_workers)]:
+        for closed in [pool.submit(close) for _ in range(threads)]:
             closed.result()
 
 
@@ -297,8 +300,9 @@ class TestHolder:
         with locked(Run.objects.get(pk=own.run_id)):
             found = flush._store([(own, facts), (other, facts)])
 
-        assert found == [flush.LOCKED, flush.STORED]
-        assert flush._store([(own, facts)]) == [flush.STORED]
+        assert [one.end for one in found] == [flush.LOCKED, flush.STORED]
+        (landed,) = flush._store([(own, facts)])
+        assert landed.end == flush.STORED
 
 
 @of_postgres
@@ -476,6 +480,7 @@ def test_on_postgres(postgres_server):
     ran = subprocess.run(
         python(
             *("-m", "pytest", "-q", "-p", "no:cacheprovider", __file__),
+            *("tests/models/test_inserts.py", "tests/engine/intake/test_lookup.py"),
             *("-k", "not test_on_postgres"),
         ),
         cwd=ROOT,

@@ -6,7 +6,7 @@ import uuid
 import pytest
 from channels.layers import channel_layers
 
-from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage import listeners, notifications
 
 RUN = uuid.UUID(int=1)
 
@@ -41,7 +41,8 @@ def layer(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def nobody_at_home(monkeypatch):
-    monkeypatch.setattr(notifications, "home", notifications.Home())
+    monkeypatch.setattr(notifications.home, "loop", None)
+    monkeypatch.setattr(notifications.home, "wake", lambda: None)
 
 
 async def emptied():
@@ -79,7 +80,9 @@ class TestRing:
         notifications.ring("g", RUN)
         await emptied()
 
-        assert own.got == [("g", {"type": "aia.wake", "run": str(RUN)})]
+        mark = listeners.process_mark()
+        wake = {"type": "aia.wake", "run": str(RUN), "from": mark}
+        assert own.got == [("g", wake)]
 
     async def test_keeps_the_order(self, layer):
         own = layer("keeps")

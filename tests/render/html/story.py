@@ -8,8 +8,8 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from ai_assistant.engine.execution.reply import store_reply
 from ai_assistant.engine.execution.resume import judge_interrupted, load_plan
+from ai_assistant.engine.execution.steps import StepReply, store_reply
 from ai_assistant.engine.intake.submission import Submission, accept
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.base import Answer, wait_state
@@ -289,7 +289,8 @@ class Story:
             usage=Usage(),
             reasoning_s=7.4,
         )
-        self._commit(lambda: store_reply(self.run.pk, index, reply, "scripted"))
+        own = StepReply(index=index, reply=reply, model="scripted")
+        self._commit(lambda: store_reply(self.run.pk, own))
         self._next_step_if_done()
 
     def _next_step_if_done(self) -> None:

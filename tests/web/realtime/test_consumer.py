@@ -7,12 +7,12 @@ from channels.layers import get_channel_layer
 from django.contrib.sessions.models import Session
 from django.db import OperationalError
 
-from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage import listeners, notifications
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models import Run
 from ai_assistant.models.run import RunState
 from ai_assistant.render.html.live.projection import Projection
-from ai_assistant.web.realtime import consumer, follower
+from ai_assistant.web.realtime import consumer
 from tests.web.conftest import ask
 from tests.web.sockets import Socket
 from tests.web.test_routing import cookies_of
@@ -310,6 +310,27 @@ class TestGuard:
 
         assert await socket.code() == 4401
 
+    async def test_looks_once_for_all_tabs_of_a_session(self, signed_in, monkeypatch):
+        first = await signed_in()
+        cookies = dict(first.scope["headers"])[b"cookie"]
+        second = Socket(cookies)
+        assert await second.open()
+        rounds = []
+        look = consumer._close_codes
+
+        def counted(scopes):
+            rounds.append(len(scopes))
+            return look(scopes)
+
+        monkeypatch.setattr(consumer, "_close_codes", counted)
+        while len(rounds) < 2:
+            await asyncio.sleep(0.01)
+        await in_db(Session.objects.all().delete)
+
+        assert [await first.code(), await second.code()] == [4401, 4401]
+        assert set(rounds) == {1}
+        await second.disconnect()
+
     async def test_session_signed_with_the_former_key_is_good(
         self, signed_in, settings, people
     ):
@@ -344,7 +365,7 @@ class TestLayer:
 
     @pytest.fixture(autouse=True)
     def impatient(self, settings, monkeypatch):
-        monkeypatch.setattr(follower, "LAYER_TIMEOUT_S", 0.02)
+        monkeypatch.setattr(listeners, "JOIN_TIMEOUT_S", 0.02)
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "POLL_S": 0.02}
 
     @pytest.mark.parametrize("layers", [DEAF, {}])

@@ -31,7 +31,7 @@ async def test_many_pieces_of_text_come_in_few_frames(people, monkeypatch):
         await in_db(story.say, piece)
 
     for frame in story.frames:
-        await flow.follower.hear({**frame, "type": "aia.live"})
+        flow.follower.hear({**frame, "type": "aia.live"})
         await asyncio.sleep(0)
 
     frames = 0

@@ -8,7 +8,7 @@ import pytest
 
 from ai_assistant.engine.execution import executor as module
 from ai_assistant.engine.execution.executor import executor
-from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.listeners import home
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models.run import FINAL, Run
 from ai_assistant.types import TextDelta
@@ -18,7 +18,8 @@ from ai_assistant.types import TextDelta
 def own(monkeypatch):
     """Give each test an executor of its own."""
     monkeypatch.setattr(module, "_executors", {})
-    monkeypatch.setattr(notifications, "home", notifications.Home())
+    monkeypatch.setattr(home, "loop", None)
+    monkeypatch.setattr(home, "wake", lambda: None)
 
 
 @asynccontextmanager

@@ -9,8 +9,10 @@ from django.db import DatabaseError
 from ai_assistant.engine import service
 from ai_assistant.engine.execution import executor as module
 from ai_assistant.engine.execution.executor import Executor, executor
+from ai_assistant.engine.execution.runner import Outcome, execute
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.lifecycle.stop import stop
+from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
@@ -167,7 +169,7 @@ class TestWatch:
         asyncio.run(scenario())
 
     def test_dropped_run_is_logged(self, submission, monkeypatch, caplog):
-        async def broken(_hold, _flusher):
+        async def broken(*_run):
             raise DatabaseError("away")
 
         monkeypatch.setattr(module, "execute", broken)
@@ -252,3 +254,48 @@ class TestExecutorOfTheProcess:
         monkeypatch.setattr(module.os, "getpid", lambda: -1)
 
         assert executor() is not first
+
+
+class TestEnd:
+    """Who waits for the end of a run, or for its room, is looked for; else nobody is."""
+
+    @pytest.mark.parametrize(
+        ("outcome", "room", "looks"),
+        [
+            (Outcome.LAST, 50, False),
+            (Outcome.LAST, 1, True),
+            (Outcome.SUCCEEDED, 50, True),
+            (Outcome.OTHER, 50, True),
+        ],
+    )
+    def test_wakes_the_watch_only_for_somebody(
+        self, submission, monkeypatch, options, outcome, room, looks
+    ):
+        async def ended(*_run):
+            return outcome
+
+        monkeypatch.setattr(module, "execute", ended)
+        options(LIMITS={"RUNS_PER_PROCESS": room})
+        hold = accept(submission(), owner=this_process()).hold
+
+        async def scenario():
+            own = executor()
+            own.launch(hold)
+            while own._tasks:
+                await asyncio.sleep(0)
+            return own._wake.is_set()
+
+        assert asyncio.run(scenario()) is looks
+
+    @pytest.mark.parametrize("waits", [False, True])
+    def test_message_that_waits_is_seen_in_the_transaction_of_the_end(
+        self, submission, script, waits
+    ):
+        script.add("Yes.")
+        accepted = accept(submission(), owner=this_process())
+        if waits:
+            accept(submission(conversation_id=accepted.conversation_id))
+
+        outcome = asyncio.run(execute(accepted.hold, Flusher()))
+
+        assert outcome == (Outcome.SUCCEEDED if waits else Outcome.LAST)

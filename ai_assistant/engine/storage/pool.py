@@ -1,0 +1,93 @@
+"""A pool of threads that does later stages of a run before earlier ones."""
+
+import heapq
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from enum import Enum
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Stage(Enum):
+    """
+    How far a piece of work stands back, in seconds: finish first, then begin.
+
+    Of many answers at once some end then, instead of all crawling along. Since it is
+    a time, nothing waits for ever.
+    """
+
+    FINISH = 0.0  # what is said, and the end
+    FOLLOW = 0.1  # what a run under way needs, and who looks on
+    LOAD = 0.4  # a run that was accepted
+    ACCEPT = 0.6  # a message
+    ASK = 1.0  # a request: who calls, and for what
+    BESIDE = 2.0  # what nobody waits for
+
+
+class StagedPool:
+    """At most so many threads, and what waits for them. `begin` is done in each."""
+
+    def __init__(self, threads: int, name: str, begin: Callable[[], object]) -> None:
+        self.most = threads
+        self._name = name
+        self._begin = begin
+        self._waiting: list[tuple[float, int, Future[Any], Callable[[], Any]]] = []
+        self._numbers = itertools.count()  # in the same moment the first comes first
+        self._changed = threading.Condition()
+        self._threads = self._idle = 0
+        self.lanes = {stage: _Lane(self, stage) for stage in Stage}
+
+    def submit(self, stage: Stage, work: Callable[[], T]) -> "Future[T]":
+        """Have `work` done in a thread."""
+        future: Future[T] = Future()
+        due = time.monotonic() + stage.value
+        with self._changed:
+            heapq.heappush(self._waiting, (due, next(self._numbers), future, work))
+            if len(self._waiting) > self._idle and self._threads < self.most:
+                self._threads += 1
+                name = f"{self._name}_{self._threads}"
+                threading.Thread(target=self._run, name=name, daemon=True).start()
+            self._changed.notify()
+        return future
+
+    def _run(self) -> None:
+        self._begin()
+        while True:
+            self._do(*self._next())
+
+    def _next(self) -> tuple[Future[Any], Callable[[], Any]]:
+        with self._changed:
+            self._idle += 1
+            while not self._waiting:
+                self._changed.wait()
+            self._idle -= 1
+            _due, _number, future, work = heapq.heappop(self._waiting)
+            return future, work
+
+    @staticmethod
+    def _do(future: Future[Any], work: Callable[[], Any]) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 - whoever waits for it raises it
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+
+class _Lane(Executor):
+    """The pool for one stage, as an event loop takes it."""
+
+    def __init__(self, pool: StagedPool, stage: Stage) -> None:
+        self._pool = pool
+        self._stage = stage
+
+    def submit(
+        self, work: Callable[..., T], /, *args: Any, **kwargs: Any
+    ) -> "Future[T]":
+        return self._pool.submit(self._stage, lambda: work(*args, **kwargs))
