@@ -15,12 +15,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import (
-    NoReverseMatch,
-    get_script_prefix,
-    reverse,
-    set_script_prefix,
-)
+from django.urls import NoReverseMatch, get_script_prefix, reverse, set_script_prefix
 
 from ai_assistant import conf
 

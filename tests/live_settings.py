@@ -13,12 +13,7 @@ import os
 from ai_assistant import conf
 from ai_assistant.engine.storage.listeners import Listeners
 from project.settings import *  # noqa: F403 - a settings module is its names
-from project.settings import (
-    AI_ASSISTANT,
-    CHANNEL_LAYERS,
-    INSTALLED_APPS,
-    MIDDLEWARE,
-)
+from project.settings import AI_ASSISTANT, CHANNEL_LAYERS, INSTALLED_APPS, MIDDLEWARE
 
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 # Without "daphne", which makes an event loop when it is imported: it is started as a

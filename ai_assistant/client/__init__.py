@@ -4,12 +4,7 @@ A client of a site's assistant, for programs: `pip install 'ai-assistant[client]
 It needs no settings of Django, and knows nothing of the rest of this package.
 """
 
-from ai_assistant.client.client import (
-    Assistant,
-    AssistantProblem,
-    NotInTime,
-    Run,
-)
+from ai_assistant.client.client import Assistant, AssistantProblem, NotInTime, Run
 from ai_assistant.client.values import (
     Call,
     Change,

@@ -9,16 +9,7 @@ from django.core.files.storage import default_storage
 from django.db import connection
 from django.db.models import F
 
-from tests.gallery.models import (
-    Artist,
-    Loan,
-    Museum,
-    Note,
-    Painting,
-    Show,
-    Style,
-    Work,
-)
+from tests.gallery.models import Artist, Loan, Museum, Note, Painting, Show, Style, Work
 
 
 def hang() -> None:

@@ -11,12 +11,7 @@ from django.contrib.auth.models import Group, Permission
 from django.contrib.sessions.models import Session
 from django.core.exceptions import PermissionDenied
 
-from ai_assistant.context.opened import (
-    _value,
-    admin_summary,
-    may_open,
-    opened_object,
-)
+from ai_assistant.context.opened import _value, admin_summary, may_open, opened_object
 from ai_assistant.context.page import find_page
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, is_sensitive_model
 from ai_assistant.text.unicode import short_value

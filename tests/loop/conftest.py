@@ -5,13 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ai_assistant.engine.loop import (
-    CallOutcome,
-    Limits,
-    LoopItem,
-    LoopState,
-    run_loop,
-)
+from ai_assistant.engine.loop import CallOutcome, Limits, LoopItem, LoopState, run_loop
 from ai_assistant.testing import ScriptedProvider
 from ai_assistant.types import ModelChunk, ModelRequest, Provider
 

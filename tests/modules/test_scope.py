@@ -9,11 +9,7 @@ import ai_assistant
 from ai_assistant import ContextModule, conf
 from ai_assistant.context.page import page_info
 from ai_assistant.engine.calls.availability import told_tools, tools_of
-from ai_assistant.engine.lifecycle.scope import (
-    RunScope,
-    kept_of,
-    module_prompt,
-)
+from ai_assistant.engine.lifecycle.scope import RunScope, kept_of, module_prompt
 from ai_assistant.models.run import Run
 from ai_assistant.modules.resolve import module_for
 from ai_assistant.registry import registry

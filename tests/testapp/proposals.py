@@ -6,12 +6,7 @@ from django.db import connection
 
 import ai_assistant
 from ai_assistant import RunContext
-from ai_assistant.changes.values import (
-    Changes,
-    FieldChange,
-    ObjectChange,
-    Related,
-)
+from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, Related
 from tests.testapp.models import Effect
 
 SECTION = "questionnaires.section"

@@ -8,12 +8,7 @@ from django import forms
 from django.contrib.auth.models import Group
 from django.utils.safestring import mark_safe
 
-from ai_assistant.changes.values import (
-    Changes,
-    FieldChange,
-    ObjectChange,
-    Related,
-)
+from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, Related
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.diffs.differences import difference_entry
 from ai_assistant.render.html.transcript.stale import StaleBar

@@ -30,13 +30,7 @@ from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.arguments import arguments_digest
 from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.tools.result import REFUSALS, from_value, rate_limited
-from ai_assistant.types import (
-    EFFECTS,
-    WRITING,
-    RunContext,
-    ToolDefinition,
-    ToolResult,
-)
+from ai_assistant.types import EFFECTS, WRITING, RunContext, ToolDefinition, ToolResult
 
 if TYPE_CHECKING:
     from ai_assistant.engine.calls.attempt import Attempt

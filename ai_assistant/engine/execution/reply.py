@@ -16,10 +16,7 @@ from ai_assistant.engine.lifecycle.scope import RunScope, module_prompt
 from ai_assistant.engine.storage.branches import has_changed_rows, seen_by
 from ai_assistant.engine.storage.history import chat_messages
 from ai_assistant.engine.storage.units import in_db
-from ai_assistant.exceptions import (
-    ImproperlyConfiguredAssistant,
-    ModelError,
-)
+from ai_assistant.exceptions import ImproperlyConfiguredAssistant, ModelError
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
 from ai_assistant.prompts.system import system_prompt, wish_text
@@ -29,12 +26,7 @@ from ai_assistant.providers.retry import with_retries, with_timeouts
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction.redact import redact, redact_values_json
 from ai_assistant.tools.manifest import tool_versions
-from ai_assistant.types import (
-    ModelChunk,
-    ModelRequest,
-    Provider,
-    ReplyEnd,
-)
+from ai_assistant.types import ModelChunk, ModelRequest, Provider, ReplyEnd
 
 # Errors before the first word, after which the provider may still want money.
 MAX_RETRY_DELAY_S = 20.0  # a longer wait ends the run instead

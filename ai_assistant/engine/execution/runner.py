@@ -32,13 +32,7 @@ from ai_assistant.engine.lifecycle.finish import (
 )
 from ai_assistant.engine.lifecycle.object_lock import take, target_of, wants_lock
 from ai_assistant.engine.lifecycle.writer import Closing, Flusher, RunWriter
-from ai_assistant.engine.loop import (
-    CallDraft,
-    Finished,
-    LoopItem,
-    Waiting,
-    run_loop,
-)
+from ai_assistant.engine.loop import CallDraft, Finished, LoopItem, Waiting, run_loop
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.lease import Hold
 from ai_assistant.engine.storage.pool import Stage

@@ -6,27 +6,16 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.calls.availability import (
-    Offer,
-    not_here,
-    use_one_of,
-)
+from ai_assistant.engine.calls.availability import Offer, not_here, use_one_of
 from ai_assistant.engine.calls.provenance import consent, granted, is_granted
 from ai_assistant.engine.calls.versions import remember
 from ai_assistant.engine.interrupts.approval import APPROVAL
 from ai_assistant.engine.interrupts.results import record_result, tool_of
 from ai_assistant.engine.interrupts.task import TASK
-from ai_assistant.engine.lifecycle.finish import (
-    SUCCEEDED,
-    finish,
-    look_at_end,
-    succeed,
-)
+from ai_assistant.engine.lifecycle.finish import SUCCEEDED, finish, look_at_end, succeed
 from ai_assistant.engine.lifecycle.steering import told_along
 from ai_assistant.events import CallArguments, CallEnd, CallResult, CallStart, Event
-from ai_assistant.exceptions import (
-    ModelRetry,
-)
+from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message, QueuedMessage
 from ai_assistant.models.inserts import insert_row

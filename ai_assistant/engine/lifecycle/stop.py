@@ -25,13 +25,7 @@ from ai_assistant.events import Custom
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models import clock
 from ai_assistant.models.clock import free
-from ai_assistant.models.run import (
-    UNATTENDED,
-    UNFINISHED,
-    Run,
-    RunState,
-    StopRequest,
-)
+from ai_assistant.models.run import UNATTENDED, UNFINISHED, Run, RunState, StopRequest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,12 +10,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.exceptions import Limited
 from ai_assistant.models import clock
 from ai_assistant.models.usage import Budget
-from ai_assistant.safety.budgets.budgets import (
-    Amount,
-    Spender,
-    used_amount,
-    window,
-)
+from ai_assistant.safety.budgets.budgets import Amount, Spender, used_amount, window
 from ai_assistant.safety.budgets.texts import too_large, too_small, used_up
 from ai_assistant.types import ModelRequest
 

@@ -3,11 +3,7 @@
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ag_ui.core import (
-    BaseEvent,
-    MessagesSnapshotEvent,
-    StateSnapshotEvent,
-)
+from ag_ui.core import BaseEvent, MessagesSnapshotEvent, StateSnapshotEvent
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.queries import active_run, conversations, is_anothers

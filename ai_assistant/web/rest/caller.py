@@ -27,11 +27,7 @@ from ai_assistant.web.rest.base import (
     user_key,
 )
 from ai_assistant.web.rest.routes import api_reverse
-from ai_assistant.web.rest.serializers import (
-    Money,
-    ReadModelSerializer,
-    ReadSerializer,
-)
+from ai_assistant.web.rest.serializers import Money, ReadModelSerializer, ReadSerializer
 
 
 class ToolSerializer(ReadSerializer):

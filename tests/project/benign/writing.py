@@ -5,11 +5,7 @@ from datetime import date
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 
-from project.questionnaires.models import (
-    Question,
-    Questionnaire,
-    Schedule,
-)
+from project.questionnaires.models import Question, Questionnaire, Schedule
 from project.wiki.models import Page
 from tests.project.benign.player import Script, Task, said, use
 

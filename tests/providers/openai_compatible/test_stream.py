@@ -18,13 +18,7 @@ from ai_assistant.providers.openai_compatible.stream import (
     read_usage,
 )
 from ai_assistant.providers.stream import ReplyBuilder
-from ai_assistant.types import (
-    ReasoningDelta,
-    ReplyEnd,
-    TextDelta,
-    ToolCallDelta,
-    Usage,
-)
+from ai_assistant.types import ReasoningDelta, ReplyEnd, TextDelta, ToolCallDelta, Usage
 
 NAMES = (
     *("choices", "delta", "message", "content", "refusal", "reasoning", "tool_calls"),

@@ -4,16 +4,7 @@ from types import SimpleNamespace
 import pytest
 from django.contrib.auth import get_user_model
 
-from tests.library.models import (
-    Author,
-    Book,
-    Copy,
-    Diary,
-    Publisher,
-    Shelf,
-    Tag,
-    Vault,
-)
+from tests.library.models import Author, Book, Copy, Diary, Publisher, Shelf, Tag, Vault
 from tests.tools.data.reading import staff
 from tests.tools.data.writing import make_stock
 

@@ -20,11 +20,7 @@ from ai_assistant.tools.data.access.model_admin import (
     find_object,
     is_closed_on,
 )
-from ai_assistant.tools.data.access.values import (
-    object_text,
-    value_of,
-    with_related,
-)
+from ai_assistant.tools.data.access.values import object_text, value_of, with_related
 from ai_assistant.tools.data.access.visibility import (
     admin_fields,
     inline_fields,

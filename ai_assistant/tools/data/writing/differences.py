@@ -13,11 +13,7 @@ from ai_assistant.changes.display import plain_text
 from ai_assistant.changes.values import SHOWN, ChangeKind, FieldChange, ObjectChange
 from ai_assistant.changes.verify.auto_fields import is_drawn
 from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_field
-from ai_assistant.tools.data.access.values import (
-    names_of,
-    object_name,
-    shown_value,
-)
+from ai_assistant.tools.data.access.values import names_of, object_name, shown_value
 from ai_assistant.tools.data.writing.posting import is_secret
 from ai_assistant.tools.data.writing.submission import FormSubmission
 

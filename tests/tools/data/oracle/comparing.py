@@ -10,14 +10,7 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from ai_assistant.tools.data.access import model_admin
-from tests.tools.data.oracle.page import (
-    NEW,
-    RealPage,
-    Tools,
-    pieces_of,
-    row,
-    trial,
-)
+from tests.tools.data.oracle.page import NEW, RealPage, Tools, pieces_of, row, trial
 from tests.tools.data.oracle.variants import VARIANTS
 from tests.warehouse.models import Piece, Supplier, Thing
 
