@@ -126,10 +126,10 @@ class Site:
         await client.wait(END_S)
         return b"".join(pieces)
 
-    async def by_agui(self, thread: str = "") -> bytes:
-        message = {"id": str(uuid4()), "role": "user", "content": "Hello"}
+    async def by_agui(self, text: str = "Hello") -> bytes:
+        message = {"id": str(uuid4()), "role": "user", "content": text}
         said = {
-            "threadId": thread or str(uuid4()),
+            "threadId": str(uuid4()),
             "runId": str(uuid4()),
             "protocolVersion": "1.0",
             "messages": [message],
@@ -139,8 +139,8 @@ class Site:
             "/assistant/agui/", body, content_type=b"application/json"
         )
 
-    async def by_panel(self, conversation: str = "") -> None:
-        body = f"text=Hello&key={uuid4().hex}&conversation={conversation or uuid4()}"
+    async def by_panel(self) -> None:
+        body = f"text=Hello&key={uuid4().hex}&conversation={uuid4()}"
         await self.post("/assistant/send/", body.encode(), hx_request=b"true")
 
     async def ended(self) -> None:

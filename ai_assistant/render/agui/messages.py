@@ -1,13 +1,14 @@
-"""A conversation as AG-UI messages, with the ids that were streamed."""
+"""A conversation as AG-UI messages, with the ids that were streamed, and its usage."""
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from ag_ui.core import (
     AssistantMessage,
     FunctionCall,
     ReasoningMessage,
+    TokenUsage,
     ToolMessage,
     UserMessage,
 )
@@ -17,6 +18,7 @@ from ai_assistant.engine.storage.branches import path_of, seen_by
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run
+from ai_assistant.models.usage import UsageLedger
 from ai_assistant.render.agui.state import reasoning_id, result_id
 
 AnyMessage = UserMessage | AssistantMessage | ReasoningMessage | ToolMessage
@@ -94,3 +96,36 @@ def _call(call: ToolCall) -> ClientCall:
     arguments = call.arguments_text or json.dumps(call.arguments, ensure_ascii=False)
     function = FunctionCall(name=call.name, arguments=arguments)
     return ClientCall(id=str(call.pk), function=function)
+
+
+# --- usage ---
+
+
+def usage_of(run: Run, first_step: int) -> list[TokenUsage]:
+    """Return the usage by model, of the steps from `first_step` on."""
+    rows = UsageLedger.objects.filter(
+        run=run, step_index__gte=first_step, state=UsageLedger.State.SETTLED
+    )
+    return sums_of(rows.order_by("created_at"))
+
+
+def sums_of(rows: Iterable[UsageLedger]) -> list[TokenUsage]:
+    """Return the usage of these calls by model."""
+    sums: dict[str, list[UsageLedger]] = {}
+    for row in rows:
+        if row.input_tokens or row.output_tokens:  # unknown is not nothing
+            sums.setdefault(row.model, []).append(row)
+    return [_sum(model, calls) for model, calls in sums.items()]
+
+
+def _sum(model: str, calls: list[UsageLedger]) -> TokenUsage:
+    tokens_in = sum(call.input_tokens for call in calls)
+    tokens_out = sum(call.output_tokens for call in calls)
+    return TokenUsage(
+        model=model or None,
+        input_tokens=tokens_in,
+        output_tokens=tokens_out,
+        total_tokens=tokens_in + tokens_out,
+        reasoning_tokens=sum(call.reasoning_tokens for call in calls) or None,
+        cached_input_tokens=sum(call.cached_tokens for call in calls) or None,
+    )

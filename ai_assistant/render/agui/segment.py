@@ -26,13 +26,8 @@ from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING_FOR_PERSON, Run, RunState
 from ai_assistant.render.agui.interrupts import open_interrupts, pending_calls
-from ai_assistant.render.agui.messages import messages_of
-from ai_assistant.render.agui.translation import (
-    FIRST_SEQ,
-    Translator,
-    sums_of,
-    usage_of,
-)
+from ai_assistant.render.agui.messages import messages_of, sums_of, usage_of
+from ai_assistant.render.agui.translation import FIRST_SEQ, Translator
 
 QUIET = (*WAITING_FOR_PERSON, RunState.WAITING_TASK, RunState.WAITING_BROWSER)
 LAST = ("RUN_FINISHED", "RUN_ERROR")
@@ -210,15 +205,16 @@ class Segment:
         None if the rows have to be read for it: something is missing before them,
         or they are of a kind that is told with what other rows say.
         """
-        known = self.translator.seq
-        if self.is_fresh and not known:
-            known = FIRST_SEQ  # which says nothing more
-        elif not self._has_read:
+        if not (self.is_fresh or self._has_read):
             return None
+        # The first event of a run says nothing more.
+        known = self.translator.seq or (FIRST_SEQ if self.is_fresh else 0)
         events = [one for one in message["events"] if one.seq > known]
         if not events:
             return SegmentUpdate()
-        if events[0].seq != known + 1 or any(map(_needs_rows, events)):
+        is_next = events[0].seq == known + 1
+        is_same = events[-1].epoch == self.translator.epoch  # of the same process
+        if not is_next or not is_same or any(map(_needs_rows, events)):
             return None
         update = SegmentUpdate(events=events, epoch=events[-1].epoch)
         if events[-1].type in LAST:

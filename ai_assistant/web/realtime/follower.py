@@ -57,7 +57,10 @@ class Follower:
         elif kind == "aia.live":
             self._news.set()
         elif self.takes_events and message.get("events"):
-            self._stored.append(message)
+            if len(self._stored) < MAX_LIVE:
+                self._stored.append(message)
+            else:
+                self.look = True
             self._news.set()
         elif kind == "aia.wake":
             self.wake()
