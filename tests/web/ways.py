@@ -14,6 +14,7 @@ from django.core.asgi import get_asgi_application
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
+from ai_assistant.engine.execution import executor as module
 from ai_assistant.engine.execution.executor import Executor, executor
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models import Run
@@ -96,11 +97,11 @@ class Site:
             await asyncio.Event().wait()
 
         with (
+            patch.object(module, "_executors", {}),  # one of this event loop
             patch.object(Executor, "_watch_all", watch),
             patch.object(Executor, "_heartbeat", lambda _executor: None),
         ):
             yield
-        executor()._watch = None
 
     async def sign_in(self) -> None:
         self.cookies = await in_db(cookies_of, self.user) + b"; csrftoken=" + TOKEN
