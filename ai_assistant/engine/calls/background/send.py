@@ -72,10 +72,11 @@ def is_due(call_id: UUID) -> bool:
 def untaken_s() -> float:
     """Return for how long the oldest call has waited that no worker has taken."""
     waiting = Interrupt.objects.filter(
-        kind=Interrupt.Kind.TASK,
         status=Interrupt.Status.OPEN,
+        call__background=True,
         call__status=CallStatus.PENDING,
     )
+    waiting = waiting.exclude(call__asks=True, call__approved=False)
     oldest = waiting.aggregate(oldest=Min("created_at"))["oldest"]
     if oldest is None:
         return 0.0
