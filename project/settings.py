@@ -101,6 +101,9 @@ AI_ASSISTANT = {
     # A suite from outside counts the calls.
     "TITLES": environment.flag("ASSISTANT_TITLES", default="1") and not CONFORMANCE,
 }
+if environment.flag("ASSISTANT_UNLIMITED"):  # for load tests
+    AI_ASSISTANT["RATES"] = dict.fromkeys(("USER", "SITE", "API", "API_WRITE"), "")
+    AI_ASSISTANT["LIMITS"] = {"RUNS_PER_PROCESS": 10_000, "RUNS_PER_USER": 10_000}
 if CONFORMANCE:
     AI_ASSISTANT["POLICY"] = {"slow_write": "allow", "needs_approval": "ask"}
 

@@ -107,16 +107,31 @@ class TestTitles:
         ],
     )
     def test_are_asked_for(self, variables, asked):
-        code = "from project.settings import *; print(AI_ASSISTANT['TITLES'])"
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("ASSISTANT_")}
+        assert printed("AI_ASSISTANT['TITLES']", variables) == f"{asked}\n"
 
-        told = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=Path(__file__).resolve().parents[2],
-            env=kept | variables,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
 
-        assert told.stdout == f"{asked}\n"
+@pytest.mark.servers
+class TestLimits:
+    def test_are_lifted_for_load_tests(self):
+        expression = "AI_ASSISTANT['RATES']['USER'], AI_ASSISTANT['LIMITS']"
+
+        text = printed(expression, {"ASSISTANT_UNLIMITED": "1"})
+
+        limits = "{'RUNS_PER_PROCESS': 10000, 'RUNS_PER_USER': 10000}"
+        assert text == f"('', {limits})\n"
+        assert printed("'RATES' in AI_ASSISTANT", {}) == "False\n"
+
+
+def printed(expression: str, variables: dict[str, str]) -> str:
+    """Return what an expression is in the demo's settings, in another process."""
+    code = f"from project.settings import *; print(({expression}))"
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("ASSISTANT_")}
+    process = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).resolve().parents[2],
+        env=kept | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return process.stdout
