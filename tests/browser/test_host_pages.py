@@ -18,9 +18,11 @@ from tests.servers.app import DemoServer
 from tests.thorough import part
 
 Visit = Callable[..., Visitor]
+FIRST = "hosts/htmx-1.9.12.min.js"
 SECOND = "hosts/htmx-2.0.11.min.js"
-FOURTH = "ai_assistant/vendor/htmx.min.js"  # the panel's own copy, used by the page
+FOURTH = "hosts/htmx-4.0.1.min.js"
 HOSTS: dict[str, dict[str, Any]] = {
+    "1.9.12": {"scripts": [FIRST], "body": 'hx-boost="true"'},
     "2.0.11": {"scripts": [SECOND], "body": 'hx-boost="true"'},
     "4.0.1": {"scripts": [FOURTH], "body": 'hx-boost:inherited="true"'},
     "4.0.1 that inherits": {
@@ -35,6 +37,7 @@ HOSTS: dict[str, dict[str, Any]] = {
         'hx-swap="outerHTML" hx-push-url="true"',
     },
 }
+PLAIN = {"1.9.12": FIRST, "2.0.11": SECOND, "4.0.1": FOURTH}
 COUNT = """() => {
   window.counted = { sent: 0, sockets: [] };
   const { fetch, WebSocket } = window;
@@ -61,6 +64,7 @@ def hosting(
     folder = tmp_path_factory.mktemp("host")
     with site(folder, model, "hosts.settings", host=HOSTS[request.param]) as started:
         started.version = request.param.split()[0]  # type: ignore[attr-defined]
+        started.config = [*HOSTS[request.param].get("config", [])]  # type: ignore[attr-defined]
         yield started
 
 
@@ -95,6 +99,18 @@ def bare(part: Locator) -> str:
     return html.strip()
 
 
+@pytest.fixture(scope="module", params=part(PLAIN, every=2))
+def plain_host(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    model: ModelServerProcess,
+) -> Iterator[DemoServer]:
+    """A site whose pages have an htmx, and load anew at each click."""
+    folder, host = tmp_path_factory.mktemp("plain"), {"scripts": [PLAIN[request.param]]}
+    with site(folder, model, "hosts.settings", host=host) as started:
+        yield started
+
+
 class TestTemplatesOfTheSite:
     def test_replace_ours_in_the_stream_and_in_history(
         self, visit: Visit, tmp_path: Path, model: ModelServerProcess
@@ -124,13 +140,29 @@ class TestTemplatesOfTheSite:
             assert rule.count() == 1
 
 
+class TestHostWithAPlainBody:
+    @pytest.mark.scenario(23)
+    def test_each_click_asks_once(self, visit: Visit, plain_host: DemoServer) -> None:
+        panel = visit(plain_host).panel()
+        button = panel.page.locator("#host-button")
+        assert sent(panel, "/assistant/health/", button.click) == ["GET"]
+        panel.ask("[[script:approval]]")
+        panel.wait_state("waiting-approval")
+        assert sent(panel, "/assistant/answer/", panel.approve) == ["POST"]
+        assert panel.wait_done().text.endswith("That is settled.")
+        opened = panel.page.locator("#aia-list").click
+        assert sent(panel, "/assistant/conversations/", opened) == ["GET"]
+
+
 class TestHostWithHtmx:
     @pytest.mark.scenario(23)
-    def test_panel_uses_the_copy_of_the_page(
-        self, hosted: Panel, hosting: DemoServer
-    ) -> None:
+    def test_page_keeps_its_copy(self, hosted: Panel, hosting: DemoServer) -> None:
         assert hosted.page.evaluate("htmx.version") == hosting.version  # type: ignore[attr-defined]
         assert hosted.page.locator("script[src*=htmx]").count() == 1
+        configured = hosted.page.locator("meta[name=htmx-config]")
+        assert configured.count() == len(hosting.config)  # type: ignore[attr-defined]
+        prefix = "htmx.config.prefix ?? 'none'"
+        assert hosted.page.evaluate(prefix) in ("none", "data-hx-")
 
     @pytest.mark.scenario(23)
     def test_one_click_on_its_button_asks_once(self, hosted: Panel) -> None:

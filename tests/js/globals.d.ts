@@ -113,7 +113,7 @@ type PanelEvent = CustomEvent<any>;
 
 interface HTMLElementEventMap {
   [name: `aia:${string}`]: PanelEvent;
-  [name: `htmx:${string}`]: PanelEvent;
+  [name: `htmx.${string}`]: PanelEvent;
 }
 
 interface Document {
@@ -122,12 +122,12 @@ interface Document {
 
 interface TrustedPolicy {
   createHTML(html: string): string;
-  createScriptURL(url: string): string;
+  createScript(text: string): string;
 }
 
 interface Window {
   AIAssistant: Record<string, (...values: any[]) => unknown>;
-  htmx?: { process(element: Element): void };
+  htmx?: unknown;
   trustedTypes?: { createPolicy(name: string, rules: object): TrustedPolicy };
 }
 

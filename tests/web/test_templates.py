@@ -31,6 +31,12 @@ PARTS_OF_A_PAGE = [
     for name in NAMES
     if not (FOLDER / f"{name}.html").read_text().startswith("{% extends")
 ]
+HX = "data-aia-hx-"  # of the panel's htmx
+KEEPS_OUT = {
+    f"hx-{name}{suffix}"
+    for name in ("preserve", "disinherit", "boost", "select", "push-url", "confirm")
+    for suffix in ("", ":inherited")
+}
 HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
 STATUSES = [
     "pending",
@@ -68,6 +74,19 @@ class TestEveryTemplate:
             assert not [key for key in attrs if key.startswith(("on", "hx-on"))]
 
     @pytest.mark.parametrize("name", FRAGMENTS)
+    def test_has_attributes_of_its_own_htmx_that_are_no_code(self, name):
+        """Those of the page's htmx may only keep it out: it knows another prefix."""
+        html = draw(name, **samples.context())
+
+        for _, attrs in elements(html):
+            assert {key for key in attrs if key.startswith("hx-")} <= KEEPS_OUT
+            for key, value in attrs.items():
+                if key.startswith(HX):
+                    assert not key.startswith(f"{HX}on")
+                    assert not re.search(r"^\s*(js|javascript):", value or "")
+                    assert "[" not in (value or "") or not key.endswith("trigger")
+
+    @pytest.mark.parametrize("name", FRAGMENTS)
     def test_escapes_every_field(self, name):
         html = draw(name, **samples.context(HOSTILE))
 
@@ -86,15 +105,15 @@ class TestEveryTemplate:
                 is_page = name in ("locked", "stale_form")
                 own = "" if is_page else "/assistant/"
                 assert attrs.get("action", "").startswith(own)
-                if "hx-get" in attrs:
+                if f"{HX}get" in attrs:
                     assert attrs["method"] == "get"
-                    assert attrs["hx-get"].startswith(attrs["action"])
-            if "hx-post" in attrs:
+                    assert attrs[f"{HX}get"].startswith(attrs["action"])
+            if f"{HX}post" in attrs:
                 assert attrs["method"] == "post"
-                assert attrs["hx-post"] == attrs["action"]
-            if "hx-post" in attrs or (tag == "form" and "hx-get" in attrs):
-                assert attrs["hx-target"].startswith("#")
-                assert attrs["hx-swap"] in ("innerHTML", "outerHTML")
+                assert attrs[f"{HX}post"] == attrs["action"]
+            if f"{HX}post" in attrs or (tag == "form" and f"{HX}get" in attrs):
+                assert attrs[f"{HX}target"].startswith("#")
+                assert attrs[f"{HX}swap"] in ("innerHTML", "outerHTML")
 
     @pytest.mark.parametrize("name", sorted({*FRAGMENTS} - FIELDS))
     def test_carries_the_token_in_each_form(self, name):

@@ -106,7 +106,7 @@ export const sendText = (text) => {
 
 const limit = lazy(() => import("./limit.js"));
 const showLimit = () => root.querySelector(".aia-left[data-left]") && limit();
-for (const name of ["aia:frame", "aia:error", "htmx:afterSwap", "htmx:after:swap"])
+for (const name of ["aia:frame", "aia:error", "htmx.after.swap"])
   root.addEventListener(name, showLimit);
 
 // --- after a page load ---

@@ -1,22 +1,20 @@
 // Applies the server's frames: numbered lists of operations on elements by id.
 // The only place that turns text into HTML.
 
-import { byId, csrfField, emit, root, translate } from "./root.js";
+import { byId, csrfField, emit, lazy, policy, root, translate } from "./root.js";
 import { setRunState, speak } from "./state.js";
 
 const HOLD_MS = 5000;
 const STATEFUL = "details[id], input[id], textarea[id], pre, .aia-diff";
 
-const makePolicy = () => {
-  /** @type {TrustedPolicy} */
-  const rules = { createHTML: (html) => html, createScriptURL: (url) => url };
-  try {
-    return window.trustedTypes?.createPolicy("ai-assistant", rules) ?? rules;
-  } catch {
-    return rules; // the site allows no policy of this name, or has it already
-  }
+const loadHtmx = lazy(() => import("./htmx.js"));
+/** @type {((element: Element) => void) | undefined} */
+let process;
+
+/** Loads htmx, which then processes what the panel has by then. */
+export const startHtmx = async () => {
+  process ??= (await loadHtmx())?.process;
 };
-export const policy = makePolicy();
 
 /** @param {string} html */
 const parse = (html) => {
@@ -31,11 +29,11 @@ const parse = (html) => {
  * @param {Element} element
  */
 const activate = (element) => {
-  if (!element.querySelector("form, [hx-get]")) return;
+  if (!element.querySelector("form, [data-aia-hx-get]")) return;
   const token = csrfField();
   for (const form of element.querySelectorAll("form"))
     if (token && !form.elements.namedItem(token.name)) form.append(token.cloneNode());
-  window.htmx?.process(element);
+  process?.(element);
 };
 
 // --- what a person did to an element is kept when it is drawn anew ---

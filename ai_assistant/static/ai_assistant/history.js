@@ -20,7 +20,7 @@ const show = (isVisible) => {
 
 /** @param {HTMLAnchorElement} button */
 export const use = (button) => {
-  if (!window.htmx) return location.assign(button.href);
+  if (!button.dataset.htmxPowered) return location.assign(button.href);
   show(Boolean(box().hidden));
 };
 

@@ -3,7 +3,7 @@
 import { prepareComposer, sendText } from "./composer.js";
 import { loadCollectors, onChipsDrawn } from "./context.js";
 import { saveDraft } from "./draft.js";
-import { drawPanel, dropFrames, policy } from "./frames.js";
+import { drawPanel, dropFrames, startHtmx } from "./frames.js";
 import {
   byId,
   emit,
@@ -24,32 +24,13 @@ import { restart, start, stop } from "./ws.js";
 let opener = null;
 const focusInput = () => byId("aia-input")?.focus();
 
-// --- htmx: the page's own copy if it has one ---
-
-/**
- * @param {string} tag
- * @param {object} values
- */
-const addToHead = (tag, values) => {
-  const nonce = byId("aia-boot")?.nonce ?? "";
-  document.head.append(
-    Object.assign(document.createElement(tag), { nonce, ...values })
-  );
-};
-
-const loadHtmx = () => {
-  const { htmx, htmxSrc } = root.dataset;
-  const present = window.htmx || document.querySelector('script[src*="htmx"]');
-  if (htmx === "none" || (htmx === "auto" && present)) return;
-  if (byId("aia-htmx")) return;
-  addToHead("script", { id: "aia-htmx", src: policy.createScriptURL(htmxSrc) });
-};
-
 // What a click brings is dressed before there is a click.
 const loadMoreStyles = () => {
   const { more: href } = byId("aia-inner").dataset;
   if (byId("aia-more") || root.dataset.mode === "page") return;
-  addToHead("link", { id: "aia-more", rel: "stylesheet", href });
+  const nonce = byId("aia-boot")?.nonce ?? "";
+  const values = { id: "aia-more", rel: "stylesheet", href, nonce };
+  document.head.append(Object.assign(document.createElement("link"), values));
 };
 
 // --- drawing a conversation ---
@@ -117,6 +98,8 @@ const loadOnce = () =>
 
 // --- the public calls ---
 
+export { startHtmx };
+
 /** @param {unknown} [from] the element that opens it */
 export const open = async (from) => {
   opener = from instanceof Element ? from : document.activeElement;
@@ -124,7 +107,7 @@ export const open = async (from) => {
     root.dataset.open = "";
     renderState();
     saveLayout();
-    loadHtmx();
+    startHtmx();
     if (byId("aia-inner")) start();
     else await loadOnce();
     scrollToEnd();
@@ -213,13 +196,6 @@ root.addEventListener(
 );
 // What was said about the last action is settled by the next one.
 root.addEventListener("submit", () => isSessionOver() || showNotice(""), true);
-// A limit says when it is over, with a status that htmx alone would not draw.
-root.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.xhr.status !== 429) return;
-  detail.shouldSwap = true;
-  detail.isError = false;
-});
-
 // --- what few visits need ---
 
 const menu = lazy(async () => (await import("./mention.js")).openMenu());
@@ -288,7 +264,7 @@ if (read("sessionStorage", "aia.going")) tools();
 // It stands in its place before it is seen.
 if (root.dataset.mode === "float") await import("./place.js");
 if (isOpen()) {
-  loadHtmx();
+  startHtmx();
   onDrawn();
   saveLayout();
   start();

@@ -2,6 +2,18 @@
 
 export const root = document.getElementById("aia");
 
+const makePolicy = () => {
+  /** @type {TrustedPolicy} */
+  const rules = { createHTML: (html) => html, createScript: () => "" };
+  try {
+    return window.trustedTypes?.createPolicy("ai-assistant", rules) ?? rules;
+  } catch {
+    return rules; // the site allows no policy of this name, or has it already
+  }
+};
+/** Of Trusted Types. What is drawn has no scripts. */
+export const policy = makePolicy();
+
 /**
  * @template {string} K
  * @param {K} id

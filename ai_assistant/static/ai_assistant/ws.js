@@ -213,7 +213,7 @@ const sendMessage = (message) => {
 
 /** Asks for what this page has just done, in case no notification tells of it. */
 export const requestUpdates = () => sendMessage({ type: "look" });
-root.addEventListener("htmx:afterRequest", requestUpdates);
+root.addEventListener("htmx.after.request", requestUpdates);
 
 export function stop() {
   stopped = true;
