@@ -41,10 +41,28 @@ interface PendingMessage {
   path?: string;
   title?: string;
   context?: string;
-  look_only?: string;
-  profile?: string;
+  /** The other fields of the form, each with its values. */
+  [field: string]: any;
   /** Whether another page has left it behind. */
   isOld?: boolean;
+}
+
+/** What is asked of a request by who sends it. */
+interface Wish {
+  values?: Record<string, string>;
+  before?: () => unknown;
+  done?: (ctx: RequestContext) => void;
+}
+
+/** A request of htmx, and what has become of it. */
+interface RequestContext {
+  sourceEvent?: CustomEvent<Wish>;
+  target: Element;
+  request: { method: string; body: FormData; signal: AbortSignal };
+  response?: { raw: Response; status: number };
+  hx?: { retarget?: string };
+  /** Whether what was asked for stands on the page. */
+  isDrawn?: boolean;
 }
 
 type FrameOperation = [operation: string, target: string, ...rest: any[]];
@@ -101,6 +119,7 @@ interface PanelElements {
   "aia-q": HTMLInputElement;
   "aia-set-corner": HTMLSelectElement;
   "aia-list": HTMLAnchorElement;
+  "aia-map": HTMLDialogElement;
   "aia-settings": HTMLDetailsElement;
 }
 

@@ -12,6 +12,14 @@ FOLDER = Path(ai_assistant.__file__).parent / "static" / "ai_assistant"
 SHEETS = ("panel.css", "more.css")
 SCRIPTS = sorted(FOLDER.glob("*.js"))
 HTMX = FOLDER / "vendor" / "htmx.esm.min.js"
+FETCHING = FOLDER / "requests.js"
+# All that is fetched without htmx.
+FETCHES = {
+    "the outbox: send": ["sending.js"],
+    "frames by HTTP": ["polling.js"],
+    "tools of the page": ["tools.js"],
+    "JSON and clipboard": ["sync.js", "copy.js"],
+}
 TEMPLATES = Path(ai_assistant.__file__).parent / "templates"
 
 
@@ -82,6 +90,17 @@ class TestScripts:
         risky = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write"
 
         assert not re.search(risky, file.read_text()) or file.name == "frames.js"
+
+    def test_ask_for_html_by_attributes_of_templates_alone(self):
+        """What is fetched by hand is no HTML, or must outlive the page."""
+        sources = {file: file.read_text() for file in SCRIPTS}
+        fetching = [file.name for file in SCRIPTS if "fetch(" in sources[file]]
+        users = {
+            file.name for file in SCRIPTS if FETCHING in imported(file, every=True)
+        }
+
+        assert fetching == [FETCHING.name]
+        assert users == {name for names in FETCHES.values() for name in names}
 
     @pytest.mark.parametrize("file", SCRIPTS, ids=lambda file: file.name)
     def test_evaluate_nothing(self, file):

@@ -2,7 +2,8 @@
 // for the rest.
 
 import { say } from "./announce.js";
-import { get, showNotice, translate } from "./root.js";
+import { get } from "./requests.js";
+import { showNotice, translate } from "./root.js";
 
 const PLAIN = "text/plain";
 const RICH = "text/html";

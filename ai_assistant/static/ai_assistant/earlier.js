@@ -1,7 +1,7 @@
 // Earlier messages: drawn above, without moving what the reader looks at.
 
-import { draw } from "./frames.js";
-import { byId, get, root, showNotice } from "./root.js";
+import { request } from "./frames.js";
+import { byId, root, showNotice } from "./root.js";
 
 const AHEAD = "400px 0px 0px"; // how near to the top the reader comes first
 const MOST_STEPS = 10;
@@ -10,36 +10,14 @@ const box = () => byId("aia-scroll");
 const loading = new WeakSet();
 
 /**
- * @param {HTMLElement} holder
- * @param {() => void} change
- */
-const keepingPlace = (holder, change) => {
-  const mark = holder.nextElementSibling ?? holder;
-  const before = mark.getBoundingClientRect().top;
-  box().style.overflowAnchor = "none"; // else a browser does the same once more
-  change();
-  box().scrollTop += mark.getBoundingClientRect().top - before;
-  requestAnimationFrame(() => {
-    box().style.overflowAnchor = "";
-  });
-};
-
-/**
  * @param {HTMLElement} link
  * @param {string} [to] the run that has to be among them
  */
 export const use = async (link, to = "") => {
   if (loading.has(link)) return;
   loading.add(link);
-  const { src, before } = link.dataset;
-  const { conversation } = root.dataset;
-  try {
-    const response = await get(src, { conversation, before, to });
-    if (!response.ok) throw response.status;
-    const html = await response.text();
-    const holder = link.parentElement;
-    if (link.isConnected) keepingPlace(holder, () => draw(holder, html));
-  } catch {
+  const { isDrawn } = await request(link, { to });
+  if (!isDrawn) {
     loading.delete(link);
     showNotice(root.dataset.failed);
   }

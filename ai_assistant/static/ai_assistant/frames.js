@@ -16,6 +16,24 @@ export const startHtmx = async () => {
   process ??= (await loadHtmx())?.process;
 };
 
+/**
+ * Sends the request that an element's attributes describe for the event `aia:use`;
+ * resolves to its context once all is drawn. Without htmx there is none.
+ *
+ * @param {HTMLElement} element
+ * @param {Record<string, string>} [values] that only the page knows
+ * @param {() => unknown} [before] called before it is drawn; false keeps it from that
+ * @returns {Promise<Partial<RequestContext>>}
+ */
+export const request = async (element, values, before) => {
+  await startHtmx();
+  if (!element.dataset.htmxPowered) return {};
+  return new Promise((done) => {
+    const detail = { values, before, done };
+    element.dispatchEvent(new CustomEvent("aia:use", { detail }));
+  });
+};
+
 /** @param {string} html */
 const parse = (html) => {
   const template = document.createElement("template");
@@ -142,25 +160,6 @@ export const draw = (element, html) => {
   element.replaceChildren(parse(html));
   activate(element);
   restoreState(element, state);
-};
-
-/**
- * Draws parts of the panel that are there already, by their ids.
- *
- * @param {string} html
- */
-export const redraw = (html) => append(byId("aia-inner"), html);
-
-/**
- * Draws the whole panel: another conversation, or the first one.
- *
- * @param {string} html
- */
-export const drawPanel = (html) => {
-  const fresh = parse(html).firstElementChild;
-  byId("aia-inner")?.remove();
-  root.prepend(fresh);
-  activate(fresh);
 };
 
 /**

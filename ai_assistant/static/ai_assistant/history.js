@@ -1,8 +1,8 @@
 // The list of conversations: shown and hidden, its keys, and where a hit leads.
 
-import { draw } from "./frames.js";
+import { request } from "./frames.js";
 import { isOn } from "./notify.js";
-import { byId, emit, get, root } from "./root.js";
+import { byId, emit, root } from "./root.js";
 import { speak } from "./state.js";
 import { broadcast, onBroadcast } from "./sync.js";
 
@@ -196,10 +196,7 @@ const isInUse = () =>
   byId("aia-name") ||
   box().querySelector("details[open], .aia-toast");
 
-const refresh = async () => {
-  const response = await get(byId("aia-list").href);
-  if (response.ok) draw(box(), await response.text());
-};
+const refresh = () => request(box());
 
 const refreshIfSeen = () => {
   if (box() && (isPage() || !box().hidden) && !isInUse()) refresh();

@@ -3,11 +3,10 @@
 import { prepareComposer, sendText } from "./composer.js";
 import { loadCollectors, onChipsDrawn } from "./context.js";
 import { saveDraft } from "./draft.js";
-import { drawPanel, dropFrames, startHtmx } from "./frames.js";
+import { dropFrames, request, startHtmx } from "./frames.js";
 import {
   byId,
   emit,
-  get,
   isOpen,
   isSignedOut,
   lazy,
@@ -54,17 +53,6 @@ const showTrouble = (text) => {
   root.dataset.trouble = text;
 };
 
-/** @param {string} conversation */
-const fetchInner = async (conversation) => {
-  const { title } = document;
-  const { mode } = root.dataset;
-  const values = { conversation, mode, path: pagePath(), title };
-  const response = await get(root.dataset.page, values);
-  if (isSignedOut(response)) return location.reload();
-  if (!response.ok) throw response.status;
-  return response.text();
-};
-
 // The other conversation could not be had: this one goes on.
 const stayHere = () => {
   showNotice(root.dataset.failed);
@@ -75,17 +63,14 @@ const stayHere = () => {
 const load = async (conversation) => {
   stop();
   dropFrames();
-  /** @type {string | void} */
-  let html;
-  try {
-    html = await fetchInner(conversation);
-  } catch {
+  const { title } = document;
+  const { mode } = root.dataset;
+  const values = { conversation, mode, path: pagePath(), title };
+  const { isDrawn, response } = await request(root, values, saveDraft);
+  if (response && isSignedOut(response.raw)) return location.reload();
+  if (!isDrawn)
     return byId("aia-inner") ? stayHere() : showTrouble(root.dataset.failed);
-  }
-  if (!html) return;
-  saveDraft();
   delete root.dataset.trouble;
-  drawPanel(html);
   onDrawn();
   saveLayout();
   if (isOpen()) restart();

@@ -2,7 +2,8 @@
 // silent one is still good.
 
 import { receive } from "./frames.js";
-import { get, isSignedOut, pagePath, root } from "./root.js";
+import { get } from "./requests.js";
+import { isSignedOut, pagePath, root } from "./root.js";
 
 const POLL_MS = 1500;
 const BELIEVED_S = 600;

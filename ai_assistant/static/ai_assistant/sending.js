@@ -15,7 +15,8 @@ import {
   showGhost
 } from "./draft.js";
 import { draw } from "./frames.js";
-import { byId, emit, isSignedOut, post, root, showNotice, translate } from "./root.js";
+import { post } from "./requests.js";
+import { byId, emit, isSignedOut, root, showNotice, translate } from "./root.js";
 import { read, write } from "./storage.js";
 import { endSession, requestUpdates } from "./ws.js";
 

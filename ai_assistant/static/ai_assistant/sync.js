@@ -2,7 +2,8 @@
 
 import { draftKey, field, isNew, setText } from "./draft.js";
 import { isOn } from "./notify.js";
-import { byId, isOpen, post, root, translate } from "./root.js";
+import { post } from "./requests.js";
+import { byId, isOpen, root, translate } from "./root.js";
 import { updateCookie, write } from "./storage.js";
 
 const LONG_S = 10; // runs that somebody may have turned away from
