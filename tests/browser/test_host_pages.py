@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator
 
+import ai_assistant
 from tests.browser.panel import Panel
 from tests.browser.sites import site
 from tests.browser.visitor import Visitor
@@ -18,6 +19,7 @@ from tests.servers.app import DemoServer
 from tests.thorough import part
 
 Visit = Callable[..., Visitor]
+TEMPLATES = Path(ai_assistant.__file__).parent / "templates" / "ai_assistant"
 FIRST = "hosts/htmx-1.9.12.min.js"
 SECOND = "hosts/htmx-2.0.11.min.js"
 FOURTH = "hosts/htmx-4.0.1.min.js"
@@ -138,6 +140,28 @@ class TestTemplatesOfTheSite:
 
             assert bare(end) == streamed
             assert rule.count() == 1
+
+    def test_fields_added_to_the_composer_are_sent(
+        self, visit: Visit, tmp_path: Path, model: ModelServerProcess
+    ) -> None:
+        """With the first message and after a page load; the file is the site's own."""
+        own = tmp_path / "templates" / "ai_assistant" / "composer.html"
+        own.parent.mkdir(parents=True)
+        field = '<input type="hidden" name="ticket" value="A 7">'
+        form, label = TEMPLATES.joinpath("composer.html").read_text(), "<label "
+        own.write_text(form.replace(label, field + label, 1))
+        host = {"templates": [str(tmp_path / "templates")]}
+        with site(tmp_path, model, "hosts.settings", host=host) as server:
+            panel = visit(server).panel()
+            sent: list[str] = []
+            panel.page.on("request", lambda one: sent.append(one.post_data or ""))
+            panel.ask_and_wait("[[script:hello]]")
+            panel.reload()
+            panel.ask("[[script:hello]]")
+            panel.wait_done(2)
+
+        messages = [parse_qs(body) for body in sent if "script%3Ahello" in body]
+        assert [one["ticket"] for one in messages] == [["A 7"], ["A 7"]]
 
 
 class TestHostWithAPlainBody:

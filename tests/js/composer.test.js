@@ -17,7 +17,7 @@ const { document } = openPage(
 const { CSS } = globalThis;
 CSS.supports ??= () => true;
 await load("composer");
-const { startHtmx } = await load("frames");
+const { startHtmx } = await load("requests");
 const byId = (id) => document.getElementById(id);
 
 const send = async (text) => {

@@ -65,15 +65,18 @@ interface RequestContext {
   isDrawn?: boolean;
 }
 
-type FrameOperation = [operation: string, target: string, ...rest: any[]];
-
-/** What the server sends down: operations on elements by id. */
+/** What the server sends down: HTML to be swapped, texts that grow, what is told. */
 interface Frame {
   /** The run, if the frame belongs to one. */
   r?: string;
   /** The number of its last event. */
-  s?: number;
-  o: FrameOperation[];
+  s: number;
+  state?: string;
+  grow?: [id: string, html: string][];
+  html?: string;
+  tell?: [name: string, value: any][];
+  /** Whether another frame has the rest, up to that event. */
+  more?: boolean;
 }
 
 /** What is drawn of a conversation: where the next frames go on. */

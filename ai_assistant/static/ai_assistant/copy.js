@@ -2,7 +2,7 @@
 // for the rest.
 
 import { say } from "./announce.js";
-import { get } from "./requests.js";
+import { get } from "./fetching.js";
 import { showNotice, translate } from "./root.js";
 
 const PLAIN = "text/plain";

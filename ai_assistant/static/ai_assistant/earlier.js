@@ -1,6 +1,6 @@
 // Earlier messages: drawn above, without moving what the reader looks at.
 
-import { request } from "./frames.js";
+import { request } from "./requests.js";
 import { byId, root, showNotice } from "./root.js";
 
 const AHEAD = "400px 0px 0px"; // how near to the top the reader comes first

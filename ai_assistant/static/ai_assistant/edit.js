@@ -1,7 +1,7 @@
 // Another version of a question: the form in which it is edited, the menu of how to
 // answer it anew. Both come from the server and stand below what they belong to.
 
-import { request } from "./frames.js";
+import { request } from "./requests.js";
 import { byId, root } from "./root.js";
 
 /** @type {Map<string, string>} what was typed and not sent, by the form's address */

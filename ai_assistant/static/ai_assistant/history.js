@@ -1,7 +1,7 @@
 // The list of conversations: shown and hidden, its keys, and where a hit leads.
 
-import { request } from "./frames.js";
 import { isOn } from "./notify.js";
+import { request } from "./requests.js";
 import { byId, emit, root } from "./root.js";
 import { speak } from "./state.js";
 import { broadcast, onBroadcast } from "./sync.js";

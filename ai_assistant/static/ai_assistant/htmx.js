@@ -4,6 +4,7 @@
 import { restorePage } from "./htmx_config.js";
 import {
   byId,
+  csrfField,
   emit,
   isSignedOut,
   policy,
@@ -24,7 +25,7 @@ class Refused {
   }
 }
 
-// --- a request, as request() of frames.js has asked for it ---
+// --- a request, as request() of requests.js has asked for it ---
 
 /**
  * @param {RequestContext} ctx
@@ -61,13 +62,27 @@ const showFailure = (ctx) => {
 };
 
 /**
+ * Gives new forms the token that only a page knows, where its own forms have it.
+ *
+ * @param {{ fragment: DocumentFragment }} task
+ */
+const addTokens = ({ fragment }) => {
+  const token = csrfField();
+  for (const form of fragment.querySelectorAll("form"))
+    if (token && form.method === "post" && !form.elements.namedItem(token.name))
+      form.prepend(token.cloneNode());
+};
+
+/**
  * Tells whether what came is for the panel. A refusal has its own place, whatever its
  * status; a page that failed, or that asks who is there, has none.
  *
  * @param {Element} _element
- * @param {{ ctx: RequestContext }} detail
+ * @param {{ ctx: RequestContext, tasks: { fragment: DocumentFragment }[] }} detail
  */
-const isDrawn = (_element, { ctx }) => {
+const isDrawn = (_element, { ctx, tasks }) => {
+  tasks.forEach(addTokens);
+  if (!ctx.response) return true; // a frame
   const { raw } = ctx.response;
   if (isSignedOut(raw)) emit("signed-out");
   else if (raw.headers.has("HX-Retarget") || raw.ok)
@@ -81,7 +96,7 @@ const isDrawn = (_element, { ctx }) => {
  * @param {{ ctx: RequestContext }} detail
  */
 const onSwapped = (_element, { ctx }) => {
-  ctx.isDrawn = !ctx.hx.retarget;
+  ctx.isDrawn = !ctx.hx?.retarget;
 };
 
 /**
@@ -118,9 +133,27 @@ const drawEarlier = (holder, fragment) => {
   });
 };
 
-/** @type {Record<string, (target: Element, fragment: Node) => void>} */
+/**
+ * Adds elements at the end; one that is there already becomes as the new one is.
+ *
+ * @param {Element} parent
+ * @param {DocumentFragment} fragment
+ */
+const upsert = (parent, fragment) =>
+  [...fragment.children].map((fresh) => {
+    const { id } = fresh;
+    const old = id && byId(id);
+    const box = new DocumentFragment();
+    box.append(fresh);
+    if (old) api.morph(old, box, false);
+    else parent.append(box);
+    return old ? byId(id) : fresh;
+  });
+
+/** @type {Record<string, (target: Element, fragment: DocumentFragment) => unknown>} */
 const swaps = {
   earlier: drawEarlier,
+  upsert,
   // The whole panel: another conversation, or the first one.
   panel: (_target, fragment) => {
     byId("aia-inner")?.remove();
@@ -128,9 +161,34 @@ const swaps = {
   }
 };
 
+// --- what a person did to an element stays when it becomes another ---
+
+/** @param {any} field */
+const isChanged = (field) =>
+  field.matches("input, textarea") && field.value !== field.defaultValue;
+
+/**
+ * @param {any} element
+ * @param {{ attrName: string }} detail
+ */
+const isMorphed = (element, { attrName }) => {
+  if (attrName === "open") return !element.dataset.touched;
+  return attrName === "value" ? !isChanged(element) : attrName !== "data-touched";
+};
+
+/** @type {import("./vendor/htmx.esm.min.js").InternalApi} */
+let api;
+
 htmx.registerExtension("ai-assistant", {
-  /** @param {import("./vendor/htmx.esm.min.js").InternalApi} api */
-  init: (api) => api.initSecurity(policy, Refused, Refused),
+  /** @param {import("./vendor/htmx.esm.min.js").InternalApi} internal */
+  init: (internal) => {
+    api = internal;
+    api.initSecurity(policy, Refused, Refused);
+  },
+  htmx_before_morph_attr: isMorphed,
+  /** @param {Element} element */
+  htmx_before_morph_node: (element) =>
+    !(element.matches?.("textarea") && isChanged(element)),
   htmx_config_request: onRequest,
   htmx_before_swap: isDrawn,
   htmx_after_swap: onSwapped,
@@ -141,16 +199,17 @@ htmx.registerExtension("ai-assistant", {
    * @param {Element} target
    * @param {DocumentFragment} fragment
    */
-  handle_swap: (style, target, fragment) => {
-    swaps[style]?.(target, fragment);
-    return style in swaps;
-  }
+  handle_swap: (style, target, fragment) =>
+    style in swaps && (swaps[style](target, fragment) ?? true)
 });
 htmx.process(root);
 
 /**
- * Makes the attributes of new elements work.
+ * Swaps the parts of a frame, each into its target.
  *
- * @param {Element} element
+ * @param {string} text
  */
-export const process = (element) => htmx.process(element);
+export const swap = (text) =>
+  htmx
+    .swap({ text, sourceElement: root, target: root, swap: "none" })
+    .catch((error) => console.error("aia", error));

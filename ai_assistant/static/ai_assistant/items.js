@@ -1,7 +1,7 @@
 // The chips of what the browser knows, loaded once there is something of it.
 
 import { collect } from "./collectors.js";
-import { request } from "./frames.js";
+import { request } from "./requests.js";
 import { byId, cloneTemplate, emit, pagePath, root, translate } from "./root.js";
 
 const OWN = "browser.";

@@ -1,6 +1,6 @@
 // The keyboard map in a dialog, asked for when it is first opened.
 
-import { request } from "./frames.js";
+import { request } from "./requests.js";
 import { byId } from "./root.js";
 
 /** @param {HTMLAnchorElement} link or the button that closes the map */

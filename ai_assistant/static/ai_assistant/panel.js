@@ -3,7 +3,8 @@
 import { prepareComposer, sendText } from "./composer.js";
 import { loadCollectors, onChipsDrawn } from "./context.js";
 import { saveDraft } from "./draft.js";
-import { dropFrames, request, startHtmx } from "./frames.js";
+import { dropFrames } from "./frame_queue.js";
+import { request, startHtmx } from "./requests.js";
 import {
   byId,
   emit,

@@ -2,7 +2,7 @@
 // drawn of them.
 
 import { field, saveDraft, setText } from "./draft.js";
-import { request } from "./frames.js";
+import { request } from "./requests.js";
 import { byId, emit, root, showNotice } from "./root.js";
 
 /** @param {string} text */

@@ -1,39 +1,25 @@
-// What is asked of the server without htmx: what is no HTML, or must outlive the page.
+// Requests for HTML: what they are is an attribute of a template. Here htmx is loaded,
+// which sends them, together with what applies frames.
 
-import { csrfField } from "./root.js";
+import { lazy } from "./root.js";
+
+/** Loads htmx, which then processes what the panel has by then. */
+export const startHtmx = lazy(() => import("./frames.js"));
 
 /**
- * Gets what is no HTML of the panel. Without the header a refusal would be a whole page.
+ * Sends the request that an element's attributes describe for the event `aia:use`;
+ * resolves to its context once all is drawn. Without htmx there is none.
  *
- * @param {string} url
- * @param {Record<string, string>} [values] of the query
+ * @param {HTMLElement} element
+ * @param {Record<string, string>} [values] that only the page knows
+ * @param {() => unknown} [before] called before it is drawn; false keeps it from that
+ * @returns {Promise<Partial<RequestContext>>}
  */
-export const get = (url, values) => {
-  const query = values ? `?${new URLSearchParams(values)}` : "";
-  return fetch(url + query, {
-    headers: { "HX-Request": "true" },
-    cache: "no-store",
-    signal: AbortSignal.timeout(15_000)
-  });
-};
-
-const KEEPALIVE_BYTES = 60_000; // more than this a browser refuses
-/**
- * Posts a form; the request outlives the page, unless it is too long for that.
- *
- * @param {string} url
- * @param {Record<string, any>} values
- */
-export const post = (url, values) => {
-  const token = csrfField()?.value ?? "";
-  const body = new URLSearchParams({ csrfmiddlewaretoken: token });
-  for (const [name, value] of Object.entries(values))
-    for (const one of [value].flat()) body.append(name, one);
-  return fetch(url, {
-    method: "POST",
-    body,
-    keepalive: `${body}`.length < KEEPALIVE_BYTES,
-    headers: { "X-CSRFToken": token, "HX-Request": "true" },
-    signal: AbortSignal.timeout(20_000)
+export const request = async (element, values, before) => {
+  await startHtmx();
+  if (!element.dataset.htmxPowered) return {};
+  return new Promise((done) => {
+    const detail = { values, before, done };
+    element.dispatchEvent(new CustomEvent("aia:use", { detail }));
   });
 };

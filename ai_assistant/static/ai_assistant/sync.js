@@ -1,8 +1,8 @@
 // What one tab tells the others, and what nobody has seen yet.
 
 import { draftKey, field, isNew, setText } from "./draft.js";
+import { post } from "./fetching.js";
 import { isOn } from "./notify.js";
-import { post } from "./requests.js";
 import { byId, isOpen, root, translate } from "./root.js";
 import { updateCookie, write } from "./storage.js";
 

@@ -3,7 +3,7 @@
 
 import { say } from "./announce.js";
 import { isDirty } from "./dirty.js";
-import { post } from "./requests.js";
+import { post } from "./fetching.js";
 import { byId, cloneTemplate, emit, isOpen, pagePath, root } from "./root.js";
 import { read, write } from "./storage.js";
 

@@ -1,6 +1,6 @@
 // The way down: a socket that resumes where the page stands; polling.js helps out.
 
-import { dropFrames, flush, receive } from "./frames.js";
+import { dropFrames, flush, receive } from "./frame_queue.js";
 import {
   byId,
   cloneTemplate,

@@ -3,11 +3,13 @@
 /** What htmx hands to an extension. */
 export interface InternalApi {
   initSecurity(policy: object, sync: unknown, async: unknown): void;
+  morph(old: Element, fresh: DocumentFragment, isInner: boolean): void;
 }
 
 interface Htmx {
   initialize(): void;
   process(element: Element): void;
+  swap(ctx: object): Promise<void>;
   registerExtension(name: string, extension: Record<string, unknown>): void;
 }
 
