@@ -121,7 +121,7 @@ export const sendText = (text) => {
 
 // --- a limit, and when it is over ---
 
-const limit = lazy(() => import("./limit.js"));
+const limit = lazy(() => import("./clock.js"));
 const showLimit = () => root.querySelector(".aia-left[data-left]") && limit();
 for (const name of ["aia:frame", "aia:error", "htmx.after.swap"])
   root.addEventListener(name, showLimit);

@@ -57,3 +57,29 @@ export function watchTop() {
   observer = new IntersectionObserver(onSeen, { root: box(), rootMargin: AHEAD });
   observer.observe(link);
 }
+
+// --- to a message that a search has found, or that the address names ---
+
+const MARKED_MS = 4000;
+
+/**
+ * @param {string} id
+ * @param {string | null} run
+ */
+export const jump = async (id, run) => {
+  if (!byId(id)) await reach(run);
+  const message = byId(id);
+  const box = byId("aia-scroll");
+  if (!message) return;
+  const above = message.getBoundingClientRect().top - box.getBoundingClientRect().top;
+  box.scrollTop += above - 16;
+  message.tabIndex = -1;
+  message.focus({ preventScroll: true });
+  message.dataset.found = "";
+  setTimeout(() => delete message.dataset.found, MARKED_MS);
+};
+
+export const jumpToHash = () => {
+  const { hash, searchParams } = new URL(location.href);
+  jump(hash.slice(1), searchParams.get("at"));
+};

@@ -112,7 +112,7 @@ const putListBack = () => {
 const goToHit = async () => {
   const { id, run } = hit;
   hit = null;
-  const { jump } = await import("./jump.js");
+  const { jump } = await import("./earlier.js");
   // After the panel has put the focus where it is when nothing was looked for.
   requestAnimationFrame(() => jump(id, run));
 };

@@ -254,7 +254,7 @@ if (isOpen()) {
   onDrawn();
   saveLayout();
   start();
-  if (/^#[ur]-/.test(location.hash)) import("./jump.js");
+  if (/^#[ur]-/.test(location.hash)) earlier().then((module) => module?.jumpToHash());
 } else if (root.left) loadOnce(); // a message waits to be sent again
 root.addEventListener("aia:message-done", stopUnlessBusy);
 delete byId("aia-launcher")?.dataset.trouble; // that it could not be loaded
