@@ -128,7 +128,6 @@ SETTINGS: Mapping[str, Any] = {
     "SQLITE_IMMEDIATE": True,
     "ALLOWED_ORIGINS": [],  # of the socket, besides the request's own host
     "PANEL": {
-        "HTMX": choice_of("auto", "vendored", "none"),
         "LAUNCHER": choice_of("end", "start", "none"),  # the button's corner
         "SHORTCUTS": ["Ctrl+Shift+A", "Alt+Shift+A"],  # open the panel; Ctrl is Cmd too
         # whose colours
@@ -167,6 +166,7 @@ FIXED: Mapping[tuple[str, ...], Any] = {
     ("TIMEOUTS", "AGUI_KEEPALIVE_S"): AGUI_KEEPALIVE_S,
     ("TIMEOUTS", "MODEL_RETRY_S"): MODEL_RETRY_S,
     ("TIMEOUTS", "CLIENT_TOOL_S"): CLIENT_TOOL_S,
+    ("PANEL", "HTMX"): "vendored",
 }
 # Where a setting of before is now; others kept their name when they got a group.
 RETIRED: Mapping[str, tuple[str, ...]] = {

@@ -63,6 +63,10 @@ class TestGet:
                 {"MAX_ATTEMPTS": 9},
                 "AI_ASSISTANT['MAX_ATTEMPTS'] is always 5 now. Remove it.",
             ),
+            (
+                {"PANEL": {"HTMX": "auto"}},
+                "AI_ASSISTANT['PANEL']['HTMX'] is always 'vendored' now. Remove it.",
+            ),
         ],
     )
     def test_unknown_name(self, site, options, sentence):

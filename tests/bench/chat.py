@@ -115,14 +115,11 @@ class Chat:
         while True:
             frame = json.loads(await self.socket.recv())
             now = time.perf_counter() - begin
-            for operation, target, *rest in frame["o"]:
-                if operation == "append" and target.startswith("m-"):
-                    answer.first_s = answer.first_s or now
-                    answer.blocks[re.search(r'id="([^"]+)"', rest[0])[1]] = rest[0]  # type: ignore[index]
-                if operation == "append" and "aia-body" in rest[0]:
-                    answer.first_s = answer.first_s or now
-                if (operation, target, rest[:1]) == ("attr", "aia", ["data-state"]):
-                    answer.state = rest[1]
+            grown = {key: html for key, html in frame.get("grow", ()) if "-b" in key}
+            answer.blocks |= grown
+            if grown or "aia-body" in frame.get("html", ""):
+                answer.first_s = answer.first_s or now
+            answer.state = frame.get("state", answer.state)
             if frame["r"] != self.last_run and answer.state in ENDED:
                 self.last_run = frame["r"]
                 answer.total_s = now

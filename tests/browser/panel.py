@@ -43,10 +43,8 @@ REPEATED_IDS = """() => {
 READY = """async () => {
   const root = document.getElementById("aia");
   if (!window.AIAssistant || !root || !("open" in root.dataset)) return;
-  await import(root.dataset.src).catch(() => {});
-  const tag = document.getElementById("aia-htmx");
-  if (tag && !window.htmx)
-    await new Promise((done) => (tag.onload = tag.onerror = done));
+  const panel = await import(root.dataset.src).catch(() => {});
+  await panel?.startHtmx();
 }"""
 
 

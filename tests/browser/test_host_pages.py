@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator
 
+import ai_assistant
 from tests.browser.panel import Panel
 from tests.browser.sites import site
 from tests.browser.visitor import Visitor
@@ -18,9 +19,12 @@ from tests.servers.app import DemoServer
 from tests.thorough import part
 
 Visit = Callable[..., Visitor]
+TEMPLATES = Path(ai_assistant.__file__).parent / "templates" / "ai_assistant"
+FIRST = "hosts/htmx-1.9.12.min.js"
 SECOND = "hosts/htmx-2.0.11.min.js"
-FOURTH = "ai_assistant/vendor/htmx.min.js"  # the panel's own copy, used by the page
+FOURTH = "hosts/htmx-4.0.1.min.js"
 HOSTS: dict[str, dict[str, Any]] = {
+    "1.9.12": {"scripts": [FIRST], "body": 'hx-boost="true"'},
     "2.0.11": {"scripts": [SECOND], "body": 'hx-boost="true"'},
     "4.0.1": {"scripts": [FOURTH], "body": 'hx-boost:inherited="true"'},
     "4.0.1 that inherits": {
@@ -35,6 +39,7 @@ HOSTS: dict[str, dict[str, Any]] = {
         'hx-swap="outerHTML" hx-push-url="true"',
     },
 }
+PLAIN = {"1.9.12": FIRST, "2.0.11": SECOND, "4.0.1": FOURTH}
 COUNT = """() => {
   window.counted = { sent: 0, sockets: [] };
   const { fetch, WebSocket } = window;
@@ -61,6 +66,7 @@ def hosting(
     folder = tmp_path_factory.mktemp("host")
     with site(folder, model, "hosts.settings", host=HOSTS[request.param]) as started:
         started.version = request.param.split()[0]  # type: ignore[attr-defined]
+        started.config = [*HOSTS[request.param].get("config", [])]  # type: ignore[attr-defined]
         yield started
 
 
@@ -88,11 +94,23 @@ def bare(part: Locator) -> str:
     """
     Return the HTML of a part without the token, which each of its forms must have.
 
-    Each page has another one, and the script puts it at the end of a streamed form.
+    Each page has another one. What htmx has seen is marked a moment after a page load.
     """
     html, tokens = TOKEN.subn("", part.inner_html())
     assert tokens == html.count("<form")
-    return html.strip()
+    return html.replace(' data-htmx-powered="true"', "").strip()
+
+
+@pytest.fixture(scope="module", params=part(PLAIN, every=2))
+def plain_host(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    model: ModelServerProcess,
+) -> Iterator[DemoServer]:
+    """A site whose pages have an htmx, and load anew at each click."""
+    folder, host = tmp_path_factory.mktemp("plain"), {"scripts": [PLAIN[request.param]]}
+    with site(folder, model, "hosts.settings", host=host) as started:
+        yield started
 
 
 class TestTemplatesOfTheSite:
@@ -123,14 +141,52 @@ class TestTemplatesOfTheSite:
             assert bare(end) == streamed
             assert rule.count() == 1
 
+    def test_fields_added_to_the_composer_are_sent(
+        self, visit: Visit, tmp_path: Path, model: ModelServerProcess
+    ) -> None:
+        """With the first message and after a page load; the file is the site's own."""
+        own = tmp_path / "templates" / "ai_assistant" / "composer.html"
+        own.parent.mkdir(parents=True)
+        field = '<input type="hidden" name="ticket" value="A 7">'
+        form, label = TEMPLATES.joinpath("composer.html").read_text(), "<label "
+        own.write_text(form.replace(label, field + label, 1))
+        host = {"templates": [str(tmp_path / "templates")]}
+        with site(tmp_path, model, "hosts.settings", host=host) as server:
+            panel = visit(server).panel()
+            sent: list[str] = []
+            panel.page.on("request", lambda one: sent.append(one.post_data or ""))
+            panel.ask_and_wait("[[script:hello]]")
+            panel.reload()
+            panel.ask("[[script:hello]]")
+            panel.wait_done(2)
+
+        messages = [parse_qs(body) for body in sent if "script%3Ahello" in body]
+        assert [one["ticket"] for one in messages] == [["A 7"], ["A 7"]]
+
+
+class TestHostWithAPlainBody:
+    @pytest.mark.scenario(23)
+    def test_each_click_asks_once(self, visit: Visit, plain_host: DemoServer) -> None:
+        panel = visit(plain_host).panel()
+        button = panel.page.locator("#host-button")
+        assert sent(panel, "/assistant/health/", button.click) == ["GET"]
+        panel.ask("[[script:approval]]")
+        panel.wait_state("waiting-approval")
+        assert sent(panel, "/assistant/answer/", panel.approve) == ["POST"]
+        assert panel.wait_done().text.endswith("That is settled.")
+        opened = panel.page.locator("#aia-list").click
+        assert sent(panel, "/assistant/conversations/", opened) == ["GET"]
+
 
 class TestHostWithHtmx:
     @pytest.mark.scenario(23)
-    def test_panel_uses_the_copy_of_the_page(
-        self, hosted: Panel, hosting: DemoServer
-    ) -> None:
+    def test_page_keeps_its_copy(self, hosted: Panel, hosting: DemoServer) -> None:
         assert hosted.page.evaluate("htmx.version") == hosting.version  # type: ignore[attr-defined]
         assert hosted.page.locator("script[src*=htmx]").count() == 1
+        configured = hosted.page.locator("meta[name=htmx-config]")
+        assert configured.count() == len(hosting.config)  # type: ignore[attr-defined]
+        prefix = "htmx.config.prefix ?? 'none'"
+        assert hosted.page.evaluate(prefix) in ("none", "data-hx-")
 
     @pytest.mark.scenario(23)
     def test_one_click_on_its_button_asks_once(self, hosted: Panel) -> None:

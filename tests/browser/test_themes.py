@@ -226,7 +226,7 @@ class TestUnfold:
     def unfold(self, visit: Visit, sites: Callable[[str], DemoServer]) -> Panel:
         return visit(sites("unfold")).panel("/admin/questionnaires/questionnaire/")
 
-    def test_panel_uses_its_htmx(self, unfold: Panel) -> None:
+    def test_page_keeps_its_htmx(self, unfold: Panel) -> None:
         assert unfold.page.evaluate("htmx.version") == "2.0.4"
         assert unfold.page.evaluate("!!window.Alpine")
         assert unfold.page.locator("script[src*=htmx]").count() == 1

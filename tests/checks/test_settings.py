@@ -123,7 +123,6 @@ class TestValue:
         [
             ("EXECUTOR", "celery", "one of 'web', 'worker'"),
             ("BACKGROUND", "no", "one of 'auto', 'celery', 'threads'"),
-            ("PANEL.HTMX", "2", "one of 'auto', 'vendored', 'none'"),
             ("PANEL.LAUNCHER", "right", "one of 'end', 'start', 'none'"),
             ("LIMITS.STEPS", 0, "more than 0"),
             ("TIMEOUTS.WRITE_S", -1, "more than 0"),

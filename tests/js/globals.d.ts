@@ -41,21 +41,42 @@ interface PendingMessage {
   path?: string;
   title?: string;
   context?: string;
-  look_only?: string;
-  profile?: string;
+  /** The other fields of the form, each with its values. */
+  [field: string]: any;
   /** Whether another page has left it behind. */
   isOld?: boolean;
 }
 
-type FrameOperation = [operation: string, target: string, ...rest: any[]];
+/** What is asked of a request by who sends it. */
+interface Wish {
+  values?: Record<string, string>;
+  before?: () => unknown;
+  done?: (ctx: RequestContext) => void;
+}
 
-/** What the server sends down: operations on elements by id. */
+/** A request of htmx, and what has become of it. */
+interface RequestContext {
+  sourceEvent?: CustomEvent<Wish>;
+  target: Element;
+  request: { method: string; body: FormData; signal: AbortSignal };
+  response?: { raw: Response; status: number };
+  hx?: { retarget?: string };
+  /** Whether what was asked for stands on the page. */
+  isDrawn?: boolean;
+}
+
+/** What the server sends down: HTML to be swapped, texts that grow, what is told. */
 interface Frame {
   /** The run, if the frame belongs to one. */
   r?: string;
   /** The number of its last event. */
-  s?: number;
-  o: FrameOperation[];
+  s: number;
+  state?: string;
+  grow?: [id: string, html: string][];
+  html?: string;
+  tell?: [name: string, value: any][];
+  /** Whether another frame has the rest, up to that event. */
+  more?: boolean;
 }
 
 /** What is drawn of a conversation: where the next frames go on. */
@@ -101,6 +122,7 @@ interface PanelElements {
   "aia-q": HTMLInputElement;
   "aia-set-corner": HTMLSelectElement;
   "aia-list": HTMLAnchorElement;
+  "aia-map": HTMLDialogElement;
   "aia-settings": HTMLDetailsElement;
 }
 
@@ -113,7 +135,7 @@ type PanelEvent = CustomEvent<any>;
 
 interface HTMLElementEventMap {
   [name: `aia:${string}`]: PanelEvent;
-  [name: `htmx:${string}`]: PanelEvent;
+  [name: `htmx.${string}`]: PanelEvent;
 }
 
 interface Document {
@@ -122,12 +144,12 @@ interface Document {
 
 interface TrustedPolicy {
   createHTML(html: string): string;
-  createScriptURL(url: string): string;
+  createScript(text: string): string;
 }
 
 interface Window {
   AIAssistant: Record<string, (...values: any[]) => unknown>;
-  htmx?: { process(element: Element): void };
+  htmx?: unknown;
   trustedTypes?: { createPolicy(name: string, rules: object): TrustedPolicy };
 }
 

@@ -14,14 +14,23 @@ const STRINGS = `<div id="aia-strings" data-left="%s left" data-over="%s over"
 /** What was asked of the server: `answer` is called for each request. */
 export const server = {
   requests: [],
+  body: null, // of the last one
   answer: () => new Response(null, { status: 204 })
 };
 
 const onFetch = async (url, { method = "GET", body } = {}) => {
   const request = { url: `${url}`, method, values: Object.fromEntries(body ?? []) };
   server.requests.push(request);
+  server.body = body;
   return server.answer(request);
 };
+
+/** What htmx looks for hx-on with, which happy-dom lacks. */
+class NoXPath {
+  createExpression() {
+    return { evaluate: () => ({ iterateNext: () => null }) };
+  }
+}
 
 /** Lets promises and timers that are due run. */
 export const settle = (ms = 0) => new Promise((done) => setTimeout(done, ms));
@@ -63,7 +72,8 @@ export const openPage = (inner = "", page = "", attributes = "") => {
   const { setInterval } = globalThis;
   globalThis.setInterval = (...values) => setInterval(...values).unref();
   globalThis.window = window;
-  globalThis.fetch = onFetch;
+  globalThis.fetch = window.fetch = onFetch;
+  globalThis.XPathEvaluator = NoXPath;
   globalThis.requestAnimationFrame = (draw) => setTimeout(draw, 0);
   globalThis.cancelAnimationFrame = clearTimeout;
   return { window, document, root };

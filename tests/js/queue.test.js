@@ -7,15 +7,17 @@ const { document, root } = openPage(
   <form id="aia-form" action="/send/"><input name="key"><span id="aia-count"></span>
     <textarea id="aia-input" data-max="1000"></textarea></form>
   <div id="aia-queue"><li><p class="aia-text">Later, please</p>
-    <form action="/queue/7/"><input type="hidden" name="message" value="7">
+    <form data-aia-hx-post="/queue/7/" data-aia-hx-trigger="aia:use"
+      data-aia-hx-target="#aia-notice" data-aia-hx-swap="innerHTML"><input type="hidden" name="message" value="7">
     <button name="do" value="edit"></button><button name="do" value="up"></button>
     <button name="do" value="down"></button></form></li></div><button id="other"></button>`
 );
 const queue = await load("queue");
+await load("ws"); // it hears when the session is over
 const byId = (id) => document.getElementById(id);
 const button = (value) => document.querySelector(`button[value=${value}]`);
-const answer = (status, body = null) => {
-  server.answer = () => new Response(body, { status });
+const answer = (status, body = null, headers = {}) => {
+  server.answer = () => new Response(body, { status, headers });
 };
 
 beforeEach(() => {
@@ -68,12 +70,13 @@ test("a stale token is explained in its own words", async () => {
 });
 
 test("a limit is explained by the server", async () => {
-  answer(429, "<p>In a minute.</p>");
+  answer(429, "<p>In a minute.</p>", { "HX-Retarget": "#aia-notice" });
   await queue.use(button("up"));
   assert.equal(byId("aia-notice").textContent, "In a minute.");
 });
 
-test("a network that is away is a refusal, not an error", async () => {
+test("a network that is away is a refusal, not an error", async (context) => {
+  context.mock.method(console, "error", () => {}); // where htmx tells of it
   server.answer = () => Promise.reject(new TypeError("away"));
   await queue.use(button("up"));
   assert.equal(byId("aia-notice").textContent, "Refused.");

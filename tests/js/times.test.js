@@ -3,8 +3,7 @@ import { suite, test } from "node:test";
 import { load, openPage } from "./page.js";
 
 openPage();
-const { timeLeft } = await load("clock");
-const { clockOf } = await load("limit");
+const { clockOf, timeLeft } = await load("clock");
 
 suite("the time that a card has left", () => {
   for (const [seconds, text] of [

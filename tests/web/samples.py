@@ -246,7 +246,6 @@ def panel(said: str = "x", **changes) -> dict:
         "key": "k1",
         "urls": {name: f"/assistant/{name}/" for name in ROUTES},
         "max_chars": 100_000,
-        "htmx": "auto",
     }
     for name, value in changes.items():
         has = [group for group, kind in KINDS.items() if name in field_names(kind)]

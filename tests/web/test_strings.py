@@ -29,6 +29,7 @@ NOT_FOR_PEOPLE = {
     "unsaved changes",
     "not of this site",
     "the page did not let it go",
+    "The panel evaluates no attribute.",
 }
 
 

@@ -8,6 +8,7 @@ import ai_assistant
 from ai_assistant.render.html.transcript.entries import text_part
 from ai_assistant.render.html.transcript.growing import Growing
 from ai_assistant.render.markdown import render as render_markdown
+from tests.render.html.dom import Page
 from tests.web import samples
 from tests.web.markup import all_with, elements, one_with
 
@@ -31,6 +32,12 @@ PARTS_OF_A_PAGE = [
     for name in NAMES
     if not (FOLDER / f"{name}.html").read_text().startswith("{% extends")
 ]
+HX = "data-aia-hx-"  # of the panel's htmx
+KEEPS_OUT = {
+    f"hx-{name}{suffix}"
+    for name in ("preserve", "disinherit", "boost", "select", "push-url", "confirm")
+    for suffix in ("", ":inherited")
+}
 HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
 STATUSES = [
     "pending",
@@ -68,6 +75,19 @@ class TestEveryTemplate:
             assert not [key for key in attrs if key.startswith(("on", "hx-on"))]
 
     @pytest.mark.parametrize("name", FRAGMENTS)
+    def test_has_attributes_of_its_own_htmx_that_are_no_code(self, name):
+        """Those of the page's htmx may only keep it out: it knows another prefix."""
+        html = draw(name, **samples.context())
+
+        for _, attrs in elements(html):
+            assert {key for key in attrs if key.startswith("hx-")} <= KEEPS_OUT
+            for key, value in attrs.items():
+                if key.startswith(HX):
+                    assert not key.startswith(f"{HX}on")
+                    assert not re.search(r"^\s*(js|javascript):", value or "")
+                    assert "[" not in (value or "") or not key.endswith("trigger")
+
+    @pytest.mark.parametrize("name", FRAGMENTS)
     def test_escapes_every_field(self, name):
         html = draw(name, **samples.context(HOSTILE))
 
@@ -86,15 +106,15 @@ class TestEveryTemplate:
                 is_page = name in ("locked", "stale_form")
                 own = "" if is_page else "/assistant/"
                 assert attrs.get("action", "").startswith(own)
-                if "hx-get" in attrs:
+                if f"{HX}get" in attrs:
                     assert attrs["method"] == "get"
-                    assert attrs["hx-get"].startswith(attrs["action"])
-            if "hx-post" in attrs:
+                    assert attrs[f"{HX}get"].startswith(attrs["action"])
+            if f"{HX}post" in attrs:
                 assert attrs["method"] == "post"
-                assert attrs["hx-post"] == attrs["action"]
-            if "hx-post" in attrs or (tag == "form" and "hx-get" in attrs):
-                assert attrs["hx-target"].startswith("#")
-                assert attrs["hx-swap"] in ("innerHTML", "outerHTML")
+                assert attrs[f"{HX}post"] == attrs["action"]
+            if f"{HX}post" in attrs or (tag == "form" and f"{HX}get" in attrs):
+                assert attrs[f"{HX}target"].startswith("#")
+                assert attrs[f"{HX}swap"] in ("innerHTML", "outerHTML")
 
     @pytest.mark.parametrize("name", sorted({*FRAGMENTS} - FIELDS))
     def test_carries_the_token_in_each_form(self, name):
@@ -330,20 +350,17 @@ class TestText:
     @pytest.mark.parametrize("size", [1, 3, 7, 1000])
     def test_streamed_equals_drawn(self, size):
         growing = Growing(message_id="m9")
-        blocks: dict[str, str] = {}
-
+        ops: list[list[str]] = []
         for start in range(0, len(self.TEXT), size):
             piece = self.TEXT[start : start + size]
             growing.extend(piece, offset=start, reasoning=False)
-            for _, target, html in growing.ops("parts"):
-                blocks[elements(html)[0][1]["id"]] = html
-                assert target in ("parts", "m-m9")
-        for _, _, html in growing.finish("parts"):
-            blocks[elements(html)[0][1]["id"]] = html
+            ops += growing.ops("parts")
+        ops += growing.finish("parts")
 
-        shell = blocks.pop("m-m9").strip()
-        inside = "".join(blocks.values())
-        assert shell.replace("></div>", f">{inside}</div>") == self.drawn()
+        page = Page('<div id="parts"></div>')
+        page.apply(ops)
+        drawn = Page(f'<div id="parts">{self.drawn()}</div>')
+        assert page.shown() == drawn.shown()
 
     def test_has_its_hooks(self):
         html = self.drawn()

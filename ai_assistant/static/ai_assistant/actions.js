@@ -6,7 +6,6 @@
 /** @type {Record<string, () => Promise<Action>>} */
 const modules = {
   copy: () => import("./copy.js"),
-  details: () => import("./details.js"),
   dismiss: () => import("./dismiss.js"),
   earlier: () => import("./earlier.js"),
   edit: () => import("./edit.js"),

@@ -1,5 +1,5 @@
 // The seconds beside what is under way, once it takes long enough to wonder, and the
-// time that a card has left.
+// time that a card or a limit has left.
 
 import { byId, root, showNotice, translate } from "./root.js";
 import { changedAt, isRunning } from "./state.js";
@@ -50,8 +50,41 @@ const updateDeadlines = () => {
   }
 };
 
+// --- how long a limit still lasts; then that it is over ---
+
+/** @type {WeakMap<HTMLElement, number>} */
+const endsAt = new WeakMap();
+
+/** @param {number} number */
+const twoDigits = (number) => String(number).padStart(2, "0");
+
+/** @param {number} seconds */
+export const clockOf = (seconds) => {
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor(seconds / 60) % 60;
+  const rest = twoDigits(seconds % 60);
+  return hours ? `${hours}:${twoDigits(minutes)}:${rest}` : `${minutes}:${rest}`;
+};
+
+const updateLimits = () => {
+  /** @type {NodeListOf<HTMLElement>} */
+  const elements = root.querySelectorAll(".aia-left[data-left]");
+  for (const element of elements) {
+    if (!endsAt.has(element))
+      endsAt.set(element, Date.now() + Number(element.dataset.left) * 1000);
+    const seconds = Math.ceil((endsAt.get(element) - Date.now()) / 1000);
+    if (seconds > 0) element.querySelector("b").textContent = clockOf(seconds);
+    else {
+      element.textContent = element.dataset.over;
+      delete element.dataset.left;
+      element.parentElement.querySelector(".aia-btn")?.classList.add("aia-go");
+    }
+  }
+};
+
 const tick = () => {
   updateDeadlines();
+  updateLimits();
   if (root.dataset.busy !== "run") return;
   aheadMs ??= Date.now() - Number(byId("aia-inner").dataset.now) * 1000;
   /** @type {NodeListOf<HTMLElement>} */

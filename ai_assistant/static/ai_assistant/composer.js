@@ -70,22 +70,39 @@ const clearField = () => {
   saveDraft();
 };
 
-const submit = () => {
+const OF_THE_PAGE = ["csrfmiddlewaretoken", "next"];
+
+/**
+ * Returns the fields of the form, those that a site has added too.
+ *
+ * @param {FormData} form
+ * @returns {Record<string, string[]>}
+ */
+const fieldsOf = (form) =>
+  Object.fromEntries(
+    [...new Set(form.keys())]
+      .filter((name) => !OF_THE_PAGE.includes(name))
+      .map((name) => [name, form.getAll(name).map(String)])
+  );
+
+/** @param {FormData} form */
+const take = (form) => {
   const text = field().value.trim();
   if (!text || isSessionOver() || isTooLong(text)) return;
   if (!emit("send", { text })) return;
   const { conversation } = root.dataset;
   const item = {
+    ...fieldsOf(form),
     ...{ key: keyField().value, text, conversation, time: Date.now() },
-    ...{ path: pagePath(), title: document.title, context: contextOf(text) },
-    look_only: byId("aia-look").value,
-    profile: byId("aia-profile")?.value ?? ""
+    ...{ path: pagePath(), title: document.title, context: contextOf(text) }
   };
   addPending(item);
   clearField();
   if (!isRunning()) emit("follow");
   handOver(item, "deliver");
 };
+
+const submit = () => byId("aia-form").requestSubmit();
 
 /**
  * Sends a text that was not typed; what was typed meanwhile stays.
@@ -104,9 +121,9 @@ export const sendText = (text) => {
 
 // --- a limit, and when it is over ---
 
-const limit = lazy(() => import("./limit.js"));
+const limit = lazy(() => import("./clock.js"));
 const showLimit = () => root.querySelector(".aia-left[data-left]") && limit();
-for (const name of ["aia:frame", "aia:error", "htmx:afterSwap", "htmx:after:swap"])
+for (const name of ["aia:frame", "aia:error", "htmx.after.swap"])
   root.addEventListener(name, showLimit);
 
 // --- after a page load ---
@@ -171,11 +188,12 @@ root.addEventListener(
   "submit",
   /** @param {ElementEvent} event */
   (event) => {
-    if (event.target.id !== "aia-form") return;
+    if (event.target.id !== "aia-form" || event.defaultPrevented) return;
     event.preventDefault();
-    submit();
+    take(new FormData(byId("aia-form"))); // htmx, which collects it, is still to come
   }
 );
+root.addEventListener("aia:collected", ({ detail }) => take(detail));
 
 // --- asking about selected text ---
 

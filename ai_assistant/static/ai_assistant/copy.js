@@ -2,7 +2,8 @@
 // for the rest.
 
 import { say } from "./announce.js";
-import { get, showNotice, translate } from "./root.js";
+import { get } from "./fetching.js";
+import { showNotice, translate } from "./root.js";
 
 const PLAIN = "text/plain";
 const RICH = "text/html";
@@ -108,8 +109,39 @@ const select = (element) => {
   showNotice(translate("uncopied"));
 };
 
+// --- what support needs to find a failed answer ---
+
+/** @param {HTMLElement} button */
+const copyDetails = async (button) => {
+  const { run, code } = button.dataset;
+  const article = button.closest(".aia-msg");
+  const error = article?.querySelector(".aia-error")?.textContent.trim() ?? "";
+  const now = new Date().toISOString();
+  const lines = [
+    `id: ${run}`,
+    `code: ${code}`,
+    `time: ${now}`,
+    `page: ${location}`,
+    error
+  ];
+  try {
+    await navigator.clipboard.writeText(lines.join("\n"));
+  } catch {
+    return showNotice(`id: ${run}, code: ${code}`); // plain http has no clipboard
+  }
+  const label = /** @type {Text} */ (button.lastChild);
+  const before = label.data;
+  if (before === translate("copied")) return;
+  label.data = translate("copied");
+  say(translate("copied"));
+  setTimeout(() => {
+    label.data = before;
+  }, SHOWN_MS);
+};
+
 /** @param {HTMLElement} element */
 export const use = async (element) => {
+  if (element.dataset.run) return copyDetails(element);
   try {
     await write(formatsOf(element));
   } catch {

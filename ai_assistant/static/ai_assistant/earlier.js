@@ -1,7 +1,7 @@
 // Earlier messages: drawn above, without moving what the reader looks at.
 
-import { draw } from "./frames.js";
-import { byId, get, root, showNotice } from "./root.js";
+import { request } from "./requests.js";
+import { byId, root, showNotice } from "./root.js";
 
 const AHEAD = "400px 0px 0px"; // how near to the top the reader comes first
 const MOST_STEPS = 10;
@@ -10,36 +10,14 @@ const box = () => byId("aia-scroll");
 const loading = new WeakSet();
 
 /**
- * @param {HTMLElement} holder
- * @param {() => void} change
- */
-const keepingPlace = (holder, change) => {
-  const mark = holder.nextElementSibling ?? holder;
-  const before = mark.getBoundingClientRect().top;
-  box().style.overflowAnchor = "none"; // else a browser does the same once more
-  change();
-  box().scrollTop += mark.getBoundingClientRect().top - before;
-  requestAnimationFrame(() => {
-    box().style.overflowAnchor = "";
-  });
-};
-
-/**
  * @param {HTMLElement} link
  * @param {string} [to] the run that has to be among them
  */
 export const use = async (link, to = "") => {
   if (loading.has(link)) return;
   loading.add(link);
-  const { src, before } = link.dataset;
-  const { conversation } = root.dataset;
-  try {
-    const response = await get(src, { conversation, before, to });
-    if (!response.ok) throw response.status;
-    const html = await response.text();
-    const holder = link.parentElement;
-    if (link.isConnected) keepingPlace(holder, () => draw(holder, html));
-  } catch {
+  const { isDrawn } = await request(link, { to });
+  if (!isDrawn) {
     loading.delete(link);
     showNotice(root.dataset.failed);
   }
@@ -79,3 +57,29 @@ export function watchTop() {
   observer = new IntersectionObserver(onSeen, { root: box(), rootMargin: AHEAD });
   observer.observe(link);
 }
+
+// --- to a message that a search has found, or that the address names ---
+
+const MARKED_MS = 4000;
+
+/**
+ * @param {string} id
+ * @param {string | null} run
+ */
+export const jump = async (id, run) => {
+  if (!byId(id)) await reach(run);
+  const message = byId(id);
+  const box = byId("aia-scroll");
+  if (!message) return;
+  const above = message.getBoundingClientRect().top - box.getBoundingClientRect().top;
+  box.scrollTop += above - 16;
+  message.tabIndex = -1;
+  message.focus({ preventScroll: true });
+  message.dataset.found = "";
+  setTimeout(() => delete message.dataset.found, MARKED_MS);
+};
+
+export const jumpToHash = () => {
+  const { hash, searchParams } = new URL(location.href);
+  jump(hash.slice(1), searchParams.get("at"));
+};

@@ -1,13 +1,15 @@
 // Another version of a question: the form in which it is edited, the menu of how to
 // answer it anew. Both come from the server and stand below what they belong to.
 
-import { draw } from "./frames.js";
-import { byId, get, isSignedOut, root } from "./root.js";
+import { request } from "./requests.js";
+import { byId, root } from "./root.js";
 
 /** @type {Map<string, string>} what was typed and not sent, by the form's address */
 const drafts = new Map();
-/** @type {Map<string, HTMLElement>} where each form stands, by its address */
+/** @type {Map<string, HTMLElement>} each form that is open, by its address */
 const places = new Map();
+/** @type {Set<string>} addresses of those that are on their way */
+const opening = new Set();
 
 /** @returns {HTMLAnchorElement[]} */
 const links = () => [
@@ -60,19 +62,16 @@ const begin = (place, address) => {
 /** @param {HTMLAnchorElement} link */
 const open = async (link) => {
   const { href } = link;
-  const place = document.createElement("div");
+  if (opening.has(href)) return;
+  opening.add(href);
+  const { hx, target, isDrawn } = await request(link, { title: document.title });
+  opening.delete(href);
+  if (hx?.retarget) return; // refused: the notice says why
+  if (!isDrawn) return location.assign(href); // a page of its own says what is wrong
+  const place = /** @type {HTMLElement} */ (target.nextElementSibling);
   places.set(href, place);
-  // Not within a question: that may be drawn anew while somebody writes.
-  (link.closest(".aia-acts") ?? link.closest(".aia-msg")).after(place);
   setExpanded(href, true);
-  try {
-    const response = await get(`${href}&title=${encodeURIComponent(document.title)}`);
-    if (isSignedOut(response) || !response.ok) throw response.status;
-    draw(place, await response.text());
-    begin(place, href);
-  } catch {
-    location.assign(href); // a page of its own says what is wrong
-  }
+  begin(place, href);
 };
 
 const editLast = () => {

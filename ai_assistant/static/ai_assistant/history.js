@@ -1,8 +1,8 @@
 // The list of conversations: shown and hidden, its keys, and where a hit leads.
 
-import { draw } from "./frames.js";
 import { isOn } from "./notify.js";
-import { byId, emit, get, root } from "./root.js";
+import { request } from "./requests.js";
+import { byId, emit, root } from "./root.js";
 import { speak } from "./state.js";
 import { broadcast, onBroadcast } from "./sync.js";
 
@@ -20,7 +20,7 @@ const show = (isVisible) => {
 
 /** @param {HTMLAnchorElement} button */
 export const use = (button) => {
-  if (!window.htmx) return location.assign(button.href);
+  if (!button.dataset.htmxPowered) return location.assign(button.href);
   show(Boolean(box().hidden));
 };
 
@@ -112,7 +112,7 @@ const putListBack = () => {
 const goToHit = async () => {
   const { id, run } = hit;
   hit = null;
-  const { jump } = await import("./jump.js");
+  const { jump } = await import("./earlier.js");
   // After the panel has put the focus where it is when nothing was looked for.
   requestAnimationFrame(() => jump(id, run));
 };
@@ -196,10 +196,7 @@ const isInUse = () =>
   byId("aia-name") ||
   box().querySelector("details[open], .aia-toast");
 
-const refresh = async () => {
-  const response = await get(byId("aia-list").href);
-  if (response.ok) draw(box(), await response.text());
-};
+const refresh = () => request(box());
 
 const refreshIfSeen = () => {
   if (box() && (isPage() || !box().hidden) && !isInUse()) refresh();

@@ -1,8 +1,8 @@
 // The chips of what the browser knows, loaded once there is something of it.
 
 import { collect } from "./collectors.js";
-import { redraw } from "./frames.js";
-import { cloneTemplate, emit, get, pagePath, root, translate } from "./root.js";
+import { request } from "./requests.js";
+import { byId, cloneTemplate, emit, pagePath, root, translate } from "./root.js";
 
 const OWN = "browser.";
 /** @type {Set<string>} */
@@ -117,13 +117,12 @@ export const redrawChips = async () => {
   const { conversation } = root.dataset;
   const path = pagePath();
   const { title } = document;
-  try {
-    const values = { conversation, path, title, opened: openedAt() };
-    const response = await get(root.dataset.context, values);
-    if (!response.ok || response.redirected || path !== pagePath()) return false;
-    redraw(await response.text());
-    return true;
-  } catch {
-    return false; // the next message is sent with what the server finds
-  }
+  const values = { conversation, path, title, opened: openedAt() ?? "" };
+  // If none come, the next message is sent with what the server finds.
+  const { isDrawn } = await request(
+    byId("aia-context"),
+    values,
+    () => path === pagePath()
+  );
+  return isDrawn;
 };

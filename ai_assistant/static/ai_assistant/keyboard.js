@@ -1,39 +1,16 @@
-// The keyboard map in a dialog, fetched when it is first opened.
+// The keyboard map in a dialog, asked for when it is first opened.
 
-import { draw } from "./frames.js";
-import { get, root, translate } from "./root.js";
+import { request } from "./requests.js";
+import { byId } from "./root.js";
 
-/** @type {HTMLDialogElement} */
-let dialog;
-
-/** @param {HTMLAnchorElement} link */
-const fetchDialog = async (link) => {
-  const response = await get(link.href);
-  if (!response.ok || response.redirected) throw response.status;
-  const box = document.createElement("dialog");
-  box.className = "aia-map";
-  box.closedBy = "any";
-  draw(box, await response.text());
-  const form = document.createElement("form");
-  form.method = "dialog";
-  const button = document.createElement("button");
-  button.className = "aia-btn";
-  button.textContent = translate("close");
-  form.append(button);
-  box.append(form);
-  return box;
-};
-
-/** @param {HTMLAnchorElement} link */
+/** @param {HTMLAnchorElement} link or the button that closes the map */
 export const use = async (link) => {
-  try {
-    dialog ??= await fetchDialog(link);
-  } catch {
-    return location.assign(link.href);
-  }
+  const dialog = byId("aia-map");
+  if (!link.href) return dialog.close();
+  const isThere = byId("aia-keys").firstElementChild;
+  if (!isThere && !(await request(link)).isDrawn) return location.assign(link.href);
   // The fold closes when the focus leaves it, and what is closed cannot get it back.
   if (link === document.activeElement)
     link.closest("details")?.querySelector("summary").focus();
-  if (!dialog.isConnected) root.append(dialog);
   if (!dialog.open) dialog.showModal();
 };

@@ -3,11 +3,11 @@
 import { prepareComposer, sendText } from "./composer.js";
 import { loadCollectors, onChipsDrawn } from "./context.js";
 import { saveDraft } from "./draft.js";
-import { drawPanel, dropFrames, policy } from "./frames.js";
+import { dropFrames } from "./frame_queue.js";
+import { request, startHtmx } from "./requests.js";
 import {
   byId,
   emit,
-  get,
   isOpen,
   isSignedOut,
   lazy,
@@ -24,32 +24,13 @@ import { restart, start, stop } from "./ws.js";
 let opener = null;
 const focusInput = () => byId("aia-input")?.focus();
 
-// --- htmx: the page's own copy if it has one ---
-
-/**
- * @param {string} tag
- * @param {object} values
- */
-const addToHead = (tag, values) => {
-  const nonce = byId("aia-boot")?.nonce ?? "";
-  document.head.append(
-    Object.assign(document.createElement(tag), { nonce, ...values })
-  );
-};
-
-const loadHtmx = () => {
-  const { htmx, htmxSrc } = root.dataset;
-  const present = window.htmx || document.querySelector('script[src*="htmx"]');
-  if (htmx === "none" || (htmx === "auto" && present)) return;
-  if (byId("aia-htmx")) return;
-  addToHead("script", { id: "aia-htmx", src: policy.createScriptURL(htmxSrc) });
-};
-
 // What a click brings is dressed before there is a click.
 const loadMoreStyles = () => {
   const { more: href } = byId("aia-inner").dataset;
   if (byId("aia-more") || root.dataset.mode === "page") return;
-  addToHead("link", { id: "aia-more", rel: "stylesheet", href });
+  const nonce = byId("aia-boot")?.nonce ?? "";
+  const values = { id: "aia-more", rel: "stylesheet", href, nonce };
+  document.head.append(Object.assign(document.createElement("link"), values));
 };
 
 // --- drawing a conversation ---
@@ -73,17 +54,6 @@ const showTrouble = (text) => {
   root.dataset.trouble = text;
 };
 
-/** @param {string} conversation */
-const fetchInner = async (conversation) => {
-  const { title } = document;
-  const { mode } = root.dataset;
-  const values = { conversation, mode, path: pagePath(), title };
-  const response = await get(root.dataset.page, values);
-  if (isSignedOut(response)) return location.reload();
-  if (!response.ok) throw response.status;
-  return response.text();
-};
-
 // The other conversation could not be had: this one goes on.
 const stayHere = () => {
   showNotice(root.dataset.failed);
@@ -94,17 +64,14 @@ const stayHere = () => {
 const load = async (conversation) => {
   stop();
   dropFrames();
-  /** @type {string | void} */
-  let html;
-  try {
-    html = await fetchInner(conversation);
-  } catch {
+  const { title } = document;
+  const { mode } = root.dataset;
+  const values = { conversation, mode, path: pagePath(), title };
+  const { isDrawn, response } = await request(root, values, saveDraft);
+  if (response && isSignedOut(response.raw)) return location.reload();
+  if (!isDrawn)
     return byId("aia-inner") ? stayHere() : showTrouble(root.dataset.failed);
-  }
-  if (!html) return;
-  saveDraft();
   delete root.dataset.trouble;
-  drawPanel(html);
   onDrawn();
   saveLayout();
   if (isOpen()) restart();
@@ -117,6 +84,8 @@ const loadOnce = () =>
 
 // --- the public calls ---
 
+export { startHtmx };
+
 /** @param {unknown} [from] the element that opens it */
 export const open = async (from) => {
   opener = from instanceof Element ? from : document.activeElement;
@@ -124,7 +93,7 @@ export const open = async (from) => {
     root.dataset.open = "";
     renderState();
     saveLayout();
-    loadHtmx();
+    startHtmx();
     if (byId("aia-inner")) start();
     else await loadOnce();
     scrollToEnd();
@@ -213,13 +182,6 @@ root.addEventListener(
 );
 // What was said about the last action is settled by the next one.
 root.addEventListener("submit", () => isSessionOver() || showNotice(""), true);
-// A limit says when it is over, with a status that htmx alone would not draw.
-root.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.xhr.status !== 429) return;
-  detail.shouldSwap = true;
-  detail.isError = false;
-});
-
 // --- what few visits need ---
 
 const menu = lazy(async () => (await import("./mention.js")).openMenu());
@@ -288,11 +250,11 @@ if (read("sessionStorage", "aia.going")) tools();
 // It stands in its place before it is seen.
 if (root.dataset.mode === "float") await import("./place.js");
 if (isOpen()) {
-  loadHtmx();
+  startHtmx();
   onDrawn();
   saveLayout();
   start();
-  if (/^#[ur]-/.test(location.hash)) import("./jump.js");
+  if (/^#[ur]-/.test(location.hash)) earlier().then((module) => module?.jumpToHash());
 } else if (root.left) loadOnce(); // a message waits to be sent again
 root.addEventListener("aia:message-done", stopUnlessBusy);
 delete byId("aia-launcher")?.dataset.trouble; // that it could not be loaded

@@ -1,8 +1,9 @@
 // The way down over HTTP: for a browser without a socket, and to ask whether a
 // silent one is still good.
 
-import { receive } from "./frames.js";
-import { get, isSignedOut, pagePath, root } from "./root.js";
+import { get } from "./fetching.js";
+import { receive } from "./frame_queue.js";
+import { isSignedOut, pagePath, root } from "./root.js";
 
 const POLL_MS = 1500;
 const BELIEVED_S = 600;

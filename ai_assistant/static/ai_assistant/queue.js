@@ -2,9 +2,8 @@
 // drawn of them.
 
 import { field, saveDraft, setText } from "./draft.js";
-import { isSignedOut, post, root, showNotice } from "./root.js";
-import { showRefusal } from "./sending.js";
-import { endSession, requestUpdates } from "./ws.js";
+import { request } from "./requests.js";
+import { byId, emit, root, showNotice } from "./root.js";
 
 /** @param {string} text */
 const moveToField = (text) => {
@@ -20,11 +19,11 @@ root.addEventListener("aia:message-done", () => showNotice(""));
 export const use = async (button) => {
   const { name, value, form } = button;
   const text = button.closest("li")?.querySelector(".aia-text").textContent;
-  const values = { ...Object.fromEntries(new FormData(form)), [name]: value };
-  const response = await post(form.action, values).catch(Response.error);
-  requestUpdates();
-  if (isSignedOut(response)) return endSession();
-  if (response.status !== 204) return showRefusal(response);
+  const { isDrawn, response } = await request(form, { [name]: value });
+  if (!isDrawn) {
+    const status = response?.status ?? 0;
+    return emit("error", { status, text: byId("aia-notice").textContent.trim() });
+  }
   showNotice("");
   if (value === "edit") moveToField(text);
   if (value !== "down") field().focus();

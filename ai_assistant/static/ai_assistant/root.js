@@ -2,6 +2,18 @@
 
 export const root = document.getElementById("aia");
 
+const makePolicy = () => {
+  /** @type {TrustedPolicy} */
+  const rules = { createHTML: (html) => html, createScript: () => "" };
+  try {
+    return window.trustedTypes?.createPolicy("ai-assistant", rules) ?? rules;
+  } catch {
+    return rules; // the site allows no policy of this name, or has it already
+  }
+};
+/** Of Trusted Types. What is drawn has no scripts. */
+export const policy = makePolicy();
+
 /**
  * @template {string} K
  * @param {K} id
@@ -50,45 +62,11 @@ export const showNotice = (text) => {
   byId("aia-notice")?.replaceChildren(...(text ? [line] : []));
 };
 
-/**
- * Gets a fragment or frames. Without the header the answer would be a whole page.
- *
- * @param {string} url
- * @param {Record<string, string>} [values] of the query
- */
-export const get = (url, values) => {
-  const query = values ? `?${new URLSearchParams(values)}` : "";
-  return fetch(url + query, {
-    headers: { "HX-Request": "true" },
-    cache: "no-store",
-    signal: AbortSignal.timeout(15_000)
-  });
-};
-
-const KEEPALIVE_BYTES = 60_000; // more than this a browser refuses
 const CSRF_FIELD = "[name=csrfmiddlewaretoken]";
 
 /** @returns {HTMLInputElement} */
 export const csrfField = () =>
   root.querySelector(CSRF_FIELD) ?? document.querySelector(CSRF_FIELD);
-
-/**
- * Posts a form; the request outlives the page, unless it is too long for that.
- *
- * @param {string} url
- * @param {Record<string, any>} values
- */
-export const post = (url, values) => {
-  const token = csrfField()?.value ?? "";
-  const body = new URLSearchParams({ ...values, csrfmiddlewaretoken: token });
-  return fetch(url, {
-    method: "POST",
-    body,
-    keepalive: `${body}`.length < KEEPALIVE_BYTES,
-    headers: { "X-CSRFToken": token, "HX-Request": "true" },
-    signal: AbortSignal.timeout(20_000)
-  });
-};
 
 /**
  * Returns a function that imports a module at its first call, and again at the next

@@ -14,8 +14,9 @@ import {
   setText,
   showGhost
 } from "./draft.js";
-import { draw } from "./frames.js";
-import { byId, emit, isSignedOut, post, root, showNotice, translate } from "./root.js";
+import { post } from "./fetching.js";
+import { parse } from "./frames.js";
+import { byId, emit, isSignedOut, root, showNotice, translate } from "./root.js";
 import { read, write } from "./storage.js";
 import { endSession, requestUpdates } from "./ws.js";
 
@@ -106,7 +107,7 @@ export const showRefusal = async (response) => {
   const { ok, status } = response;
   const isExplained = ok || status === 429; // a limit, and when it is over
   const html = isExplained ? await response.text() : "";
-  if (html.trim()) draw(byId("aia-notice"), html);
+  if (html.trim()) byId("aia-notice").replaceChildren(parse(html));
   else showNotice(translate(status === 403 ? "stale" : "refused"));
   emit("error", { status, text: byId("aia-notice").textContent.trim() });
 };

@@ -1,8 +1,9 @@
 // What one tab tells the others, and what nobody has seen yet.
 
 import { draftKey, field, isNew, setText } from "./draft.js";
+import { post } from "./fetching.js";
 import { isOn } from "./notify.js";
-import { byId, isOpen, post, root, translate } from "./root.js";
+import { byId, isOpen, root, translate } from "./root.js";
 import { updateCookie, write } from "./storage.js";
 
 const LONG_S = 10; // runs that somebody may have turned away from

@@ -3,7 +3,8 @@
 
 import { say } from "./announce.js";
 import { isDirty } from "./dirty.js";
-import { byId, cloneTemplate, emit, isOpen, pagePath, post, root } from "./root.js";
+import { post } from "./fetching.js";
+import { byId, cloneTemplate, emit, isOpen, pagePath, root } from "./root.js";
 import { read, write } from "./storage.js";
 
 const GOING = "aia.going";

@@ -1,6 +1,6 @@
 // The way down: a socket that resumes where the page stands; polling.js helps out.
 
-import { dropFrames, flush, receive } from "./frames.js";
+import { dropFrames, flush, receive } from "./frame_queue.js";
 import {
   byId,
   cloneTemplate,
@@ -213,7 +213,8 @@ const sendMessage = (message) => {
 
 /** Asks for what this page has just done, in case no notification tells of it. */
 export const requestUpdates = () => sendMessage({ type: "look" });
-root.addEventListener("htmx:afterRequest", requestUpdates);
+root.addEventListener("htmx.after.request", requestUpdates);
+root.addEventListener("aia:signed-out", endSession);
 
 export function stop() {
   stopped = true;

@@ -181,10 +181,6 @@ class Panel:
         is_lost = self.layout.corner == "none" and not self.keys
         return "end" if is_lost else wanted
 
-    @property
-    def htmx(self) -> str:
-        return str(conf.get("PANEL", "HTMX"))
-
 
 def bare_panel(user: Any, path: str) -> Panel:
     """Return what fragments need that are drawn without a page."""

@@ -30,6 +30,7 @@ from ai_assistant.engine.service import (
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.html.cards.approval import edit_entry
+from ai_assistant.render.html.live.frames import frames_of
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
@@ -290,6 +291,4 @@ def _frames(request: HttpRequest) -> list[dict[str, object]]:
         return []
     run_id = read_uuid(request, "run") if request.GET.get("run") else None
     ops = projection.attach(run_id, read_seq(request))
-    if not ops:
-        return []
-    return [{"s": projection.seq, "r": str(projection.run_id or ""), "o": ops}]
+    return frames_of(ops, projection.seq, projection.run_id)

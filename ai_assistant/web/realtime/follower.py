@@ -12,6 +12,7 @@ from django.db import Error as DatabaseFailure
 from ai_assistant import conf
 from ai_assistant.engine.lifecycle.writer import Pace
 from ai_assistant.engine.storage.units import in_db
+from ai_assistant.render.html.live.frames import frames_of
 from ai_assistant.render.html.live.projection import Projection
 
 logger = logging.getLogger("ai_assistant")
@@ -197,11 +198,5 @@ class Pump:
         return ops
 
     async def _emit(self, ops: list[list[Any]]) -> None:
-        if ops:
-            run_id = self.projection.run_id
-            frame = {
-                "s": self.projection.seq,
-                "r": str(run_id) if run_id else "",
-                "o": ops,
-            }
+        for frame in frames_of(ops, self.projection.seq, self.projection.run_id):
             await self._send(frame)

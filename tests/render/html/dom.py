@@ -1,11 +1,17 @@
 """A page in memory, on which frames are applied as the browser's script does it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import Any
+
+from ai_assistant.render.html.live.frames import frames_of
 
 VOID = {"br", "hr", "img", "input", "link", "meta", "wbr"}
 VERBATIM = {"pre", "code"}  # where white space is text
+BLOCK = re.compile(r"(.+)-b\d+")  # of an answer, and the text that it belongs to
+FINAL = ("idle", "stopped", "error", "limited")
 PARTS_OF_FORMS = ("csrfmiddlewaretoken",)
 
 
@@ -123,42 +129,76 @@ class Page:
         return [node.id for node in self.root.elements() if node.id]
 
     def apply(self, ops: list[list]) -> None:
-        for op, target, *rest in ops:
-            if op == "accepted":
-                self.accepted.append(target)
-                continue
-            element = self.by_id(target)
-            if element is not None:
-                getattr(self, f"_{op}")(element, *rest)
+        """Apply the frames of these operations."""
+        for frame in frames_of(ops, 0, None):
+            self.draw(frame)
 
-    def _append(self, parent: Node, html: str) -> None:
-        for fresh in _elements(html):
-            old = self.by_id(fresh.id) if fresh.id else None
+    def draw(self, frame: dict[str, Any]) -> None:
+        """Apply a frame: its targets are looked for before anything is swapped."""
+        assert {*frame} <= {"s", "r", "state", "grow", "html", "tell", "more"}
+        swaps = _elements(frame.get("html", ""))
+        targets = [self.by_id(_target(swap)) for swap in swaps]
+        for swap, target in zip(swaps, targets, strict=True):
+            if target is not None:
+                getattr(self, f"_{swap.attrs['data-aia-hx-swap']}")(target, swap)
+        for grown_id, html in frame.get("grow", ()):
+            self._grow(grown_id, html)
+        self.accepted += [
+            value for name, value in frame.get("tell", ()) if name == "accepted"
+        ]
+        if state := frame.get("state"):
+            self._show_state(state)
+
+    def _upsert(self, parent: Node, swap: Node) -> None:
+        for fresh in [child for child in swap.children if isinstance(child, Node)]:
+            assert fresh.id, "what is added twice is known by its id"
+            old = self.by_id(fresh.id)
             if old is None:
                 parent.add(fresh)
             else:
                 old.replace_with(fresh)
 
-    def _replace(self, element: Node, html: str) -> None:
+    def _innerMorph(self, element: Node, swap: Node) -> None:  # noqa: N802 - of htmx
         element.children = []
-        for child in parse(html).children:
+        for child in swap.children:
             element.add(child)
 
-    def _outer(self, element: Node, html: str) -> None:
-        element.replace_with(*_elements(html)[:1])
+    def _outerMorph(self, element: Node, swap: Node) -> None:  # noqa: N802 - of htmx
+        element.replace_with(*[one for one in swap.children if isinstance(one, Node)])
 
-    def _text(self, element: Node, text: str) -> None:
-        element.add(text)
-
-    def _remove(self, element: Node) -> None:
+    def _delete(self, element: Node, _swap: Node) -> None:
         element.replace_with()
 
-    def _attr(self, element: Node, name: str, value: str | None) -> None:
-        assert name.startswith(("data-", "aria-")) or name in ("hidden", "disabled")
-        if value is None:
-            element.attrs.pop(name, None)
-        else:
-            element.attrs[name] = value
+    def _grow(self, grown_id: str, html: str) -> None:
+        old, block = self.by_id(grown_id), BLOCK.fullmatch(grown_id)
+        if block is None:
+            assert all(isinstance(child, str) for child in parse(html).children)
+            if old is not None:
+                old.add(parse(html).text())
+            return
+        fresh = _elements(f'<div id="{grown_id}" class="aia-b">{html}</div>')[0]
+        body = self.by_id(block[1])
+        if old is not None:
+            old.replace_with(fresh)
+        elif body is not None:
+            body.add(fresh)
+
+    def _show_state(self, state: str) -> None:
+        attrs = self.by_id("aia").attrs
+        attrs.pop("data-warming", None)
+        if state == "warming":
+            attrs["data-warming"] = ""
+        attrs["data-state"] = "thinking" if state == "warming" else state
+        if state in FINAL:
+            for node in self.by_id("aia-log").elements():
+                node.attrs.pop("aria-busy", None)
+
+
+def _target(swap: Node) -> str:
+    assert swap.tag == "hx-partial"
+    target = swap.attrs["data-aia-hx-target"]
+    assert re.fullmatch(r"#[a-z][\w-]*", target), target
+    return target[1:]
 
 
 def _elements(html: str) -> list[Node]:

@@ -107,7 +107,7 @@ class TestSwitching:
 
         ops = two.projection.catch_up()
 
-        assert ["say", "Version 1 of 2 is shown."] in ops
+        assert ["tell", "say", "Version 1 of 2 is shown."] in ops
 
     def test_is_seen_by_a_page_that_was_away(self, story, two):
         away = Tab(story)

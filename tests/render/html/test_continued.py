@@ -195,7 +195,7 @@ class TestFrames:
         assert_whole(tab)
 
         cut.switch("x")
-        assert ["say", "Version 1 of 2 is shown."] in tab.projection.catch_up()
+        assert ["tell", "say", "Version 1 of 2 is shown."] in tab.projection.catch_up()
         assert "three" in messages(whole_page(cut.conversation)[0])[1].text()
 
     def test_reach_a_page_that_shows_the_second_part(self, cut):

@@ -225,8 +225,8 @@ class TestBranch:
         (frame,) = client.get(reverse("ai_assistant:frames"), at).json()["frames"]
 
         assert frame["r"] == str(old.pk)
-        (html,) = [op[2] for op in frame["o"] if op[:2] == ["replace", "aia-log"]]
-        assert "The question" in html
+        log = frame["html"].partition('"#aia-log" data-aia-hx-swap="innerMorph">')[2]
+        assert "The question" in log
 
     def test_viewer_sees_which_but_no_buttons(self, browser, people, two):
         Conversation.objects.update(owner=people["viewer"])

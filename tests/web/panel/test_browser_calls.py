@@ -48,7 +48,7 @@ def asked_of(interrupt, user):
     panel = bare_panel(user, "/admin/")
     projection = Projection(interrupt.run.conversation_id, user.pk, panel)
     ops = projection.attach(None, 0)
-    return [op[2] for op in ops if op[:2] == ["event", "browser"]]
+    return [op[2] for op in ops if op[:2] == ["tell", "browser"]]
 
 
 class TestClaim:

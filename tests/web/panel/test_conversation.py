@@ -85,7 +85,7 @@ class Visitor:
             )
             frames = response.json()["frames"]
         for frame in frames:
-            self.page.apply(frame["o"])
+            self.page.draw(frame)
             self.run, self.seq = frame["r"] or self.run, frame["s"]
 
     @property

@@ -202,7 +202,7 @@ class TestFrames:
 
     @staticmethod
     def drawn(ops):
-        return [op[2] for op in ops if op[:2] == ["replace", "aia-queued"]]
+        return [op[2] for op in ops if op[:2] == ["innerMorph", "aia-queued"]]
 
     def test_draw_it_once(self, tab, say):
         say("Second")
@@ -211,7 +211,7 @@ class TestFrames:
 
         (html,) = self.drawn(first)
         assert "Second" in html
-        assert ["say", "Sent when this answer ends."] in first
+        assert ["tell", "say", "Sent when this answer ends."] in first
         assert self.drawn(second) == []
 
     def test_draw_it_on_a_page_that_may_be_behind(self, tab, press, run, say):

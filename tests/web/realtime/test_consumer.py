@@ -1,5 +1,6 @@
 import asyncio
 import json
+import re
 from uuid import uuid4
 
 import pytest
@@ -13,6 +14,7 @@ from ai_assistant.models import Run
 from ai_assistant.models.run import RunState
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.web.realtime import consumer
+from tests.render.html.dom import Page
 from tests.web.conftest import ask
 from tests.web.sockets import Socket
 from tests.web.test_routing import cookies_of
@@ -175,7 +177,7 @@ class TestHello:
 
         frame = await socket.frame()
         assert (frame["s"], frame["r"]) == (1, str(run.pk))
-        assert ["append", "aia-log"] in [op[:2] for op in frame["o"]]
+        assert 'hx-target="#aia-log" data-aia-hx-swap="upsert">' in frame["html"]
         assert "Hello &lt;b&gt;you&lt;/b&gt;" in text_of(frame)
 
     @pytest.mark.parametrize(
@@ -195,12 +197,13 @@ class TestHello:
 
         await socket.hello(run, after=1, drawn=True)
 
-        assert (await socket.frame())["o"] == [
-            ["replace", "aia-title", "Hello &lt;b&gt;you&lt;/b&gt;"],
-            ["attr", "aia", "data-state", "idle"],
-            ["attr", "aia", "data-warming", None],
-            ["replace", "aia-queued", ""],  # what waits is no event
-        ]
+        frame = await socket.frame()
+        page = Page(title="Another name")
+        page.draw(frame)
+        assert page.by_id("aia-title").text() == "Hello <b>you</b>"
+        # What waits is no event.
+        assert re.findall("#[a-z-]+", frame["html"]) == ["#aia-title", "#aia-queued"]
+        assert (frame["state"], {*frame}) == ("idle", {"s", "r", "state", "html"})
 
     @pytest.mark.row("D01")
     async def test_to_anothers_conversation_ends_the_socket(self, signed_in, run):

@@ -61,4 +61,4 @@ class TestSocket:
 
         frame = await socket.frame()
         name = "A &lt;b&gt;name&lt;/b&gt;"
-        assert ["replace", "aia-title", name] in frame["o"]
+        assert f'"#aia-title" data-aia-hx-swap="innerMorph">{name}<' in frame["html"]

@@ -26,7 +26,7 @@ async def test_many_pieces_of_text_come_in_few_frames(people, monkeypatch):
     projection = Projection(story.conversation_id, story.user.pk, tab_panel())
     flow = follower.Pump(projection, sent.put, lambda: None)
     flow.start(None, 0)
-    tab.page.apply((await sent.get())["o"])
+    tab.page.draw(await sent.get())
     for piece in PIECES:
         await in_db(story.say, piece)
 
@@ -36,7 +36,7 @@ async def test_many_pieces_of_text_come_in_few_frames(people, monkeypatch):
 
     frames = 0
     while PIECES[-1].strip() not in str(tab.page.shown()):
-        tab.page.apply((await sent.get())["o"])
+        tab.page.draw(await sent.get())
         frames += 1
     await flow.stop()
     assert frames <= 3

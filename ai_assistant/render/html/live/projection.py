@@ -46,27 +46,27 @@ def anew(drawn: Drawn, panel: Any, conversation_id: UUID) -> list[Op]:
     if drawn.earlier:
         named = {"conversation": conversation_id, "thread": drawn}
         html = fragment("earlier", panel=named) + html
-    ops: list[Op] = [["replace", "aia-log", html]]
+    ops: list[Op] = [["innerMorph", "aia-log", html]]
     if said := versions_sentence(drawn.entries):
-        ops.append(["say", said])
+        ops.append(["tell", "say", said])
     return ops
 
 
 def titled(conversation: Conversation) -> Op:
     """Return how the title is drawn."""
-    return ["replace", "aia-title", escape(conversation.title)]
+    return ["innerMorph", "aia-title", escape(conversation.title)]
 
 
 def unseen(conversation: Conversation, run: Run) -> list[Op]:
     """Return the event for the page that the conversation is unread, if it is."""
-    return [["event", "unread", {}]] if is_news(conversation, run) else []
+    return [["tell", "unread", {}]] if is_news(conversation, run) else []
 
 
 def requests_to_page(run: Run) -> list[Op]:
     """Return an operation for each request of `run`; a page takes each once."""
     if run.is_final:
         return []
-    return [["event", "browser", _said(interrupt)] for interrupt in open_requests(run)]
+    return [["tell", "browser", _said(interrupt)] for interrupt in open_requests(run)]
 
 
 def _said(interrupt: Interrupt) -> dict[str, object]:
@@ -78,6 +78,7 @@ def _said(interrupt: Interrupt) -> dict[str, object]:
     }
 
 
+WARMING = "warming"  # the page shows the state thinking, and why that takes long
 MESSAGE_EVENTS = ("TEXT_MESSAGE_", "REASONING_")
 END_EVENTS = ("RUN_FINISHED", "RUN_ERROR")
 
@@ -168,8 +169,8 @@ class Projection:
         html = fragment("queue_items", queue=entry, panel=self.panel)
         said, self._why = self._why, entry["why"]
         is_news = entry["why"] and entry["why"] != said
-        ops: list[Op] = [["replace", "aia-queued", html]]
-        return [*ops, ["say", entry["why"]]] if is_news else ops
+        ops: list[Op] = [["innerMorph", "aia-queued", html]]
+        return [*ops, ["tell", "say", entry["why"]]] if is_news else ops
 
     def _events(self) -> list[StoredEvent]:
         return events_after(self.run_id, self.seq) if self.run_id else []
@@ -209,7 +210,7 @@ class Projection:
         }
         ops: list[Op] = [
             *self.drafts.drop(),
-            ["remove", "aia-empty"],
+            ["delete", "aia-empty", ""],
             titled(conversation),
         ]
         return [
@@ -226,11 +227,11 @@ class Projection:
 
     def _entries(self, drawn: Drawn) -> list[Op]:
         ops: list[Op] = [
-            ["append", "aia-log", entry_html(entry, self.panel)]
+            ["upsert", "aia-log", entry_html(entry, self.panel)]
             for entry in drawn.entries
         ]
         ops += [
-            ["accepted", entry["key"]]
+            ["tell", "accepted", entry["key"]]
             for entry in drawn.entries
             if entry["kind"] == "user" and entry["key"]
         ]
@@ -287,8 +288,8 @@ class Projection:
             message = Message.objects.get(pk=value["message_id"])
             part = {**user_entry(message), "kind": "said"}
             return [
-                ["append", self._parts, part_html(part, self.panel)],
-                ["accepted", message.key],
+                ["upsert", self._parts, part_html(part, self.panel)],
+                ["tell", "accepted", message.key],
             ]
         return []
 
@@ -297,8 +298,8 @@ class Projection:
         if part["kind"] == "group" and part["id"] not in self._groups:
             # Its first cards stood alone, and last.
             self._groups.add(part["id"])
-            ops += [["remove", f"c-{call['id']}"] for call in part["calls"]]
-        return [*ops, ["append", self._parts, part_html(part, self.panel)]]
+            ops += [["delete", f"c-{call['id']}", ""] for call in part["calls"]]
+        return [*ops, ["upsert", self._parts, part_html(part, self.panel)]]
 
     def _changes(self, run: Run) -> list[Op]:
         """Return how the list of what the run has changed is drawn, if it grew."""
@@ -307,7 +308,7 @@ class Projection:
         if html == self._changed:
             return []
         self._changed = html
-        return [["replace", f"r-{run.pk}-changes", html], *self._stale()]
+        return [["innerMorph", f"r-{run.pk}-changes", html], *self._stale()]
 
     def _stale(self) -> list[Op]:
         """Return how the page says that its object is not what it shows any more."""
@@ -315,28 +316,24 @@ class Projection:
         bar = bar_of(path)
         if bar is None or not is_stale(path, opened, self.user_id):
             return []
-        return [["attr", bar.id, "hidden", None]]
+        return [["tell", "stale", bar.id]]
 
     def _end(self, run: Run) -> list[Op]:
         self.has_ended = True
         drafts = self.drafts.drop()
         entry = {**run_entry(run, [], {}), **run_footer(run)}
         end = fragment("run_end", entry=entry, panel=self.panel)
-        return [
-            *drafts,
-            ["replace", f"r-{run.pk}-end", end],
-            ["attr", f"r-{run.pk}", "aria-busy", None],
-        ]
+        return [*drafts, ["innerMorph", f"r-{run.pk}-end", end]]
 
     def _usage(self, run: Run) -> list[Op]:
         if not self.panel.viewer.shows_usage:
             return []
         html = fragment("usage", usage=usage_line(run.conversation_id))
-        return [["outer", "aia-usage", html]]
+        return [["outerMorph", "aia-usage", html]]
 
     def _pinned(self, entries: list[Entry]) -> list[Op]:
         html = "".join(pinned_html(item, self.panel) for item in entries)
-        return [["replace", "aia-pinned", html]]
+        return [["innerMorph", "aia-pinned", html]]
 
     def _root(self, state: str) -> list[Op]:
         # The end is what the log says: the row may be ahead of the events seen.
@@ -345,11 +342,8 @@ class Projection:
         # Seen where the web process is the one that loads the library. A run that has
         # come further has it.
         thinks = self.is_active and state == "thinking"
-        warming = "" if thinks and warmup.state() == "warming" else None
-        return [
-            ["attr", "aia", "data-state", self.state],
-            ["attr", "aia", "data-warming", warming],
-        ]
+        is_warming = thinks and warmup.state() == "warming"
+        return [["state", WARMING if is_warming else state]]
 
     # --- text; on the loop or in a thread ---
 
@@ -390,7 +384,7 @@ class Projection:
         ops = self.texts.ops()
         if ops and self.state in ("thinking", "tool"):
             self.state = "streaming"
-            ops.append(["attr", "aia", "data-state", "streaming"])
+            ops.append(["state", self.state])
         return ops
 
     @property

@@ -52,7 +52,7 @@ class LiveTexts:
         old = self.drop(before=newest)
         news, self._news = self._news, {}
         return old + [
-            ["append", parent, part_html(_part(self._known[key]), panel)]
+            ["upsert", parent, part_html(_part(self._known[key]), panel)]
             for key in news
             if key in self._known
         ]
@@ -68,7 +68,7 @@ class LiveTexts:
         for key in gone:
             del self._known[key]
             self._news.pop(key, None)
-        return [["remove", f"c-{_card_id(key)}"] for key in gone]
+        return [["delete", f"c-{_card_id(key)}", ""] for key in gone]
 
 
 def _key(frame: dict[str, Any]) -> Key:

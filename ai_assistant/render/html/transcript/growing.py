@@ -4,6 +4,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.html import escape
+
 from ai_assistant.models.conversation import Message
 from ai_assistant.render.html.fragments import fragment, part_html, with_buttons
 from ai_assistant.render.html.transcript.entries import (
@@ -106,12 +108,15 @@ class Growing:
         ops = self.finish(parent) if is_whole else self.remove()
         for part in message_parts(message, {}, reasoning=self.shows_reasoning):
             if part["kind"] == "reasoning" or not is_whole:
-                ops.append(["append", parent, part_html(part, None)])
+                ops.append(["upsert", parent, part_html(part, None)])
         return ops
 
     def remove(self) -> list[Op]:
         """Return how the message is taken off the page."""
-        return [["remove", f"m-{self.message_id}"], ["remove", f"t-{self.message_id}"]]
+        return [
+            ["delete", f"m-{self.message_id}", ""],
+            ["delete", f"t-{self.message_id}", ""],
+        ]
 
     @property
     def _fold(self) -> str:
@@ -129,16 +134,15 @@ class Growing:
         ops: list[Op] = []
         if not self._text_drawn:
             self._text_drawn = True
-            ops.append(["append", parent, part_html(self._text_part([]), None)])
+            ops.append(["upsert", parent, part_html(self._text_part([]), None)])
         return ops + self._block_ops(self._changes()) + self._more_ops()
 
     def _block_ops(self, changes: list[BlockChange]) -> list[Op]:
-        target, ops = f"m-{self.message_id}", []
-        for change in changes:
-            named = f'id="{target}-b{change.index}" class="aia-b"'
-            html = f"<div {named}>{with_buttons(change.html)}</div>"
-            ops.append(["append", target, html])
-        return ops
+        target = f"m-{self.message_id}"
+        return [
+            ["grow", f"{target}-b{change.index}", with_buttons(change.html)]
+            for change in changes
+        ]
 
     def _more_ops(self) -> list[Op]:
         """Return where the rest is, once there is one."""
@@ -146,16 +150,16 @@ class Growing:
             return []
         self._more_drawn = True
         part = {"message_id": self.message_id}
-        return [["append", f"m-{self.message_id}", fragment("text_more", part=part)]]
+        return [["upsert", f"m-{self.message_id}", fragment("text_more", part=part)]]
 
     def _reasoning_ops(self, parent: str) -> list[Op]:
         ops: list[Op] = []
         new = self._fold[self._reasoning_drawn :]
         if new and not self._reasoning_drawn:
-            ops.append(["append", parent, self._reasoning_html()])
+            ops.append(["upsert", parent, self._reasoning_html()])
             ops += self._below()
         elif new:
-            ops.append(["text", f"t-{self.message_id}-text", new])
+            ops.append(["grow", f"t-{self.message_id}-text", escape(new)])
         self._reasoning_drawn = len(self._fold)
         return ops + (self._close_reasoning(parent) if self.text else [])
 
@@ -163,7 +167,7 @@ class Growing:
         if not self._fold or self._reasoning_closed:
             return []
         self._reasoning_closed = True
-        return [["append", parent, self._reasoning_html()]]
+        return [["upsert", parent, self._reasoning_html()]]
 
     def _below(self) -> list[Op]:
         """Return how text that came first gets below its reasoning: it is redrawn."""
@@ -171,7 +175,7 @@ class Growing:
             return []
         self._text_drawn, self._stream, self._fed = False, BlockStream(), 0
         self._more_drawn = False
-        return [["remove", f"m-{self.message_id}"]]
+        return [["delete", f"m-{self.message_id}", ""]]
 
     def _reasoning_html(self) -> str:
         return fragment("reasoning", part=self._reasoning_part())
