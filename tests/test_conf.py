@@ -27,7 +27,7 @@ class TestGet:
 
         assert conf.get("LIMITS", "STEPS") == 3
 
-    def test_without_the_setting(self, settings):
+    def test_get_without_the_setting(self, settings):
         del settings.AI_ASSISTANT
 
         assert conf.get("LIMITS", "STEPS") == 10
@@ -97,7 +97,7 @@ class TestEnabled:
 
         assert not conf.enabled()
 
-    def test_on(self, site):
+    def test_enabled_on(self, site):
         site(ENABLED=True)
 
         assert conf.enabled()
@@ -130,7 +130,7 @@ class TestProfile:
 
         assert conf.profile() == {"API_KEY": ""}
 
-    def test_is_a_copy(self, site):
+    def test_profile_is_a_copy(self, site):
         site(PROFILES={"default": {"MODEL": "m"}})
 
         conf.profile()["MODEL"] = "other"
@@ -153,7 +153,7 @@ class TestLoad:
         assert conf.import_named("PROFILES", "ai_assistant.conf.get") is conf.get
 
     @pytest.mark.parametrize("path", ["no.such.Thing", "ai_assistant.conf.nothing", ""])
-    def test_names_setting_and_path(self, path):
+    def test_load_names_setting_and_path(self, path):
         with pytest.raises(
             ImproperlyConfiguredAssistant,
             match=re.escape(f"AI_ASSISTANT['PROFILES'] names {path!r}, which cannot"),

@@ -33,7 +33,7 @@ class TestEvents:
         assert set(kinds) == STANDARD
         assert len(kinds) == len(STANDARD)
 
-    def test_cannot_be_changed(self):
+    def test_events_cannot_be_changed(self):
         with pytest.raises(FrozenInstanceError):
             events.StepStarted(index=0).index = 1
 

@@ -117,7 +117,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 
 
 class TestWheel:
-    def test_holds_only_the_app(self, wheel):
+    def test_wheel_holds_only_the_app(self, wheel):
         roots = {name.split("/")[0] for name in wheel.namelist()}
 
         found = re.search(r'__version__ = "(.+)"', (APP / "__init__.py").read_text())
@@ -132,16 +132,16 @@ class TestWheel:
             ("locale", ".po .mo"),
         ],
     )
-    def test_holds_every_file_of(self, wheel, folder, suffixes):
+    def test_wheel_holds_every_file_of(self, wheel, folder, suffixes):
         expected = sources(folder, suffixes)
 
         assert expected
         assert expected <= set(wheel.namelist())
 
-    def test_holds_every_module(self, wheel):
+    def test_wheel_holds_every_module(self, wheel):
         assert sources("", ".py") <= set(wheel.namelist())
 
-    def test_says_what_a_registry_shows(self, wheel):
+    def test_wheel_says_what_a_registry_shows(self, wheel):
         (name,) = (one for one in wheel.namelist() if one.endswith("/METADATA"))
         metadata = BytesParser().parsebytes(wheel.read(name))
 
@@ -151,13 +151,13 @@ class TestWheel:
         assert metadata["License-File"] == "LICENSE"
         assert name.replace("METADATA", "licenses/LICENSE") in wheel.namelist()
 
-    def test_is_typed(self, wheel):
+    def test_wheel_is_typed(self, wheel):
         assert "ai_assistant/py.typed" in wheel.namelist()
 
-    def test_holds_no_cache(self, wheel):
+    def test_wheel_holds_no_cache(self, wheel):
         assert not [name for name in wheel.namelist() if "__pycache__" in name]
 
-    def test_offers_the_extras(self, wheel):
+    def test_wheel_offers_the_extras(self, wheel):
         (metadata,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
 
         extras = re.findall(
@@ -206,7 +206,7 @@ def in_new_site(folder, *arguments) -> subprocess.CompletedProcess[str]:
 
 
 class TestInstalled:
-    def test_is_imported_from_the_wheel_without_setup(self, installed):
+    def test_installed_is_imported_from_the_wheel_without_setup(self, installed):
         told = in_new_site(
             installed, "-c", "import ai_assistant as a; print(a.__file__)"
         )
@@ -230,7 +230,7 @@ class TestInstalled:
 
 @pytest.mark.parametrize("name", LOCKS)
 class TestLock:
-    def test_carries_no_address(self, name):
+    def test_lock_carries_no_address(self, name):
         text = (ROOT / name).read_text()
 
         assert "://" not in text
@@ -244,7 +244,7 @@ class TestLock:
         assert not loose
         assert not [e for e in entries if "--hash=sha256:" not in e]
 
-    def test_avoids_bad_releases_of_litellm(self, name):
+    def test_lock_avoids_bad_releases_of_litellm(self, name):
         (version,) = re.findall(r"^litellm==(\S+)", (ROOT / name).read_text(), re.M)
 
         assert version not in ("1.82.7", "1.82.8")
@@ -253,14 +253,14 @@ class TestLock:
 
 class TestImport:
     @pytest.mark.servers
-    def test_needs_no_django_setup(self):
+    def test_import_needs_no_django_setup(self):
         done = run("-W", "error", "-c", "import ai_assistant; ai_assistant.tool")
 
         assert done.returncode == 0, done.stderr
 
     @pytest.mark.servers
     @pytest.mark.parametrize("model", ["", "openai/gpt-5-mini"])
-    def test_checks_import_no_sdk(self, model):
+    def test_import_checks_import_no_sdk(self, model):
         code = (
             "import sys, django; from django.core.management import call_command;"
             "django.setup(); call_command('check');"
@@ -277,7 +277,7 @@ class TestImport:
 
 
 class TestEnvironment:
-    def test_holds_no_unexpected_pth(self):
+    def test_environment_holds_no_unexpected_pth(self):
         found = {p.name for d in site.getsitepackages() for p in Path(d).glob("*.pth")}
 
         assert found <= EXPECTED_PTH

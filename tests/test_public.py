@@ -24,14 +24,14 @@ def named(dotted):
 @pytest.mark.row("E04")
 class TestNames:
     @pytest.mark.parametrize("dotted", NAMES)
-    def test_has_a_docstring_of_its_own(self, dotted):
+    def test_names_has_a_docstring_of_its_own(self, dotted):
         found = named(dotted)
 
         told = type(found).__doc__ if dotted.endswith(".registry") else found.__doc__
         assert inspect.cleandoc(told or "").endswith((".", "docs/tools.md"))
 
     @pytest.mark.parametrize("dotted", NAMES)
-    def test_has_a_heading(self, dotted):
+    def test_names_has_a_heading(self, dotted):
         name = dotted.rpartition(".")[2]
 
         assert re.search(rf"^### `{name}`$", page("docs/api.md"), re.MULTILINE)
@@ -50,7 +50,7 @@ class TestNames:
 class TestImport:
     @pytest.mark.servers
     @pytest.mark.parametrize("module", ["ai_assistant", "ai_assistant.testing"])
-    def test_needs_no_setup_of_django(self, module):
+    def test_import_needs_no_setup_of_django(self, module):
         code = (
             f"import {module} as m; [getattr(m, name) for name in m.__all__];"
             "from django.apps import apps; assert not apps.ready"
@@ -68,7 +68,7 @@ class TestImport:
         assert done.returncode == 0, done.stderr
 
     @pytest.mark.servers
-    def test_needs_no_model_library(self):
+    def test_import_needs_no_model_library(self):
         code = (
             "import sys, ai_assistant.testing;"
             "assert not {'litellm', 'aiohttp', 'redis', 'celery'} & set(sys.modules)"

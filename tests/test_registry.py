@@ -26,7 +26,7 @@ def tool(name="tool", origin="shop.assistant"):
 
 
 class TestRegistry:
-    def test_keeps_the_order(self):
+    def test_registry_keeps_the_order(self):
         own = Registry()
         own.add_tool(tool("b"))
         own.add_tool(tool("a"))
@@ -60,7 +60,7 @@ class TestRegistry:
         assert own.tool("tool") is second
         assert own.clashes == []
 
-    def test_removes(self):
+    def test_registry_removes(self):
         own = Registry()
         own.add_tool(tool())
 
@@ -69,7 +69,7 @@ class TestRegistry:
         assert own.tools() == {}
 
     @pytest.mark.parametrize(("there", "told"), [([], "none"), (["b", "a"], "a, b")])
-    def test_removes_nothing_unknown(self, there, told):
+    def test_registry_removes_nothing_unknown(self, there, told):
         own = Registry()
         for name in there:
             own.add_tool(tool(name))
@@ -101,7 +101,7 @@ class TestToolDecorator:
             yield
 
     @pytest.mark.row("T01")
-    def test_registers_and_returns_the_function(self):
+    def test_tool_decorator_registers_and_returns_the_function(self):
         @ai_assistant.tool(effect="write", permission="shop.change_order")
         def mark_paid(order: int) -> None:
             """
@@ -137,7 +137,7 @@ class TestToolDecorator:
             ai_assistant.tool()
 
     @pytest.mark.row("T19")
-    def test_without_parentheses(self):
+    def test_tool_decorator_without_parentheses(self):
         def list_orders() -> None: ...
 
         with pytest.raises(TypeError, match="Tool 'list_orders' is registered without"):
@@ -207,7 +207,7 @@ class TestRegisterDecorator:
         assert decorator(OrderModule) is OrderModule
         assert isinstance(registry.modules()["order"], OrderModule)
 
-    def test_takes_classes_of_modules_only(self):
+    def test_register_decorator_takes_classes_of_modules_only(self):
         class Order:
             pass
 

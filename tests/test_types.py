@@ -23,7 +23,7 @@ class TestProgress:
     @pytest.mark.parametrize(
         ("said", "told"), [(0.5, 0.5), (-1, 0.0), (2, 1.0), (1, 1.0)]
     )
-    def test_is_from_zero_to_one(self, make, said, told):
+    def test_progress_is_from_zero_to_one(self, make, said, told):
         reports = []
 
         actions = CallActions(progress=lambda *report: reports.append(report))
@@ -31,16 +31,16 @@ class TestProgress:
 
         assert reports == [(told, "half")]
 
-    def test_of_a_tool_that_is_not_long(self, make):
+    def test_progress_of_a_tool_that_is_not_long(self, make):
         make().progress(0.5)
 
 
 class TestTransaction:
-    def test_of_a_tool_that_is_not_long(self, make):
+    def test_transaction_of_a_tool_that_is_not_long(self, make):
         with pytest.raises(RuntimeError, match=r"register it with background=True\.$"):
             make().transaction()
 
-    def test_passes_the_mark_on(self, make):
+    def test_transaction_passes_the_mark_on(self, make):
         marks = []
 
         def opened(mark):

@@ -7,7 +7,7 @@ from tools import venv
 
 
 class TestMain:
-    def test_does_nothing_when_all_is_installed(self, tmp_path):
+    def test_main_does_nothing_when_all_is_installed(self, tmp_path):
         wanted = venv.lock_file().read_bytes() + sys.version.encode()
         (tmp_path / "installed.sha256").write_text(hashlib.sha256(wanted).hexdigest())
 
@@ -15,7 +15,7 @@ class TestMain:
 
         assert [file.name for file in tmp_path.iterdir()] == ["installed.sha256"]
 
-    def test_installs_when_the_lock_has_changed(self, tmp_path, monkeypatch):
+    def test_main_installs_when_the_lock_has_changed(self, tmp_path, monkeypatch):
         done = []
         monkeypatch.setattr(venv, "create", done.append)
         monkeypatch.setattr(venv, "install", lambda folder, lock: done.append(lock))

@@ -108,7 +108,7 @@ class TestReadOnly:
 
 
 class TestDelete:
-    def test_takes_the_runs_along(self, admin_client, conversation):
+    def test_delete_takes_the_runs_along(self, admin_client, conversation):
         page = address("conversation", "delete", conversation.pk)
 
         response = admin_client.post(page, {"post": "yes"})
@@ -131,7 +131,7 @@ class TestDelete:
 
         assert not Conversation.objects.exists()
 
-    def test_needs_its_permission(self, staff, conversation):
+    def test_delete_needs_its_permission(self, staff, conversation):
         client = staff("view_conversation")
 
         page = address("conversation", "delete", conversation.pk)

@@ -33,7 +33,7 @@ def posted(**fields):
 
 
 class TestRules:
-    def test_is_added(self, staff):
+    def test_rules_is_added(self, staff):
         answer = staff("add", "view").post(ADD, posted())
 
         assert answer.status_code == 302

@@ -127,7 +127,7 @@ class TestOutlive:
         assert "I am ada." not in str(left)
         assert "Of ada" not in str(left)
 
-    def test_goes_with_its_user(self, admin_client, told, people):
+    def test_outlive_goes_with_its_user(self, admin_client, told, people):
         told("ada").delete()
         told("ada")
         page = reverse("admin:auth_user_delete", args=[people["ada"].pk])
@@ -138,7 +138,7 @@ class TestOutlive:
 
 
 class TestAudit:
-    def test_says_which_entries_are_not_sealed(self, admin_client, told):
+    def test_audit_says_which_entries_are_not_sealed(self, admin_client, told):
         told("ada")
         unsealed = admin_client.get(address("auditentry")).content.decode()
         seal_all()
@@ -149,7 +149,7 @@ class TestAudit:
 
 
 class TestUser:
-    def test_can_still_be_deleted(self, admin_client, told, people):
+    def test_user_can_still_be_deleted(self, admin_client, told, people):
         told("ada")
         page = reverse("admin:auth_user_delete", args=[people["ada"].pk])
 
@@ -158,7 +158,7 @@ class TestUser:
         assert AuditEntry.objects.get().user_name == "ada"
         assert verify().findings == ()
 
-    def test_not_by_who_may_delete_no_conversations(self, client, told, people):
+    def test_user_not_by_who_may_delete_no_conversations(self, client, told, people):
         told("ada")
         boss = get_user_model().objects.create_user("boss", is_staff=True)
         names = ("delete_user", "view_user")
@@ -190,7 +190,7 @@ class TestDifference:
         assert "<ins>&lt;b&gt;</ins>" in told
         assert ">key<" not in told
 
-    def test_of_a_new_row_all_that_it_has(self):
+    def test_difference_of_a_new_row_all_that_it_has(self):
         new = RowChange(
             model="testapp.effect", kind="create", after={"key": "a", "value": ""}
         )

@@ -159,7 +159,7 @@ class TestAdd:
         assert sentence in html.unescape(answer.content.decode())
         assert not AccessToken.objects.exists()
 
-    def test_for_ever_where_the_site_lets(self, sign_in, settings):
+    def test_add_for_ever_where_the_site_lets(self, sign_in, settings):
         settings.AI_ASSISTANT = conf.merged(
             settings.AI_ASSISTANT, {"TOKENS": {"MAX_DAYS": None}}
         )
@@ -343,7 +343,7 @@ class TestRevoke:
         assert token.revoked_at == then
         assert AuditEntry.objects.filter(action="token.revoked").count() == 1
 
-    def test_needs_csrf(self, sign_in):
+    def test_revoke_needs_csrf(self, sign_in):
         user = sign_in("add").user
         token, _ = issue(user, "T", ["read"])
         client = Client(enforce_csrf_checks=True)

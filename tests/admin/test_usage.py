@@ -63,10 +63,10 @@ def totals(response):
 
 @pytest.mark.row("U07")
 class TestUsage:
-    def test_is_for_who_has_the_permission(self, staff, used):
+    def test_usage_is_for_who_has_the_permission(self, staff, used):
         assert staff("use_assistant").get(reverse(USAGE)).status_code == 403
 
-    def test_has_totals(self, staff, used):
+    def test_usage_has_totals(self, staff, used):
         response = staff("view_usageledger").get(reverse(USAGE))
 
         today = timezone.localdate()
@@ -98,7 +98,7 @@ class TestUsage:
 
         assert response.status_code == 302
 
-    def test_changes_nothing(self, admin_client, used):
+    def test_usage_changes_nothing(self, admin_client, used):
         row = UsageLedger.objects.first()
         page = reverse("admin:ai_assistant_usageledger_change", args=[row.pk])
 
@@ -114,10 +114,10 @@ def test_list_is_headed_by_what_it_is(admin_client):
 
 
 class TestBudgets:
-    def test_are_not_for_everybody(self, staff):
+    def test_budgets_are_not_for_everybody(self, staff):
         assert staff("use_assistant").get(reverse(BUDGETS)).status_code == 403
 
-    def test_are_made_with_the_permission(self, staff):
+    def test_budgets_are_made_with_the_permission(self, staff):
         client = staff("add_budget", "view_budget")
 
         response = client.post(
@@ -128,7 +128,7 @@ class TestBudgets:
         budget = Budget.objects.get()
         assert (budget.scope, budget.window, budget.tokens) == ("user", "day", 5000)
 
-    def test_that_make_no_sense_are_refused(self, staff):
+    def test_budgets_that_make_no_sense_are_refused(self, staff):
         client = staff("add_budget", "view_budget")
 
         response = client.post(reverse(ADD), {"scope": "run", "window": "day"})
@@ -149,7 +149,7 @@ class TestBudgets:
         assert "Whose budget:" in page
         assert "Period:" in page
 
-    def test_are_gone_while_the_assistant_is_off(self, admin_client, settings):
+    def test_budgets_are_gone_while_the_assistant_is_off(self, admin_client, settings):
         settings.AI_ASSISTANT = {"ENABLED": False}
 
         assert admin_client.get(reverse(BUDGETS)).status_code == 403

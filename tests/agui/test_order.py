@@ -56,10 +56,10 @@ class TestGood:
             [started(), snapshot(answer("m", "c"), tool()), *said("n"), finished()],
         ],
     )
-    def test_has_no_faults(self, stream):
+    def test_good_has_no_faults(self, stream):
         assert faults_of(*stream) == []
 
-    def test_calls_of_the_client_may_stay(self):
+    def test_good_calls_of_the_client_may_stay(self):
         stream = [started(), *made("a"), *made("b", "mine"), result("a")]
         assert faults_of(*stream, pending("b"), mine=["mine"]) == []
         assert faults_of(*stream, finished(), mine=["mine"]) == []

@@ -195,7 +195,7 @@ def shown(at, said):
 
 class TestProposal:
     @pytest.mark.parametrize("name", CHANGES)
-    def test_after_the_answer(self, at, name, record_property):
+    def test_proposal_after_the_answer(self, at, name, record_property):
         shown(at, wanted(at.rows))
         at.ada.answer(at.card)
         CHANGES[name](at)
@@ -210,7 +210,7 @@ class TestProposal:
             assert card(run).pk != at.card.pk
 
     @pytest.mark.parametrize("name", [*CHANGES.keys() - {"session has expired"}])
-    def test_before_the_answer(self, at, name, record_property):
+    def test_proposal_before_the_answer(self, at, name, record_property):
         shown(at, wanted(at.rows))
         CHANGES[name](at)
         before = dump()
@@ -226,7 +226,7 @@ class TestProposal:
 
 class TestWithoutProposal:
     @pytest.mark.parametrize("name", SESSION)
-    def test_after_the_answer(self, at, name):
+    def test_without_proposal_after_the_answer(self, at, name):
         shown(at, reply("", call("send_letter", {"to": "bob"})))
         at.ada.answer(at.card)
         SESSION[name](at)
@@ -236,7 +236,7 @@ class TestWithoutProposal:
         assert differs(before, dump()) == []
 
     @pytest.mark.parametrize("name", OF_A_LETTER)
-    def test_before_the_answer(self, at, name):
+    def test_without_proposal_before_the_answer(self, at, name):
         shown(at, reply("", call("send_letter", {"to": "bob"})))
         OF_A_LETTER[name](at)
         before = dump()

@@ -71,7 +71,7 @@ class TestStretched:
         assert values(rows) == ["one", "two", "old"]
 
     @pytest.mark.parametrize("change", [deny, destroy, move, look_only])
-    def test_when_it_has_changed(
+    def test_stretched_when_it_has_changed(
         self, granted, rows, options, offer, ada, change, record_property
     ):
         run = granted(wanted(rows[1:2], "two"))

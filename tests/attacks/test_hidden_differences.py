@@ -181,7 +181,7 @@ class TestProposal:
 
 class TestResult:
     @pytest.mark.parametrize("ok", [True, False])
-    def test_escapes_of_a_terminal(self, ada, offer, script, ok):
+    def test_result_escapes_of_a_terminal(self, ada, offer, script, ok):
         def look() -> str:
             """Look."""
             if not ok:

@@ -230,7 +230,7 @@ class TestAnswers:
         assert (card.status, run.state) == ("open", "waiting_approval")
         assert run.token_id == by_token.nora.token.pk
 
-    def test_of_another_user_are_not_there(self, by_token, user):
+    def test_answers_of_another_user_are_not_there(self, by_token, user):
         run = self.waiting(by_token)
         stranger = Program(user)
 

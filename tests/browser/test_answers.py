@@ -115,7 +115,7 @@ def copying(visit: Visit, server: DemoServer) -> Callable[..., Panel]:
 
 class TestCopy:
     @pytest.mark.scenario(13)
-    def test_of_an_answer_is_rich_and_markdown(
+    def test_copy_of_an_answer_is_rich_and_markdown(
         self, copying: Callable[..., Panel]
     ) -> None:
         panel = copying()
@@ -131,7 +131,7 @@ class TestCopy:
         assert "<button" not in copied["text/html"]
         assert "aia-" not in copied["text/html"]
 
-    def test_as_markdown_alone(self, copying: Callable[..., Panel]) -> None:
+    def test_copy_as_markdown_alone(self, copying: Callable[..., Panel]) -> None:
         panel = copying()
         button(panel, "More").click()
         button(panel, "Copy as Markdown").click()
@@ -140,7 +140,7 @@ class TestCopy:
         assert panel.page.evaluate(COPIED) == {"text/plain": ANSWER}
         assert not button(panel, "Copy as Markdown").is_visible()
 
-    def test_of_code(self, copying: Callable[..., Panel]) -> None:
+    def test_copy_of_code(self, copying: Callable[..., Panel]) -> None:
         panel = copying()
         panel.log.locator(".aia-code").hover()
         button(panel, "Copy the code").click()
@@ -150,7 +150,7 @@ class TestCopy:
             "text/plain": "for one in all:\n    print(one)\n"
         }
 
-    def test_on_plain_http(self, copying: Callable[..., Panel]) -> None:
+    def test_copy_on_plain_http(self, copying: Callable[..., Panel]) -> None:
         panel = copying(WITHOUT_CLIPBOARD)
         button(panel, "Copy").click()
         panel.page.locator("#aia-say", has_text="Copied").wait_for(state="attached")
@@ -161,7 +161,7 @@ class TestCopy:
         assert copied["text/plain"] == ANSWER
         assert "<table" in copied["text/html"]
 
-    def test_that_is_not_allowed_selects_what_to_copy(
+    def test_copy_that_is_not_allowed_selects_what_to_copy(
         self, copying: Callable[..., Panel]
     ) -> None:
         panel = copying(f"{WITHOUT_CLIPBOARD} document.execCommand = () => false;")
@@ -172,7 +172,7 @@ class TestCopy:
         assert "Knee" in selected
         assert "print(one)" in selected
 
-    def test_is_saved_as_a_file(self, panel: Panel) -> None:
+    def test_copy_is_saved_as_a_file(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:answer]]")
         button(panel, "More").click()
         with panel.page.expect_download() as download:
@@ -184,7 +184,7 @@ class TestCopy:
 
 
 class TestContinue:
-    def test_writes_on_in_the_same_message(self, panel: Panel) -> None:
+    def test_continue_writes_on_in_the_same_message(self, panel: Panel) -> None:
         panel.ask("[[script:story]]")
         panel.wait_words(20)
         panel.stop()
@@ -208,7 +208,7 @@ class TestContinue:
 
 
 class TestFeedback:
-    def test_is_kept_and_taken_back(self, panel: Panel) -> None:
+    def test_feedback_is_kept_and_taken_back(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:hello]]")
         good = button(panel, "Good answer")
         good.click()
@@ -222,7 +222,7 @@ class TestFeedback:
         panel.reload()
         assert good.get_attribute("aria-pressed") == "false"
 
-    def test_says_why(self, panel: Panel) -> None:
+    def test_feedback_says_why(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:hello]]")
         button(panel, "Bad answer").click()
         panel.log.get_by_label("Not what I asked").check()
@@ -236,7 +236,7 @@ class TestFeedback:
         assert panel.log.get_by_label("Not what I asked").is_checked()
         assert panel.log.locator("textarea").input_value() == "A number."
 
-    def test_works_by_keyboard(self, panel: Panel) -> None:
+    def test_feedback_works_by_keyboard(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:hello]]")
         bad = button(panel, "Bad answer")
         bad.focus()
@@ -247,7 +247,9 @@ class TestFeedback:
 
 
 class TestToolbar:
-    def test_of_older_answers_shows_on_hover_and_focus(self, panel: Panel) -> None:
+    def test_toolbar_of_older_answers_shows_on_hover_and_focus(
+        self, panel: Panel
+    ) -> None:
         panel.ask_and_wait("[[script:hello]]")
         panel.ask_and_wait("[[script:hello]]")
         panel.page.mouse.move(0, 0)
@@ -262,7 +264,9 @@ class TestToolbar:
         panel.log.locator(".aia-msg[data-role=assistant]").first.hover()
         assert older.evaluate(opacity) == "1"
 
-    def test_is_always_seen_by_touch(self, visit: Visit, server: DemoServer) -> None:
+    def test_toolbar_is_always_seen_by_touch(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
         panel = visit(server, **PHONE, is_mobile=True).panel()
         panel.ask_and_wait("[[script:hello]]")
         panel.ask_and_wait("[[script:hello]]")
@@ -270,7 +274,7 @@ class TestToolbar:
         older = panel.log.get_by_role("toolbar", name="Answer").first
         assert older.evaluate("node => getComputedStyle(node).opacity") == "1"
 
-    def test_shows_a_superuser_what_the_answer_was_made_of(
+    def test_toolbar_shows_a_superuser_what_the_answer_was_made_of(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server)
@@ -287,7 +291,7 @@ class TestToolbar:
         editor.ask_and_wait("[[script:hello]]")
         assert editor.log.get_by_role("link", name="Show raw").count() == 0
 
-    def test_tells_time_and_duration(self, panel: Panel) -> None:
+    def test_toolbar_tells_time_and_duration(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:hello]]")
 
         time = panel.log.get_by_role("toolbar", name="Answer").locator("time")
@@ -310,7 +314,9 @@ class TestParts:
         assert panel.page.locator("#aia-scroll").evaluate(wider) == 0
         assert panel.page.locator("html").evaluate(wider) == 0
 
-    def test_looks_are_one_line_and_failures_stay_in_sight(self, panel: Panel) -> None:
+    def test_parts_looks_are_one_line_and_failures_stay_in_sight(
+        self, panel: Panel
+    ) -> None:
         panel.ask_and_wait("[[script:looks]]")
 
         panel.log.get_by_text("Looked at 2 things").wait_for()
@@ -440,7 +446,9 @@ class TestSelection:
     }"""
 
     @pytest.mark.scenario(13)
-    def test_in_a_closed_block_survives_the_stream(self, panel: Panel) -> None:
+    def test_selection_in_a_closed_block_survives_the_stream(
+        self, panel: Panel
+    ) -> None:
         panel.ask(ENDLESS)
         panel.wait(lambda: panel.log.locator(".aia-b").count() > 2, "blocks")
         selected = panel.page.evaluate(self.SELECT, 0)
@@ -452,7 +460,7 @@ class TestSelection:
         panel.wait_state("stopped")
 
     @pytest.mark.scenario(13)
-    def test_in_the_tail_holds_it_back_for_a_while(
+    def test_selection_in_the_tail_holds_it_back_for_a_while(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask("[[script:held-tail]]")
@@ -470,7 +478,7 @@ class TestSelection:
 
 @pytest.mark.scenario(15)
 class TestLength:
-    def test_of_eight_thousand_tokens_is_drawn_whole(
+    def test_length_of_eight_thousand_tokens_is_drawn_whole(
         self, panel: Panel, model: ModelServerProcess, oracle: Oracle
     ) -> None:
         said = numbered_markdown(8000)

@@ -112,7 +112,7 @@ def has_focus(field: Locator) -> bool:
 
 class TestApprove:
     @pytest.mark.scenario(25)
-    def test_shows_the_difference_and_then_what_was_changed(
+    def test_approve_shows_the_difference_and_then_what_was_changed(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)
@@ -173,7 +173,7 @@ class TestApprove:
 
 class TestEdit:
     @pytest.mark.scenario(25)
-    def test_takes_the_values_of_the_person(
+    def test_edit_takes_the_values_of_the_person(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)
@@ -190,7 +190,7 @@ class TestEdit:
         card.locator("summary").first.click()
         assert "Edited and approved by admin" in card.inner_text()
 
-    def test_says_what_is_wrong_and_keeps_what_was_typed(
+    def test_edit_says_what_is_wrong_and_keeps_what_was_typed(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)
@@ -244,7 +244,9 @@ class TestEdit:
         panel.wait_done()
         assert "1 object changed" in panel.log.locator(".aia-changes").inner_text()
 
-    def test_can_be_left(self, panel: Panel, sections: Sections, says: Says) -> None:
+    def test_edit_can_be_left(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
         (section,) = sections.add(1)
         says([change(section, "As proposed")])
         ask(panel)
@@ -259,7 +261,7 @@ class TestEdit:
 
 class TestDeny:
     @pytest.mark.scenario(25)
-    def test_tells_the_reason(
+    def test_deny_tells_the_reason(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)
@@ -420,7 +422,7 @@ class TestAllowForThisAnswer:
         assert [sections.title(one) for one in ids] == ["First", "Second"]
         assert "2 objects changed" in panel.log.locator(".aia-changes").inner_text()
 
-    def test_is_not_offered_for_what_removes_data(
+    def test_allow_for_this_answer_is_not_offered_for_what_removes_data(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)
@@ -488,7 +490,7 @@ class TestOtherPlaces:
         panel.wait_done()
         assert sections.title(section) == "By the assistant"
 
-    def test_says_how_long_it_waits(
+    def test_other_places_says_how_long_it_waits(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)
@@ -518,7 +520,7 @@ class TestOtherPlaces:
 
 
 class TestLookOnly:
-    def test_offers_no_tool_that_writes_and_is_remembered(
+    def test_look_only_offers_no_tool_that_writes_and_is_remembered(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)

@@ -48,7 +48,7 @@ def decide(panel: Panel, posted: dict[str, str]) -> int:
 
 
 class TestApproval:
-    def test_shows_what_is_asked_for(self, asked: Panel) -> None:
+    def test_approval_shows_what_is_asked_for(self, asked: Panel) -> None:
         assert asked.approval.count() == 1
         assert "a wish" in asked.approval.locator(".aia-diff").inner_text()
         assert statuses(asked.answer()) == ["waiting"]
@@ -61,7 +61,7 @@ class TestApproval:
         assert "Approved: a wish" in asked.card("needs_approval").inner_html()
 
     @pytest.mark.scenario(26)
-    def test_is_there_on_another_page(self, asked: Panel) -> None:
+    def test_approval_is_there_on_another_page(self, asked: Panel) -> None:
         asked.click_to("Questionnaires")
         asked.approve()
 
@@ -89,7 +89,7 @@ class TestApproval:
         assert "Rather not." in asked.log.inner_text()
 
     @pytest.mark.scenario(25)
-    def test_is_decided_once_in_two_tabs(
+    def test_approval_is_decided_once_in_two_tabs(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server)
@@ -104,7 +104,7 @@ class TestApproval:
         assert_settled(second, "complete")
 
     @pytest.mark.scenario(26)
-    def test_of_another_person_is_neither_shown_nor_taken(
+    def test_approval_of_another_person_is_neither_shown_nor_taken(
         self, visit: Visit, server: DemoServer
     ) -> None:
         mine = visit(server).panel()
@@ -161,7 +161,9 @@ class TestQuestion:
         assert statuses(questioned.wait_done()) == ["complete"]
         assert questioned.question.count() == 0
 
-    def test_keeps_what_is_typed_while_the_page_is_fed(self, questioned: Panel) -> None:
+    def test_question_keeps_what_is_typed_while_the_page_is_fed(
+        self, questioned: Panel
+    ) -> None:
         field = questioned.question.locator("input:not([type=hidden])")
         field.fill("half an ans")
         questioned.page.wait_for_timeout(2500)  # longer than a look at the rows
@@ -275,7 +277,7 @@ class TestStop:
     LONG = "[[script:stream tokens=400 rate=20]]"
 
     @pytest.mark.smoke
-    def test_keeps_what_was_said(self, panel: Panel) -> None:
+    def test_stop_keeps_what_was_said(self, panel: Panel) -> None:
         panel.ask(self.LONG)
         panel.wait_words(8)
         panel.stop()
@@ -289,7 +291,7 @@ class TestStop:
         assert panel.answer().text.split() == kept.split()
         assert panel.state == "stopped"
 
-    def test_works_after_reload(self, panel: Panel) -> None:
+    def test_stop_works_after_reload(self, panel: Panel) -> None:
         panel.ask(self.LONG)
         panel.wait_words(8)
         panel.reload()
@@ -299,7 +301,9 @@ class TestStop:
         panel.wait_state("stopped")
         assert not panel.wait_done().busy
 
-    def test_works_from_another_tab(self, visit: Visit, server: DemoServer) -> None:
+    def test_stop_works_from_another_tab(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
         visitor = visit(server)
         first = visitor.panel()
         first.ask(self.LONG)
@@ -315,7 +319,7 @@ class TestStop:
 
         panel.wait_state("stopped")
 
-    def test_closes_the_stream_of_the_model(
+    def test_stop_closes_the_stream_of_the_model(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask(self.LONG)
@@ -325,7 +329,7 @@ class TestStop:
         panel.wait_state("stopped")
         panel.wait(lambda: model.log()[-1]["outcome"] == "closed", "a closed stream")
 
-    def test_stops_a_background_tool(self, panel: Panel) -> None:
+    def test_stop_stops_a_background_tool(self, panel: Panel) -> None:
         panel.ask("[[script:long-progress]]")
         panel.card("slow").locator("progress").wait_for()
         panel.stop()
@@ -333,7 +337,7 @@ class TestStop:
         panel.wait_state("stopped")
         assert statuses(panel.wait_done()) == ["cancelled"]
 
-    def test_ends_an_approval(self, asked: Panel) -> None:
+    def test_stop_ends_an_approval(self, asked: Panel) -> None:
         asked.stop()
 
         asked.wait_state("stopped")

@@ -72,12 +72,12 @@ class TestEveryState:
         assert checked(house, scene, float_=True) == []
 
     @pytest.mark.parametrize("scene", part(ON_PHONE, every=2), ids=scenes.name_of)
-    def test_on_a_phone(self, house: Theatre, scene: scenes.Scene) -> None:
+    def test_every_state_on_a_phone(self, house: Theatre, scene: scenes.Scene) -> None:
         assert checked(house, scene, **PHONE) == []
 
 
 class TestAxeItself:
-    def test_is_let_see(self, house: Theatre) -> None:
+    def test_axe_itself_is_let_see(self, house: Theatre) -> None:
         """A fault made on purpose is found, or all of the above shows nothing."""
         with house.play(scenes.empty) as panel:
             panel.page.evaluate(

@@ -59,7 +59,7 @@ def picker(panel: Panel) -> str:
 
 
 class TestAnew:
-    def test_keeps_the_old_answer_and_the_picker_leads_back(
+    def test_anew_keeps_the_old_answer_and_the_picker_leads_back(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask_and_wait(f"One {TOLD}")
@@ -99,7 +99,7 @@ class TestAnew:
         assert "wants a shorter one" in model.requests()[0]["messages"][0]["content"]
 
     @pytest.mark.row("ui 77")
-    def test_for_the_page_that_is_open_instead(
+    def test_anew_for_the_page_that_is_open_instead(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask_and_wait(TOLD)
@@ -117,7 +117,7 @@ class TestAnew:
         press(panel, "Previous version")
         asked_on.wait_for()
 
-    def test_of_an_earlier_answer_takes_the_later_ones_along(
+    def test_anew_of_an_earlier_answer_takes_the_later_ones_along(
         self, panel: Panel
     ) -> None:
         panel.ask_and_wait(f"One {TOLD}")
@@ -131,7 +131,7 @@ class TestAnew:
         press(panel, "Previous version")
         panel.wait(lambda: len(panel.answers()) == 2, "both are back")
 
-    def test_by_keys_alone(self, panel: Panel) -> None:
+    def test_anew_by_keys_alone(self, panel: Panel) -> None:
         panel.ask_and_wait(TOLD)
         link = panel.log.get_by_role("link", name="Regenerate")
         link.focus()
@@ -164,7 +164,7 @@ class TestAnew:
 
 class TestEdit:
     @pytest.mark.smoke
-    def test_asks_in_the_place_of_the_old_one(
+    def test_edit_asks_in_the_place_of_the_old_one(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask_and_wait(f"One {TOLD}")
@@ -219,7 +219,7 @@ class TestEdit:
         form(panel).wait_for()
         assert form(panel).input_value() == "not to be lost"
 
-    def test_says_that_changes_stay(self, panel: Panel) -> None:
+    def test_edit_says_that_changes_stay(self, panel: Panel) -> None:
         panel.ask("[[script:rename]]")
         panel.wait_state("waiting-approval")
         panel.approve()
@@ -228,7 +228,7 @@ class TestEdit:
 
         panel.log.get_by_text("Changes that were made are kept.").wait_for()
 
-    def test_while_an_answer_is_under_way(
+    def test_edit_while_an_answer_is_under_way(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server)

@@ -139,7 +139,9 @@ class TestNavigate:
 
     @pytest.mark.row("ui 67")
     @pytest.mark.scenario(30)
-    def test_may_be_cancelled(self, panel: Panel, model: ModelServerProcess) -> None:
+    def test_navigate_may_be_cancelled(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         before = panel.page.url
         press_once_announced(panel, "#aia-notice .aia-note button")
         panel.ask("Take me there [[script:go]]")
@@ -161,7 +163,7 @@ class TestNavigate:
         assert panel.page.url == before
 
     @pytest.mark.row("ui 67")
-    def test_says_where_it_goes(self, panel: Panel) -> None:
+    def test_navigate_says_where_it_goes(self, panel: Panel) -> None:
         note_what_is_said(panel)
         panel.ask("Take me there [[script:go]]")
 
@@ -193,7 +195,7 @@ class TestHighlight:
         ) == ("3px")
         panel.wait_done()
 
-    def test_says_that_there_is_none(
+    def test_highlight_says_that_there_is_none(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask_and_wait("Where? [[script:point-nowhere]]")

@@ -150,13 +150,13 @@ class TestKeys:
 
 
 class TestDraft:
-    def test_is_kept_over_pages(self, panel: Panel) -> None:
+    def test_draft_is_kept_over_pages(self, panel: Panel) -> None:
         panel.type("half a thought")
         panel.click_to("Questionnaires")
 
         panel.wait(lambda: panel.input.input_value() == "half a thought", "the draft")
 
-    def test_is_kept_by_conversation(self, panel: Panel) -> None:
+    def test_draft_is_kept_by_conversation(self, panel: Panel) -> None:
         panel.ask_and_wait(HELLO)
         panel.type("for the first")
         first = panel.conversation
@@ -167,7 +167,7 @@ class TestDraft:
 
         panel.wait(lambda: panel.input.input_value() == "for the first", "the draft")
 
-    def test_may_be_written_while_an_answer_grows(self, panel: Panel) -> None:
+    def test_draft_may_be_written_while_an_answer_grows(self, panel: Panel) -> None:
         panel.ask("[[script:stream tokens=60 rate=20]]")
         panel.wait_words(3)
         panel.input.press_sequentially("meanwhile")
@@ -239,13 +239,15 @@ class TestBadMessage:
 
 
 class TestPage:
-    def test_may_send(self, panel: Panel) -> None:
+    def test_page_may_send(self, panel: Panel) -> None:
         panel.page.evaluate(f"AIAssistant.send('{HELLO}')")
 
         panel.wait_done()
         assert panel.asked() == [HELLO]
 
-    def test_may_ask_with_an_attribute(self, visit: Visit, server: DemoServer) -> None:
+    def test_page_may_ask_with_an_attribute(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
         tab = visit(server).tab()
         tab.goto()
         tab.page.evaluate(
@@ -262,7 +264,7 @@ class TestPage:
         tab.wait_done()
         assert tab.asked() == [HELLO]
 
-    def test_hears_what_happens(self, panel: Panel) -> None:
+    def test_page_hears_what_happens(self, panel: Panel) -> None:
         panel.page.evaluate(
             """() => {
               window.heard = [];

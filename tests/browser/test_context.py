@@ -96,7 +96,7 @@ class TestChips:
 
         assert "questionnaire" not in told().partition("Signed-in user")[2]
 
-    def test_are_dropped_with_the_keyboard(self, panel: Panel) -> None:
+    def test_chips_are_dropped_with_the_keyboard(self, panel: Panel) -> None:
         panel.goto(FORM)
         first = panel.page.locator("#aia-context .aia-drop:visible").first
         first.focus()
@@ -196,7 +196,7 @@ class TestChips:
 
         panel.wait(lambda: "asthma" not in (shown.text_content() or ""), "no search")
 
-    def test_are_asked_for_once_per_page(self, panel: Panel) -> None:
+    def test_chips_are_asked_for_once_per_page(self, panel: Panel) -> None:
         """Never polled; an open page is drawn with them."""
         asked: list[str] = []
         panel.page.on("request", lambda request: asked.append(request.url))
@@ -349,7 +349,9 @@ class TestBrowserItems:
         assert '{"is": "tip", "source": "browser", "value": "Tea helps."}' in told()
 
     @pytest.mark.row("C05")
-    def test_of_the_page_itself_comes_and_goes(self, panel: Panel, told: Told) -> None:
+    def test_browser_items_of_the_page_itself_comes_and_goes(
+        self, panel: Panel, told: Told
+    ) -> None:
         panel.goto()
         panel.page.evaluate(
             """() => {
@@ -401,7 +403,7 @@ class TestMentions:
             panel.input.press(key)
 
     @pytest.mark.row("C06", "C07")
-    def test_by_keyboard_sends_what_is_else_not_sent(
+    def test_mentions_by_keyboard_sends_what_is_else_not_sent(
         self, panel: Panel, told: Told
     ) -> None:
         panel.goto(GROUPS)
@@ -462,7 +464,7 @@ class TestMentions:
         assert field.input_value() == "what of @"
         assert panel.asked() == []
 
-    def test_by_mouse(self, panel: Panel) -> None:
+    def test_mentions_by_mouse(self, panel: Panel) -> None:
         panel.goto(GROUPS)
         self.choose(panel)
         panel.page.get_by_role("option", name="House rules").click()
@@ -478,7 +480,7 @@ class TestMentions:
 
 class TestBanner:
     @pytest.mark.row("N03", "C13", "C14")
-    def test_leads_back_to_the_module(self, panel: Panel) -> None:
+    def test_banner_leads_back_to_the_module(self, panel: Panel) -> None:
         panel.goto(f"{GROUPS}?q=a")
         panel.ask_and_wait(HELLO)
         banner = panel.page.locator("#aia-banner")
@@ -492,7 +494,7 @@ class TestBanner:
         assert banner.inner_text() == ""
         assert panel.asked() == [HELLO]
 
-    def test_is_gone_with_the_next_message(self, panel: Panel) -> None:
+    def test_banner_is_gone_with_the_next_message(self, panel: Panel) -> None:
         panel.goto(GROUPS)
         panel.ask_and_wait(HELLO)
         panel.goto(LIST)
@@ -502,7 +504,7 @@ class TestBanner:
 
         panel.wait(lambda: not link.is_visible(), "no banner")
 
-    def test_names_the_page_of_an_answer_that_goes_on(
+    def test_banner_names_the_page_of_an_answer_that_goes_on(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.goto(LIST)
@@ -518,7 +520,7 @@ class TestBanner:
         panel.wait(lambda: not link.is_visible(), "no banner")
 
     @pytest.mark.row("N05")
-    def test_says_that_the_page_is_read_only(self, panel: Panel) -> None:
+    def test_banner_says_that_the_page_is_read_only(self, panel: Panel) -> None:
         panel.goto(f"{LIST}4/history/")
 
         assert panel.root.get_attribute("data-readonly") is not None
@@ -529,7 +531,7 @@ class TestBanner:
 
 class TestTools:
     @pytest.mark.row("T06")
-    def test_of_the_page_are_posted_with_the_message(self, panel: Panel) -> None:
+    def test_tools_of_the_page_are_posted_with_the_message(self, panel: Panel) -> None:
         panel.goto()
         panel.page.evaluate(
             """() => {

@@ -40,7 +40,7 @@ class TestConversation:
 
         assert panel.title().startswith("A matter with a name")
 
-    def test_goes_on_while_another_is_open(self, panel: Panel) -> None:
+    def test_conversation_goes_on_while_another_is_open(self, panel: Panel) -> None:
         panel.ask("[[script:report]]")
         panel.wait_words(10)
         first = panel.conversation
@@ -52,7 +52,7 @@ class TestConversation:
         panel.wait_done()
         assert panel.answer().text.strip().endswith("the report ends here.")
 
-    def test_of_another_person_is_not_shown(
+    def test_conversation_of_another_person_is_not_shown(
         self, visit: Visit, server: DemoServer
     ) -> None:
         mine = visit(server).panel()
@@ -130,7 +130,7 @@ class TestReasoning:
         assert fold.get_attribute("open") is None
         assert "Thought" in fold.inner_text()
 
-    def test_stays_as_the_person_left_it(
+    def test_reasoning_stays_as_the_person_left_it(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask("[[script:think]]")
@@ -147,7 +147,7 @@ class TestCard:
     @pytest.mark.row("L13")
     @pytest.mark.row("L16")
     @pytest.mark.row("L18")
-    def test_is_folded_and_holds_arguments_and_result(self, panel: Panel) -> None:
+    def test_card_is_folded_and_holds_arguments_and_result(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:think-and-call]]")
         card = panel.card("echo")
         assert card.get_attribute("data-status") == "complete"
@@ -196,11 +196,11 @@ class TestViewer:
     def viewer(self, visit: Visit, server: DemoServer) -> Panel:
         return visit(server, "viewer").panel("/admin/questionnaires/section/")
 
-    def test_may_ask(self, viewer: Panel) -> None:
+    def test_viewer_may_ask(self, viewer: Panel) -> None:
         assert viewer.ask_and_wait(HELLO).text.strip() == GREETING
 
     @pytest.mark.scenario(32)
-    def test_changes_nothing_through_the_assistant(
+    def test_viewer_changes_nothing_through_the_assistant(
         self, viewer: Panel, oracle: Oracle
     ) -> None:
         before = oracle.rows("SELECT title FROM questionnaires_section ORDER BY id")
@@ -219,7 +219,7 @@ class TestViewer:
 
 
 class TestSignOut:
-    def test_in_another_tab_keeps_the_draft(
+    def test_sign_out_in_another_tab_keeps_the_draft(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server, fresh=True)
@@ -240,7 +240,7 @@ class TestSignOut:
         wait_draft(panel, "my precious words")
 
     @pytest.mark.scenario(26)
-    def test_keeps_what_waits_for_a_decision(
+    def test_sign_out_keeps_what_waits_for_a_decision(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server, fresh=True)
@@ -260,7 +260,9 @@ class TestSignOut:
         assert answer.parts[-1].text.strip() == "That is settled."
         assert panel.approval.count() == 0
 
-    def test_is_noticed_without_sending(self, visit: Visit, server: DemoServer) -> None:
+    def test_sign_out_is_noticed_without_sending(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
         visitor = visit(server, fresh=True)
         panel = visitor.panel()
         panel.type("my precious words")
@@ -269,7 +271,7 @@ class TestSignOut:
         panel.wait_state("signed-out")
         assert panel.input.input_value() == "my precious words"
 
-    def test_leaves_nothing_to_the_next_person(
+    def test_sign_out_leaves_nothing_to_the_next_person(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server, fresh=True)

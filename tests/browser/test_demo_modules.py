@@ -38,7 +38,7 @@ def adds(model: ModelServerProcess, name: str, section: int, asked: str) -> str:
 
 class TestDesigner:
     @pytest.mark.row("M06")
-    def test_adds_a_question_once_approved(
+    def test_designer_adds_a_question_once_approved(
         self, panel: Panel, oracle: Oracle, model: ModelServerProcess
     ) -> None:
         [draft] = oracle.rows(DRAFT, "draft")

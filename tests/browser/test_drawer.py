@@ -111,7 +111,9 @@ class TestSearch:
         panel.wait(lambda: panel.conversation == first, "the conversation")
         assert "quokka" in focused_hit(panel)
 
-    def test_leads_to_what_is_not_drawn_yet(self, panel: Panel, oracle: Oracle) -> None:
+    def test_search_leads_to_what_is_not_drawn_yet(
+        self, panel: Panel, oracle: Oracle
+    ) -> None:
         panel.ask_and_wait(f"The wombat is here {HELLO}")
         conversation = panel.conversation
         add_runs(oracle, conversation, 45)
@@ -123,7 +125,7 @@ class TestSearch:
         assert "wombat" in focused_hit(panel)
         assert panel.repeated_ids() == []
 
-    def test_address_of_a_hit_works_on_its_own_page(
+    def test_search_address_of_a_hit_works_on_its_own_page(
         self, panel: Panel, oracle: Oracle
     ) -> None:
         panel.ask_and_wait(f"The numbat is here {HELLO}")
@@ -161,7 +163,7 @@ class TestSearch:
 
 class TestEarlier:
     @pytest.mark.scenario(16)
-    def test_of_five_hundred_messages_are_all_reached_from_the_end(
+    def test_earlier_of_five_hundred_messages_are_all_reached_from_the_end(
         self, panel: Panel, oracle: Oracle
     ) -> None:
         panel.ask_and_wait(f"The first of many {HELLO}")
@@ -209,7 +211,7 @@ class TestEarlier:
 
 class TestRename:
     @pytest.mark.scenario(9)
-    def test_shows_in_both_tabs(self, visit: Visit, server: DemoServer) -> None:
+    def test_rename_shows_in_both_tabs(self, visit: Visit, server: DemoServer) -> None:
         visitor = visit(server)
         here, there = visitor.panel(), visitor.tab()
         here.ask_and_wait(f"A matter of two tabs {HELLO}")
@@ -223,7 +225,7 @@ class TestRename:
         expect(entry(there, here.conversation)).to_contain_text("Named <b>anew</b>")
         expect(entry(here, here.conversation).get_by_role("link")).to_be_focused()
 
-    def test_of_nothing_is_refused_with_a_sentence(self, panel: Panel) -> None:
+    def test_rename_of_nothing_is_refused_with_a_sentence(self, panel: Panel) -> None:
         panel.ask_and_wait(f"A matter {HELLO}")
         rename(panel, panel.conversation, "  ")
 
@@ -234,7 +236,7 @@ class TestRename:
 
 
 class TestDelete:
-    def test_can_be_undone(self, panel: Panel) -> None:
+    def test_delete_can_be_undone(self, panel: Panel) -> None:
         panel.ask_and_wait(f"The first matter {HELLO}")
         first = panel.conversation
         panel.new_conversation()
@@ -249,7 +251,7 @@ class TestDelete:
         expect(entry(panel, first)).to_have_count(1)
         assert panel.asked() == [f"The second matter {HELLO}"]
 
-    def test_of_the_open_one_leaves_the_list(self, panel: Panel) -> None:
+    def test_delete_of_the_open_one_leaves_the_list(self, panel: Panel) -> None:
         panel.ask_and_wait(f"The matter at hand {HELLO}")
         first = panel.conversation
         panel.list_conversations()
@@ -260,7 +262,7 @@ class TestDelete:
         panel.page.get_by_role("button", name="Undo").click()
         expect(entry(panel, first)).to_have_count(1)
 
-    def test_shuts_the_door_in_the_other_tab(
+    def test_delete_shuts_the_door_in_the_other_tab(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server)
@@ -276,7 +278,7 @@ class TestDelete:
 
 
 class TestPinned:
-    def test_stands_first_and_archived_apart(self, panel: Panel) -> None:
+    def test_pinned_stands_first_and_archived_apart(self, panel: Panel) -> None:
         panel.ask_and_wait(f"The first matter {HELLO}")
         first = panel.conversation
         panel.new_conversation()
@@ -299,7 +301,7 @@ class TestPinned:
 
 
 class TestRefused:
-    def test_is_told_above_the_list(self, panel: Panel) -> None:
+    def test_refused_is_told_above_the_list(self, panel: Panel) -> None:
         panel.ask_and_wait(f"A matter {HELLO}")
         panel.list_conversations()
         own = entry(panel, panel.conversation)
@@ -322,7 +324,9 @@ class TestExport:
             ("Save as JSON", ".json", '"role": "assistant"'),
         ],
     )
-    def test_is_saved(self, panel: Panel, button: str, ending: str, part: str) -> None:
+    def test_export_is_saved(
+        self, panel: Panel, button: str, ending: str, part: str
+    ) -> None:
         panel.ask_and_wait(f"A matter {HELLO}")
         panel.list_conversations()
         own = entry(panel, panel.conversation)
@@ -344,7 +348,7 @@ def nothing_new(oracle: Oracle) -> None:
 class TestUnread:
     @pytest.mark.scenario(9)
     @pytest.mark.scenario(10)
-    def test_is_told_in_the_hidden_tab_alone(
+    def test_unread_is_told_in_the_hidden_tab_alone(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server)
@@ -404,7 +408,7 @@ class TestNotification:
         whole.close()
 
     @pytest.mark.scenario(10)
-    def test_tells_of_a_long_run_in_a_hidden_tab(
+    def test_notification_tells_of_a_long_run_in_a_hidden_tab(
         self, visitor: Visitor, model: ModelServerProcess
     ) -> None:
         panel = visitor.panel()

@@ -51,7 +51,7 @@ def names(heard: Callable[[], list[list[Any]]]) -> list[str]:
 
 
 class TestEvents:
-    def test_of_the_panel(self, panel: Panel, heard: Any) -> None:
+    def test_events_of_the_panel(self, panel: Panel, heard: Any) -> None:
         panel.page.locator("#aia-mode").click()
         panel.wait(lambda: ["mode", {"mode": "float"}] in heard(), "the mode")
         panel.page.locator("#aia-close").click()
@@ -73,7 +73,7 @@ class TestEvents:
 
         assert tab.page.evaluate("heard") == [["ready", None]]
 
-    def test_of_a_message(self, panel: Panel, heard: Any) -> None:
+    def test_events_of_a_message(self, panel: Panel, heard: Any) -> None:
         panel.ask_and_wait(HELLO)
         panel.wait(lambda: "message-done" in names(heard), "the end")
 
@@ -82,7 +82,7 @@ class TestEvents:
         assert "frame" in names(heard)
         assert ["message-done", {"state": "idle"}] in heard()
 
-    def test_of_a_failure(self, panel: Panel, heard: Any) -> None:
+    def test_events_of_a_failure(self, panel: Panel, heard: Any) -> None:
         answer = panel.ask_and_wait("[[script:bad-key]]")
 
         panel.wait(lambda: "error" in names(heard), "the error")
@@ -91,7 +91,7 @@ class TestEvents:
         assert told["run"] == answer.run
         assert "did not accept the key" in told["text"]
 
-    def test_of_an_approval(self, panel: Panel, heard: Any) -> None:
+    def test_events_of_an_approval(self, panel: Panel, heard: Any) -> None:
         panel.ask("[[script:approval]]")
 
         panel.wait(lambda: "approval" in names(heard), "the approval")
@@ -101,7 +101,7 @@ class TestEvents:
         panel.deny()
         panel.wait_done()
 
-    def test_of_the_connection(self, panel: Panel, heard: Any) -> None:
+    def test_events_of_the_connection(self, panel: Panel, heard: Any) -> None:
         panel.page.context.set_offline(True)
         try:
             panel.wait(lambda: ["conn", {"state": "offline"}] in heard(), "offline")
@@ -110,7 +110,7 @@ class TestEvents:
 
         panel.wait(lambda: ["conn", {"state": "online"}] in heard(), "online")
 
-    def test_before_it_goes_and_when_it_points(
+    def test_events_before_it_goes_and_when_it_points(
         self, panel: Panel, heard: Any, model: ModelServerProcess
     ) -> None:
         panel.page.evaluate(
@@ -133,7 +133,7 @@ class TestEvents:
 
 
 class TestExample:
-    def test_keeps_a_message_back(self, panel: Panel) -> None:
+    def test_example_keeps_a_message_back(self, panel: Panel) -> None:
         panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.page.evaluate(KEEP_BACK)
         panel.ask("My card is 1234567812345678")
@@ -144,14 +144,16 @@ class TestExample:
 
         assert len(panel.asked()) == 1
 
-    def test_says_that_the_answer_is_ready(self, panel: Panel) -> None:
+    def test_example_says_that_the_answer_is_ready(self, panel: Panel) -> None:
         panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.page.evaluate(SAY_READY)
         panel.ask_and_wait(HELLO)
 
         panel.wait(lambda: "Answer ready" in panel.page.title(), "the title")
 
-    def test_carries_a_tool_out(self, panel: Panel, model: ModelServerProcess) -> None:
+    def test_example_carries_a_tool_out(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.page.evaluate(PAGE_COLOUR)
         model.script("colour", [[call("page_colour", {})], [text("It is white.")]])
@@ -162,7 +164,7 @@ class TestExample:
         card.locator("summary").first.click()
         assert '"colour": "white"' in card.inner_text()
 
-    def test_marks_what_is_read(self, panel: Panel) -> None:
+    def test_example_marks_what_is_read(self, panel: Panel) -> None:
         panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.page.evaluate(SHOWN, MARKED)
         panel.input.focus()
@@ -191,7 +193,7 @@ class TestQuote:
         )
 
     @pytest.mark.parametrize("how", ["click", "key"])
-    def test_of_an_answer(self, panel: Panel, how: str) -> None:
+    def test_quote_of_an_answer(self, panel: Panel, how: str) -> None:
         panel.ask_and_wait(HELLO)
         panel.type("Before")
         self.select(panel, ".aia-body")
@@ -207,7 +209,9 @@ class TestQuote:
         assert button.count() == 0
 
     @pytest.mark.parametrize("mark", ["data-aia-ignore", "data-aia-private"])
-    def test_leaves_out_what_the_page_marks(self, panel: Panel, mark: str) -> None:
+    def test_quote_leaves_out_what_the_page_marks(
+        self, panel: Panel, mark: str
+    ) -> None:
         panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
         panel.page.evaluate(SHOWN, f"<p id=kept>An open <b {mark}>secret</b></p>")
         self.select(panel, "#content h1")

@@ -43,7 +43,7 @@ def sentence(panel: Panel) -> str:
 class TestFailure:
     @pytest.mark.row("V08")
     @pytest.mark.parametrize("script", NOTHING_SAID)
-    def test_has_its_own_sentence(self, panel: Panel, script: str) -> None:
+    def test_failure_has_its_own_sentence(self, panel: Panel, script: str) -> None:
         asked = f"My question. [[script:{script}]]"
         panel.ask_and_wait(asked)
 
@@ -54,7 +54,7 @@ class TestFailure:
             assert foreign not in panel.log.inner_text()
 
     @pytest.mark.parametrize("script", HALF_SAID)
-    def test_keeps_half_an_answer(self, panel: Panel, script: str) -> None:
+    def test_failure_keeps_half_an_answer(self, panel: Panel, script: str) -> None:
         panel.ask_and_wait(f"[[script:{script}]]")
 
         assert panel.state == "error"
@@ -64,14 +64,14 @@ class TestFailure:
         assert HALF_SAID[script] in sentence(panel)
         assert panel.answer().text.startswith("Half an ans")
 
-    def test_says_when_model_is_silent(self, panel: Panel) -> None:
+    def test_failure_says_when_model_is_silent(self, panel: Panel) -> None:
         panel.ask("[[script:hang]]")
         panel.wait_state("thinking")
 
         panel.wait_done()
         assert "did not begin to answer in time" in sentence(panel)
 
-    def test_keeps_what_is_typed_meanwhile(self, panel: Panel) -> None:
+    def test_failure_keeps_what_is_typed_meanwhile(self, panel: Panel) -> None:
         panel.ask("[[script:slow-failure]]")
         panel.wait_words(2)
         panel.type("My next thought")
@@ -81,7 +81,7 @@ class TestFailure:
         draft = panel.input.input_value
         panel.wait(lambda: draft() == "My next thought", "the draft")
 
-    def test_goes_away_with_retry(self, panel: Panel) -> None:
+    def test_failure_goes_away_with_retry(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:fails-once#retry]]")
         assert "The model's provider reported an error." in sentence(panel)
         panel.log.get_by_role("button", name="Retry").click()
@@ -109,7 +109,7 @@ class TestFailure:
 
 class TestScript:
     @pytest.mark.parametrize("is_open", [False, True])
-    def test_that_cannot_be_had_is_told_and_tried_again(
+    def test_script_that_cannot_be_had_is_told_and_tried_again(
         self, visit: Visit, server: DemoServer, *, is_open: bool
     ) -> None:
         """The launcher tells it; on the page no error is left that nobody catches."""
@@ -142,7 +142,7 @@ class TestCall:
             ("boom", {}, ""),
         ],
     )
-    def test_that_fails_is_never_done(
+    def test_call_that_fails_is_never_done(
         self,
         panel: Panel,
         model: ModelServerProcess,
@@ -161,7 +161,7 @@ class TestCall:
         assert "division by zero" not in card
         assert answer.parts[-1].text.strip() == "So it failed."
 
-    def test_of_many_at_once_is_limited(self, panel: Panel) -> None:
+    def test_call_of_many_at_once_is_limited(self, panel: Panel) -> None:
         answer = panel.ask_and_wait("[[script:many-calls count=200]]", seconds=60)
 
         assert panel.state in ("idle", "limited")

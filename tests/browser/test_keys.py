@@ -42,7 +42,7 @@ def closed(panel: Panel) -> Panel:
 class TestShortcut:
     @pytest.mark.scenario(1)
     @pytest.mark.parametrize("path", PAGES)
-    def test_opens_and_focuses_on_each_kind_of_page(self, closed, path):
+    def test_shortcut_opens_and_focuses_on_each_kind_of_page(self, closed, path):
         closed.goto(path)
 
         press(closed, "Control+Shift+A")
@@ -52,12 +52,12 @@ class TestShortcut:
 
     @pytest.mark.scenario(1)
     @pytest.mark.parametrize("keys", ["Alt+Shift+A", "Meta+Shift+A"])
-    def test_has_other_ways(self, closed, keys):
+    def test_shortcut_has_other_ways(self, closed, keys):
         press(closed, keys)
 
         wait_focus(closed, "aia-input")
 
-    def test_goes_into_the_open_panel_then_closes_it(self, panel):
+    def test_shortcut_goes_into_the_open_panel_then_closes_it(self, panel):
         panel.goto(LIST)
         panel.page.locator(FIELD).focus()
 
@@ -68,7 +68,7 @@ class TestShortcut:
         panel.wait(lambda: panel.state == "closed")
         assert focused(panel) == "searchbar"
 
-    def test_keeps_what_was_typed(self, closed):
+    def test_shortcut_keeps_what_was_typed(self, closed):
         press(closed, "Control+Shift+A")
         wait_focus(closed, "aia-input")
         panel_text = "Half a question"
@@ -85,7 +85,7 @@ class TestShortcut:
 
         assert not panel.page.evaluate("aia.contains(document.activeElement)")
 
-    def test_is_turned_off_by_the_person(self, panel):
+    def test_shortcut_is_turned_off_by_the_person(self, panel):
         panel.page.locator("#aia-settings summary").click()
         panel.page.get_by_label("Open and close with").uncheck()
         press(panel, "Escape")
@@ -96,7 +96,7 @@ class TestShortcut:
             assert panel.state == "closed"
             panel.goto(LIST)
 
-    def test_leaves_other_keys_to_the_page(self, closed):
+    def test_shortcut_leaves_other_keys_to_the_page(self, closed):
         closed.page.locator(FIELD).focus()
 
         press(closed, "Shift+A", "a", "Control+A")

@@ -53,7 +53,7 @@ def assert_whole(panel: Panel, undisturbed: Entry) -> None:
 class TestAnswer:
     @pytest.mark.smoke
     @pytest.mark.scenario(3)
-    def test_survives_click_to_another_page(
+    def test_answer_survives_click_to_another_page(
         self, panel: Panel, undisturbed: Entry
     ) -> None:
         panel.ask(ASK)
@@ -65,7 +65,7 @@ class TestAnswer:
         assert_whole(panel, undisturbed)
 
     @pytest.mark.smoke
-    def test_survives_reload(self, panel: Panel, undisturbed: Entry) -> None:
+    def test_answer_survives_reload(self, panel: Panel, undisturbed: Entry) -> None:
         panel.ask(ASK)
         for words in (3, SOME_WORDS, 2 * SOME_WORDS):
             panel.wait_words(words)
@@ -74,7 +74,9 @@ class TestAnswer:
         panel.wait_done()
         assert_whole(panel, undisturbed)
 
-    def test_survives_two_quick_clicks(self, panel: Panel, undisturbed: Entry) -> None:
+    def test_answer_survives_two_quick_clicks(
+        self, panel: Panel, undisturbed: Entry
+    ) -> None:
         panel.ask(ASK)
         panel.wait_words(SOME_WORDS)
         panel.click_at(
@@ -86,7 +88,7 @@ class TestAnswer:
         panel.wait_done()
         assert_whole(panel, undisturbed)
 
-    def test_survives_cut_sockets(
+    def test_answer_survives_cut_sockets(
         self, visit: Visit, proxy: Proxy, server: DemoServer, undisturbed: Entry
     ) -> None:
         panel = visit(server, url=proxy.url).panel()
@@ -98,7 +100,7 @@ class TestAnswer:
         panel.wait_done()
         assert_whole(panel, undisturbed)
 
-    def test_survives_slow_network(
+    def test_answer_survives_slow_network(
         self, visit: Visit, proxy: Proxy, server: DemoServer, undisturbed: Entry
     ) -> None:
         panel = visit(server, url=proxy.url).panel()
@@ -108,7 +110,7 @@ class TestAnswer:
         panel.wait_done()
         assert_whole(panel, undisturbed)
 
-    def test_survives_silent_network(
+    def test_answer_survives_silent_network(
         self, visit: Visit, proxy: Proxy, server: DemoServer, undisturbed: Entry
     ) -> None:
         """No byte passes and nothing is closed: the socket seems to be open."""
@@ -122,7 +124,7 @@ class TestAnswer:
         panel.wait_done()
         assert_whole(panel, undisturbed)
 
-    def test_survives_closed_tab(
+    def test_answer_survives_closed_tab(
         self, visit: Visit, server: DemoServer, undisturbed: Entry
     ) -> None:
         visitor = visit(server)
@@ -136,7 +138,7 @@ class TestAnswer:
         second.wait_done()
         assert_whole(second, undisturbed)
 
-    def test_is_the_same_in_two_tabs(
+    def test_answer_is_the_same_in_two_tabs(
         self, visit: Visit, server: DemoServer, undisturbed: Entry
     ) -> None:
         visitor = visit(server)
@@ -152,7 +154,7 @@ class TestAnswer:
         assert_whole(first, undisturbed)
         assert_whole(second, undisturbed)
 
-    def test_comes_to_a_tab_that_did_not_ask(
+    def test_answer_comes_to_a_tab_that_did_not_ask(
         self, visit: Visit, server: DemoServer, undisturbed: Entry
     ) -> None:
         visitor = visit(server)
@@ -196,7 +198,7 @@ class TestTool:
 
 class TestMessage:
     @pytest.mark.parametrize("wait_ms", [0, 5, 20])
-    def test_arrives_from_page_that_is_left_at_once(
+    def test_message_arrives_from_page_that_is_left_at_once(
         self, panel: Panel, wait_ms: int
     ) -> None:
         panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
@@ -218,7 +220,7 @@ class TestMessage:
         assert panel.answer().text.strip() == "Hello there, how can this help you?"
 
     @pytest.mark.scenario(7)
-    def test_is_sent_again_under_the_same_key(
+    def test_message_is_sent_again_under_the_same_key(
         self, visit: Visit, proxy: Proxy, server: DemoServer, oracle: Oracle
     ) -> None:
         """The server took it, but its answer never came back."""
@@ -236,7 +238,7 @@ class TestMessage:
         assert panel.input.input_value() == ""
 
     @pytest.mark.scenario(6)
-    def test_waits_for_the_connection(
+    def test_message_waits_for_the_connection(
         self, visit: Visit, proxy: Proxy, server: DemoServer
     ) -> None:
         panel = visit(server, url=proxy.url).panel()
@@ -250,7 +252,7 @@ class TestMessage:
         assert panel.asked() == ["Hello. [[script:hello]]"]
         assert len(panel.answers()) == 1
 
-    def test_is_on_its_page_though_nobody_rings(
+    def test_message_is_on_its_page_though_nobody_rings(
         self, visit: Visit, own_server: Callable[..., DemoServer]
     ) -> None:
         """The layer is deaf, and the page would look by itself in a while only."""
@@ -261,7 +263,7 @@ class TestMessage:
 
         panel.wait(panel.asked, "the message, drawn by the server")
 
-    def test_sends_once_for_two_clicks(self, panel: Panel) -> None:
+    def test_message_sends_once_for_two_clicks(self, panel: Panel) -> None:
         panel.type("Hello. [[script:hello]]")
         panel.page.locator("#aia-send").dblclick()
 

@@ -89,7 +89,7 @@ def floating(panel: Panel) -> Panel:
 class TestWindow:
     @pytest.mark.smoke
     @pytest.mark.row("N08")
-    def test_is_dragged_by_its_head_and_stays_there(self, floating):
+    def test_window_is_dragged_by_its_head_and_stays_there(self, floating):
         before = box(floating)
 
         drag(floating, "#aia-title", -300, -120)
@@ -100,7 +100,7 @@ class TestWindow:
         floating.goto(LIST)
         assert box(floating) == after
 
-    def test_is_left_in_its_place_when_closed_and_opened(self, panel):
+    def test_window_is_left_in_its_place_when_closed_and_opened(self, panel):
         leave(panel, "o=0&m=float&w=400&p=20.10.5")
         panel.goto()
 
@@ -119,7 +119,7 @@ class TestWindow:
         panel.wait(lambda: box(panel)["height"] == 400, "the place of the cookie")
         assert box(panel)["left"] == 1440 - 200 - 400
 
-    def test_stands_in_its_corner_without_a_script(self, server, visit):
+    def test_window_stands_in_its_corner_without_a_script(self, server, visit):
         visitor = visit(server, java_script_enabled=False)
         tab = visitor.tab()
         leave(tab, f"{FLOATING}&p=20.10.5")
@@ -139,7 +139,7 @@ class TestWindow:
             ("bottom end", -40, -80, ["right", "bottom"]),
         ],
     )
-    def test_is_sized_by_its_corners(self, panel, grip, dx, dy, edges):
+    def test_window_is_sized_by_its_corners(self, panel, grip, dx, dy, edges):
         leave(panel, "o=1&m=float&w=480&p=30.10.5")
         panel.goto()
         before = box(panel)
@@ -153,7 +153,7 @@ class TestWindow:
         panel.goto(LIST)
         assert box(panel) == after
 
-    def test_stays_in_sight_when_the_window_shrinks(self, floating):
+    def test_window_stays_in_sight_when_the_window_shrinks(self, floating):
         drag(floating, "#aia-title", -3000, -3000)
 
         for width, height in ((1000, 700), (660, 400), (1440, 900)):
@@ -171,7 +171,7 @@ class TestWindow:
         assert is_in_sight(panel)
         assert panel.input.is_visible()
 
-    def test_is_moved_and_sized_by_keys(self, floating):
+    def test_window_is_moved_and_sized_by_keys(self, floating):
         before, keys = box(floating), floating.page.keyboard
         floating.page.locator("#aia-move").focus()
         for key in ("ArrowLeft", "ArrowLeft", "ArrowUp"):
@@ -220,7 +220,7 @@ class TestDock:
         panel.goto(LIST)
         assert box(panel)["width"] == 440
 
-    def test_leaves_the_page_its_room(self, panel):
+    def test_dock_leaves_the_page_its_room(self, panel):
         drag(panel, "[data-grip=start]", -800, 0)
 
         assert box(panel)["left"] == 960
@@ -238,7 +238,7 @@ class TestDock:
         panel.wait(lambda: box(panel)["width"] == 320)
         assert grip.get_attribute("aria-valuenow") == "320"
 
-    def test_has_no_grips_but_its_edge(self, panel):
+    def test_dock_has_no_grips_but_its_edge(self, panel):
         shown = panel.page.locator("[data-grip]:visible")
 
         assert shown.count() == 1
@@ -445,7 +445,7 @@ class TestSheet:
 
         assert sheet.page.evaluate(SMALL) == []
 
-    def test_ends_above_the_keyboard_of_the_screen(self, sheet):
+    def test_sheet_ends_above_the_keyboard_of_the_screen(self, sheet):
         # Chromium without a screen has no such keyboard: what it reports is set here.
         sheet.page.evaluate("""() => {
           Object.defineProperty(visualViewport, "height", { value: 500, configurable: true });
@@ -512,7 +512,7 @@ class TestFullPage:
         assert panel.page.locator("#aia-history a").first.is_visible()
         assert panel.page.locator("#aia-launcher, [data-grip]").count() == 0
 
-    def test_stays_one_when_another_conversation_is_drawn(self, panel):
+    def test_full_page_stays_one_when_another_conversation_is_drawn(self, panel):
         panel.goto("/assistant/")
 
         panel.new_conversation()
@@ -539,7 +539,7 @@ class TestLauncher:
         panel.page.keyboard.press("Escape")
         panel.page.locator("#aia-close").click()
 
-    def test_stands_in_the_chosen_corner(self, panel):
+    def test_launcher_stands_in_the_chosen_corner(self, panel):
         self.choose(panel, "Lower left")
         assert box(panel, "#aia-launcher")["left"] == 20
 
@@ -549,7 +549,7 @@ class TestLauncher:
         panel.page.locator("#aia-launcher").click()
         panel.input.wait_for()
 
-    def test_can_be_done_without(self, panel):
+    def test_launcher_can_be_done_without(self, panel):
         self.choose(panel, "None")
 
         panel.goto(LIST)
@@ -569,7 +569,7 @@ class TestLauncher:
 
         assert panel.page.locator("#aia-launcher").is_visible()
 
-    def test_leaves_the_last_row_of_a_phone_free(self, server, visit):
+    def test_launcher_leaves_the_last_row_of_a_phone_free(self, server, visit):
         tab = visit(server, **PHONE).tab()
         tab.goto(FORM)
         tab.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")

@@ -79,7 +79,7 @@ def tell_now(panel: Panel) -> None:
 
 @pytest.mark.row("ui 33")
 class TestSendNow:
-    def test_is_read_in_the_next_step(
+    def test_send_now_is_read_in_the_next_step(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         write_beside_a_look(panel, model)
@@ -97,7 +97,7 @@ class TestSendNow:
             assert "Only that year, then." in words
             assert "Nobody has said more." not in words
 
-    def test_is_read_though_the_page_was_left(
+    def test_send_now_is_read_though_the_page_was_left(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         write_beside_a_look(panel, model)
@@ -110,7 +110,7 @@ class TestSendNow:
         panel.wait_done(1)
         panel.wait(lambda: queue(panel).count() == 0, "out of the queue")
 
-    def test_is_sent_after_an_answer_that_had_no_other_step(
+    def test_send_now_is_sent_after_an_answer_that_had_no_other_step(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         wait_for_them(panel, "first")
@@ -121,7 +121,7 @@ class TestSendNow:
         panel.wait_done(2)
         assert queue(panel).count() == 0
 
-    def test_of_two_keeps_their_order(
+    def test_send_now_of_two_keeps_their_order(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         wait_for_them(panel, "first", "second", "third")
@@ -137,7 +137,7 @@ class TestSendNow:
         )
         panel.wait_done(4)
 
-    def test_says_why_it_is_not_taken(
+    def test_send_now_says_why_it_is_not_taken(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask(HELD)
@@ -155,7 +155,7 @@ class TestSendNow:
         panel.wait_done(2)
         assert "still working" not in panel.root.inner_text()
 
-    def test_can_be_changed_again_after_a_stop(
+    def test_send_now_can_be_changed_again_after_a_stop(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         write_beside_a_look(panel, model)
@@ -169,7 +169,7 @@ class TestSendNow:
 
 
 class TestQueue:
-    def test_is_sent_in_order_when_answers_end(
+    def test_queue_is_sent_in_order_when_answers_end(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         wait_for_them(panel, "first", "second")
@@ -182,7 +182,9 @@ class TestQueue:
         assert queue(panel).count() == 0
 
     @pytest.mark.smoke
-    def test_can_be_changed(self, panel: Panel, model: ModelServerProcess) -> None:
+    def test_queue_can_be_changed(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         wait_for_them(panel, "first", "second", "third", "fourth")
         press(panel, 0, "Drop")
         panel.wait(lambda: texts(panel) == ["second", "third", "fourth"], "dropped")
@@ -201,7 +203,9 @@ class TestQueue:
         panel.wait_done(3)
         assert panel.input.input_value() == "third"
 
-    def test_is_kept_over_pages(self, panel: Panel, model: ModelServerProcess) -> None:
+    def test_queue_is_kept_over_pages(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
         wait_for_them(panel, "first")
         panel.click_to("Questionnaires")
         panel.wait(lambda: texts(panel) == ["first"], "the queue on the next page")
@@ -210,7 +214,7 @@ class TestQueue:
         panel.wait(lambda: asked(panel) == [HELD, "first"], "sent from there")
         panel.wait_done(2)
 
-    def test_is_sent_when_the_answer_ended_between_two_pages(
+    def test_queue_is_sent_when_the_answer_ended_between_two_pages(
         self,
         visit: Visit,
         server: DemoServer,
@@ -229,7 +233,7 @@ class TestQueue:
         panel.wait(lambda: asked(panel) == [HELD, "first"], "sent on arrival")
         panel.wait_done(2)
 
-    def test_of_two_tabs_is_sent_once(
+    def test_queue_of_two_tabs_is_sent_once(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
     ) -> None:
         visitor = visit(server)
@@ -250,7 +254,7 @@ class TestQueue:
         one.page.wait_for_timeout(500)
         assert asked(one) == asked(two) == [HELD, "first", "second"]
 
-    def test_goes_on_without_a_page(
+    def test_queue_goes_on_without_a_page(
         self,
         visit: Visit,
         server: DemoServer,
@@ -272,7 +276,7 @@ class TestQueue:
             "all of them",
         )
 
-    def test_goes_on_after_a_stop(
+    def test_queue_goes_on_after_a_stop(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         wait_for_them(panel, "first", "second")
@@ -284,7 +288,7 @@ class TestQueue:
         panel.wait(lambda: asked(panel) == [HELD, "first", "second"], "both sent")
         panel.wait_done(3)
 
-    def test_waits_after_a_stop(self, panel: Panel) -> None:
+    def test_queue_waits_after_a_stop(self, panel: Panel) -> None:
         wait_for_them(panel, "first")
         panel.stop()
         panel.wait_state("stopped")
@@ -297,7 +301,7 @@ class TestQueue:
         panel.wait(lambda: asked(panel) == [HELD, "first"], "sent by hand")
         panel.wait_done(2)
 
-    def test_waits_after_a_failure(
+    def test_queue_waits_after_a_failure(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask("[[script:held-failure]]")
@@ -314,7 +318,7 @@ class TestQueue:
         assert texts(panel) == ["first"]
 
     @pytest.mark.parametrize("text", ["<b>&amp;</b>", "%s {{ x }} \U0001f30d"])
-    def test_shows_text_as_it_is(
+    def test_queue_shows_text_as_it_is(
         self, panel: Panel, model: ModelServerProcess, text: str
     ) -> None:
         wait_for_them(panel, text)

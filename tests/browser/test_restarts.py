@@ -55,7 +55,7 @@ def assert_one_story(panel: Panel, tag: str, telling: int) -> None:
 
 class TestAnswer:
     @pytest.mark.scenario(4)
-    def test_is_whole_after_stop_and_start(
+    def test_answer_is_whole_after_stop_and_start(
         self, visit: Visit, own_server: OwnServer
     ) -> None:
         server = own_server()
@@ -71,7 +71,9 @@ class TestAnswer:
         assert Oracle(server.database_url).problems() == []
 
     @pytest.mark.scenario(4)
-    def test_is_whole_after_kills(self, visit: Visit, own_server: OwnServer) -> None:
+    def test_answer_is_whole_after_kills(
+        self, visit: Visit, own_server: OwnServer
+    ) -> None:
         server = own_server()
         panel = visit(server).panel()
         panel.ask(story("kill", 3))
@@ -88,7 +90,7 @@ class TestAnswer:
         assert Oracle(server.database_url).problems() == []
 
     @pytest.mark.scenario(4)
-    def test_is_whole_on_page_opened_after_kill(
+    def test_answer_is_whole_on_page_opened_after_kill(
         self, visit: Visit, own_server: OwnServer
     ) -> None:
         server = own_server()
@@ -107,7 +109,9 @@ class TestAnswer:
 
 
 class TestApproval:
-    def test_is_there_after_restart(self, visit: Visit, own_server: OwnServer) -> None:
+    def test_approval_is_there_after_restart(
+        self, visit: Visit, own_server: OwnServer
+    ) -> None:
         server = own_server()
         panel = visit(server).panel()
         panel.ask("[[script:approval]]")
@@ -126,7 +130,7 @@ class TestApproval:
         ]
         assert answer.parts[-1].text.strip() == "That is settled."
 
-    def test_works_on_page_from_before_restart(
+    def test_approval_works_on_page_from_before_restart(
         self, visit: Visit, own_server: OwnServer
     ) -> None:
         server = own_server()

@@ -103,7 +103,7 @@ class TestHostileText:
         assert visitor.watch.troubles() == []
 
     @pytest.mark.scenario(18)
-    def test_is_inert_at_every_cut_point(self, panel: Panel) -> None:
+    def test_hostile_text_is_inert_at_every_cut_point(self, panel: Panel) -> None:
         cuts = (HOSTILE[:at] for at in range(len(HOSTILE) + 1))
         pieces = dict.fromkeys(
             "".join(block.html for block in split_blocks(cut)) for cut in cuts
@@ -119,7 +119,7 @@ class TestHostileText:
         ]
 
     @pytest.mark.scenario(18)
-    def test_is_inert_while_it_grows(
+    def test_hostile_text_is_inert_while_it_grows(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
     ) -> None:
         model.script("hostile-slow", [text(HOSTILE, rate=150, size=4)])
@@ -133,7 +133,7 @@ class TestHostileText:
 
     @pytest.mark.scenario(18)
     @pytest.mark.row("X10")
-    def test_in_an_answer_is_inert(
+    def test_hostile_text_in_an_answer_is_inert(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
     ) -> None:
         model.script("hostile", [text(HOSTILE, rate=120)])
@@ -149,7 +149,7 @@ class TestHostileText:
             assert href.startswith(("https://", "/", "#"))
 
     @pytest.mark.scenario(18)
-    def test_in_calls_and_reasoning_is_inert(
+    def test_hostile_text_in_calls_and_reasoning_is_inert(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
     ) -> None:
         evil = "<img src=x onerror='window.hurt=1'><script>window.hurt=1</script>"
@@ -183,7 +183,7 @@ class TestHostileText:
         self.assert_inert(panel, visitor)
 
     @pytest.mark.scenario(17)
-    def test_never_shows_broken_markdown(
+    def test_hostile_text_never_shows_broken_markdown(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
     ) -> None:
         """No half link, no lone star is ever seen while the text grows."""
@@ -221,7 +221,7 @@ class TestClosedPanel:
             "/admin/questionnaires/section/1/change/",
         ],
     )
-    def test_is_on_every_page(
+    def test_closed_panel_is_on_every_page(
         self, visit: Visit, server: DemoServer, path: str
     ) -> None:
         tab = visit(server).tab()
@@ -250,7 +250,7 @@ class TestClosedPanel:
 
     @pytest.mark.row("N02")
     @pytest.mark.row("H17")
-    def test_shows_that_an_answer_is_under_way(
+    def test_closed_panel_shows_that_an_answer_is_under_way(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
     ) -> None:
         panel = visit(server).panel()
@@ -273,7 +273,9 @@ class TestClosedPanel:
         assert "An answer is under way." not in launcher.inner_text()
 
     @pytest.mark.row("D13")
-    def test_keeps_its_place(self, visit: Visit, server: DemoServer) -> None:
+    def test_closed_panel_keeps_its_place(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
         panel = visit(server).panel()
         self.put(panel, "Float over the page", "float")
         panel.click_to("Questionnaires")
@@ -289,7 +291,9 @@ class TestClosedPanel:
 
     @pytest.mark.smoke
     @pytest.mark.row("N02")
-    def test_opens_and_closes(self, visit: Visit, server: DemoServer) -> None:
+    def test_closed_panel_opens_and_closes(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
         tab = visit(server).tab()
         tab.goto()
         tab.open()

@@ -199,12 +199,12 @@ class TestFocus:
         assert len(places) > 3
         assert set(places) == {before}
 
-    def test_stays_in_the_composer(self, panel: Panel) -> None:
+    def test_focus_stays_in_the_composer(self, panel: Panel) -> None:
         panel.input.focus()
 
         self.assert_stays(panel, "[[script:report]]")
 
-    def test_stays_in_a_field_of_the_page(
+    def test_focus_stays_in_a_field_of_the_page(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.goto(LIST)
@@ -220,7 +220,7 @@ class TestFocus:
         assert panel.page.locator("#searchbar").input_value() == "knee"
 
     @pytest.mark.parametrize("what", [".aia-reasoning", ".aia-tool"])
-    def test_stays_on_a_summary_of_a_growing_answer(
+    def test_focus_stays_on_a_summary_of_a_growing_answer(
         self, panel: Panel, what: str
     ) -> None:
         panel.ask("[[script:report]]")

@@ -69,7 +69,7 @@ def save(page: Page) -> None:
 
 class TestBar:
     @pytest.mark.smoke
-    def test_appears_at_once_and_loads_the_page_anew(
+    def test_bar_appears_at_once_and_loads_the_page_anew(
         self, panel: Panel, section: Section
     ) -> None:
         panel.goto(section.path)
@@ -88,7 +88,7 @@ class TestBar:
         assert panel.page.input_value("#id_title") == "Sleep"
         expect(bar(panel)).to_be_hidden()
 
-    def test_asks_before_it_loses_what_was_entered(
+    def test_bar_asks_before_it_loses_what_was_entered(
         self, panel: Panel, section: Section
     ) -> None:
         panel.goto(section.path)
@@ -108,7 +108,7 @@ class TestBar:
         assert panel.page.input_value("#id_title") == "Rest"
         assert panel.page.input_value("#id_position") != "77"
 
-    def test_stands_in_each_tab_of_the_object_and_in_no_other(
+    def test_bar_stands_in_each_tab_of_the_object_and_in_no_other(
         self, panel: Panel, section: Section, oracle: Oracle
     ) -> None:
         panel.goto(section.path)
@@ -181,7 +181,7 @@ class TestSave:
 
         assert section.title() == "My own words"
 
-    def test_without_script(
+    def test_save_without_script(
         self, visit: Visit, server: DemoServer, panel: Panel, section: Section
     ) -> None:
         plain = visit(server, java_script_enabled=False).tab().page

@@ -153,7 +153,7 @@ def colours_of(panel: Panel, name: str) -> dict[str, list[int]]:
 @pytest.mark.parametrize("name", THEMES)
 class TestColours:
     @pytest.mark.parametrize(("choice", "system"), part(MODES, every=4))
-    def test_are_those_of_the_page(
+    def test_colours_are_those_of_the_page(
         self,
         visit: Visit,
         sites: Callable[[str], DemoServer],
@@ -178,7 +178,7 @@ class TestColours:
         assert poor == {}
 
     @pytest.mark.parametrize("mode", ["light", "dark"])
-    def test_can_be_read(
+    def test_colours_can_be_read(
         self, visit: Visit, sites: Callable[[str], DemoServer], name: str, mode: str
     ) -> None:
         found = colours_of(panel_in(visit, sites(name), name, mode, "light"), name)
@@ -295,7 +295,7 @@ class TestUnfold:
 class TestOwnPage:
     @pytest.mark.scenario(21)
     @pytest.mark.scenario(22)
-    def test_has_the_frame_and_the_colours_of_the_site(
+    def test_own_page_has_the_frame_and_the_colours_of_the_site(
         self, visit: Visit, sites: Callable[[str], DemoServer], name: str
     ) -> None:
         there = visit(sites(name)).panel("/admin/questionnaires/questionnaire/")
@@ -323,7 +323,7 @@ class TestJazzmin:
         widest = panel.page.evaluate("document.documentElement.scrollWidth")
         assert widest <= panel.page.evaluate("innerWidth")
 
-    def test_selects_of_the_panel_stay_as_they_are(
+    def test_jazzmin_selects_of_the_panel_stay_as_they_are(
         self, visit: Visit, sites: Callable[[str], DemoServer]
     ) -> None:
         """Its forms make a select2 of every select of the page."""

@@ -67,7 +67,7 @@ def strict(own_server: OwnServer) -> DemoServer:
 
 
 class TestSite:
-    def test_has_a_banner_and_a_line_that_goes_for_good(
+    def test_site_has_a_banner_and_a_line_that_goes_for_good(
         self, visit: Visit, strict: DemoServer
     ) -> None:
         panel = visit(strict).panel()
@@ -86,7 +86,7 @@ class TestSite:
 
 @pytest.mark.scenario(34)
 class TestLimit:
-    def test_counts_down_and_sends_again(
+    def test_limit_counts_down_and_sends_again(
         self, visit: Visit, strict: DemoServer
     ) -> None:
         panel = visit(strict).panel()
@@ -115,7 +115,9 @@ class TestLimit:
         panel.wait(lambda: len(panel.asked()) == 3, "the message")
         assert panel.input.input_value() == ""
 
-    def test_of_the_model_counts_down_in_the_conversation(self, panel: Panel) -> None:
+    def test_limit_of_the_model_counts_down_in_the_conversation(
+        self, panel: Panel
+    ) -> None:
         panel.ask_and_wait("[[script:rate-limited]]")
 
         left = panel.log.locator("[data-left] b")
@@ -124,7 +126,9 @@ class TestLimit:
 
 
 class TestFailure:
-    def test_has_details_for_support(self, visit: Visit, server: DemoServer) -> None:
+    def test_failure_has_details_for_support(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
         visitor = visit(server)
         visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
         panel = visitor.panel()
@@ -140,7 +144,7 @@ class TestFailure:
         assert "code: bad_key" in copied
         assert "The model did not accept the key of this site." in copied
 
-    def test_of_a_provider_that_refuses_is_no_error(self, panel: Panel) -> None:
+    def test_failure_of_a_provider_that_refuses_is_no_error(self, panel: Panel) -> None:
         panel.ask_and_wait("[[script:refused]]")
 
         assert panel.log.locator(".aia-error[data-refused]").count() == 1
@@ -148,7 +152,7 @@ class TestFailure:
 
 class TestConnection:
     @pytest.mark.scenario(6)
-    def test_that_is_lost_says_when_it_is_tried_again(
+    def test_connection_that_is_lost_says_when_it_is_tried_again(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server)
@@ -169,7 +173,7 @@ class TestConnection:
         assert [text.strip() for text in panel.asked()] == [HELLO, "Sent while offline"]
         assert said.inner_text() == ""
 
-    def test_is_tried_at_once_if_asked_for(
+    def test_connection_is_tried_at_once_if_asked_for(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server)
@@ -200,7 +204,9 @@ class TestClosedSocket:
 
     @pytest.mark.scenario(5)
     @pytest.mark.parametrize("code", [1000, 1001, 1011, 1012, 1013])
-    def test_is_opened_again(self, visit: Visit, server: DemoServer, code: int) -> None:
+    def test_closed_socket_is_opened_again(
+        self, visit: Visit, server: DemoServer, code: int
+    ) -> None:
         tab = visit(server).tab()
         opened = ending(tab, code)
         tab.goto()
@@ -218,7 +224,7 @@ class TestClosedSocket:
             (4403, "You have no access to this conversation."),
         ],
     )
-    def test_stays_closed(
+    def test_closed_socket_stays_closed(
         self, visit: Visit, server: DemoServer, code: int, said: str
     ) -> None:
         tab = visit(server).tab()
@@ -233,7 +239,7 @@ class TestClosedSocket:
 
 class TestSession:
     @pytest.mark.scenario(33)
-    def test_that_ended_keeps_draft_and_conversation(
+    def test_session_that_ended_keeps_draft_and_conversation(
         self, visit: Visit, server: DemoServer
     ) -> None:
         visitor = visit(server, fresh=True)
@@ -256,7 +262,7 @@ class TestSession:
         panel.wait(lambda: draft() == "My next thought and more", "the draft")
 
     @pytest.mark.scenario(33)
-    def test_that_expires_in_mid_answer_keeps_draft_and_answer(
+    def test_session_that_expires_in_mid_answer_keeps_draft_and_answer(
         self, visit: Visit, server: DemoServer, oracle: Oracle
     ) -> None:
         visitor = visit(server, fresh=True)
@@ -298,7 +304,7 @@ class TestSession:
 
 @pytest.mark.scenario(32)
 class TestPage:
-    def test_that_may_be_viewed_only_says_so(
+    def test_page_that_may_be_viewed_only_says_so(
         self, visit: Visit, server: DemoServer
     ) -> None:
         panel = visit(server, "viewer").panel("/admin/questionnaires/questionnaire/")
@@ -309,7 +315,7 @@ class TestPage:
         said = "On this page the assistant can look up Questionnaires."
         assert said in empty.inner_text()
 
-    def test_says_what_it_allows(self, panel: Panel) -> None:
+    def test_page_says_what_it_allows(self, panel: Panel) -> None:
         panel.goto("/admin/questionnaires/questionnaire/")
 
         panel.wait(
@@ -336,7 +342,7 @@ RENAME = {
 class TestViewer:
     PATH = "/admin/questionnaires/section/"
 
-    def test_is_offered_no_tool_that_writes(
+    def test_viewer_is_offered_no_tool_that_writes(
         self, visit: Visit, server: DemoServer, model: ModelServerProcess
     ) -> None:
         names = {}
@@ -348,7 +354,7 @@ class TestViewer:
         assert names["viewer"] & WRITING == set()
         assert "search_objects" in names["viewer"]
 
-    def test_changes_nothing_by_a_call_that_was_not_offered(
+    def test_viewer_changes_nothing_by_a_call_that_was_not_offered(
         self,
         visit: Visit,
         server: DemoServer,

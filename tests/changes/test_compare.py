@@ -72,18 +72,18 @@ def unexpected_of(difference, work):
 
 
 class TestChange:
-    def test_as_shown_is_expected(self):
+    def test_change_as_shown_is_expected(self):
         work = Work.objects.first()
 
         assert unexpected_of(shown(change(work, title="Renamed")), forms.save) == []
 
     @pytest.mark.parametrize("model", [Work, Sketch])
-    def test_of_a_proxy_is_one_of_its_table(self, model):
+    def test_change_of_a_proxy_is_one_of_its_table(self, model):
         work = model.objects.first()
 
         assert unexpected_of(shown(change(work, title="Renamed")), forms.save) == []
 
-    def test_to_another_value_is_not(self):
+    def test_change_to_another_value_is_not(self):
         work = Work.objects.first()
 
         found = unexpected_of(shown(change(work, title="Other")), forms.save)
@@ -92,7 +92,7 @@ class TestChange:
             "work “Renamed by Artist 1” would get different values: title."
         ]
 
-    def test_of_another_field_is_not(self):
+    def test_change_of_another_field_is_not(self):
         work = Work.objects.first()
 
         def write():
@@ -104,7 +104,7 @@ class TestChange:
             "work “Renamed by Artist 1” would have more fields changed: price, year."
         ]
 
-    def test_of_a_field_that_the_site_sets_itself_is_expected(self, settings):
+    def test_change_of_a_field_that_the_site_sets_itself_is_expected(self, settings):
         side = {
             **settings.AI_ASSISTANT,
             "DATA": {"WRITTEN_ALONG": ["gallery.Work.year"]},
@@ -117,7 +117,7 @@ class TestChange:
 
         assert unexpected_of(shown(change(work, title="Renamed")), write) == []
 
-    def test_of_another_row_is_not(self):
+    def test_change_of_another_row_is_not(self):
         first, last = Work.objects.first(), Work.objects.last()
 
         found = unexpected_of(shown(change(last, title="Renamed")), forms.save)
@@ -126,7 +126,7 @@ class TestChange:
         assert first.pk != last.pk
         assert "would be changed too: title" in found[0]
 
-    def test_of_what_a_field_counts_by_itself_is_expected(self):
+    def test_change_of_what_a_field_counts_by_itself_is_expected(self):
         visitor = Visitor.objects.create(name="V")
 
         def write():
@@ -135,7 +135,7 @@ class TestChange:
 
         assert unexpected_of(shown(change(visitor, name="W")), write) == []
 
-    def test_in_both_tables_of_a_child(self):
+    def test_change_in_both_tables_of_a_child(self):
         painting = Painting.objects.first()
         difference = shown(change(painting, title="Child", technique="chalk"))
 
@@ -145,7 +145,7 @@ class TestChange:
             lambda: Work.objects.filter(pk=painting.pk).update(title="Else"),
         )
 
-    def test_to_a_secret_is_compared_unopened(self):
+    def test_change_to_a_secret_is_compared_unopened(self):
         visitor = Visitor.objects.create(name="V", password="old")
 
         def write():
@@ -158,7 +158,7 @@ class TestChange:
         assert len(found) == 1
         assert "new" not in found[0]
 
-    def test_of_a_bulk_holds_for_those_not_shown(self):
+    def test_change_of_a_bulk_holds_for_those_not_shown(self):
         first, *others = Work.objects.all()
         difference = shown(
             change(first, year=2001),
@@ -178,29 +178,29 @@ class TestChange:
         forms.update_expression()
         assert len(unexpected_of(difference, one_otherwise)) == 1
 
-    def test_by_raw_sql_is_not(self):
+    def test_change_by_raw_sql_is_not(self):
         assert unexpected_of(shown(), forms.raw_sql) == [
             "Something changes in “gallery_work” that cannot be shown."
         ]
 
 
 class TestCreate:
-    def test_as_shown_is_expected(self):
+    def test_create_as_shown_is_expected(self):
         difference = shown(new(Artist, name="New"), new(Work, title="New"))
 
         assert unexpected_of(difference, forms.create) == []
 
-    def test_of_a_child_makes_its_parent(self):
+    def test_create_of_a_child_makes_its_parent(self):
         difference = shown(new(Painting, title="Child", technique="ink"))
 
         assert unexpected_of(difference, forms.child_made) == []
 
-    def test_of_more_is_not(self):
+    def test_create_of_more_is_not(self):
         found = unexpected_of(shown(new(Artist, name="New")), forms.create)
 
         assert found == ["work “New by New” would be created too."]
 
-    def test_with_another_value_is_not(self):
+    def test_create_with_another_value_is_not(self):
         difference = shown(new(Artist, name="Else"), new(Work, title="New"))
 
         found = unexpected_of(difference, forms.create)
@@ -209,7 +209,7 @@ class TestCreate:
 
 
 class TestDelete:
-    def test_with_its_cascade_is_expected(self):
+    def test_delete_with_its_cascade_is_expected(self):
         artist = Artist.objects.first()
         difference = shown(
             one(artist, "delete"),
@@ -224,7 +224,7 @@ class TestDelete:
 
         assert unexpected_of(difference, forms.delete_cascade) == []
 
-    def test_of_more_than_was_counted_is_not(self):
+    def test_delete_of_more_than_was_counted_is_not(self):
         artist = Artist.objects.first()
         painting_id = Painting.objects.first().pk
         difference = shown(one(artist, "delete"), related=(along(Work, "delete", 2),))
@@ -252,7 +252,7 @@ class TestDelete:
 
 
 class TestLinks:
-    def test_of_a_shown_field_are_expected(self):
+    def test_links_of_a_shown_field_are_expected(self):
         work = Work.objects.first()
         chosen = [str(style.pk) for style in Style.objects.all()]
 
@@ -267,13 +267,13 @@ class TestLinks:
         assert len(found) == 1
         assert found[0].startswith("A link would change too: work ")
 
-    def test_of_another_object_are_not(self):
+    def test_links_of_another_object_are_not(self):
         work = Work.objects.last()
         chosen = [str(style.pk) for style in Style.objects.all()]
 
         assert unexpected_of(shown(change(work, styles=chosen)), forms.links_set)
 
-    def test_of_a_new_object_are_expected(self):
+    def test_links_of_a_new_object_are_expected(self):
         style = Style.objects.first()
 
         def write():
@@ -286,14 +286,14 @@ class TestLinks:
         Work.objects.filter(title="New").delete()
         assert len(unexpected_of(shown(new(Artist), wrong), write)) == 1
 
-    def test_to_what_goes_are_expected(self):
+    def test_links_to_what_goes_are_expected(self):
         style = Style.objects.first()
 
         assert unexpected_of(shown(one(style, "delete")), style.delete) == []
 
 
 class TestOthers:
-    def test_of_an_action_everything_is_expected(self):
+    def test_others_of_an_action_everything_is_expected(self):
         work = Work.objects.first()
 
         assert unexpected_of(shown(one(work, "action")), forms.raw_sql) == []
@@ -361,7 +361,7 @@ class TestExact:
 
 
 class TestChangesOf:
-    def test_says_what_changes_as_a_person_reads_it(self):
+    def test_changes_of_says_what_changes_as_a_person_reads_it(self):
         museum = Museum.objects.last()
 
         def write():
@@ -379,14 +379,14 @@ class TestChangesOf:
         ]
         assert (difference.total, difference.undoable) == (1, True)
 
-    def test_hides_secrets(self):
+    def test_changes_of_hides_secrets(self):
         visitor = Visitor.objects.create(name="V", password="hunter2")
         difference = tried_out(lambda: Visitor.objects.update(password="hunter3"))
 
         assert "hunter" not in str(difference)
         assert difference.objects[0].object_id == str(visitor.pk)
 
-    def test_puts_the_tables_of_an_object_together(self):
+    def test_changes_of_puts_the_tables_of_an_object_together(self):
         (found,) = tried_out(forms.child_saved).objects
 
         assert found.model == "gallery.painting"
@@ -395,13 +395,13 @@ class TestChangesOf:
             "technique": "chalk",
         }
 
-    def test_shows_links_by_their_ends(self):
+    def test_changes_of_shows_links_by_their_ends(self):
         (found,) = tried_out(forms.links_set).objects
 
         assert found.kind == "link"
         assert [f.after for f in found.fields] == ["Work 1 by Artist 1", "Style 2"]
 
-    def test_warns_of_gaps(self):
+    def test_changes_of_warns_of_gaps(self):
         difference = tried_out(forms.raw_sql)
 
         assert not difference.undoable
@@ -409,7 +409,7 @@ class TestChangesOf:
             "Something changes in “gallery_work” that cannot be shown.",
         )
 
-    def test_shows_the_first_of_many(self):
+    def test_changes_of_shows_the_first_of_many(self):
         Museum.objects.bulk_create([Museum(name=str(n)) for n in range(50)])
         difference = tried_out(lambda: Museum.objects.update(name="M"))
 
@@ -502,7 +502,7 @@ class TestKinds:
             str,
         ]
 
-    def test_of_what_was_tried_out(self):
+    def test_kinds_of_what_was_tried_out(self):
         def rename():
             Museum.objects.update(name="M")
 

@@ -30,7 +30,7 @@ def scanned():
 
 
 class TestKept:
-    def test_is_the_old_content_of_a_replaced_file(self):
+    def test_kept_is_the_old_content_of_a_replaced_file(self):
         recorder, _, _ = recorded(forms.file_replaced)
 
         (file,) = files_of(recorder)
@@ -39,14 +39,14 @@ class TestKept:
         assert file.sha256_before != file.sha256_after != ""
         assert recorder.gaps == []
 
-    def test_is_that_of_a_deleted_row(self):
+    def test_kept_is_that_of_a_deleted_row(self):
         recorder, _, _ = recorded(lambda: scanned().delete())
 
         (file,) = files_of(recorder)
         assert (file.content.read(), file.sha256_after) == (b"old", "")
         assert recorder.gaps == []
 
-    def test_is_that_which_a_form_writes_over(self, monkeypatch):
+    def test_kept_is_that_which_a_form_writes_over(self, monkeypatch):
         monkeypatch.setattr(Work._meta.get_field("scan"), "storage", Overwriting())
         name = scanned().scan.name
 
@@ -63,7 +63,7 @@ class TestKept:
         assert file.sha256_before != file.sha256_after
         assert recorder.gaps == []
 
-    def test_is_that_which_a_receiver_of_the_site_deletes(self):
+    def test_kept_is_that_which_a_receiver_of_the_site_deletes(self):
         def delete(*, instance, **_):
             scanned().scan.delete(save=False)
 
@@ -82,7 +82,7 @@ class TestKept:
         assert file.content.read() == b"old"
         assert recorder.gaps == []
 
-    def test_is_nothing_where_the_content_stays(self, monkeypatch):
+    def test_kept_is_nothing_where_the_content_stays(self, monkeypatch):
         monkeypatch.setattr(Work._meta.get_field("scan"), "storage", Overwriting())
 
         def work():
@@ -107,12 +107,12 @@ class TestKept:
 
 class TestGap:
     @pytest.mark.parametrize("form", [forms.file_written_over, forms.file_removed])
-    def test_is_a_file_that_went_before_its_row(self, form):
+    def test_gap_is_a_file_that_went_before_its_row(self, form):
         recorder, _, _ = recorded(form)
 
         assert [gap["kind"] for gap in recorder.gaps] == ["file"]
 
-    def test_is_a_file_that_is_too_large(self, monkeypatch):
+    def test_gap_is_a_file_that_is_too_large(self, monkeypatch):
         scanned().scan.save("large.txt", ContentFile(bytes(10_000)))
         forms.make_files_old()
         monkeypatch.setattr(conf, "CHANGED_BYTES", 5000)
@@ -121,7 +121,7 @@ class TestGap:
 
         assert [gap["kind"] for gap in recorder.gaps] == ["file"]
 
-    def test_is_none_for_an_old_file_that_stays(self):
+    def test_gap_is_none_for_an_old_file_that_stays(self):
         recorder, _, _ = recorded(lambda: scanned().save())
 
         assert recorder.gaps == []
@@ -142,7 +142,7 @@ class TestMissing:
             work()
         return recorder
 
-    def test_is_no_gap(self, lost):
+    def test_missing_is_no_gap(self, lost):
         lost.title = "Renamed"
 
         recorder = self.covered([lost], lost.save)
@@ -150,7 +150,7 @@ class TestMissing:
         assert recorder.gaps == []
         assert [row.fields for row in recorder.rows] == [["title", "changed_at"]]
 
-    def test_is_no_gap_where_another_takes_its_place(self, lost):
+    def test_missing_is_no_gap_where_another_takes_its_place(self, lost):
         recorder = self.covered([lost], forms.file_replaced)
 
         (file,) = files_of(recorder)
@@ -158,7 +158,7 @@ class TestMissing:
         assert (file.sha256_before, file.content) == ("", None)
         assert len(file.sha256_after) == 64
 
-    def test_is_no_gap_where_the_row_goes(self, lost):
+    def test_missing_is_no_gap_where_the_row_goes(self, lost):
         with transaction.atomic(), recording() as recorder:
             recorder.cover_delete([lost])
             lost.delete()
@@ -166,7 +166,7 @@ class TestMissing:
         assert recorder.gaps == []
         assert [row.kind for row in recorder.rows if row.model is Work] == ["delete"]
 
-    def test_is_a_gap_when_it_comes_back(self, lost):
+    def test_missing_is_a_gap_when_it_comes_back(self, lost):
         def work():
             Path(lost.scan.path).write_bytes(b"back")
             lost.save()
@@ -175,7 +175,7 @@ class TestMissing:
 
         assert [gap["kind"] for gap in recorder.gaps] == ["file"]
 
-    def test_is_a_gap_when_it_goes_meanwhile(self):
+    def test_missing_is_a_gap_when_it_goes_meanwhile(self):
         work = scanned()
 
         def go():
@@ -186,7 +186,7 @@ class TestMissing:
 
         assert [gap["kind"] for gap in recorder.gaps] == ["file"]
 
-    def test_is_a_gap_where_the_storage_cannot_tell(self, lost, monkeypatch):
+    def test_missing_is_a_gap_where_the_storage_cannot_tell(self, lost, monkeypatch):
         monkeypatch.setattr(Work._meta.get_field("scan"), "storage", Silent())
 
         recorder = self.covered([lost], lost.save)
@@ -195,7 +195,7 @@ class TestMissing:
 
 
 class TestStash:
-    def test_is_not_below_what_is_served(self, settings, media):
+    def test_stash_is_not_below_what_is_served(self, settings, media):
         name = store_content(ContentFile(b"old"), "folder")
 
         path = Path(backup_storage().path(name))
@@ -203,14 +203,14 @@ class TestStash:
         assert Path(settings.MEDIA_ROOT) not in path.parents
         assert path.stat().st_mode & 0o077 == 0
 
-    def test_may_be_a_storage_of_the_site(self, settings):
+    def test_stash_may_be_a_storage_of_the_site(self, settings):
         kind = "django.core.files.storage.memory.InMemoryStorage"
         settings.STORAGES = {**settings.STORAGES, "vault": {"BACKEND": kind}}
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "STASH_STORAGE": "vault"}
 
         assert type(backup_storage()).__name__ == "InMemoryStorage"
 
-    def test_has_nothing_of_what_was_only_tried_out(self, media):
+    def test_stash_has_nothing_of_what_was_only_tried_out(self, media):
         with transaction.atomic():
             with recording():
                 forms.file_replaced()

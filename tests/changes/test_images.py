@@ -51,7 +51,7 @@ def row_image(model, pk, alias):
 
 @pytest.mark.django_db
 class TestImage:
-    def test_has_every_kind_of_value(self):
+    def test_image_has_every_kind_of_value(self):
         specimen = Specimen.objects.create(
             **{name: value for name, (value, _) in VALUES.items()}
         )
@@ -63,7 +63,7 @@ class TestImage:
         assert json.loads(json.dumps(found)) == found
 
     @pytest.mark.parametrize("name", VALUES)
-    def test_equals_what_a_form_would_write(self, name):
+    def test_image_equals_what_a_form_would_write(self, name):
         specimen = Specimen.objects.create(**{name: VALUES[name][0]})
 
         found = row_image(Specimen, specimen.pk, "default")
@@ -71,7 +71,7 @@ class TestImage:
         assert images.same_value(found[name], raw(field(name), VALUES[name][0]))
 
     @pytest.mark.parametrize("name", [*VALUES, "visitor"])
-    def test_is_none_for_null(self, name):
+    def test_image_is_none_for_null(self, name):
         if not field(name).null:
             return
         specimen = Specimen.objects.create(**{name: None})
@@ -81,7 +81,7 @@ class TestImage:
         assert found[field(name).attname] is None
         assert raw(field(name), None) is None
 
-    def test_tells_null_of_json_from_that_of_sql(self):
+    def test_image_tells_null_of_json_from_that_of_sql(self):
         null = Value(None, JSONField())
         specimen = Specimen.objects.create(a_json=null, a_required_json=null)
 
@@ -90,7 +90,7 @@ class TestImage:
         assert found["a_json"] == found["a_required_json"] == {"$json": None}
         assert raw(field("a_json"), null) == {"$json": None}
 
-    def test_has_the_columns_of_parents(self):
+    def test_image_has_the_columns_of_parents(self):
         artist = Artist.objects.create(name="A")
         painting = Painting.objects.create(title="P", artist=artist, technique="ink")
 
@@ -99,7 +99,7 @@ class TestImage:
         assert (found["title"], found["technique"]) == ("P", "ink")
         assert found["work_ptr_id"] == found["id"] == painting.pk
 
-    def test_is_none_without_a_row(self):
+    def test_image_is_none_without_a_row(self):
         assert row_image(Artist, 99, "default") is None
 
     def test_seals_what_is_sensitive(self):
@@ -129,7 +129,7 @@ class TestImage:
 
 @pytest.mark.django_db
 class TestVersions:
-    def test_are_digests_by_row(self):
+    def test_versions_are_digests_by_row(self):
         one, two = Artist.objects.create(name="A"), Artist.objects.create(name="B")
 
         found = images.versions(Artist.objects.all())
@@ -149,7 +149,7 @@ class TestVersions:
         assert images.versions([painting]).keys() == before.keys()
         assert images.versions([painting]) != before
 
-    def test_of_a_proxy_are_those_of_its_table(self):
+    def test_versions_of_a_proxy_are_those_of_its_table(self):
         artist = Artist.objects.create(name="A")
         sketch = Sketch.objects.create(title="S", artist=artist)
 
@@ -165,10 +165,10 @@ class TestVersions:
 
 class TestRaw:
     @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "-0.0"])
-    def test_keeps_floats_that_json_has_not(self, number):
+    def test_raw_keeps_floats_that_json_has_not(self, number):
         assert raw(field("a_float"), float(number)) == {"$float": number}
 
-    def test_takes_a_related_object(self):
+    def test_raw_takes_a_related_object(self):
         visitor = Visitor(name="V")
 
         assert raw(field("visitor"), visitor) == str(visitor.pk)
@@ -176,7 +176,7 @@ class TestRaw:
     @given(
         st.dictionaries(st.text(), st.integers() | st.none() | st.text(), max_size=3)
     )
-    def test_of_json_never_looks_like_a_mark(self, value):
+    def test_raw_of_json_never_looks_like_a_mark(self, value):
         assume(not columns.holds_secret(field("a_json"), value))  # else it is sealed
 
         found = raw(field("a_json"), value)
@@ -188,14 +188,14 @@ class TestRaw:
 
 
 class TestSealed:
-    def test_is_opened_by_a_former_key(self, settings):
+    def test_sealed_is_opened_by_a_former_key(self, settings):
         settings.SECRET_KEY = "old"
         value = columns.seal_column([1])
         settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new", ["old"]
 
         assert columns.unseal(value) == [1]
 
-    def test_without_the_key_raises(self, settings):
+    def test_sealed_without_the_key_raises(self, settings):
         value = columns.seal_column([1])
         settings.SECRET_KEY = "new"
 

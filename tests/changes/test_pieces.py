@@ -78,7 +78,7 @@ class TestRows:
         assert call.left == []
         assert len(done_by(call.call)) == 1
 
-    def test_of_a_child_in_the_tables_of_both(self, begin):
+    def test_rows_of_a_child_in_the_tables_of_both(self, begin):
         painting = Painting.objects.first()
         call = begin(
             change(painting, title="T", technique="ink"),
@@ -89,7 +89,7 @@ class TestRows:
         assert call.piece(update(painting, technique="ink")) == []
         assert call.left == []
 
-    def test_with_a_key_that_is_no_number(self, begin):
+    def test_rows_with_a_key_that_is_no_number(self, begin):
         visitor = Visitor.objects.create(name="V", password="old")
         call = begin(
             change(visitor, name="W", password="new"), versions=versions([visitor])
@@ -99,14 +99,14 @@ class TestRows:
         assert call.piece(update(visitor, password="new")) == []
         assert call.piece(update(visitor, password="newer")) != []
 
-    def test_that_others_have_changed_before(self, begin):
+    def test_rows_that_others_have_changed_before(self, begin):
         work = Work.objects.first()
         call = begin(change(work, title="T"), versions=versions([work]))
         update(work, year=1)()
 
         assert call.piece(update(work, title="T")) == "moved"
 
-    def test_that_others_have_changed_in_between(self, begin):
+    def test_rows_that_others_have_changed_in_between(self, begin):
         work = Work.objects.first()
         call = begin(change(work, title="T", year=1), versions=versions([work]))
         call.piece(update(work, title="T"))
@@ -114,7 +114,7 @@ class TestRows:
 
         assert call.piece(update(work, year=1)) == "moved"
 
-    def test_that_are_made_are_counted(self, begin):
+    def test_rows_that_are_made_are_counted(self, begin):
         call = begin(new(Artist, name="N"))
 
         def make():
@@ -125,7 +125,7 @@ class TestRows:
         assert call.left == []
         assert call.piece(make) == ["artist “N” would be created too."]
 
-    def test_that_go_with_all_that_goes_along(self, begin):
+    def test_rows_that_go_with_all_that_goes_along(self, begin):
         first, last = Artist.objects.order_by("pk")
         Note.objects.all().delete()
         call = begin(
@@ -155,14 +155,14 @@ class TestRows:
         assert call.left == []
         assert call.piece(lambda: work.styles.add(Style.objects.create(name="S")))
 
-    def test_that_nobody_can_see(self, begin):
+    def test_rows_that_nobody_can_see(self, begin):
         call = begin(change(Work.objects.first(), title="T"))
 
         assert call.piece(forms.raw_sql) == [
             "Something changes in “gallery_work” that cannot be shown."
         ]
 
-    def test_of_an_action_of_the_site(self, begin):
+    def test_rows_of_an_action_of_the_site(self, begin):
         work = Work.objects.first()
         call = begin(one(work, "action"), versions=versions([work]))
 

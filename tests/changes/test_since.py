@@ -49,7 +49,7 @@ def read(key="7"):
 
 
 class TestRowsSince:
-    def test_reads_the_object_and_what_names_it(self, record):
+    def test_rows_since_reads_the_object_and_what_names_it(self, record):
         record(PRODUCT, "7")
         record(PART, "1", before={"product_id": 7}, after={"product_id": 8})
         record(PART, "2", before=None, after={"product_id": 7})
@@ -57,7 +57,7 @@ class TestRowsSince:
 
         assert read() == ["7", "1", "2", "3"]
 
-    def test_reads_nothing_of_others(self, record):
+    def test_rows_since_reads_nothing_of_others(self, record):
         record(PRODUCT, "77")
         record(PART, "7", before={"product_id": 77}, after={"product_id": 8})
         record(PART, "8", after={"supplier_id": 7})
@@ -71,12 +71,12 @@ class TestRowsSince:
         assert read(KEY) == ["1"]
 
     @pytest.mark.parametrize("key", ["07", "٧", "7' OR 1=1", ""])
-    def test_of_another_key_reads_nothing(self, record, key):
+    def test_rows_since_of_another_key_reads_nothing(self, record, key):
         record(PART, "1", after={"product_id": 7})
 
         assert read(key) == []
 
-    def test_of_too_many_reads_the_newest(self, record, monkeypatch):
+    def test_rows_since_of_too_many_reads_the_newest(self, record, monkeypatch):
         monkeypatch.setattr(staleness, "MOST", 2)
         for number in range(4):
             record(PART, str(number), after={"product_id": 7})
@@ -94,7 +94,7 @@ class TestHasChanged:
             (PART, "7", {"product_id": 8}, False),
         ],
     )
-    def test_is_of_the_object(self, record, ada, model, key, image, wanted):
+    def test_has_changed_is_of_the_object(self, record, ada, model, key, image, wanted):
         record(model, key, after=image)
 
         told = object_changed_since(Product, "7", PARTS, moment=AGO, user_id=ada.pk)

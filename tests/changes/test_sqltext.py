@@ -31,7 +31,7 @@ class TestKind:
             ("", "other"),
         ],
     )
-    def test_is_that_of_the_first_word(self, sql, kind):
+    def test_kind_is_that_of_the_first_word(self, sql, kind):
         assert statement_kind(sql) == kind
 
 
@@ -48,7 +48,7 @@ class TestPlain:
         assert parse_plain_statement(f"UPDATE {COLUMNS}", (1, 2)).where == ""
         assert parse_plain_statement('DELETE FROM "a"', None).where == ""
 
-    def test_keeps_the_conditions_of_subqueries(self):
+    def test_plain_keeps_the_conditions_of_subqueries(self):
         where = '"a"."id" IN (SELECT U0."id" FROM "b" U0 WHERE U0."x" = %s)'
 
         found = parse_plain_statement(f"{DELETE} WHERE {where}", (7,))
@@ -74,7 +74,7 @@ class TestPlain:
             ('UPDATE "a" AS "x" SET "b" = 1', ()),
         ],
     )
-    def test_is_none_in_doubt(self, sql, params):
+    def test_plain_is_none_in_doubt(self, sql, params):
         assert parse_plain_statement(sql, params) is None
 
 
@@ -88,7 +88,7 @@ class TestInsert:
             'INSERT INTO "a" ("b") VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING',
         ],
     )
-    def test_is_one_that_overwrites_nothing(self, sql):
+    def test_insert_is_one_that_overwrites_nothing(self, sql):
         assert insert(sql, (1, 2, 3, 4)).table == "a"
         returning = insert(f'{sql} RETURNING "a"."id", "a"."b"', (1, 2, 3, 4)).returning
         assert returning == ("id", "b")
@@ -102,7 +102,7 @@ class TestInsert:
             "REPLACE INTO a (b) VALUES (%s)",
         ],
     )
-    def test_is_none_for_others(self, sql):
+    def test_insert_is_none_for_others(self, sql):
         assert insert(sql, (1,)) is None
 
 

@@ -36,7 +36,7 @@ class TestGaps:
             ('UPDATE "gallery_note" SET "id" = "id" + 100', "key"),
         ],
     )
-    def test_are_statements_that_are_not_plain(self, sql, kind):
+    def test_gaps_are_statements_that_are_not_plain(self, sql, kind):
         recorder, before, after = recorded(lambda: execute(sql))
 
         assert kind in [gap["kind"] for gap in recorder.gaps]
@@ -49,7 +49,7 @@ class TestGaps:
             {"table": "gallery_work", "kind": "update", "count": 4}
         ]
 
-    def test_are_many_statements_at_once(self):
+    def test_gaps_are_many_statements_at_once(self):
         pairs = [(1, work.pk) for work in Work.objects.all()]
 
         def work():
@@ -63,7 +63,7 @@ class TestGaps:
         assert [gap["kind"] for gap in recorder.gaps] == ["update"]
         check_true(recorder, before, after)
 
-    def test_are_rows_of_triggers(self):
+    def test_gaps_are_rows_of_triggers(self):
         if connection.vendor == "postgresql":
             execute(
                 "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
@@ -84,7 +84,7 @@ class TestGaps:
         assert [(gap["kind"], gap["count"]) for gap in recorder.gaps] == [("unseen", 1)]
         check_true(recorder, before, after)
 
-    def test_are_statements_past_the_cursors_of_django(self):
+    def test_gaps_are_statements_past_the_cursors_of_django(self):
         def work():
             cursor = connection.connection.cursor()
             cursor.execute("UPDATE gallery_work SET year = 7")
@@ -95,7 +95,7 @@ class TestGaps:
         assert [(gap["kind"], gap["count"]) for gap in recorder.gaps] == [("unseen", 4)]
         check_true(recorder, before, after)
 
-    def test_are_rows_above_the_limit(self, monkeypatch):
+    def test_gaps_are_rows_above_the_limit(self, monkeypatch):
         monkeypatch.setattr(conf, "CHANGED_ROWS", 3)
 
         recorder, before, after = recorded(forms.update_expression)
@@ -104,14 +104,14 @@ class TestGaps:
         assert len(recorder.rows) <= 3
         check_true(recorder, before, after)
 
-    def test_are_bytes_above_the_limit(self, monkeypatch):
+    def test_gaps_are_bytes_above_the_limit(self, monkeypatch):
         monkeypatch.setattr(conf, "CHANGED_BYTES", 200)
 
         recorder, _, _ = recorded(forms.update_expression)
 
         assert "too much" in [gap["kind"] for gap in recorder.gaps]
 
-    def test_are_not_what_was_read(self):
+    def test_gaps_are_not_what_was_read(self):
         def work():
             list(Work.objects.select_for_update())
             Work.objects.aggregate(Sum("year"))
@@ -123,7 +123,7 @@ class TestGaps:
 
 
 class TestSiteCode:
-    def test_reads_the_keys_that_it_asked_for(self):
+    def test_site_code_reads_the_keys_that_it_asked_for(self):
         artist = Artist.objects.first()
         with transaction.atomic(), recording():
             one = Work.objects.create(title="One", artist=artist)
@@ -135,7 +135,7 @@ class TestSiteCode:
         assert {work.title for work in found} == {"One", "0", "1", "2"}
 
     @pytest.mark.parametrize("verb", ['UPDATE {} SET "text" = %s', "DELETE FROM {}"])
-    def test_reads_the_rows_that_it_asked_for(self, verb):
+    def test_site_code_reads_the_rows_that_it_asked_for(self, verb):
         note = Note.objects.first()
         params = ["New"] * verb.count("%s") + [note.pk]
         where = ' WHERE "gallery_note"."id" = %s RETURNING "gallery_note"."id"'
@@ -152,7 +152,7 @@ class TestSiteCode:
         assert (read, recorder.gaps) == ([(note.pk,)], [])
         assert len(recorder.rows) == 1
 
-    def test_gets_its_own_errors(self):
+    def test_site_code_gets_its_own_errors(self):
         with transaction.atomic(), recording() as recorder:
             with pytest.raises(IntegrityError), transaction.atomic():
                 Style.objects.create(name="Style 1")
@@ -163,7 +163,7 @@ class TestSiteCode:
         expected = ["unseen"] if connection.vendor == "postgresql" else []
         assert [gap["kind"] for gap in recorder.gaps] == expected
 
-    def test_never_gets_ours(self, monkeypatch, caplog):
+    def test_site_code_never_gets_ours(self, monkeypatch, caplog):
         def fail(*_args, **_kwargs):
             raise RuntimeError("a fault of ours")
 
@@ -180,18 +180,18 @@ class TestSiteCode:
 
 
 class TestTexts:
-    def test_are_those_of_the_site(self):
+    def test_texts_are_those_of_the_site(self):
         recorder, _, _ = recorded(forms.delete_cascade)
 
         texts = {row.text for row in recorder.rows if row.label == "gallery.work"}
         assert texts == {"Work 1 by Artist 1", "Painting 1 by Artist 1"}
 
-    def test_that_fail_are_the_name_of_the_model(self):
+    def test_texts_that_fail_are_the_name_of_the_model(self):
         recorder, _, _ = recorded(lambda: Visitor.objects.create(name="V"))
 
         assert [row.text for row in recorder.rows] == ["visitor"]
 
-    def test_of_secret_keys_have_none_of_them(self):
+    def test_texts_of_secret_keys_have_none_of_them(self):
         visitor = Visitor.objects.create(name="V", password="hunter2")
         Badge.objects.create(token="very-secret", visitor=visitor)
 

@@ -41,7 +41,7 @@ def stored(django_user_model):
 
 class TestStore:
     @pytest.mark.row("R02")
-    def test_keeps_each_row_in_order(self, stored):
+    def test_store_keeps_each_row_in_order(self, stored):
         change_set = stored(forms.delete_set_null)
 
         rows = list(change_set.rows.all())
@@ -54,14 +54,14 @@ class TestStore:
         assert all(row.fields == ["museum_id"] for row in updated)
         assert (change_set.is_partial, change_set.gaps) == (False, [])
 
-    def test_names_its_tool_and_user(self, stored):
+    def test_store_names_its_tool_and_user(self, stored):
         change_set = stored(forms.links_set)
         change_set.refresh_from_db()
 
         assert (change_set.tool, change_set.label) == ("tool", "A tool")
         assert change_set.user.username == "ann"
 
-    def test_keeps_links(self, stored):
+    def test_store_keeps_links(self, stored):
         change_set = stored(forms.links_set)
 
         (row,) = change_set.rows.all()
@@ -69,7 +69,7 @@ class TestStore:
         assert row.before is None
         assert set(row.after) == {"id", "work_id", "style_id"}
 
-    def test_says_what_is_not_whole(self, stored):
+    def test_store_says_what_is_not_whole(self, stored):
         change_set = stored(forms.raw_sql)
 
         assert change_set.is_partial
@@ -78,11 +78,11 @@ class TestStore:
         ]
 
     @pytest.mark.parametrize("form", [forms.created_and_deleted, forms.changed_back])
-    def test_is_none_where_nothing_has_changed(self, stored, form):
+    def test_store_is_none_where_nothing_has_changed(self, stored, form):
         assert stored(form) is None
         assert stored(lambda: Artist.objects.filter(pk=0).update(name="")) is None
 
-    def test_stashes_files(self, stored):
+    def test_store_stashes_files(self, stored):
         change_set = stored(forms.file_replaced)
 
         (file,) = FileChange.objects.filter(row__change_set=change_set)
@@ -90,7 +90,7 @@ class TestStore:
             assert kept.read() == b"old"
         assert file.storage.startswith("django.core.files.storage")
 
-    def test_says_when_a_file_cannot_be_stashed(self, stored, media, caplog):
+    def test_store_says_when_a_file_cannot_be_stashed(self, stored, media, caplog):
         Path(media / ".assistant-stash").write_text("in the way")
 
         change_set = stored(forms.file_replaced)
@@ -99,7 +99,7 @@ class TestStore:
         assert {gap["kind"] for gap in change_set.gaps} == {"file"}
         assert "cannot be kept" in caplog.text
 
-    def test_never_has_a_secret_in_clear(self, stored):
+    def test_store_never_has_a_secret_in_clear(self, stored):
         visitor = Visitor.objects.create(name="V", password="hunter2")
 
         def work():
@@ -112,7 +112,7 @@ class TestStore:
         assert "hunter" not in json.dumps(images)
         assert "$sealed" in json.dumps(images)
 
-    def test_keeps_a_thousand_rows_in_few_queries(
+    def test_store_keeps_a_thousand_rows_in_few_queries(
         self, stored, django_assert_max_num_queries
     ):
         Museum.objects.bulk_create([Museum(name=str(n)) for n in range(1000)])
@@ -122,7 +122,7 @@ class TestStore:
 
         assert RowChange.objects.filter(change_set=change_set).count() == 1002
 
-    def test_takes_all_values_of_a_database(self, stored):
+    def test_store_takes_all_values_of_a_database(self, stored):
         def work():
             Specimen.objects.create(
                 a_float=float("inf"),

@@ -8,7 +8,7 @@ WRAP = "Wrap it: application = assistant_application(get_asgi_application())."
 
 
 class TestApplication:
-    def test_not_set(self, settings, only):
+    def test_application_not_set(self, settings, only):
         settings.ASGI_APPLICATION = None
 
         assert only() == (
@@ -17,7 +17,7 @@ class TestApplication:
             f"socket. | {WRAP}",
         )
 
-    def test_not_wrapped(self, settings, only):
+    def test_application_not_wrapped(self, settings, only):
         settings.ASGI_APPLICATION = "tests.checks.applications.plain"
 
         assert only() == (
@@ -26,7 +26,7 @@ class TestApplication:
             "assistant: nothing executes runs, and the panel has no socket. | " + WRAP,
         )
 
-    def test_cannot_be_imported(self, settings, only):
+    def test_application_cannot_be_imported(self, settings, only):
         settings.ASGI_APPLICATION = "tests.checks.applications.none"
 
         assert only() == (
@@ -59,8 +59,8 @@ class TestIsWrapped:
     @pytest.mark.parametrize(
         "name", ["wrapped", "in_static", "in_router", "in_function", "in_partial"]
     )
-    def test_finds_it(self, name):
+    def test_is_wrapped_finds_it(self, name):
         assert is_wrapped(getattr(applications, name))
 
-    def test_misses_nothing_that_is_not_there(self):
+    def test_is_wrapped_misses_nothing_that_is_not_there(self):
         assert not is_wrapped(applications.plain)

@@ -47,7 +47,7 @@ class TestPackage:
             "'ai-assistant[celery]'. Or set AI_ASSISTANT['BACKGROUND'] to 'threads'.",
         )
 
-    def test_not_needed_for_threads(self, settings, assistant):
+    def test_package_not_needed_for_threads(self, settings, assistant):
         settings.CELERY_BROKER_URL = BROKER
         assistant(BACKGROUND="threads")
 
@@ -69,7 +69,7 @@ class TestBroker:
     @pytest.mark.parametrize(
         ("options", "shown"), [({"visibility_timeout": 60}, 60), ({}, 3600)]
     )
-    def test_delivers_too_soon(self, settings, celery, only, options, shown):
+    def test_broker_delivers_too_soon(self, settings, celery, only, options, shown):
         settings.CELERY_BROKER_URL = BROKER
         celery(
             broker_write_url=BROKER,
@@ -85,7 +85,7 @@ class TestBroker:
             "CELERY_TASK_TIME_LIMIT plus one minute.",
         )
 
-    def test_delivers_soon_and_a_task_has_no_limit(self, settings, celery, only):
+    def test_broker_delivers_soon_and_a_task_has_no_limit(self, settings, celery, only):
         settings.CELERY_BROKER_URL = BROKER
         celery(
             broker_write_url=BROKER,
@@ -106,7 +106,7 @@ class TestBroker:
 
         assert check_assistant() == []
 
-    def test_waits_long_enough(self, settings, celery):
+    def test_broker_waits_long_enough(self, settings, celery):
         settings.CELERY_BROKER_URL = BROKER
         celery(
             broker_write_url=BROKER,

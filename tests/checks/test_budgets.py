@@ -40,7 +40,7 @@ class TestBudgets:
             ),
         ],
     )
-    def test_that_makes_no_sense(self, assistant, only, budget, sentence):
+    def test_budgets_that_makes_no_sense(self, assistant, only, budget, sentence):
         assistant(BUDGETS=[budget])
 
         assert only() == (
@@ -57,7 +57,7 @@ class TestBudgets:
             f"AI_ASSISTANT['BUDGETS'][1] has no key 'token'. | {HINT}",
         )
 
-    def test_that_are_no_dicts(self, assistant, only):
+    def test_budgets_that_are_no_dicts(self, assistant, only):
         assistant(BUDGETS=["day"])
 
         assert only()[0] == "ai_assistant.E003"

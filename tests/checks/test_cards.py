@@ -42,7 +42,7 @@ class TestIcon:
 
 @pytest.mark.row("L06")
 class TestTemplate:
-    def test_not_found(self, with_tool, only):
+    def test_template_not_found(self, with_tool, only):
         tool = with_tool(nothing, template="shop/card.html")
 
         assert only() == (
@@ -52,7 +52,7 @@ class TestTemplate:
             "'ai_assistant/tools/tool.html'; that one need not be named.",
         )
 
-    def test_not_readable(self, with_tool, only, site_templates):
+    def test_template_not_readable(self, with_tool, only, site_templates):
         site_templates("shop/card.html", "{% if %}")
         tool = with_tool(nothing, template="shop/card.html", renders_only=True)
 

@@ -4,7 +4,7 @@ from ai_assistant.checks import check_assistant
 
 
 class TestStash:
-    def test_is_in_order_without_a_setting(self, settings, tmp_path):
+    def test_stash_is_in_order_without_a_setting(self, settings, tmp_path):
         settings.MEDIA_ROOT = str(tmp_path / "media")
 
         assert check_assistant() == []

@@ -27,7 +27,7 @@ def test_unknown_model(settings, label):
 
 
 class TestSuspects:
-    def test_are_named_with_what_to_set(self, settings):
+    def test_suspects_are_named_with_what_to_set(self, settings):
         settings.AI_ASSISTANT = {}
 
         (message,) = check_secrets()
@@ -39,7 +39,7 @@ class TestSuspects:
         assert "SENSITIVE" in message.hint
 
     @pytest.mark.parametrize("setting", ["SENSITIVE", "NOT_SENSITIVE"])
-    def test_are_none_once_they_are_named(self, settings, setting):
+    def test_suspects_are_none_once_they_are_named(self, settings, setting):
         settings.AI_ASSISTANT = {}
         (message,) = check_secrets()
         named = re.findall(r"[a-z_]+\.[a-z_]+\.[a-z_]+", message.msg)
@@ -55,13 +55,13 @@ class TestSuspects:
             *(("api_key", False), ("totp_seed", False), ("keyboard", False)),
         ],
     )
-    def test_by_their_names(self, name, is_named):
+    def test_suspects_by_their_names(self, name, is_named):
         field = models.CharField(name=name)
         field.model = Supplier
 
         assert _is_suspect(field) is is_named
 
-    def test_are_asked_for_before_deployment_only(self):
+    def test_suspects_are_asked_for_before_deployment_only(self):
         def found(**how):
             return {message.id for message in run_checks(tags=["ai_assistant"], **how)}
 

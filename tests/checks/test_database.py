@@ -51,7 +51,7 @@ class TestSQLite:
     )
 
     @pytest.mark.parametrize("own", [{}, {"transaction_mode": "deferred"}])
-    def test_not_immediate(self, assistant, database, only, own):
+    def test_sqlite_not_immediate(self, assistant, database, only, own):
         assistant(SQLITE_IMMEDIATE=bool(own))
         database(OPTIONS=own)
 

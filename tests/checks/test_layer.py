@@ -14,7 +14,7 @@ class TestLayer:
             "{'BACKEND': 'channels.layers.InMemoryChannelLayer'}}.",
         )
 
-    def test_cannot_be_imported(self, settings, only):
+    def test_layer_cannot_be_imported(self, settings, only):
         settings.CHANNEL_LAYERS = {"default": {"BACKEND": "no_layer.Layer"}}
 
         assert only() == (
@@ -32,7 +32,7 @@ class TestInMemory:
             "default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
         }
 
-    def test_with_workers(self, assistant, only):
+    def test_in_memory_with_workers(self, assistant, only):
         assistant(EXECUTOR="worker")
 
         assert only() == (
@@ -42,7 +42,7 @@ class TestInMemory:
             f"they poll. | Use a layer that connects processes, for example {REDIS}.",
         )
 
-    def test_with_several_web_processes(self, monkeypatch, only):
+    def test_in_memory_with_several_web_processes(self, monkeypatch, only):
         monkeypatch.setenv("WEB_CONCURRENCY", "4")
 
         assert only() == (

@@ -102,7 +102,7 @@ class TestModules:
             ("nowhere:*", ""),
         ],
     )
-    def test_matches_no_view(self, only, pattern, hint):
+    def test_modules_matches_no_view(self, only, pattern, hint):
         module(matches=["admin:auth_group_*", pattern])
 
         assert only() == (
@@ -173,7 +173,7 @@ class TestModules:
 
 @pytest.mark.row("T07")
 class TestDuplicate:
-    def test_names_both_places(self):
+    def test_duplicate_names_both_places(self):
         @ai_assistant.tool(effect="read", name="read_big")
         def second() -> None:
             """Read nothing."""
@@ -234,6 +234,6 @@ class TestManifest:
 
         assert only()[0] == "ai_assistant.W106"
 
-    def test_needs_a_path(self):
+    def test_manifest_needs_a_path(self):
         with pytest.raises(CommandError, match="Give a path"):
             call_command("assistant_manifest")

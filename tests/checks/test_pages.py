@@ -12,7 +12,7 @@ class TestStaticFiles:
             "reinstall the package if its static files are missing.",
         )
 
-    def test_not_collected(self, settings, only, tmp_path):
+    def test_static_files_not_collected(self, settings, only, tmp_path):
         settings.STATIC_ROOT = tmp_path
         settings.STORAGES = {
             **settings.STORAGES,

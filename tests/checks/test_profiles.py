@@ -43,7 +43,7 @@ class TestForm:
             f"Give {wanted}; docs/settings.md shows a profile.",
         )
 
-    def test_titles_by_a_profile_that_is_not_there(self, assistant, only):
+    def test_form_titles_by_a_profile_that_is_not_there(self, assistant, only):
         assistant(PROFILES={"default": {"MODEL": "x"}}, TITLE_PROFILE="small")
 
         assert only() == (
@@ -64,7 +64,7 @@ class TestModel:
             "Set it to a litellm model name, for example 'openai/gpt-5-mini'.",
         )
 
-    def test_is_enough(self, profile):
+    def test_model_is_enough(self, profile):
         profile(MODEL="openai/x")
 
         assert check_assistant() == []
@@ -95,7 +95,7 @@ class TestKey:
 
 
 class TestProvider:
-    def test_cannot_be_imported(self, profile, only):
+    def test_provider_cannot_be_imported(self, profile, only):
         profile(PROVIDER="shop.Provider", MODEL="x")
 
         assert only() == (

@@ -42,7 +42,7 @@ class TestApps:
             "Add it: the panel's pages extend the admin's.",
         )
 
-    def test_channels_first(self, installed, without, only):
+    def test_apps_channels_first(self, installed, without, only):
         installed(["channels", *without("channels")])
 
         assert only() == (
@@ -52,7 +52,7 @@ class TestApps:
             "'channels'.",
         )
 
-    def test_channels_need_not_be_installed(self, installed, without):
+    def test_apps_channels_need_not_be_installed(self, installed, without):
         installed(without("channels"))
 
         assert check_assistant() == []
@@ -111,7 +111,7 @@ class TestMiddleware:
 
 
 class TestAddresses:
-    def test_not_included(self, settings, only):
+    def test_addresses_not_included(self, settings, only):
         settings.ROOT_URLCONF = "tests.checks.urls_admin"
 
         assert only() == (

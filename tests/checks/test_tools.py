@@ -64,7 +64,7 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("handler", "name"), [(untyped, "amount"), (anything, "amounts")]
     )
-    def test_without_type(self, with_tool, only, handler, name):
+    def test_arguments_without_type(self, with_tool, only, handler, name):
         tool = with_tool(handler)
 
         assert only() == (
@@ -73,7 +73,7 @@ class TestArguments:
             "Give it a type hint, so that the model knows what to send.",
         )
 
-    def test_without_json_form(self, with_tool):
+    def test_arguments_without_json_form(self, with_tool):
         def strange(amount: memoryview) -> None: ...
 
         tool = with_tool(strange)
@@ -98,7 +98,7 @@ class TestArguments:
 
 class TestAsync:
     @pytest.mark.parametrize("effect", ["write", "destructive"])
-    def test_writes(self, with_tool, only, effect):
+    def test_async_writes(self, with_tool, only, effect):
         tool = with_tool(waiting, effect=effect)
 
         assert only() == (
@@ -107,12 +107,12 @@ class TestAsync:
             "Make it a 'def', or add external=True if it writes outside the database.",
         )
 
-    def test_writes_outside(self, with_tool):
+    def test_async_writes_outside(self, with_tool):
         with_tool(waiting, effect="write", external=True)
 
         assert check_assistant() == []
 
-    def test_in_the_background(self, with_tool, only):
+    def test_async_in_the_background(self, with_tool, only):
         tool = with_tool(waiting, background=True)
 
         assert only() == (
@@ -179,7 +179,7 @@ class TestPrepare:
             {"effect": "write", "external": True},
         ],
     )
-    def test_never_called(self, with_tool, only, fields):
+    def test_prepare_never_called(self, with_tool, only, fields):
         tool = with_tool(nothing, prepare=nothing, **fields)
 
         assert only() == (
@@ -230,7 +230,7 @@ class TestPreview:
             (waiting, {"external": True}),
         ],
     )
-    def test_cannot_be_tried_out(self, with_tool, only, handler, fields):
+    def test_preview_cannot_be_tried_out(self, with_tool, only, handler, fields):
         tool = with_tool(handler, effect="write", preview="transaction", **fields)
 
         assert only() == (

@@ -199,7 +199,7 @@ def test_needs_no_settings():
 class TestPages:
     """A token goes to its own host only, whatever an address of a page says."""
 
-    def test_address_of_another_host(self):
+    def test_pages_address_of_another_host(self):
         asked = []
 
         def answer(request):

@@ -55,7 +55,7 @@ class TestContextBlock:
         assert "<" not in told[1]
         assert text in list(_texts(json.loads(told[1])))
 
-    def test_is_cut_to_the_budget_by_whole_items(self, chars):
+    def test_context_block_is_cut_to_the_budget_by_whole_items(self, chars):
         chars(160)
 
         told = lines(
@@ -67,7 +67,7 @@ class TestContextBlock:
         assert len(told) == 5
         assert json.loads(told[3]) == {"left out, too large": ["large"], "in all": 1}
 
-    def test_names_of_what_is_left_out_are_bounded(self, chars):
+    def test_context_block_names_of_what_is_left_out_are_bounded(self, chars):
         chars(0)
 
         told = lines(*[item("x", id=f"i{n}") for n in range(500)])

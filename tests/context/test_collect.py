@@ -121,20 +121,20 @@ class TestPageItem:
         assert "Benutzer" in page.description
 
     @pytest.mark.row("C17")
-    def test_tells_path_and_language(self, user):
+    def test_page_item_tells_path_and_language(self, user):
         with translation.override("de"):
             page = seen(user, LIST)["page"]
 
         assert (page.value["path"], page.value["language"]) == (LIST, "de")
 
     @pytest.mark.row("T16")
-    def test_tells_view_and_its_arguments(self, user, questionnaire):
+    def test_page_item_tells_view_and_its_arguments(self, user, questionnaire):
         page = seen(user, f"{LIST}{questionnaire.pk}/change/")["page"]
 
         assert page.value["view"] == "admin:questionnaires_questionnaire_change"
         assert page.value["arguments"] == {"object_id": str(questionnaire.pk)}
 
-    def test_at_most_three_queries_beside_the_object(
+    def test_page_item_at_most_three_queries_beside_the_object(
         self, staff, questionnaire, django_assert_max_num_queries
     ):
         nora = staff("view_questionnaire", "change_questionnaire")
@@ -170,7 +170,7 @@ class TestPageItem:
 
 @pytest.mark.row("C02")
 class TestProviders:
-    def test_gets_the_object_of_its_page(self, user, questionnaire):
+    def test_providers_gets_the_object_of_its_page(self, user, questionnaire):
         @ai_assistant.context("questionnaires.Questionnaire", view="change")
         def revision(context, opened):
             """The revision of the questionnaire."""
@@ -193,7 +193,7 @@ class TestProviders:
             ("", "admin:questionnaires_questionnaire_changelist", True),
         ],
     )
-    def test_is_asked_on_its_pages_only(self, user, model, view, asked):
+    def test_providers_is_asked_on_its_pages_only(self, user, model, view, asked):
         ai_assistant.context(model, view=view, name="own")(lambda context: 1)
 
         assert ("own" in seen(user, LIST)) is asked
@@ -315,7 +315,9 @@ class TestProviders:
 
         assert seen(user, LIST)["away"].error == "TimeoutError"
 
-    def test_is_not_asked_where_the_page_is_not_the_users(self, staff, questionnaire):
+    def test_providers_is_not_asked_where_the_page_is_not_the_users(
+        self, staff, questionnaire
+    ):
         asked = []
         ai_assistant.context("questionnaires.questionnaire")(
             lambda context: asked.append(1)
@@ -355,7 +357,7 @@ class TestChosen:
 
 @pytest.mark.row("C04")
 class TestFromBrowser:
-    def test_is_data_of_the_browser_whatever_it_says(self):
+    def test_from_browser_is_data_of_the_browser_whatever_it_says(self):
         item = from_browser(
             {"id": "page", "source": "server", "label": "site", "priority": 999}
         )
@@ -364,7 +366,7 @@ class TestFromBrowser:
         assert item.id == "browser.page"
         assert item.title == "site"
 
-    def test_is_bounded(self):
+    def test_from_browser_is_bounded(self):
         item = from_browser(
             {"id": "x" * 999, "description": "y" * 999, "label": "z" * 999}
         )
@@ -374,7 +376,7 @@ class TestFromBrowser:
 
 
 class TestViewParts:
-    def test_of_a_function(self):
+    def test_view_parts_of_a_function(self):
         @assistant_view(context=[len], tools=["look_around"], suggestions=["Ask"])
         def view(request):
             pass
@@ -386,7 +388,7 @@ class TestViewParts:
             ("Ask",),
         )
 
-    def test_of_a_class(self, user):
+    def test_view_parts_of_a_class(self, user):
         class Log(AssistantMixin, View):
             assistant_tools = ("look_around",)
 
@@ -399,7 +401,7 @@ class TestViewParts:
         (described,) = found.context
         assert described(context_of(user, "/")) == {"who": "ada"}
 
-    def test_of_a_model_admin(self, user, questionnaire, monkeypatch):
+    def test_view_parts_of_a_model_admin(self, user, questionnaire, monkeypatch):
         model_admin = admin.site.get_model_admin(Questionnaire)
 
         class Told(AssistantMixin, type(model_admin)):
@@ -412,7 +414,7 @@ class TestViewParts:
 
         assert found["view.Told"].value == {"opened": "Weekly"}
 
-    def test_of_any_other(self):
+    def test_view_parts_of_any_other(self):
         assert registered_parts(lambda request: None).tools == ()
 
 

@@ -126,7 +126,7 @@ class TestAdminSite:
         return made
 
     @pytest.mark.parametrize("url", ["/admin/", "/admin/auth/", LIST])
-    def test_lets_in_only_its_own(self, staff, url):
+    def test_admin_site_lets_in_only_its_own(self, staff, url):
         one = staff("view_questionnaire", "view_user")
         assert may_open(find_page(url), one, None)
 
@@ -142,13 +142,13 @@ class TestAdminSite:
 
 
 class TestPartsOfAView:
-    def test_are_for_those_who_may_open_it(self, user):
+    def test_parts_of_aview_are_for_those_who_may_open_it(self, user):
         scope = RunScope(Run(page_path="/lending/", module="default"), user)
 
         assert scope.view_parts.tools == ("lend",)
         assert suggestions_of(page_context(user, "/lending/")) == ["Lend it?"]
 
-    def test_are_not_for_others(self, staff):
+    def test_parts_of_aview_are_not_for_others(self, staff):
         one = staff()
         scope = RunScope(Run(page_path="/lending/", module="default"), one)
 

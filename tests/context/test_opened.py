@@ -46,10 +46,10 @@ def replace_form(monkeypatch, view):
 
 
 class TestOpenedObject:
-    def test_is_loaded_as_the_admin_does(self, user, questionnaire):
+    def test_opened_object_is_loaded_as_the_admin_does(self, user, questionnaire):
         assert opened_object(change(questionnaire), user) == questionnaire
 
-    def test_not_without_permission(self, staff, questionnaire):
+    def test_opened_object_not_without_permission(self, staff, questionnaire):
         assert opened_object(change(questionnaire), staff()) is None
 
     def test_view_permission_is_enough(self, staff, questionnaire):
@@ -57,7 +57,9 @@ class TestOpenedObject:
 
         assert opened_object(change(questionnaire), viewer) == questionnaire
 
-    def test_not_beyond_the_queryset(self, user, questionnaire, monkeypatch):
+    def test_opened_object_not_beyond_the_queryset(
+        self, user, questionnaire, monkeypatch
+    ):
         model_admin = admin.site.get_model_admin(Questionnaire)
         monkeypatch.setattr(
             model_admin, "get_queryset", lambda request: Questionnaire.objects.none()
@@ -65,7 +67,9 @@ class TestOpenedObject:
 
         assert opened_object(change(questionnaire), user) is None
 
-    def test_not_if_the_admin_does_not_find_it(self, user, questionnaire, monkeypatch):
+    def test_opened_object_not_if_the_admin_does_not_find_it(
+        self, user, questionnaire, monkeypatch
+    ):
         own = change(questionnaire)
         admin_class = type(own.model_admin)
         monkeypatch.setattr(
@@ -73,7 +77,9 @@ class TestOpenedObject:
         )
         assert opened_object(own, user) is None
 
-    def test_not_if_its_page_does_not_open(self, user, questionnaire, monkeypatch):
+    def test_opened_object_not_if_its_page_does_not_open(
+        self, user, questionnaire, monkeypatch
+    ):
         replace_form(monkeypatch, refuse)
 
         assert opened_object(change(questionnaire), user) is None
@@ -101,7 +107,9 @@ class TestOpenedObject:
         assert opened == questionnaire
         assert admin_summary(beside, user, opened) == {}
 
-    def test_not_against_the_admins_own_word(self, user, questionnaire, monkeypatch):
+    def test_opened_object_not_against_the_admins_own_word(
+        self, user, questionnaire, monkeypatch
+    ):
         model_admin = admin.site.get_model_admin(Questionnaire)
         monkeypatch.setattr(
             model_admin,

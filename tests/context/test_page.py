@@ -87,6 +87,6 @@ class TestOtherPages:
         finally:
             set_script_prefix("/")
 
-    def test_asks_no_database(self, django_assert_num_queries, db):
+    def test_other_pages_asks_no_database(self, django_assert_num_queries, db):
         with django_assert_num_queries(0):
             find_page(f"{CHANGELIST}3/change/?q=x")

@@ -16,7 +16,7 @@ def orders(request):
 
 @pytest.mark.row("C02")
 class TestAssistantView:
-    def test_without_parentheses_says_what_to_write(self):
+    def test_assistant_view_without_parentheses_says_what_to_write(self):
         with pytest.raises(TypeError, match=r"View 'orders' .*@assistant_view\(con"):
             assistant_view(orders)
 

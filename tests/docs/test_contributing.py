@@ -54,11 +54,11 @@ def gone():
 
 
 class TestKinds:
-    def test_are_twenty_or_more(self):
+    def test_kinds_are_twenty_or_more(self):
         assert len(KINDS) >= 20
 
     @pytest.mark.parametrize(("kind", "files"), KINDS)
-    def test_names_at_most_six_files_that_are_there(self, kind, files):
+    def test_kinds_names_at_most_six_files_that_are_there(self, kind, files):
         named = [name for name in paths(files) if not name.startswith("ai_assistant.")]
 
         assert 1 <= len(named) <= 6
@@ -71,7 +71,7 @@ class TestKinds:
 
 
 class TestRooms:
-    def test_are_there_and_none_is_left_out(self):
+    def test_rooms_are_there_and_none_is_left_out(self):
         rooms = re.findall(r"^\| ((?:`[\w/]+/`(?:, )?)+) \|", TEXT, re.M)
         named = {name for row in rooms for name in re.findall(r"`([\w/]+)/`", row)}
 
@@ -83,7 +83,7 @@ class TestRooms:
 @pytest.mark.row("E07")
 class TestWays:
     @pytest.mark.parametrize("way", WAYS)
-    def test_shows_modules_that_are_there(self, way):
+    def test_ways_shows_modules_that_are_there(self, way):
         files = {name: APP / f"{name.replace('.', '/')}.py" for name in drawn(way)}
 
         assert files
@@ -97,7 +97,9 @@ class TestWays:
     @pytest.mark.broad
     @pytest.mark.xdist_group("ways")
     @pytest.mark.parametrize("way", WAYS)
-    def test_shows_every_module_that_it_goes_through(self, gone, way, record_property):
+    def test_ways_shows_every_module_that_it_goes_through(
+        self, gone, way, record_property
+    ):
         record_property(FIGURE, f"{way}: {len(gone[way])} modules")
         assert sorted(gone[way] - drawn(way)) == [], REDRAW
         assert sorted(drawn(way) - gone[way]) == [], REDRAW

@@ -64,13 +64,13 @@ class TestTutorial:
         told = " ".join(page("docs/tutorial-module.md").split())
         assert f"*{words}*" in told
 
-    def test_is_short(self):
+    def test_tutorial_is_short(self):
         code = "".join(block.code for block in python("docs/tutorial-module.md"))
         lines = [one for one in code.splitlines() if one and not one.startswith("# ")]
 
         assert len(lines) <= MOST_LINES
 
-    def test_has_few_steps(self):
+    def test_tutorial_has_few_steps(self):
         steps = re.findall(r"^## (\d)\. ", page("docs/tutorial-module.md"), re.M)
 
         assert steps == [str(n) for n in range(1, len(steps) + 1)]
@@ -94,7 +94,7 @@ def test_recipes():
 
 @pytest.mark.row("E06")
 class TestArchitecture:
-    def test_names_every_package(self):
+    def test_architecture_names_every_package(self):
         folders = (
             path.parent for path in (ROOT / "ai_assistant").glob("*/__init__.py")
         )
@@ -103,7 +103,7 @@ class TestArchitecture:
         named = re.findall(r"`([a-z_.]+)`", table)
         assert not [folder.name for folder in folders if folder.name not in named]
 
-    def test_names_nothing_that_is_gone(self):
+    def test_architecture_names_nothing_that_is_gone(self):
         text = page("docs/architecture.md")
 
         for name in re.findall(r"`((?:\w+/)+\w+\.py)`", text):

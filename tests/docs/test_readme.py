@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timeout(600)  # a site is made first
 
 
 class TestSteps:
-    def test_are_at_most_five(self):
+    def test_steps_are_at_most_five(self):
         numbers = re.findall(r"^(\d)\. ", STEPS, re.MULTILINE)
 
         assert numbers == ["1", "2", "3", "4", "5"]

@@ -200,7 +200,7 @@ class TestPageHooks:
 
 @pytest.mark.row("E07")
 class TestArchitecture:
-    def test_has_the_sequence_and_the_states(self):
+    def test_architecture_has_the_sequence_and_the_states(self):
         text = page("docs/architecture.md")
 
         assert re.findall(r"```mermaid\n(\w+)", text) == [
@@ -224,12 +224,12 @@ class TestArchitecture:
             path = ROOT / "ai_assistant" / name.replace(".", "/")
             assert path.is_dir() or path.with_suffix(".py").is_file(), name
 
-    def test_names_every_state_once_and_no_other(self):
+    def test_architecture_names_every_state_once_and_no_other(self):
         rows = names_of_section("States")
 
         assert sorted(rows) == sorted(RunState.values)
 
-    def test_names_every_table_once_and_no_other(self):
+    def test_architecture_names_every_table_once_and_no_other(self):
         tables = [model.__name__ for model in apps.get_app_config(APP).get_models()]
 
         assert sorted(names_of_section("Tables")) == sorted(tables)
@@ -243,7 +243,7 @@ class TestChangelog:
         numbers = [[int(part) for part in one.split(".")] for one in versions]
         assert numbers == sorted(numbers, reverse=True)
 
-    def test_says_what_is_public_and_when_it_may_go(self):
+    def test_changelog_says_what_is_public_and_when_it_may_go(self):
         rule = section(page("docs/changelog.md"), "How versions work")
 
         assert "**deprecated**" in rule

@@ -39,7 +39,7 @@ def talks(told):
 
 
 class TestSite:
-    def test_checks_pass(self, site):
+    def test_site_checks_pass(self, site):
         assert site.told["check"] == "System check identified no issues (0 silenced).\n"
 
     def test_doctor_knows_the_tools(self, site):
@@ -47,14 +47,14 @@ class TestSite:
 
 
 class TestTools:
-    def test_reads_at_once(self, talks):
+    def test_tools_reads_at_once(self, talks):
         states, result = talks["list"]
 
         assert states == ["succeeded"]
         totals = [one["total"] for one in result["data"]]
         assert totals == ["100.00", "20.40", "30.00"]
 
-    def test_writes_after_approval(self, talks):
+    def test_tools_writes_after_approval(self, talks):
         states, result = talks["paid"]
 
         assert states == ["waiting_approval", "succeeded"]
@@ -74,7 +74,7 @@ class TestTools:
             "Order 7777 does not exist. Call list_orders to see the ids."
         )
 
-    def test_asks_which_of_the_two_that_are_left(self, talks):
+    def test_tools_asks_which_of_the_two_that_are_left(self, talks):
         states, result = talks["ask"]
 
         assert states == ["waiting_answer", "succeeded"]
@@ -82,13 +82,13 @@ class TestTools:
         assert labels == ["Order 2 of Ada", "Order 3 of Ada"]
         assert result["data"] == {"order": "Order 2 of Ada", "total": "18.36"}
 
-    def test_asks_nothing_about_one(self, talks):
+    def test_tools_asks_nothing_about_one(self, talks):
         states, result = talks["one"]
 
         assert states == ["succeeded"]
         assert result["data"]["order"] == "Order 4 of Bob"
 
-    def test_takes_long(self, talks):
+    def test_tools_takes_long(self, talks):
         states, result = talks["round"]
 
         assert states == ["waiting_approval", "succeeded"]
@@ -105,14 +105,14 @@ class TestTools:
 
 
 class TestWithoutKey:
-    def test_calls_the_tool_that_the_message_names(self, said):
+    def test_without_key_calls_the_tool_that_the_message_names(self, said):
         states, text = said["called"]
 
         assert states == ["waiting_approval", "succeeded"]
         assert text.startswith("The tool answers: ")
         assert 'of Ada", "paid": true' in text
 
-    def test_names_the_tools_otherwise(self, said):
+    def test_without_key_names_the_tools_otherwise(self, said):
         states, text = said["lost"]
 
         assert states == ["succeeded"]

@@ -28,7 +28,7 @@ class TestLimits:
 
         assert DEFAULTS["LIMITS"]["STEPS"] == 10
 
-    def test_calls_of_a_step(self, play, script, options):
+    def test_limits_calls_of_a_step(self, play, script, options):
         options(LIMITS={"CALLS_PER_STEP": 2}, POLICY={})
         script.add(reply("", *[call("write_effect", {"key": "a"})] * 200))
 

@@ -48,7 +48,7 @@ class TestNewestThatFit:
 
 class TestHistory:
     @pytest.mark.row("B04")
-    def test_keeps_what_fits(self, play, script, options):
+    def test_history_keeps_what_fits(self, play, script, options):
         script.add("a" * 5000, "b" * 5000, "c" * 10)
         first = play("One?")
         for text in ("Two?", "Three?"):
@@ -61,7 +61,9 @@ class TestHistory:
         assert chat[0]["content"] == f"{LEFT_OUT}\n\nTwo?"
         assert chat[2] == {"role": "user", "content": "Three?"}
 
-    def test_of_one_long_run_begins_with_its_question(self, play, script, options):
+    def test_history_of_one_long_run_begins_with_its_question(
+        self, play, script, options
+    ):
         script.add(*[reply("", call("echo", {"text": "x" * 3000}))] * 3, "Done.")
         options(LIMITS={"HISTORY_CHARS": 7000})
 
@@ -73,7 +75,7 @@ class TestHistory:
         assert chat[0]["content"] == f"{LEFT_OUT}\n\nWhat?"
         assert chat[1]["tool_calls"][0]["id"] == chat[2]["tool_call_id"]
 
-    def test_says_nothing_if_all_fits(self, play, script):
+    def test_history_says_nothing_if_all_fits(self, play, script):
         script.add("Yes.")
 
         play("Hello")
@@ -138,7 +140,7 @@ class TestSameFailures:
             ["denied"] * 3,
         )
 
-    def test_without_permission(self, play, script, offer, staff):
+    def test_same_failures_without_permission(self, play, script, offer, staff):
         offer(lambda: 1, name="secret", permission="auth.delete_user")
         script.add(*[reply("", call("secret"))] * 3)
 

@@ -26,7 +26,7 @@ def kill_all(site: Site) -> None:
 
 
 class TestServer:
-    def test_goes_on_within_3_s_of_the_first_request(self, site, trials, figure):
+    def test_server_goes_on_within_3_s_of_the_first_request(self, site, trials, figure):
         person, took = site.person(), []
         for _ in range(trials):
             tag = uuid4().hex
@@ -73,7 +73,7 @@ class TestServer:
         assert_whole(site, person, run, tag)
 
     @pytest.mark.timeout(180)
-    def test_with_litellm(self, demo_server, oracle):
+    def test_server_with_litellm(self, demo_server, oracle):
         server = demo_server(provider="litellm").start()
         tables, tag = oracle(server), uuid4().hex
         from tests.servers.client import Person
@@ -119,7 +119,9 @@ class TestExecutor:
 class TestFrozenExecutor:
     """A process that is frozen for longer than its lease, and wakes as a zombie."""
 
-    def test_writes_nothing_after_it_was_replaced(self, each_site: Site):
+    def test_frozen_executor_writes_nothing_after_it_was_replaced(
+        self, each_site: Site
+    ):
         site, person = each_site, each_site.person()
         run = person.ask(marker("slow-write", uuid4().hex))
         wait_call(site, run, "executing")
@@ -134,7 +136,7 @@ class TestFrozenExecutor:
         assert site.oracle.written(run) == [call["result"]["data"]["row"]]
         assert not site.oracle.problems([run])
 
-    def test_says_nothing_after_it_was_replaced(self, each_site: Site):
+    def test_frozen_executor_says_nothing_after_it_was_replaced(self, each_site: Site):
         site, person, tag = each_site, each_site.person(), uuid4().hex
         run = person.ask(marker("story", tag, first=3, rate=12, tokens=24))
         wait_text(site, run)
@@ -167,7 +169,7 @@ class TestLongTool:
 
 
 class TestSlowWrite:
-    def test_ends_with_its_real_result(self, each_site: Site):
+    def test_slow_write_ends_with_its_real_result(self, each_site: Site):
         site, person = each_site, each_site.person()
         run = person.ask(marker("slow-write", uuid4().hex))
         wait_call(site, run, "executing")
@@ -183,7 +185,7 @@ class TestSlowWrite:
 
 
 class TestApproval:
-    def test_is_there_after_a_restart(self, each_site: Site):
+    def test_approval_is_there_after_a_restart(self, each_site: Site):
         site, person = each_site, each_site.person()
         run = person.ask(marker("ask", uuid4().hex))
         site.oracle.wait(lambda: site.oracle.run(run)["state"] == "waiting_approval")

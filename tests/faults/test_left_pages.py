@@ -70,7 +70,7 @@ class TestLeftPage:
 
 
 class TestRepeatedMessage:
-    def test_starts_one_run(self, site: Site):
+    def test_repeated_message_starts_one_run(self, site: Site):
         people = [site.person() for _ in range(10)]
         key, conversation = str(uuid4()), str(uuid4())
         codes: list[int] = []

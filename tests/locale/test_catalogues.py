@@ -58,10 +58,10 @@ def names(catalog: Catalog) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("language", LANGUAGES)
 class TestCatalogue:
     @pytest.mark.row("N10")
-    def test_is_whole(self, language: str) -> None:
+    def test_catalogue_is_whole(self, language: str) -> None:
         assert messages.untranslated(messages.read(language)) == []
 
-    def test_keeps_places_of_values(self, language: str) -> None:
+    def test_catalogue_keeps_places_of_values(self, language: str) -> None:
         """A plural form may leave the number out: “one row”."""
         wrong = []
         for message in own(messages.read(language)):
@@ -73,7 +73,7 @@ class TestCatalogue:
 
         assert wrong == []
 
-    def test_keeps_lines(self, language: str) -> None:
+    def test_catalogue_keeps_lines(self, language: str) -> None:
         wrong = [
             text
             for message in own(messages.read(language))
@@ -83,7 +83,7 @@ class TestCatalogue:
 
         assert wrong == []
 
-    def test_is_packed_as_it_is(self, language: str) -> None:
+    def test_catalogue_is_packed_as_it_is(self, language: str) -> None:
         wanted = io.BytesIO()
         write_mo(wanted, messages.read(language))
         packed = messages.po_file(language).with_suffix(".mo")

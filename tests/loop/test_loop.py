@@ -32,7 +32,7 @@ class TestAnswer:
             Finished(outcome="succeeded"),
         ]
 
-    async def test_that_was_too_long_for_the_model_is_not_whole(self, collect):
+    async def test_answer_that_was_too_long_for_the_model_is_not_whole(self, collect):
         items = await collect(
             [TextDelta(text="Half"), ReplyEnd(finish_reason="length")]
         )
@@ -52,7 +52,7 @@ class TestAnswer:
 
 @pytest.mark.row("H18")
 class TestCalls:
-    async def test_asks_again_after_the_calls(self, collect, calls):
+    async def test_calls_asks_again_after_the_calls(self, collect, calls):
         calls.outcomes = [[DONE], [DONE, DONE]]
 
         items = await collect(
@@ -70,7 +70,7 @@ class TestCalls:
             Finished(outcome="succeeded"),
         ]
 
-    async def test_waits(self, collect, calls):
+    async def test_calls_waits(self, collect, calls):
         calls.outcomes = [None]
         state = LoopState()
 
@@ -82,7 +82,7 @@ class TestCalls:
 
 
 class TestResume:
-    async def test_goes_on_with_open_calls(self, collect, calls):
+    async def test_resume_goes_on_with_open_calls(self, collect, calls):
         calls.outcomes = [[DONE]]
         state = LoopState(step_index=2, calls_open=True, call_count=1)
 
@@ -96,7 +96,7 @@ class TestResume:
             Finished(outcome="succeeded"),
         ]
 
-    async def test_asks_no_model_while_a_call_waits(self, collect, calls):
+    async def test_resume_asks_no_model_while_a_call_waits(self, collect, calls):
         calls.outcomes = [None]
 
         items = await collect(
@@ -105,7 +105,7 @@ class TestResume:
 
         assert items == [Waiting()]
 
-    async def test_carries_out_no_calls_above_the_limit(self, collect, calls):
+    async def test_resume_carries_out_no_calls_above_the_limit(self, collect, calls):
         state = LoopState(step_index=1, calls_open=True, call_count=26)
 
         items = await collect(state=state)
@@ -125,13 +125,13 @@ class TestLimits:
         assert len(calls.steps) == 10
         assert items[-1] == Finished(outcome="limited", limit="steps")
 
-    async def test_calls_of_one_step(self, collect, calls):
+    async def test_limits_calls_of_one_step(self, collect, calls):
         items = await collect(reply("", *[call("a")] * 26))
 
         assert calls.steps == []
         assert items[-1] == Finished(outcome="limited", limit="calls")
 
-    async def test_as_many_calls_as_allowed(self, collect, calls):
+    async def test_limits_as_many_calls_as_allowed(self, collect, calls):
         calls.outcomes = [[DONE] * 25]
 
         items = await collect(reply("", *[call("a")] * 25), "Done.")
@@ -188,7 +188,7 @@ class TestLimits:
 
 
 class TestModelError:
-    async def test_keeps_what_was_yielded(self, calls):
+    async def test_model_error_keeps_what_was_yielded(self, calls):
         model = ModelInMemory(ScriptedProvider([["Hel", "lo", ModelError("cut")]]))
         items = []
 
@@ -199,7 +199,7 @@ class TestModelError:
         assert "".join(i.delta for i in items if isinstance(i, TextContent)) == "Hello"
         assert not any(isinstance(item, ModelReply) for item in items)
 
-    async def test_counts_no_step(self, calls):
+    async def test_model_error_counts_no_step(self, calls):
         state = LoopState()
         model = ModelInMemory(ScriptedProvider([ModelError("bad_key")]))
 
@@ -211,7 +211,7 @@ class TestModelError:
 
 
 class TestClosing:
-    async def test_closes_the_provider(self, calls):
+    async def test_closing_closes_the_provider(self, calls):
         closed = asyncio.Event()
 
         async def endless(_request):

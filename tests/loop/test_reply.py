@@ -62,7 +62,7 @@ class TestText:
 
 @pytest.mark.row("Z04")
 class TestReasoning:
-    async def test_ends_where_the_text_begins(self):
+    async def test_reasoning_ends_where_the_text_begins(self):
         events, whole = await streamed(reasoning("Let me "), reasoning("see."), "Yes.")
 
         own = whole.message_id
@@ -88,7 +88,7 @@ class TestReasoning:
         ]
         assert whole.text == ""
 
-    async def test_goes_on_after_text(self):
+    async def test_reasoning_goes_on_after_text(self):
         events, whole = await streamed(reasoning("One."), "a", reasoning("Two."), "b")
 
         assert [type(event) for event in events].count(ReasoningStart) == 1
@@ -157,7 +157,7 @@ class TestCharacters:
             "a\ufffd"
         )
 
-    async def test_calls_too(self):
+    async def test_characters_calls_too(self):
         _, whole = await streamed(
             ToolCallDelta(
                 index=0,

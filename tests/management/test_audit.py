@@ -60,7 +60,7 @@ class TestVerify:
         assert code == 1
         assert lines[0].startswith("The log is empty, but there are runs.")
 
-    def test_not_sealed_yet(self, log, capsys, told):
+    def test_verify_not_sealed_yet(self, log, capsys, told):
         told("ada")
 
         code, lines = audit(capsys, "verify")
@@ -89,7 +89,7 @@ class TestVerify:
         ],
         ids=["altered", "deleted", "reordered", "truncated"],
     )
-    def test_names_the_broken_place(self, log, capsys, statements, says):
+    def test_verify_names_the_broken_place(self, log, capsys, statements, says):
         for statement in statements:
             sql(statement)
 
@@ -126,7 +126,7 @@ class TestSeal:
 
 
 class TestShow:
-    def test_of_a_run(self, log, capsys):
+    def test_show_of_a_run(self, log, capsys):
         run = Run.objects.filter(user__username="bob")[0]
 
         _code, lines = audit(capsys, "show", "--run", str(run.pk))
@@ -135,7 +135,7 @@ class TestShow:
         assert (entry["action"], entry["user"]) == ("run.started", "bob")
         assert entry["run"] == str(run.pk)
 
-    def test_of_a_user_the_last_ones(self, log, capsys):
+    def test_show_of_a_user_the_last_ones(self, log, capsys):
         _code, lines = audit(capsys, "show", "--user", "ada", "--last", "2")
 
         assert [json.loads(line)["n"] for line in lines] == [3, 5]

@@ -196,7 +196,7 @@ class TestModel:
             ("litellm", "LiteLLM"),
         ],
     )
-    def test_says_who_calls(self, profile, provider, named):
+    def test_model_says_who_calls(self, profile, provider, named):
         profile(MODEL="openai/x", API_KEY="x", PROVIDER=provider)
 
         (line,) = (one for one in doctor()[1].splitlines() if one.startswith("model "))
@@ -233,7 +233,7 @@ class TestModel:
 
 
 class TestDatabase:
-    def test_does_not_answer(self, monkeypatch):
+    def test_database_does_not_answer(self, monkeypatch):
         def refuse(self):
             raise OperationalError("no route to host")
 
@@ -246,7 +246,7 @@ class TestDatabase:
             "doctor.database: The database does not answer: OperationalError." in text
         )
 
-    def test_not_migrated(self, settings):
+    def test_database_not_migrated(self, settings):
         recorder = MigrationRecorder(connection)
         for name in recorder.migration_qs.filter(app="ai_assistant").values_list(
             "name", flat=True
@@ -278,7 +278,7 @@ class TestDatabase:
 
 
 class TestLayer:
-    def test_does_not_answer(self, settings):
+    def test_layer_does_not_answer(self, settings):
         settings.CHANNEL_LAYERS = {
             "default": {
                 "BACKEND": "channels_redis.core.RedisChannelLayer",
@@ -293,7 +293,7 @@ class TestLayer:
 
 
 class TestBroker:
-    def test_does_not_answer(self, settings, monkeypatch):
+    def test_broker_does_not_answer(self, settings, monkeypatch):
         from celery import current_app
 
         settings.CELERY_BROKER_URL = REFUSED

@@ -29,7 +29,7 @@ class TestExport:
         assert found["usage"][0]["input_tokens"] == 7
         assert found["audit"][0]["action"] == "run.started"
 
-    def test_changes_of_a_deleted_conversation(self, told, capsys):
+    def test_export_changes_of_a_deleted_conversation(self, told, capsys):
         told("ada").delete()
         told("ada")
 
@@ -59,7 +59,7 @@ class TestExport:
 
         assert (found["conversations"], found["usage"], found["audit"]) == ([], [], [])
 
-    def test_to_a_file(self, told, tmp_path):
+    def test_export_to_a_file(self, told, tmp_path):
         told("ada")
         path = tmp_path / "ada.json"
 

@@ -40,7 +40,7 @@ def editor():
 
 
 class TestPolicy:
-    def test_of_every_tool(self):
+    def test_policy_of_every_tool(self):
         assert line_of("rename_section") == (
             "rename_section ask Asks because it changes data."
         )
@@ -48,7 +48,7 @@ class TestPolicy:
             "find_tools allow Allowed because it only reads."
         )
 
-    def test_for_a_user(self, editor):
+    def test_policy_for_a_user(self, editor):
         PolicyRule.objects.create(
             tools="find_.*",
             decision="deny",
@@ -62,7 +62,7 @@ class TestPolicy:
         )
         assert line_of("find_tools").startswith("find_tools allow")
 
-    def test_without_the_permission(self, editor):
+    def test_policy_without_the_permission(self, editor):
         with registry.restored():
             ai_assistant.tool(effect="read", name="secret", permission="auth.add_user")(
                 lambda: 1
@@ -72,7 +72,7 @@ class TestPolicy:
                 "secret deny Denied without the permission 'auth.add_user'."
             )
 
-    def test_of_a_module(self):
+    def test_policy_of_a_module(self):
         PolicyRule.objects.create(
             tools="find_tools", decision="ask", module="admin-list"
         )
@@ -92,7 +92,7 @@ class TestPolicy:
         ):
             doctor("--module", "nosuch", *more)
 
-    def test_not_in_the_json(self):
+    def test_policy_not_in_the_json(self):
         assert set(json.loads(doctor("--json"))) == {"ok", "problems", "registered"}
 
     def test_nothing_where_the_tables_are_missing(self, monkeypatch):
@@ -105,7 +105,7 @@ class TestPolicy:
 
 
 class TestIdleRules:
-    def test_is_told_and_blocks_nothing(self):
+    def test_idle_rules_is_told_and_blocks_nothing(self):
         rule = PolicyRule.objects.create(tools="shop_.*", decision="deny")
 
         said = doctor()
@@ -114,7 +114,7 @@ class TestIdleRules:
         assert f"{rule.pk} (shop_.*: deny)." in said
         assert "A chat can work; see the problems above." in said
 
-    def test_of_a_module_that_is_none(self):
+    def test_idle_rules_of_a_module_that_is_none(self):
         PolicyRule.objects.create(tools="find_.*", decision="ask", module="gone")
 
         assert "doctor.rules" in doctor()

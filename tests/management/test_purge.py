@@ -80,13 +80,13 @@ class TestConversations:
         assert verify().findings == ()
 
     @pytest.mark.parametrize("state", UNFINISHED)
-    def test_never_one_with_an_unfinished_run(self, told, capsys, state):
+    def test_conversations_never_one_with_an_unfinished_run(self, told, capsys, state):
         told("ada", days=40, state=state)
 
         assert purge(capsys, days=30) == ["0 conversations deleted."]
         assert owners() == ["ada"]
 
-    def test_of_one_user(self, told, capsys):
+    def test_conversations_of_one_user(self, told, capsys):
         told("ada", days=40)
         told("bob", days=40)
 
@@ -159,7 +159,7 @@ class TestChanges:
         entry = AuditEntry.objects.get(action="changes.purged")
         assert entry.details["changes"] == 2
 
-    def test_of_one_user(self, left, capsys):
+    def test_changes_of_one_user(self, left, capsys):
         purge(capsys, days=0, user="ada")
 
         assert ChangeSet.objects.get().user.username == "bob"
@@ -170,7 +170,7 @@ class TestChanges:
         assert said[1].startswith("2 changes of")
         assert ChangeSet.objects.count() == 3
 
-    def test_of_a_conversation_that_is_there_stay_with_it(self, told, capsys):
+    def test_changes_of_a_conversation_that_is_there_stay_with_it(self, told, capsys):
         told("ada")
         then = timezone.now() - timedelta(days=40)
         ChangeSet.objects.update(created_at=then)

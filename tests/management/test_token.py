@@ -41,7 +41,7 @@ class TestCreate:
 
         assert timedelta(89) < lasts < timedelta(91)
 
-    def test_tells_that_the_user_may_not(self, people, capsys):
+    def test_create_tells_that_the_user_may_not(self, people, capsys):
         assert "ai_assistant.view_assistant" in create(capsys).err
         people["ada"].is_staff = people["ada"].is_superuser = True
         people["ada"].save()
@@ -170,7 +170,7 @@ class TestKept:
 
 
 class TestDoctor:
-    def test_counts(self, people):
+    def test_doctor_counts(self, people):
         assert count_of_tokens() == (0, 0)
         issue(people["ada"], "a", ["read"], timezone.now() + timedelta(days=1))
         issue(people["ada"], "b", ["read"])

@@ -44,13 +44,13 @@ async def text(server, *messages):
 
 
 class TestChat:
-    async def test_ends_as_it_should(self, server):
+    async def test_chat_ends_as_it_should(self, server):
         data = await chunks(server, user("[[script:hello]]"))
 
         assert json.loads(data[-2])["choices"][0]["finish_reason"] == "stop"
         assert data[-1] == "[DONE]"
 
-    async def test_without_a_marker(self, server):
+    async def test_chat_without_a_marker(self, server):
         assert await text(server, user("Good day")) == "You said: Good day"
 
     async def test_registered_script(self, server):
@@ -115,7 +115,7 @@ class TestTokens:
 
 class TestModelServerProcess:
     @pytest.mark.servers
-    async def test_is_controlled_over_http(self):
+    async def test_model_server_process_is_controlled_over_http(self):
         with ModelServerProcess() as server:
             server.script("mine", [{"op": "text", "text": "Mine."}])
             said = await text(server, user("[[script:mine]]"))

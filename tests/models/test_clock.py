@@ -69,10 +69,10 @@ def test_only_what_stays_in_the_process_asks_its_clock():
 
 
 class TestNow:
-    def test_is_of_the_database(self, fast, db):
+    def test_now_is_of_the_database(self, fast, db):
         assert abs(now().timestamp() - database_now()) < 60
 
-    def test_is_not_asked_on_an_event_loop(self, db):
+    def test_now_is_not_asked_on_an_event_loop(self, db):
         async def ask():
             return now()
 
@@ -91,7 +91,7 @@ class TestNow:
         assert len(asked) == 1
         assert all(abs(one - ahead) < timedelta(minutes=1) for one in told)
 
-    def test_is_exact_in_a_query(self, fast, conversation):
+    def test_now_is_exact_in_a_query(self, fast, conversation):
         before = now()
         Conversation.objects.update(read_at=Now(), pinned_at=Now() - timedelta(hours=1))
         after = now()
@@ -103,7 +103,7 @@ class TestNow:
         assert Conversation.objects.filter(read_at__lte=Now()).exists()
         assert not Conversation.objects.filter(read_at__gt=Now()).exists()
 
-    def test_is_what_it_was_when_it_is_asked_for_again(self, conversation):
+    def test_now_is_what_it_was_when_it_is_asked_for_again(self, conversation):
         Conversation.objects.update(read_at=Now())
 
         moment = Conversation.objects.get().read_at
@@ -112,13 +112,15 @@ class TestNow:
 
 
 class TestDatabaseTimeField:
-    def test_is_set_by_an_insert_and_known_after(self, fast, conversation):
+    def test_database_time_field_is_set_by_an_insert_and_known_after(
+        self, fast, conversation
+    ):
         stored = Conversation.objects.get()
 
         assert conversation.created_at == stored.created_at
         assert abs(stored.created_at.timestamp() - database_now()) < 60
 
-    def test_stays_at_an_update(self, conversation):
+    def test_database_time_field_stays_at_an_update(self, conversation):
         made = conversation.created_at
         conversation.title = "Again"
         conversation.save()

@@ -44,18 +44,18 @@ def fields(row):
 
 
 class TestOneRow:
-    def test_reads_back_as_it_was(self, run):
+    def test_one_row_reads_back_as_it_was(self, run):
         assert fields(Run.objects.get(pk=run.pk)) == fields(run)
         assert run.created_at is not None
 
-    def test_has_the_key_and_the_time_that_the_database_gave_it(self, run):
+    def test_one_row_has_the_key_and_the_time_that_the_database_gave_it(self, run):
         ledger = UsageLedger(run=run, usd=Decimal("0.00000001"), cost_usd=None)
 
         insert_row(ledger)
 
         assert fields(UsageLedger.objects.get()) == fields(ledger)
 
-    def test_names_of_sql_are_quoted(self, run):
+    def test_one_row_names_of_sql_are_quoted(self, run):
         message = Message(conversation=run.conversation, run=run, role="assistant")
         Message.objects.append(message)
         step = Step(run=run, index=3, message=message, finish_reason="stop", model="m")
@@ -64,13 +64,13 @@ class TestOneRow:
 
         assert Step.objects.get(pk=step.pk).index == 3
 
-    def test_can_be_saved_later(self, run):
+    def test_one_row_can_be_saved_later(self, run):
         run.error_text = "changed"
         run.save()
 
         assert Run.objects.get().error_text == "changed"
 
-    def test_that_is_there_already_is_refused(self, run):
+    def test_one_row_that_is_there_already_is_refused(self, run):
         with pytest.raises(IntegrityError), transaction.atomic():
             insert_row(run)
 
@@ -89,7 +89,7 @@ class TestMessages:
 
 
 class TestManyRows:
-    def test_are_one_statement(self, run):
+    def test_many_rows_are_one_statement(self, run):
         events = [
             RunEvent(run=run, seq=seq, type="CUSTOM", payload=CONTEXT, epoch=1)
             for seq in range(1, 5)

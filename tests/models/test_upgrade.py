@@ -71,7 +71,7 @@ def demanded_columns(states):
 @pytest.mark.django_db
 class TestEarlierRelease:
     @pytest.mark.parametrize("name", STATES)
-    def test_inserts_rows_into_each_of_its_tables(self, name):
+    def test_earlier_release_inserts_rows_into_each_of_its_tables(self, name):
         earlier = STATES[name].apps
 
         for model in earlier.get_app_config(LABEL).get_models():

@@ -78,7 +78,7 @@ SAFE = ["look", "point"]
 @pytest.mark.row("G01")
 class TestMissingPermission:
     @pytest.mark.parametrize("path", [LIST, f"{LIST}1/change/"])
-    def test_makes_the_page_read_only(self, viewer, path):
+    def test_missing_permission_makes_the_page_read_only(self, viewer, path):
         assert offered(viewer, path) == SAFE
 
     @pytest.mark.parametrize("one", ["add", "change", "delete"])
@@ -87,7 +87,7 @@ class TestMissingPermission:
 
         assert offered(user) == ALL
 
-    def test_is_of_the_table_of_the_page(self, viewer):
+    def test_missing_permission_is_of_the_table_of_the_page(self, viewer):
         assert offered(viewer, "/admin/") == ALL
 
     def test_guard_may_be_off(self, viewer):
@@ -109,7 +109,7 @@ class TestMissingPermission:
 @pytest.mark.row("G03")
 class TestRefused:
     @pytest.mark.parametrize("name", ["change", "wipe"])
-    def test_without_the_permission(self, viewer, name):
+    def test_refused_without_the_permission(self, viewer, name):
         played = run_assistant(
             viewer, LIST, "x", replies=[reply("", call(name)), "No."]
         )
@@ -139,11 +139,11 @@ class TestLookOnly:
     def admin(self):
         return get_user_model().objects.create_superuser("ada", password="x")
 
-    def test_offers_nothing_that_writes(self, admin):
+    def test_look_only_offers_nothing_that_writes(self, admin):
         assert offered(admin, look_only=True) == SAFE
         assert offered(admin) == ALL
 
-    def test_holds_also_without_the_guard(self, admin):
+    def test_look_only_holds_also_without_the_guard(self, admin):
         register(features={"read_only_guard": False})
 
         assert offered(admin, look_only=True) == SAFE
@@ -169,12 +169,12 @@ class TestBanner:
 
         return drawn
 
-    def test_names_what_may_not_be_changed(self, viewer, banner):
+    def test_banner_names_what_may_not_be_changed(self, viewer, banner):
         assert (
             "You can view but not change Questionnaires: the assistant cannot either."
         ) in banner(viewer)
 
-    def test_of_a_module(self, banner):
+    def test_banner_of_a_module(self, banner):
         register(read_only=True)
         admin = get_user_model().objects.create_superuser("ada", password="x")
 
@@ -182,8 +182,9 @@ class TestBanner:
             "You can view this page but not change it. The same goes for the assistant."
         ) in banner(admin)
 
-    def test_is_none_where_something_may_be_changed(self, banner):
+    def test_banner_is_none_where_something_may_be_changed(self, banner):
         say_present("another|-|-|1|1")  # the banner of a site without one is not asked
         user = with_permissions("bo", "view_questionnaire", "add_questionnaire")
 
-        assert banner(user).strip() == '<div id="aia-banner"></div>'
+        empty = banner(user).strip().replace(" >", ">")
+        assert empty == '<div id="aia-banner"></div>'

@@ -94,14 +94,14 @@ class TestModuleFor:
         assert module_for("shop.eu:my_basket").id == "dotted"
         assert module_for("shopXeu:my_basket").id == "default"
 
-    def test_knows_at_once_what_is_registered(self):
+    def test_module_for_knows_at_once_what_is_registered(self):
         assert module_for("shop:basket").id == "default"
 
         register("Basket", "shop:basket")
 
         assert module_for("shop:basket").id == "basket"
 
-    def test_forgets_what_a_test_has_registered(self):
+    def test_module_for_forgets_what_a_test_has_registered(self):
         with registry.restored():
             register("Basket", "shop:basket")
             assert module_for("shop:basket").id == "basket"
@@ -120,7 +120,7 @@ class TestModuleById:
         assert module_by_id(module.id) is module
 
     @pytest.mark.parametrize("gone", ["", "order"])
-    def test_that_is_gone(self, gone):
+    def test_module_by_id_that_is_gone(self, gone):
         assert module_by_id(gone).id == "default"
 
 
@@ -194,7 +194,7 @@ class TestContextModule:
         with pytest.raises(KeyError):
             module.has("flying")
 
-    def test_names_of_tools(self):
+    def test_context_module_names_of_tools(self):
         def plain():
             pass
 

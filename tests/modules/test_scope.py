@@ -121,14 +121,14 @@ class TestToolsOf:
         assert names(tools_of(scope(user))) == ["change", "look"]
 
     @pytest.mark.parametrize("enabled", [True, False])
-    def test_is_enabled(self, user, enabled):
+    def test_tools_of_is_enabled(self, user, enabled):
         ai_assistant.tool(effect="read", name="x", is_enabled=lambda _: enabled)(
             lambda: 1
         )
 
         assert names(tools_of(scope(user))) == ["x"] * enabled
 
-    def test_is_enabled_gets_the_page(self, user):
+    def test_tools_of_is_enabled_gets_the_page(self, user):
         asked = []
         ai_assistant.tool(effect="read", name="x", is_enabled=asked.append)(lambda: 1)
 
@@ -137,7 +137,7 @@ class TestToolsOf:
         assert asked[0].page.model_name == "questionnaire"
         assert (asked[0].user, asked[0].module) == (user, "admin-list")
 
-    def test_is_enabled_that_raises(self, user):
+    def test_tools_of_is_enabled_that_raises(self, user):
         ai_assistant.tool(effect="read", name="x", is_enabled=lambda _: 1 / 0)(
             lambda: 1
         )
@@ -176,7 +176,7 @@ class TestToolsOf:
 
 @pytest.mark.row("M02")
 class TestReadOnly:
-    def test_hides_what_writes(self, user, look, change):
+    def test_read_only_hides_what_writes(self, user, look, change):
         register(read_only=True)
 
         assert names(tools_of(scope(user))) == ["look"]
@@ -194,7 +194,7 @@ class TestReadOnly:
     def test_history_page(self, user, look, change):
         assert names(tools_of(scope(user, f"{LIST}1/history/"))) == ["look"]
 
-    def test_refuses_a_call_all_the_same(self, user, change):
+    def test_read_only_refuses_a_call_all_the_same(self, user, change):
         register(read_only=True)
 
         played = run_assistant(
@@ -206,7 +206,7 @@ class TestReadOnly:
         assert not Questionnaire.objects.exists()
         assert "Nothing can be changed on this page." in played.prompt
 
-    def test_refuses_what_was_approved_before(self, user):
+    def test_read_only_refuses_what_was_approved_before(self, user):
         closed = []
         register(is_read_only=lambda self, context: bool(closed))
 
@@ -232,7 +232,7 @@ class TestReadOnly:
 
 @pytest.mark.row("M04")
 class TestRunIsFixed:
-    def test_to_the_module_of_its_start(self, user):
+    def test_run_is_fixed_to_the_module_of_its_start(self, user):
         register(prompt="The first.", matches=["admin:questionnaires_*"])
 
         async def play(request):
@@ -248,7 +248,7 @@ class TestRunIsFixed:
         assert "The first." in played.prompt
         assert "The second." not in played.prompt
 
-    def test_goes_on_when_its_module_is_gone(self, user):
+    def test_run_is_fixed_goes_on_when_its_module_is_gone(self, user):
         register(prompt="The first.")
 
         async def play(request):
@@ -265,7 +265,7 @@ class TestRunIsFixed:
 
 @pytest.mark.row("M11")
 class TestModulePrompt:
-    def test_is_asked_before_each_step(self, user, look):
+    def test_module_prompt_is_asked_before_each_step(self, user, look):
         asked = []
 
         def get_prompt(self, context):
@@ -279,13 +279,13 @@ class TestModulePrompt:
         assert asked == ["changelist", "changelist"]
         assert "Asked 2 times." in played.prompt
 
-    def test_that_raises_is_left_out(self, user):
+    def test_module_prompt_that_raises_is_left_out(self, user):
         register(get_prompt=lambda self, context: 1 / 0)
 
         assert module_prompt(scope(user)) == ""
 
     @pytest.mark.row("M11")
-    def test_is_bounded_and_says_so_in_the_log(self, user, caplog):
+    def test_module_prompt_is_bounded_and_says_so_in_the_log(self, user, caplog):
         register(get_prompt=lambda self, context: "x" * 20_000)
 
         assert len(module_prompt(scope(user))) == 8000
@@ -309,7 +309,7 @@ class TestModulePrompt:
 
 
 class TestItems:
-    def test_of_the_page_stand_last(self, user):
+    def test_items_of_the_page_stand_last(self, user):
         prompt = run_assistant(user, f"{LIST}?q=weekly", "x", replies=["."]).prompt
 
         assert '"search": "weekly"' in prompt
@@ -372,7 +372,7 @@ class TestClosedPage:
     def nora(self):
         return get_user_model().objects.create_user("nora", is_staff=True)
 
-    def test_has_no_module(self, user, nora, look):
+    def test_closed_page_has_no_module(self, user, nora, look):
         register(tools=[look], prompt="Private.")
 
         assert names(tools_of(scope(user))) == ["look"]
@@ -381,12 +381,12 @@ class TestClosedPage:
         assert (closed.module.id, closed.context.module) == ("default", "default")
         assert (tools_of(closed), module_prompt(closed)) == ([], "")
 
-    def test_stays_read_only(self, nora, look):
+    def test_closed_page_stays_read_only(self, nora, look):
         register(tools=[look], read_only=True)
 
         assert scope(nora).is_read_only
 
-    def test_costs_nothing_without_code_of_the_site(
+    def test_closed_page_costs_nothing_without_code_of_the_site(
         self, nora, django_assert_num_queries
     ):
         with django_assert_num_queries(0):

@@ -43,7 +43,9 @@ def told(task: Task, outcome: Outcome) -> str:
 
 
 class TestBenignTasks:
-    def test_are_done_with_one_approval_at_most(self, people, record_property):
+    def test_benign_tasks_are_done_with_one_approval_at_most(
+        self, people, record_property
+    ):
         outcomes = [(task, attempt(task, people)) for task in TASKS]
 
         missed = [told(*one) for one in outcomes if not one[1].is_done]

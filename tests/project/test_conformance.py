@@ -7,7 +7,7 @@ from project.conformance.models import WrittenRow
 
 
 class TestRegistration:
-    def test_holds_the_tools_of_the_contract(self):
+    def test_registration_holds_the_tools_of_the_contract(self):
         tools = ai_assistant.registry.tools().values()
         ours = {tool.name: tool for tool in tools if "conformance" in tool.origin}
 
@@ -20,12 +20,12 @@ class TestRegistration:
 
 class TestEcho:
     @pytest.mark.parametrize("text", ["", "ping é\U0001f600", "<b>&", "0"])
-    def test_returns_the_text(self, text):
+    def test_echo_returns_the_text(self, text):
         assert assistant.echo(text) == text
 
 
 class TestFail:
-    def test_raises(self):
+    def test_fail_raises(self):
         with pytest.raises(RuntimeError, match="was called"):
             assistant.fail()
 
@@ -37,7 +37,7 @@ class TestNeedsApproval:
 
 @pytest.mark.django_db
 class TestSlow:
-    def test_waits_in_pieces(self, background, monkeypatch):
+    def test_slow_waits_in_pieces(self, background, monkeypatch):
         waited = []
         monkeypatch.setattr("time.sleep", waited.append)
 
@@ -47,7 +47,7 @@ class TestSlow:
         assert result == {"seconds": 1.2}
         assert background.reports[-1] == (1.0, "1.2 of 1.2 s")
 
-    def test_goes_on_after_its_mark(self, background, monkeypatch):
+    def test_slow_goes_on_after_its_mark(self, background, monkeypatch):
         waited = []
         monkeypatch.setattr("time.sleep", waited.append)
         background.mark = 1.5
@@ -57,14 +57,14 @@ class TestSlow:
         assert waited == [0.5]
 
     @pytest.mark.parametrize("seconds", [-1, 501, float("nan")])
-    def test_refuses_a_wrong_time(self, background, seconds):
+    def test_slow_refuses_a_wrong_time(self, background, seconds):
         with pytest.raises(ModelRetry, match="is out of range"):
             assistant.slow(background, seconds)
 
 
 @pytest.mark.django_db
 class TestSlowWrite:
-    def test_waits_in_its_preparation(self, context, monkeypatch):
+    def test_slow_write_waits_in_its_preparation(self, context, monkeypatch):
         waited = []
         monkeypatch.setattr("time.sleep", waited.append)
 
@@ -73,7 +73,7 @@ class TestSlowWrite:
         assert waited == [3]
         assert not WrittenRow.objects.exists()
 
-    def test_writes_one_row_at_once(self, context, monkeypatch):
+    def test_slow_write_writes_one_row_at_once(self, context, monkeypatch):
         waited = []
         monkeypatch.setattr("time.sleep", waited.append)
 

@@ -99,7 +99,7 @@ def test_database_that_is_not_the_demos_stays(start, tmp_path):
 
 
 class TestUvicorn:
-    def test_serves(self, start):
+    def test_uvicorn_serves(self, start):
         said = start(SERVER="uvicorn", until="Uvicorn running")
 
         assert "Uvicorn running on http://127.0.0.1:" in said

@@ -14,7 +14,7 @@ def users(db):
 
 class TestDemoUsers:
     @pytest.mark.parametrize("name", ["admin", "editor", "viewer"])
-    def test_can_sign_in(self, users, name):
+    def test_demo_users_can_sign_in(self, users, name):
         user = authenticate(username=name, password=name)
 
         assert user == users[name]

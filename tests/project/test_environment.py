@@ -24,10 +24,10 @@ class TestDatabase:
             ("sqlite:////var/own.sqlite3", Path("/var/own.sqlite3")),
         ],
     )
-    def test_takes_a_sqlite_path(self, url, name):
+    def test_database_takes_a_sqlite_path(self, url, name):
         assert environment.database(url, folder=FOLDER)["NAME"] == name
 
-    def test_takes_a_postgres_address(self):
+    def test_database_takes_a_postgres_address(self):
         url = "postgres://ann:s%40crt@db.example:6432/shop?sslmode=require"
 
         assert environment.database(url, folder=FOLDER) == {
@@ -40,7 +40,7 @@ class TestDatabase:
             "OPTIONS": {"sslmode": "require"},
         }
 
-    def test_takes_a_postgres_socket(self):
+    def test_database_takes_a_postgres_socket(self):
         found = environment.database("postgres:///shop?host=/run/pg", folder=FOLDER)
 
         assert (found["HOST"], found["OPTIONS"]) == ("", {"host": "/run/pg"})
@@ -51,12 +51,12 @@ class TestDatabase:
 
 
 class TestModelProfile:
-    def test_is_the_demo_without_a_model(self, monkeypatch):
+    def test_model_profile_is_the_demo_without_a_model(self, monkeypatch):
         monkeypatch.delenv("ASSISTANT_MODEL", raising=False)
 
         assert environment.model_profile()["MODEL"] == "demo"
 
-    def test_names_the_variable_of_the_key_only(self, monkeypatch):
+    def test_model_profile_names_the_variable_of_the_key_only(self, monkeypatch):
         monkeypatch.setenv("ASSISTANT_MODEL", "openai/some-model")
         monkeypatch.setenv("ASSISTANT_API_KEY", "very-secret")
 
@@ -66,7 +66,7 @@ class TestModelProfile:
         assert "very-secret" not in str(profile)
 
     @pytest.mark.parametrize("provider", ["direct", "litellm"])
-    def test_takes_a_provider(self, monkeypatch, provider):
+    def test_model_profile_takes_a_provider(self, monkeypatch, provider):
         monkeypatch.setenv("ASSISTANT_MODEL", "openai/some-model")
         monkeypatch.setenv("ASSISTANT_PROVIDER", provider)
 
@@ -106,13 +106,13 @@ class TestTitles:
             ({"ASSISTANT_CONFORMANCE": "1"}, False),
         ],
     )
-    def test_are_asked_for(self, variables, asked):
+    def test_titles_are_asked_for(self, variables, asked):
         assert printed("AI_ASSISTANT['TITLES']", variables) == f"{asked}\n"
 
 
 @pytest.mark.servers
 class TestLimits:
-    def test_are_lifted_for_load_tests(self):
+    def test_limits_are_lifted_for_load_tests(self):
         expression = "AI_ASSISTANT['RATES']['USER'], AI_ASSISTANT['LIMITS']"
 
         text = printed(expression, {"ASSISTANT_UNLIMITED": "1"})

@@ -30,7 +30,7 @@ def pages():
 
 class TestDesignerPage:
     @pytest.mark.row("M06")
-    def test_adds_a_question_once_approved(self, say, pages):
+    def test_designer_page_adds_a_question_once_approved(self, say, pages):
         draft = Questionnaire.objects.filter(status="draft").order_by("pk").first()
         section = draft.sections.first()
 
@@ -44,7 +44,7 @@ class TestDesignerPage:
         assert "Done: question “Do you snore?”" in played.text
 
     @pytest.mark.parametrize("status", ["draft", "published"])
-    def test_finds_what_is_not_told_of(self, say, pages, status):
+    def test_designer_page_finds_what_is_not_told_of(self, say, pages, status):
         played = say(pages[status], "list draft questionnaires about diabetes")
 
         assert [call.status for call in played.calls] == ["complete"] * len(

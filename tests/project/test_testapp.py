@@ -21,7 +21,7 @@ class TestWriteEffect:
 
 @pytest.mark.django_db
 class TestBackgroundSteps:
-    def test_writes_one_effect_a_piece(self, background):
+    def test_background_steps_writes_one_effect_a_piece(self, background):
         assistant.background_steps(background, n=3, seconds=0)
 
         assert list(Effect.objects.values_list("key", flat=True)) == [
@@ -31,7 +31,7 @@ class TestBackgroundSteps:
         ]
         assert background.marks == [1, 2, 3]
 
-    def test_goes_on_after_its_mark(self, background):
+    def test_background_steps_goes_on_after_its_mark(self, background):
         background.mark = 2
 
         assistant.background_steps(background, n=3, seconds=0)
@@ -49,7 +49,7 @@ class TestWriteExternal:
             idempotency_key="call-1",
         )
 
-    async def test_appends_the_key(self, keyed, tmp_path, monkeypatch):
+    async def test_write_external_appends_the_key(self, keyed, tmp_path, monkeypatch):
         file = tmp_path / "external"
         monkeypatch.setenv(assistant.EXTERNAL_FILE, str(file))
 
@@ -58,7 +58,7 @@ class TestWriteExternal:
 
         assert file.read_text() == "letter\tcall-1\n" * 2
 
-    async def test_needs_the_file(self, keyed, monkeypatch):
+    async def test_write_external_needs_the_file(self, keyed, monkeypatch):
         monkeypatch.delenv(assistant.EXTERNAL_FILE, raising=False)
 
         with pytest.raises(ToolFailed, match="TESTAPP_EXTERNAL_FILE is not set"):

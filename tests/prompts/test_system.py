@@ -34,7 +34,7 @@ class TestSystemPrompt:
             "Asked at: Monday, 2026-03-02 07:05 (time zone Asia/Tokyo)"
         )
 
-    def test_without_a_page(self):
+    def test_system_prompt_without_a_page(self):
         assert "Signed-in user: 'ada'\nAsked at: " in system_prompt(run_of(), user())
 
     @pytest.mark.row("C17")

@@ -83,7 +83,7 @@ class TestInstalled:
 
         assert chosen(model) == path
 
-    def test_neither(self, only):
+    def test_installed_neither(self, only):
         only()
 
         assert chosen("openai/gpt-5-mini") == DIRECT
@@ -93,7 +93,7 @@ class TestNamed:
     @pytest.mark.parametrize(
         ("name", "path"), [("direct", DIRECT), ("litellm", LITELLM)]
     )
-    def test_in_short(self, name, path):
+    def test_named_in_short(self, name, path):
         assert chosen("openai/x", PROVIDER=name) == path
         assert chosen("anthropic/x", PROVIDER=name) == path
 

@@ -42,7 +42,7 @@ class TestSentence:
             (130.0, "Try again in 3 minutes."),
         ],
     )
-    def test_says_when_to_come_back(self, wait_s, told):
+    def test_sentence_says_when_to_come_back(self, wait_s, told):
         error = ModelError("rate_limited", retry_after_s=wait_s)
 
         assert error_text(error).endswith(told)
@@ -56,7 +56,7 @@ class TestSentence:
 
 
 class TestCodes:
-    def test_are_known(self):
+    def test_codes_are_known(self):
         assert set(STATUSES.values()) | RETRYABLE <= set(SENTENCES)
 
 

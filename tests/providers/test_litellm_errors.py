@@ -3,5 +3,5 @@ from ai_assistant.providers.litellm_errors import TYPES
 
 
 class TestCodes:
-    def test_are_known(self):
+    def test_codes_are_known(self):
         assert {code for _, code in TYPES} <= set(SENTENCES)

@@ -35,7 +35,7 @@ class TestPrices:
             Usage(input_tokens=7, output_tokens=500, reasoning_tokens=400),
         ],
     )
-    def test_are_those_of_litellm(self, litellm, model, usage):
+    def test_prices_are_those_of_litellm(self, litellm, model, usage):
         told = litellm.Usage(
             prompt_tokens=usage.input_tokens,
             completion_tokens=usage.output_tokens,
@@ -52,7 +52,7 @@ class TestPrices:
     def test_unknown(self, model):
         assert facts_of(model) is None
 
-    def test_of_a_provider(self):
+    def test_prices_of_a_provider(self):
         ours = OpenAICompatibleProvider({"MODEL": "openai/gpt-4o-mini"})
 
         assert ours.price_usd(1_000_000, 1_000_000) == Decimal("0.75")
@@ -69,7 +69,7 @@ class TestFacts:
         assert {"function_calling", "vision"} <= facts.abilities
         assert "reasoning" not in facts.abilities
 
-    def test_without_litellm(self, monkeypatch):
+    def test_facts_without_litellm(self, monkeypatch):
         monkeypatch.setattr(price_list, "find_spec", lambda name: None)
         facts_of.cache_clear()
 

@@ -22,28 +22,28 @@ def litellm():
 
 
 class TestPrice:
-    def test_of_the_profile(self):
+    def test_price_of_the_profile(self):
         found = price_usd(PRICED, ScriptedProvider(), MILLION, MILLION)
 
         assert found == Decimal("2.25")
 
-    def test_of_the_profile_goes_first(self, litellm):
+    def test_price_of_the_profile_goes_first(self, litellm):
         provider = litellm("gpt-4o-mini")
 
         assert price_usd(PRICED, provider, MILLION, 0) == Decimal("0.25")
 
-    def test_of_the_list(self, litellm):
+    def test_price_of_the_list(self, litellm):
         provider = litellm("gpt-4o-mini")
 
         assert price_usd({}, provider, MILLION, MILLION) == Decimal("0.75")
 
-    def test_not_in_the_list(self, litellm):
+    def test_price_not_in_the_list(self, litellm):
         assert price_usd({}, litellm("openai/our-own"), 1, 1) is None
 
-    def test_of_a_provider_without_a_list(self):
+    def test_price_of_a_provider_without_a_list(self):
         assert price_usd({}, ScriptedProvider(), 1, 1) is None
 
-    def test_of_half_a_price(self):
+    def test_price_of_half_a_price(self):
         half = {"INPUT_USD_PER_MTOK": 1}
 
         assert price_usd(half, ScriptedProvider(), 1, 1) is None
@@ -55,12 +55,12 @@ class TestCost:
     @pytest.mark.parametrize(
         ("profile", "cost"), [({}, Decimal(9)), (PRICED, Decimal("1.25"))]
     )
-    def test_is_by_the_profile_else_what_the_provider_says(self, profile, cost):
+    def test_cost_is_by_the_profile_else_what_the_provider_says(self, profile, cost):
         end = priced(profile, ReplyEnd(finish_reason="stop", usage=self.usage))
 
         assert end.usage.cost_usd == cost
 
-    def test_of_a_provider_that_does_not_count_is_as_it_says(self):
+    def test_cost_of_a_provider_that_does_not_count_is_as_it_says(self):
         end = ReplyEnd(finish_reason="stop", usage=Usage())
 
         assert priced(PRICED, end) is end

@@ -120,7 +120,7 @@ class TestCalls:
             ("not-an-object", [("call_0", "echo", "[1, 2]")]),
         ],
     )
-    async def test_as_the_model_said(self, provider, ask, script, calls):
+    async def test_calls_as_the_model_said(self, provider, ask, script, calls):
         reply = await whole(provider.stream(ask(f"[[script:{script}]]")))
 
         assert [
@@ -190,12 +190,12 @@ class TestFailures:
 
         assert (error.code, error.retryable, text) == (code, retryable, said)
 
-    async def test_says_when_to_come_back(self, provider, ask):
+    async def test_failures_says_when_to_come_back(self, provider, ask):
         error, _ = await failure(provider.stream(ask("[[script:rate-limited]]")))
 
         assert error.retry_after_s == 3600
 
-    async def test_asks_once_by_itself(self, server, provider, ask):
+    async def test_failures_asks_once_by_itself(self, server, provider, ask):
         before = len(server.log())
 
         await failure(provider.stream(ask("[[script:down]]")))

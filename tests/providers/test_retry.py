@@ -24,14 +24,14 @@ async def said(stream):
 
 class TestWithRetries:
     @pytest.mark.row("V08")
-    async def test_asks_again(self):
+    async def test_with_retries_asks_again(self):
         provider = ScriptedProvider([DOWN, DOWN, "At last."])
 
         assert await said(tried(provider)) == "At last."
         assert len(provider.requests) == 3
 
     @pytest.mark.row("V08")
-    async def test_gives_up(self):
+    async def test_with_retries_gives_up(self):
         provider = ScriptedProvider([DOWN, DOWN, DOWN, "Too late."])
 
         with pytest.raises(ModelError, match="provider_down"):
@@ -40,7 +40,7 @@ class TestWithRetries:
 
     @pytest.mark.row("V08")
     @pytest.mark.parametrize("code", ["bad_request", "bad_key", "no_access"])
-    async def test_not_when_it_cannot_help(self, code):
+    async def test_with_retries_not_when_it_cannot_help(self, code):
         provider = ScriptedProvider([ModelError(code), "Never."])
 
         with pytest.raises(ModelError, match=code):
@@ -48,20 +48,20 @@ class TestWithRetries:
         assert len(provider.requests) == 1
 
     @pytest.mark.row("V08")
-    async def test_not_after_the_first_token(self):
+    async def test_with_retries_not_after_the_first_token(self):
         provider = ScriptedProvider([["Half", DOWN], "Never."])
 
         with pytest.raises(ModelError, match="provider_down"):
             await said(tried(provider))
         assert len(provider.requests) == 1
 
-    async def test_waits_as_long_as_the_provider_asks(self):
+    async def test_with_retries_waits_as_long_as_the_provider_asks(self):
         slow = ModelError("rate_limited", retry_after_s=0.01, retryable=True)
         provider = ScriptedProvider([slow, "Now."])
 
         assert await said(tried(provider)) == "Now."
 
-    async def test_does_not_wait_too_long(self):
+    async def test_with_retries_does_not_wait_too_long(self):
         slow = ModelError("rate_limited", retry_after_s=60.0, retryable=True)
         provider = ScriptedProvider([slow, "Never."])
 
@@ -74,13 +74,13 @@ class TestNextWait:
     @pytest.mark.parametrize(
         ("attempt", "least", "most"), [(0, 0.25, 0.5), (1, 0.5, 1.0), (3, 2.0, 4.0)]
     )
-    def test_doubles_and_spreads(self, attempt, least, most):
+    def test_next_wait_doubles_and_spreads(self, attempt, least, most):
         waits = {next_wait_s(DOWN, attempt=attempt, delay_s=0.5) for _ in range(50)}
 
         assert all(least <= wait <= most for wait in waits)
         assert len(waits) > 1
 
-    def test_is_what_the_provider_asks(self):
+    def test_next_wait_is_what_the_provider_asks(self):
         error = ModelError("rate_limited", retry_after_s=7.0)
 
         assert next_wait_s(error, attempt=5, delay_s=0.5) == 7.0

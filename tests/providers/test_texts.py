@@ -40,19 +40,19 @@ WAYS = [
 
 @pytest.mark.parametrize(("through", "first", "second", "whole"), WAYS)
 class TestCutInTwo:
-    def test_in_the_text(self, through, first, second, whole):
+    def test_cut_in_two_in_the_text(self, through, first, second, whole):
         chunks = told(through, TextDelta(text="a" + first), TextDelta(text=second))
 
         assert joined(chunks, TextDelta) == "a" + whole
 
-    def test_in_the_reasoning(self, through, first, second, whole):
+    def test_cut_in_two_in_the_reasoning(self, through, first, second, whole):
         pieces = [ReasoningDelta(text=first), ReasoningDelta(text=second)]
         chunks = told(through, *pieces, TextDelta(text="b"))
 
         assert joined(chunks, ReasoningDelta) == whole
         assert joined(chunks, TextDelta) == "b"
 
-    def test_in_the_arguments_of_calls_that_interleave(
+    def test_cut_in_two_in_the_arguments_of_calls_that_interleave(
         self, through, first, second, whole
     ):
         pieces = [
@@ -67,7 +67,7 @@ class TestCutInTwo:
             own = [one for one in chunks if one.index == index]
             assert joined(own, ToolCallDelta, "arguments") == whole
 
-    def test_in_what_comes_in_one_piece(self, through, first, second, whole):
+    def test_cut_in_two_in_what_comes_in_one_piece(self, through, first, second, whole):
         text = first + second
         call = ToolCallDelta(
             index=0, provider_id=text, name=text, provider_fields={"a": [text]}
@@ -81,7 +81,7 @@ class TestCutInTwo:
         assert chunks[-1].finish_reason == whole
         assert chunks[-1].provider_fields == {"b": whole}
 
-    def test_that_ends_half_way(self, through, first, second, whole):
+    def test_cut_in_two_that_ends_half_way(self, through, first, second, whole):
         chunks = told(
             through,
             ReasoningDelta(text="r" + first),

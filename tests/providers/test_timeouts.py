@@ -41,7 +41,7 @@ async def hear(stream, said):
 
 
 class TestWithTimeouts:
-    async def test_passes_all_on(self):
+    async def test_with_timeouts_passes_all_on(self):
         stream = Stream("a", "b", ends=True)
 
         assert [c.text async for c in limited(stream)] == ["a", "b"]

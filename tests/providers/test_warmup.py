@@ -63,7 +63,7 @@ class TestWarmup:
 
 
 class TestState:
-    async def test_is_the_worst_of_all(self):
+    async def test_state_is_the_worst_of_all(self):
         seen = [warmup.state()]
         await Warmup(lambda: 1).wait()
         seen.append(warmup.state())

@@ -34,7 +34,7 @@ class TestWindow:
             ("month", (2026, 12, 1), (2027, 1, 1)),
         ],
     )
-    def test_ends_of(self, kind, since, opens_at):
+    def test_window_ends_of(self, kind, since, opens_at):
         found = window(kind, at(2026, 12, 31, 23, 59, 30, 5))
 
         assert (found.since, found.opens_at) == (at(*since), at(*opens_at))
@@ -64,7 +64,7 @@ class TestWindow:
         assert found.since <= twice < found.opens_at
         assert (found.opens_at - found.since).total_seconds() == 60
 
-    def test_of_one_answer_has_no_ends(self):
+    def test_window_of_one_answer_has_no_ends(self):
         found = window("run", at(2026, 1, 1))
 
         assert (found.since, found.opens_at) == (None, None)
@@ -116,7 +116,7 @@ class TestWords:
 
 
 class TestEstimate:
-    def test_of_a_request_is_more_than_of_its_words(self):
+    def test_estimate_of_a_request_is_more_than_of_its_words(self):
         request = ModelRequest(
             model="m",
             messages=[{"role": "user", "content": "x" * 300}],
@@ -125,23 +125,23 @@ class TestEstimate:
 
         assert 200 < input_tokens(request) < 250
 
-    def test_of_a_reply_is_its_limit(self):
+    def test_estimate_of_a_reply_is_its_limit(self):
         assert output_tokens({"max_tokens": 77}) == 77
         assert output_tokens({"max_completion_tokens": 88, "max_tokens": 1}) == 88
 
-    def test_of_a_reply_without_one(self, monkeypatch):
+    def test_estimate_of_a_reply_without_one(self, monkeypatch):
         monkeypatch.setattr(enforcement, "RESERVE_OUTPUT_TOKENS", 5)
 
         assert output_tokens({"max_tokens": None}) == 5
 
 
 class TestBudgetRow:
-    def test_refuses_what_makes_no_sense(self):
+    def test_budget_row_refuses_what_makes_no_sense(self):
         with pytest.raises(ValidationError, match="Give tokens, US dollars or both"):
             Budget(scope="site", window="day").clean()
 
     @pytest.mark.parametrize("field", ["scope", "window"])
-    def test_says_once_what_is_missing(self, field):
+    def test_budget_row_says_once_what_is_missing(self, field):
         budget = Budget(scope="site", window="day", tokens=1)
         setattr(budget, field, "")
 
@@ -150,5 +150,5 @@ class TestBudgetRow:
 
         assert refused.value.messages == ["This field cannot be blank."]
 
-    def test_takes_what_does(self):
+    def test_budget_row_takes_what_does(self):
         Budget(scope="site", window="day", usd=Decimal("1.5")).clean()

@@ -121,7 +121,7 @@ class TestOnAnEventLoop:
         yield asked
         pool.shutdown(wait=False)
 
-    def test_returns_and_raises_what_the_code_does(self, aask):
+    def test_on_an_event_loop_returns_and_raises_what_the_code_does(self, aask):
         def away():
             raise TimeoutError("of the code")
 
@@ -156,7 +156,7 @@ class TestOnAnEventLoop:
             asyncio.run(aask(slow, timeout_s=0))
         assert slow.begun == 0
 
-    def test_that_is_left_counts_as_hanging(self, aask, slow):
+    def test_on_an_event_loop_that_is_left_counts_as_hanging(self, aask, slow):
         async def left():
             task = asyncio.create_task(aask(slow))
             while not slow.begun:

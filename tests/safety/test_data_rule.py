@@ -142,7 +142,7 @@ class TestData:
 
         assert asked(play(user, "go", wrong, wanted(id=5, title="Winter")))
 
-    def test_is_carried_out_once_it_is_approved(self, user):
+    def test_data_is_carried_out_once_it_is_approved(self, user):
         played = play(user, "Tidy up.", READ, wanted(id=5, title="Mallory"), "Done.")
         assert asked(played)
 
@@ -163,7 +163,7 @@ class TestData:
 
         assert asked(play(user, "Set it to closed.", READ, chosen, ".")) == ""
 
-    def test_of_another_step_counts_only_when_it_was_read(self, user):
+    def test_data_of_another_step_counts_only_when_it_was_read(self, user):
         both = reply("", call("look"), call("rename", {"id": 5, "title": "Free"}))
 
         assert asked(play(user, "Go.", both, ".")) == ""

@@ -10,11 +10,11 @@ def fails():
 
 
 class TestValueOr:
-    def test_returns_what_it_returns(self, caplog):
+    def test_value_or_returns_what_it_returns(self, caplog):
         assert value_or("other", lambda: "own", "no %s", "text") == "own"
         assert caplog.text == ""
 
-    def test_returns_the_other_where_it_fails(self, caplog):
+    def test_value_or_returns_the_other_where_it_fails(self, caplog):
         assert value_or("other", fails) == "other"
         assert caplog.text == ""
 
@@ -24,7 +24,7 @@ class TestValueOr:
         assert "shop.order 7 has no text" in caplog.text
         assert "of the site" in caplog.text
 
-    def test_lets_the_end_of_the_process_through(self):
+    def test_value_or_lets_the_end_of_the_process_through(self):
         def ends():
             raise SystemExit
 

@@ -49,10 +49,10 @@ class TestCheckUser:
     def run(self, user):
         return Run(password_digest=password_digest(user))
 
-    def test_lets_the_same_go_on(self, user):
+    def test_check_user_lets_the_same_go_on(self, user):
         check_user(self.run(user), user)
 
-    def test_without_a_password(self, user):
+    def test_check_user_without_a_password(self, user):
         check_user(Run(), user)
 
     @pytest.mark.parametrize(

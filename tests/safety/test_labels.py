@@ -69,7 +69,7 @@ class TestDefaults:
         "arguments",
         [{"state": "open"}, {"notify": False}, {"note": ""}, {"tags": []}, {}],
     )
-    def test_are_the_sites(self, arguments):
+    def test_defaults_are_the_sites(self, arguments):
         assert foreign(arguments) == []
 
     @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ class TestIdentity:
             {"id": 17, "model": "shop.Order"},
         ],
     )
-    def test_of_the_opened_object(self, arguments):
+    def test_identity_of_the_opened_object(self, arguments):
         assert foreign(arguments, opened=OPENED) == []
 
     @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ class TestIdentity:
             ({"id": True}, "id"),
         ],
     )
-    def test_of_nothing_else(self, arguments, name):
+    def test_identity_of_nothing_else(self, arguments, name):
         assert name in foreign(arguments, opened=OPENED)
 
-    def test_of_no_page(self):
+    def test_identity_of_no_page(self):
         assert foreign({"id": 17}) == ["id"]
 
     def test_table_that_was_named(self):

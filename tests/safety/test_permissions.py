@@ -37,7 +37,7 @@ class TestMayViewAndUse:
             (["view_assistant", "use_assistant"], (True, True)),
         ],
     )
-    def test_by_permission(self, make, codes, expected):
+    def test_may_view_and_use_by_permission(self, make, codes, expected):
         user = make(*codes)
 
         assert (may_view(user), may_use(user)) == expected
@@ -74,18 +74,18 @@ class TestMayCall:
             permission=permission,
         )
 
-    def test_without_permission_all_may(self, make):
+    def test_may_call_without_permission_all_may(self, make):
         assert may_call(make(), self.tool())
 
-    def test_by_permission(self, make):
+    def test_may_call_by_permission(self, make):
         assert not may_call(make(), self.tool("auth.add_user"))
 
-    def test_with_permission(self, make):
+    def test_may_call_with_permission(self, make):
         assert may_call(make("add_user"), self.tool("auth.add_user"))
 
 
 class TestFreshUser:
-    def test_is_as_the_database_has_it(self, make):
+    def test_fresh_user_is_as_the_database_has_it(self, make):
         user = make()
         assert not user.has_perm("auth.add_user")
         user.user_permissions.add(Permission.objects.get(codename="add_user"))

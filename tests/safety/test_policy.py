@@ -61,7 +61,7 @@ class TestDefault:
             ("destructive", "ask", "Asks because it may remove data for good."),
         ],
     )
-    def test_by_effect(self, effect, decision, reason):
+    def test_default_by_effect(self, effect, decision, reason):
         verdict = tool_verdict(tool(effect))
 
         assert (verdict.decision, verdict.reason) == (decision, reason)
@@ -90,7 +90,7 @@ class TestWished:
         ],
     )
     @pytest.mark.parametrize("by", ["tool", "setting", "rule"])
-    def test_by(self, site, effect, wished, expected, by):
+    def test_wished_by(self, site, effect, wished, expected, by):
         site({"tool": wished} if by == "setting" else {})
         if by == "rule":
             rule("tool", wished)
@@ -138,13 +138,13 @@ class TestAllRules:
 
         assert decided("read") == "ask"
 
-    def test_of_a_module(self, site):
+    def test_all_rules_of_a_module(self, site):
         rule("tool", "deny", module="order")
 
         assert decided("read", module="order") == "deny"
         assert decided("read", module="admin-list") == "allow"
 
-    def test_of_a_group(self, site, editors, ada):
+    def test_all_rules_of_a_group(self, site, editors, ada):
         rule("tool", "deny", group=editors)
         nora = get_user_model().objects.create_user("nora")
 
@@ -152,7 +152,7 @@ class TestAllRules:
         assert decided("read", user=nora) == "allow"
         assert decided("read") == "allow"
 
-    def test_of_a_group_that_was_left(self, site, editors, ada):
+    def test_all_rules_of_a_group_that_was_left(self, site, editors, ada):
         rule("tool", "allow", group=editors)
         assert decided("write", user=ada) == "allow"
 
@@ -202,7 +202,7 @@ class TestBrokenPattern:
             ("a" * 201, "is longer than 200 characters"),
         ],
     )
-    def test_is_refused_at_save(self, tools, error):
+    def test_broken_pattern_is_refused_at_save(self, tools, error):
         with pytest.raises(ValidationError) as refused:
             rule(tools, "deny")
 
@@ -227,13 +227,15 @@ class TestBrokenPattern:
     @pytest.mark.parametrize(
         ("decision", "expected"), [("deny", "deny"), ("ask", "ask"), ("allow", "ask")]
     )
-    def test_that_is_there_all_the_same_is_on_the_safe_side(self, decision, expected):
+    def test_broken_pattern_that_is_there_all_the_same_is_on_the_safe_side(
+        self, decision, expected
+    ):
         PolicyRule.objects.bulk_create([PolicyRule(tools="(", decision=decision)])
         rule_rows.forget()
 
         assert decided("write") == expected
 
-    def test_of_the_settings_is_on_the_safe_side(self, site):
+    def test_broken_pattern_of_the_settings_is_on_the_safe_side(self, site):
         site({"(": "deny"})
 
         assert decided("read") == "deny"
@@ -241,7 +243,7 @@ class TestBrokenPattern:
 
 @pytest.mark.usefixtures("site")
 class TestKept:
-    def test_asks_the_database_once(self, django_assert_num_queries):
+    def test_kept_asks_the_database_once(self, django_assert_num_queries):
         tool_verdict(tool())
 
         with django_assert_num_queries(0):

@@ -141,10 +141,10 @@ class TestStores:
         assert kept_key(begun(store("cache", cache=LOCAL))) == ""
         assert kept_key(begun(store("cached_db", cache=LOCAL)))
 
-    def test_without_a_session(self, store):
+    def test_stores_without_a_session(self, store):
         assert kept_key(store("db")()) == ""
 
-    def test_that_keep_nothing_are_not_asked(self, store):
+    def test_stores_that_keep_nothing_are_not_asked(self, store):
         class Stateless(SessionBase):
             def exists(self, _key):
                 return False
@@ -158,7 +158,7 @@ class TestStores:
 
 
 class TestKept:
-    def test_is_not_the_key(self, store):
+    def test_kept_is_not_the_key(self, store):
         session = begun(store("db"))
 
         kept = kept_key(session)
@@ -166,7 +166,7 @@ class TestKept:
         assert session.session_key not in kept
         assert kept != kept_key(session)
 
-    def test_outlives_a_new_secret_key(self, store, settings):
+    def test_kept_outlives_a_new_secret_key(self, store, settings):
         kept = kept_key(begun(store("db")))
         settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
         settings.SECRET_KEY = "a new one"
@@ -231,7 +231,7 @@ class TestStoreThatIsAway:
         with pytest.raises(SessionStoreUnavailable, match="no cache"):
             is_removed(run.session_sealed)
 
-    def test_ends_nothing_and_nothing_is_written(self, run, user):
+    def test_store_that_is_away_ends_nothing_and_nothing_is_written(self, run, user):
         check_user(run, user)
 
         with pytest.raises(Refused) as refused:

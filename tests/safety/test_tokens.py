@@ -41,7 +41,7 @@ def ada():
 
 
 class TestIssue:
-    def test_stores_a_digest_only(self, ada):
+    def test_issue_stores_a_digest_only(self, ada):
         token, secret = issue(ada, "script", ["run", "read", "run"])
         row = repr(AccessToken.objects.values().get())
 
@@ -113,7 +113,7 @@ class TestSecrecy:
         assert "auth.user" in labels
         assert not [one for one in labels if one.startswith("ai_assistant.")]
 
-    def test_is_masked_as_the_keys_of_the_site_are(self, ada):
+    def test_secrecy_is_masked_as_the_keys_of_the_site_are(self, ada):
         """Also in what a person types, and in what a model says."""
         _token, secret = issue(ada, "script", ["read"])
 
@@ -124,7 +124,7 @@ class TestSecrecy:
             assert redact(text) == text.replace(secret, MARK)
 
     @pytest.mark.parametrize("size", [1, 2, 3, 5, 46, 47, 48, 500])
-    def test_is_masked_however_it_is_cut(self, ada, size):
+    def test_secrecy_is_masked_however_it_is_cut(self, ada, size):
         _token, secret = issue(ada, "script", ["read"])
         text = f"Data aia {secret} aia_{secret}, a aia_short aia"
         mask = Mask()

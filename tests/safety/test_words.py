@@ -32,7 +32,7 @@ class TestText:
             ("Straße 5", "straße 5"),
         ],
     )
-    def test_stands_there(self, text, value):
+    def test_text_stands_there(self, text, value):
         assert typed(text, value)
 
     @pytest.mark.parametrize(
@@ -83,10 +83,10 @@ class TestText:
             ("pay Ann now", "Ann\u00a0now"),
         ],
     )
-    def test_does_not_stand_there(self, text, value):
+    def test_text_does_not_stand_there(self, text, value):
         assert not typed(text, value)
 
-    def test_is_not_put_together_from_two_messages(self):
+    def test_text_is_not_put_together_from_two_messages(self):
         words = TypedWords(("pay Ann", "and Bob"))
 
         assert words.has_text("and Bob")
@@ -114,7 +114,7 @@ class TestNumber:
             ("(5)", 5.0),
         ],
     )
-    def test_stands_there(self, text, value):
+    def test_number_stands_there(self, text, value):
         assert typed(text, value)
 
     @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ class TestNumber:
             ("5", float("nan")),
         ],
     )
-    def test_does_not_stand_there(self, text, value):
+    def test_number_does_not_stand_there(self, text, value):
         assert not typed(text, value)
 
 

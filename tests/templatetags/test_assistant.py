@@ -30,7 +30,7 @@ class TestValue:
             (looped(), "[[...]]", "Circular reference detected"),
         ],
     )
-    def test_without_json_form(self, value, shown, why):
+    def test_value_without_json_form(self, value, shown, why):
         with pytest.raises(TypeError) as failed:
             draw('{% assistant_context "cart" value.0 %}', value=[value])
 

@@ -38,7 +38,7 @@ def draw(request):
 
 
 class TestPanelTag:
-    def test_draws_panel_styles_and_script_on_any_page(self, request_of):
+    def test_panel_tag_draws_panel_styles_and_script_on_any_page(self, request_of):
         html = draw(request_of())
 
         assert one_with(html, id="aia")["data-state"] == "closed"
@@ -74,7 +74,7 @@ class TestPanelTag:
 
         assert "aia" not in draw(request_of())
 
-    def test_wants_the_request(self):
+    def test_panel_tag_wants_the_request(self):
         expected = "{% ai_assistant %} found no request in the template's context."
 
         with pytest.raises(ImproperlyConfiguredAssistant, match=re.escape(expected)):

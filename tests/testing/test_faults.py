@@ -111,7 +111,7 @@ ASKED = ["tried", "prepares", "looks"]
 
 class TestLog:
     @pytest.mark.parametrize("name", ALL)
-    def test_tells_the_traceback_with_ids(self, user, name, caplog):
+    def test_log_tells_the_traceback_with_ids(self, user, name, caplog):
         with caplog.at_level(logging.ERROR, "ai_assistant"):
             played = failed(user, name)
 
@@ -126,7 +126,7 @@ class TestLog:
         assert 'return {}["missing"]' in caplog.text
 
     @pytest.mark.parametrize("name", ASKED)
-    def test_of_a_preview_and_a_preparation(self, user, name, caplog):
+    def test_log_of_a_preview_and_a_preparation(self, user, name, caplog):
         with caplog.at_level(logging.ERROR, "ai_assistant"):
             played = failed(user, name)
             if played.interrupts:
@@ -136,7 +136,7 @@ class TestLog:
         assert len(lines(caplog)) == 1
         assert FAULT in caplog.text
 
-    def test_of_a_tool_that_another_calls(self, user, caplog):
+    def test_log_of_a_tool_that_another_calls(self, user, caplog):
         with caplog.at_level(logging.ERROR, "ai_assistant"):
             played = failed(user, "calls")
 
@@ -145,13 +145,13 @@ class TestLog:
         assert str(child.pk) in lines(caplog)[0].getMessage()
         assert len(lines(caplog)) == 1
 
-    def test_is_silent_about_what_a_tool_means_to_say(self, user, caplog):
+    def test_log_is_silent_about_what_a_tool_means_to_say(self, user, caplog):
         with caplog.at_level(logging.ERROR, "ai_assistant"):
             failed(user, "says")
 
         assert lines(caplog) == []
 
-    def test_tells_no_secret(self, user, settings, caplog):
+    def test_log_tells_no_secret(self, user, settings, caplog):
         settings.DEBUG = True
         with caplog.at_level(logging.ERROR, "ai_assistant"):
             failed(user, "leaks")
@@ -171,7 +171,7 @@ class TestCard:
         return client.get(url, asked, headers=headers).content.decode()
 
     @pytest.mark.parametrize("name", [*ALL, "calls"])
-    def test_shows_it_under_debug(self, user, client, settings, name):
+    def test_card_shows_it_under_debug(self, user, client, settings, name):
         settings.DEBUG = True
         client.force_login(user)
 
@@ -180,7 +180,7 @@ class TestCard:
         assert page.count('class="aia-traceback"') == 1
         assert "KeyError: &#x27;missing&#x27;" in page
 
-    def test_shows_nothing_to_others(self, client, settings):
+    def test_card_shows_nothing_to_others(self, client, settings):
         settings.DEBUG = True
         editor = get_user_model().objects.create_user("ed", is_staff=True)
         names = ("view_assistant", "use_assistant")
@@ -193,14 +193,14 @@ class TestCard:
         assert "aia-traceback" not in page
         assert "broken()" not in page
 
-    def test_shows_nothing_without_debug(self, user, client, settings):
+    def test_card_shows_nothing_without_debug(self, user, client, settings):
         client.force_login(user)
         played = failed(user, "reads")
         ToolCall.objects.update(traceback="of an earlier day")
 
         assert "aia-traceback" not in self.page(client, played)
 
-    def test_keeps_nothing_without_debug(self, user):
+    def test_card_keeps_nothing_without_debug(self, user):
         failed(user, "reads")
 
         assert ToolCall.objects.get().traceback == ""
@@ -239,7 +239,7 @@ class TestRaises:
 
         assert [one.name for one in caught.traceback][-1] == "broken"
 
-    def test_when_an_interrupt_is_answered(self, user):
+    def test_raises_when_an_interrupt_is_answered(self, user):
         played = failed(user, "prepares", raises=True)
 
         with pytest.raises(KeyError, match="missing"):

@@ -47,7 +47,7 @@ def write(key="a"):
 
 
 class TestRunAssistant:
-    def test_says_what_the_model_says(self, user):
+    def test_run_assistant_says_what_the_model_says(self, user):
         played = run_assistant(user, "/admin/", "Hello", replies=["Hello Ada."])
 
         assert (played.state, played.text) == ("succeeded", "Hello Ada.")
@@ -55,7 +55,7 @@ class TestRunAssistant:
         assert played.run.page_path == "/admin/"
         assert played.interrupts == ()
 
-    def test_keeps_what_the_model_was_asked(self, user, settings):
+    def test_run_assistant_keeps_what_the_model_was_asked(self, user, settings):
         settings.AI_ASSISTANT = conf.merged(
             settings.AI_ASSISTANT, {"LIMITS": {"TOOL_SCHEMA_CHARS": 10**6}}
         )
@@ -264,7 +264,7 @@ class TestWhatIsNotThere:
     def test_no_page_at_all(self, user):
         assert run_assistant(user, "", "x", replies=["Hi."]).text == "Hi."
 
-    def test_replies_that_are_left_over(self, user):
+    def test_what_is_not_there_replies_that_are_left_over(self, user):
         replies = [reply("", call("read_big", {"chars": 1})), "Done.", "More.", "More."]
 
         with pytest.raises(AssertionError) as failed:
@@ -276,14 +276,14 @@ class TestWhatIsNotThere:
             "read_big(chars=1): complete. The run is 'succeeded'."
         )
 
-    def test_replies_that_are_left_over_after_an_answer(self, user):
+    def test_what_is_not_there_replies_that_are_left_over_after_an_answer(self, user):
         replies = [reply("", write()), "Done.", "More."]
         played = run_assistant(user, "/", "x", replies=replies)
 
         with pytest.raises(AssertionError, match="Of 3 replies 1 were not played"):
             answer_interrupt(played, "approve")
 
-    def test_replies_and_a_provider(self, user):
+    def test_what_is_not_there_replies_and_a_provider(self, user):
         with pytest.raises(TypeError, match="not both"):
             run_assistant(user, "/", "x", replies=["."], provider=ScriptedProvider())
 
@@ -304,7 +304,7 @@ class TestWhatIsNotThere:
 
 
 class TestAnswerInterrupt:
-    def test_approves(self, user):
+    def test_answer_interrupt_approves(self, user):
         played = run_assistant(user, "/", "x", replies=[reply("", write()), "Done."])
 
         played = answer_interrupt(played, "approve")
@@ -313,7 +313,7 @@ class TestAnswerInterrupt:
         assert Effect.objects.get().key == "a"
         assert len(played.requests) == 2
 
-    def test_denies_with_a_reason(self, user):
+    def test_answer_interrupt_denies_with_a_reason(self, user):
         played = run_assistant(user, "/", "x", replies=[reply("", write()), "Done."])
 
         played = answer_interrupt(played, "deny", text="Not today.")
@@ -338,7 +338,7 @@ class TestAnswerInterrupt:
 
         assert assert_tool_called(played, "colour").data == "blue"
 
-    def test_chooses_several(self, user):
+    def test_answer_interrupt_chooses_several(self, user):
         @ai_assistant.tool(effect="read")
         def colours(context: RunContext) -> list[str]:
             """Ask for colours."""
@@ -354,7 +354,7 @@ class TestAnswerInterrupt:
 
         assert assert_tool_called(played, "colours").data == ["red", "blue"]
 
-    def test_skips_a_question(self, user):
+    def test_answer_interrupt_skips_a_question(self, user):
         @ai_assistant.tool(effect="read")
         def colour(context: RunContext) -> str:
             """Ask for a colour."""
@@ -440,7 +440,7 @@ class TestAssertions:
         with pytest.raises(AssertionError, match="No tool was called"):
             assert_tool_called(played, "read_big")
 
-    def test_not_called(self, played):
+    def test_assertions_not_called(self, played):
         assert_tool_not_called(played, "read_big", chars=4)
         assert_tool_not_called(played, "other")
         with pytest.raises(AssertionError, match=r"read_big\(chars=3\) was called"):
@@ -448,7 +448,7 @@ class TestAssertions:
 
 
 class TestOverrideTools:
-    def test_stands_in_with_all_its_rules(self, user):
+    def test_override_tools_stands_in_with_all_its_rules(self, user):
         seen = []
 
         def fake(key: str, value: str = "") -> str:
@@ -465,7 +465,7 @@ class TestOverrideTools:
         assert not Effect.objects.exists()
         assert registry.tool("write_effect").handler is not fake
 
-    def test_as_a_decorator(self, user):
+    def test_override_tools_as_a_decorator(self, user):
         def refuse(chars: int) -> str:
             raise ModelRetry("Too many.")
 
@@ -476,7 +476,7 @@ class TestOverrideTools:
 
         assert assert_tool_called(test(), "read_big").error == "Too many."
 
-    def test_needs_neither_hints_nor_context(self, user):
+    def test_override_tools_needs_neither_hints_nor_context(self, user):
         async def fake(**arguments):
             return arguments
 
@@ -496,7 +496,7 @@ class TestOverrideTools:
 
 
 class TestTemporaryRegistration:
-    def test_is_undone(self):
+    def test_temporary_registration_is_undone(self):
         name = f"tool_{uuid.uuid4().hex}"
         with temporary_registration():
 
@@ -513,7 +513,9 @@ class TestTemporaryRegistration:
 class TestDjangosOwnTestCase(TestCase):
     """The base that most sites use: one transaction that is rolled back."""
 
-    def test_sees_the_rows_of_the_test_and_writes_beside_them(self):
+    def test_djangos_own_test_case_sees_the_rows_of_the_test_and_writes_beside_them(
+        self,
+    ):
         user = get_user_model().objects.create_superuser("ada", password="x")
         Effect.objects.create(key="before", run=uuid.uuid4())
 

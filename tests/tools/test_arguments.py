@@ -89,7 +89,7 @@ class TestParsed:
         with pytest.raises(ModelRetry, match="at most 1000000"):
             parse_arguments("tool", text)
 
-    def test_as_much_as_allowed(self):
+    def test_parsed_as_much_as_allowed(self):
         most = arguments.MAX_ARGUMENTS_CHARS
         text = json.dumps({"a": "x" * (most - 9)})
 
@@ -105,7 +105,7 @@ class TestParsed:
 
 
 class TestDigest:
-    def test_is_of_the_exact_arguments(self):
+    def test_digest_is_of_the_exact_arguments(self):
         assert arguments_digest("t", {"a": 1, "b": 2}) == arguments_digest(
             "t", {"b": 2, "a": 1}
         )
@@ -116,5 +116,5 @@ class TestDigest:
             "t", {"a": "e\u0301"}
         )
 
-    def test_fits_its_column(self):
+    def test_digest_fits_its_column(self):
         assert len(arguments_digest("t", {})) == 64

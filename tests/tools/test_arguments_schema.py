@@ -255,7 +255,7 @@ class TestValidated:
             (Row, {"count": 1}, "argument 'value.name': Field required"),
         ],
     )
-    def test_says_what_is_wrong(self, hint, value, told):
+    def test_validated_says_what_is_wrong(self, hint, value, told):
         def tool(value):
             """Do."""
 
@@ -263,7 +263,7 @@ class TestValidated:
 
         assert told in refusal(tool, value=value)
 
-    def test_says_at_most_five_things(self):
+    def test_validated_says_at_most_five_things(self):
         def tool(values: list[int]) -> None:
             """Do."""
 
@@ -277,7 +277,7 @@ class TestValidated:
 
 
 class TestTakesContext:
-    def test_by_name(self):
+    def test_takes_context_by_name(self):
         def with_it(context: RunContext) -> None:
             """Do."""
 

@@ -27,7 +27,7 @@ class TestWhole:
         assert join_surrogates(text) == expected
 
     @given(any_text)
-    def test_can_always_be_sent(self, text):
+    def test_whole_can_always_be_sent(self, text):
         told = join_surrogates(text)
 
         assert told.encode().decode() == told
@@ -36,7 +36,7 @@ class TestWhole:
 
 
 class TestWholeJson:
-    def test_reaches_everything(self):
+    def test_whole_json_reaches_everything(self):
         value = {"a\0": [1, None, True, ("\ud800", {"b": 1.5})]}
 
         assert whole_json(value) == {"a\ufffd": [1, None, True, ["\ufffd", {"b": 1.5}]]}
@@ -44,14 +44,14 @@ class TestWholeJson:
 
 class TestJoiner:
     @given(st.lists(any_text))
-    def test_cuts_make_no_difference(self, pieces):
+    def test_joiner_cuts_make_no_difference(self, pieces):
         joiner = SurrogateJoiner()
 
         told = "".join(joiner.add(piece) for piece in pieces) + joiner.end()
 
         assert told == join_surrogates("".join(pieces))
 
-    def test_can_be_used_again(self):
+    def test_joiner_can_be_used_again(self):
         joiner = SurrogateJoiner()
         joiner.add("\ud83d")
         joiner.end()

@@ -50,7 +50,7 @@ class TestPaged:
     def test_other_values_are_left(self, value):
         assert paginate(define(), value, 1) is value
 
-    def test_not_without_a_size(self):
+    def test_paged_not_without_a_size(self):
         assert paginate(define(page_size=0), ["a"], 1) == ["a"]
 
     def test_what_is_awaited(self):
@@ -74,7 +74,7 @@ class TestPaged:
 
 
 class TestArgument:
-    def test_is_added(self):
+    def test_argument_is_added(self):
         tool = define()
 
         properties = function_schema(tool)["function"]["parameters"]["properties"]
@@ -84,12 +84,12 @@ class TestArgument:
             2,
         )
 
-    def test_to_a_given_schema_too(self):
+    def test_argument_to_a_given_schema_too(self):
         tool = define(schema={"properties": {}})
 
         assert split_page(tool, validate_arguments(tool, {"page": 2})) == ({}, 2)
 
-    def test_not_if_the_function_has_one(self):
+    def test_argument_not_if_the_function_has_one(self):
         def own(page: int = 1) -> list[int]:
             return []
 

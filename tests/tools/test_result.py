@@ -42,7 +42,7 @@ class TestFromValue:
         ],
     )
     @pytest.mark.row("T25")
-    def test_becomes_plain_json(self, value, data):
+    def test_from_value_becomes_plain_json(self, value, data):
         result = from_value("tool", value)
 
         assert (result.ok, result.data) == (True, data)
@@ -67,7 +67,7 @@ class TestFromValue:
         ],
         ids=lambda value: re.sub(r"0x[0-9a-f]+", "", repr(value)),
     )
-    def test_without_a_json_form(self, value):
+    def test_from_value_without_a_json_form(self, value):
         result = from_value("tool", value)
 
         assert (result.ok, result.error_type) == (False, "bad_result")
@@ -75,7 +75,7 @@ class TestFromValue:
             "Tool “tool” returned a value that is not JSON serializable."
         )
 
-    def test_that_holds_itself(self):
+    def test_from_value_that_holds_itself(self):
         loop = []
         loop.append(loop)
 
@@ -123,13 +123,13 @@ class TestFromException:
         ],
         ids=lambda value: type(value).__name__,
     )
-    def test_that_is_meant_to_be_read(self, raised, expected):
+    def test_from_exception_that_is_meant_to_be_read(self, raised, expected):
         assert from_exception("tool", raised) == expected
 
     @pytest.mark.parametrize(
         "raised", [RuntimeError("secret"), KeyError("secret"), SystemExit("secret")]
     )
-    def test_that_is_not(self, raised):
+    def test_from_exception_that_is_not(self, raised):
         result = from_exception("tool", raised)
 
         assert "secret" not in str(result)
@@ -190,12 +190,12 @@ class TestTextForModel:
 
 
 class TestCut:
-    def test_leaves_what_fits(self):
+    def test_cut_leaves_what_fits(self):
         assert cut_result("x" * 32_000) == "x" * 32_000
 
 
 class TestStorable:
-    def test_makes_all_texts_whole(self):
+    def test_storable_makes_all_texts_whole(self):
         result = storable_result(
             ToolResult(
                 ok=False,
@@ -214,12 +214,12 @@ class TestStorable:
             suggestion="\ufffd",
         )
 
-    def test_makes_lazy_texts_plain(self):
+    def test_storable_makes_lazy_texts_plain(self):
         result = storable_result(ToolResult(ok=False, error=gettext_lazy("No.")))
 
         json.dumps(result.error)
 
-    def test_bounds_an_error(self):
+    def test_storable_bounds_an_error(self):
         result = storable_result(ToolResult(ok=False, error="x" * (2 * STORED_CHARS)))
 
         assert len(result.error) == STORED_CHARS

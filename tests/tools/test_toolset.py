@@ -28,14 +28,14 @@ class TestToolset:
             (CRM.filtered(lambda one: one.effect == "read").prefixed(), ["crm_find"]),
         ],
     )
-    def test_names(self, made, names):
+    def test_toolset_names(self, made, names):
         assert made.names == names
         assert CRM.names == ["find", "save"]
 
     def test_fields(self):
         assert {one.approval.policy for one in CRM.changed(policy="ask")} == {"ask"}
 
-    def test_registers(self):
+    def test_toolset_registers(self):
         with registry.restored():
             assert CRM.prefixed().register() == ["crm_find", "crm_save"]
             assert registry.tool("crm_save").effect == "write"

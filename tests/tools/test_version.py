@@ -28,7 +28,7 @@ class TestVersion:
             {"schema": {"properties": {"amount": {"type": "string"}}}},
         ],
     )
-    def test_changes(self, fields):
+    def test_version_changes(self, fields):
         assert compute_tool_version(TOOL.changed(**fields)) != compute_tool_version(
             TOOL
         )

@@ -47,26 +47,26 @@ def visit(client, name, fields=None, **headers):
 
 
 class TestRoutes:
-    def test_are_all_known_here(self):
+    def test_routes_are_all_known_here(self):
         (resolver,) = get_resolver("ai_assistant.urls").url_patterns
 
         names = {getattr(pattern, "name", "") for pattern in resolver.url_patterns}
 
         assert names >= {*GET, *POST, "health"}
 
-    def test_of_deeds_take_only_posts(self, browser, subtests):
+    def test_routes_of_deeds_take_only_posts(self, browser, subtests):
         client = browser("ada")
         for name, method in product(POST, ["get", "head", "put", "delete", "patch"]):
             with subtests.test(name=name, method=method):
                 assert getattr(client, method)(address(name)).status_code == 405
 
-    def test_of_looks_take_no_posts(self, browser, subtests):
+    def test_routes_of_looks_take_no_posts(self, browser, subtests):
         client = browser("ada")
         for name, method in product([*GET, "health"], ["post", "put", "delete"]):
             with subtests.test(name=name, method=method):
                 assert getattr(client, method)(address(name)).status_code == 405
 
-    def test_of_looks_change_nothing(self, browser, people, subtests):
+    def test_routes_of_looks_change_nothing(self, browser, people, subtests):
         fields = own_fields(people["ada"])
         client, before = browser("ada"), rows()
         for name in GET:
@@ -78,7 +78,7 @@ class TestRoutes:
 
 @pytest.mark.row("X05")
 class TestToken:
-    def test_is_needed_for_each_deed(self, browser, people, subtests):
+    def test_token_is_needed_for_each_deed(self, browser, people, subtests):
         client = browser("ada", enforce_csrf_checks=True)
         fields = own_fields(people["ada"])
         before = rows()
@@ -87,7 +87,7 @@ class TestToken:
                 assert visit(client, name, fields).status_code == 403
                 assert rows() == before
 
-    def test_of_the_page_is_enough_on_this_site_only(self, browser):
+    def test_token_of_the_page_is_enough_on_this_site_only(self, browser):
         client = browser("ada", enforce_csrf_checks=True)
         client.get(address("full"))
         token = {"csrfmiddlewaretoken": client.cookies["csrftoken"].value}
@@ -121,7 +121,9 @@ class TestSignedOut:
 
 @pytest.mark.row("M12")
 class TestPermission:
-    def test_without_any_all_is_refused_in_words(self, browser, people, subtests):
+    def test_permission_without_any_all_is_refused_in_words(
+        self, browser, people, subtests
+    ):
         fields = own_fields(people["nobody"])
         client, before = browser("nobody"), rows()
         for name, headers in product([*GET, *POST], ({}, SCRIPT)):
@@ -131,7 +133,9 @@ class TestPermission:
                 assert "You have no permission" in response.content.decode()
         assert rows() == before
 
-    def test_to_view_is_to_look_and_not_to_act(self, browser, people, subtests):
+    def test_permission_to_view_is_to_look_and_not_to_act(
+        self, browser, people, subtests
+    ):
         fields = own_fields(people["viewer"])
         client, before = browser("viewer"), rows()
         for name in (*GET, *POST):
@@ -140,13 +144,13 @@ class TestPermission:
                 assert (status != 403) == (name in TO_LOOK)
         assert rows() == before
 
-    def test_to_use_needs_that_to_view(self, browser, people):
+    def test_permission_to_use_needs_that_to_view(self, browser, people):
         own = people["ada"].user_permissions
         own.remove(own.get(codename="view_assistant"))
 
         assert visit(browser("ada"), "send").status_code == 403
 
-    def test_is_for_staff_only_unless_the_site_says_otherwise(
+    def test_permission_is_for_staff_only_unless_the_site_says_otherwise(
         self, browser, people, settings
     ):
         people["ada"].is_staff = False
@@ -292,11 +296,11 @@ class TestWayBack:
         return request
 
     @pytest.mark.parametrize("said", GOOD)
-    def test_leads_to_the_page_that_was_left(self, said):
+    def test_way_back_leads_to_the_page_that_was_left(self, said):
         assert back(self.post(said)) == said
 
     @pytest.mark.parametrize("said", BAD)
-    def test_leads_to_no_other_site(self, said):
+    def test_way_back_leads_to_no_other_site(self, said):
         assert back(self.post(said)) == "/assistant/"
         assert back(self.post("", HTTP_REFERER=said)) == "/assistant/"
 
@@ -320,7 +324,7 @@ class TestWayBack:
             ("/admin/\r\nSet-Cookie: a=b", "/admin/%0D%0ASet-Cookie:%20a=b#aia"),
         ],
     )
-    def test_is_a_good_address(self, said, location):
+    def test_way_back_is_a_good_address(self, said, location):
         assert done(self.post(said))["Location"] == location
 
     @pytest.mark.parametrize(
@@ -331,7 +335,9 @@ class TestWayBack:
             ("/admin/?conversation=1", "/admin/?conversation=1#aia"),
         ],
     )
-    def test_of_a_new_conversation_names_no_other(self, browser, left, location):
+    def test_way_back_of_a_new_conversation_names_no_other(
+        self, browser, left, location
+    ):
         response = visit(browser("ada"), "new", {"next": left})
 
         assert response["Location"] == location
@@ -352,7 +358,7 @@ class TestOff:
     def test_there_is_no_panel(self, browser):
         assert b'id="aia"' not in browser("ada").get("/admin/").content
 
-    def test_is_the_default(self):
+    def test_off_is_the_default(self):
         from ai_assistant import conf
 
         assert conf.DEFAULTS["ENABLED"] is False

@@ -50,12 +50,12 @@ def refusal(response):
 
 
 class TestToken:
-    def test_acts_as_its_user_without_csrf(self, made):
+    def test_token_acts_as_its_user_without_csrf(self, made):
         response = call(made[1])
 
         assert response.json() == {"user": "nora", "scopes": ["read", "run", "approve"]}
 
-    def test_goes_before_a_session(self, made):
+    def test_token_goes_before_a_session(self, made):
         other = get_user_model().objects.create_superuser("ada")
         client = Client(enforce_csrf_checks=True)
         client.force_login(other)
@@ -196,7 +196,7 @@ class TestManyUnknown:
             settings.AI_ASSISTANT, {"RATES": {"UNKNOWN_TOKENS": "2/h"}}
         )
 
-    def test_are_told_to_wait(self, nora):
+    def test_many_unknown_are_told_to_wait(self, nora):
         answers = [call(f"aia_{number}") for number in range(4)]
 
         assert [one.status_code for one in answers] == [401, 401, 429, 429]
@@ -225,7 +225,7 @@ class TestManyUnknown:
 
         assert [call("aia_x").status_code for _ in range(4)] == [401] * 4
 
-    def test_may_be_turned_off(self, nora, settings):
+    def test_many_unknown_may_be_turned_off(self, nora, settings):
         settings.AI_ASSISTANT = conf.merged(
             settings.AI_ASSISTANT, {"RATES": {"UNKNOWN_TOKENS": ""}}
         )
@@ -234,7 +234,7 @@ class TestManyUnknown:
 
 
 class TestSession:
-    def test_needs_csrf(self, nora):
+    def test_session_needs_csrf(self, nora):
         client = Client(enforce_csrf_checks=True)
         client.force_login(nora)
 

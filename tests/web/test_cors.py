@@ -106,7 +106,7 @@ class TestPreflight:
 
 
 class TestAnswer:
-    def test_is_read_with_a_token(self, named, secret):
+    def test_answer_is_read_with_a_token(self, named, secret):
         answer = called(secret=secret)
 
         assert answer.status_code == 200
@@ -123,13 +123,13 @@ class TestAnswer:
         )
         assert ALLOWED not in called("https://aapp.example", secret)
 
-    def test_is_not_read_by_another(self, named, secret):
+    def test_answer_is_not_read_by_another(self, named, secret):
         answer = called(OTHER, secret)
 
         assert not cors_headers(answer)
         assert "Origin" in answer["Vary"]
 
-    def test_is_not_read_with_a_session(self, named, ada):
+    def test_answer_is_not_read_with_a_session(self, named, ada):
         client = Client()
         client.force_login(ada)
 

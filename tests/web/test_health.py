@@ -23,7 +23,7 @@ def away(*_args, **_kwargs):
 @pytest.mark.usefixtures("quiet")
 class TestHealth:
     @pytest.mark.parametrize("name", ["", "nobody"])
-    def test_tells_strangers_no_more_than_the_status(self, browser, name):
+    def test_health_tells_strangers_no_more_than_the_status(self, browser, name):
         response = browser(name).get(ADDRESS)
 
         assert response.status_code == 200
@@ -31,11 +31,13 @@ class TestHealth:
         assert "no-store" in response["Cache-Control"]
         assert response.json() == {"status": "ok"}
 
-    def test_tells_who_may_see_the_assistant_the_reasons(self, browser):
+    def test_health_tells_who_may_see_the_assistant_the_reasons(self, browser):
         assert browser("viewer").get(ADDRESS).json() == {"status": "ok", "reasons": []}
 
     @pytest.mark.parametrize("name", ["", "ada"])
-    def test_says_so_while_the_database_is_away(self, browser, name, monkeypatch):
+    def test_health_says_so_while_the_database_is_away(
+        self, browser, name, monkeypatch
+    ):
         client = browser(name)
         monkeypatch.setattr(
             "django.db.backends.base.base.BaseDatabaseWrapper.cursor", away
@@ -48,7 +50,7 @@ class TestHealth:
         monkeypatch.undo()
         assert client.get(ADDRESS).status_code == 200
 
-    def test_names_the_database_as_the_reason(self, browser, monkeypatch):
+    def test_health_names_the_database_as_the_reason(self, browser, monkeypatch):
         monkeypatch.setattr(health, "database_now", away)
 
         body = browser("ada").get(ADDRESS).json()
@@ -65,7 +67,7 @@ class TestHealth:
             ),
         ],
     )
-    def test_names_a_layer_that_does_not_deliver(
+    def test_health_names_a_layer_that_does_not_deliver(
         self, browser, settings, monkeypatch, layers, reason
     ):
         settings.CHANNEL_LAYERS = layers
@@ -118,7 +120,7 @@ class TestHealth:
         assert response.status_code == 503
         assert response.json()["reasons"] == ["model library: it cannot be loaded"]
 
-    def test_tells_what_a_check_of_the_rows_says(self, browser, monkeypatch):
+    def test_health_tells_what_a_check_of_the_rows_says(self, browser, monkeypatch):
         monkeypatch.setitem(health.ROWS, "queue", lambda: "it is long")
 
         response = browser("ada").get(ADDRESS)
@@ -136,7 +138,9 @@ class TestHealth:
         reasons = ["audit log: not sealed for 301 s"] if status == 503 else []
         assert response.json()["reasons"] == reasons
 
-    def test_waits_no_longer_than_a_moment_for_a_check(self, browser, monkeypatch):
+    def test_health_waits_no_longer_than_a_moment_for_a_check(
+        self, browser, monkeypatch
+    ):
         hangs = threading.Event()
         monkeypatch.setattr(health, "TIMEOUT_S", 0.2)
         monkeypatch.setitem(health.ROWS, "queue", hangs.wait)

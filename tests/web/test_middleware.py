@@ -72,7 +72,7 @@ class TestInjection:
             "<body >",
         ],
     )
-    def test_finds_the_end_of_the_body_tag(self, passed, body):
+    def test_injection_finds_the_end_of_the_body_tag(self, passed, body):
         page = PAGE.replace("<body>", body)
 
         html = passed(HttpResponse(page)).content.decode()
@@ -89,7 +89,7 @@ class TestInjection:
             "<style>/* <body> */</style>",
         ],
     )
-    def test_is_not_misled_by_a_body_that_is_none(self, passed, before):
+    def test_injection_is_not_misled_by_a_body_that_is_none(self, passed, before):
         page = PAGE.replace("<head>", f"<head>{before}")
 
         html = passed(HttpResponse(page)).content.decode()
@@ -99,7 +99,7 @@ class TestInjection:
         assert html.rindex("<body") < html.index("<aside")
         assert html.index("panel.css") < html.rindex("</head>")
 
-    def test_corrects_the_length(self, passed):
+    def test_injection_corrects_the_length(self, passed):
         response = HttpResponse(PAGE, headers={"Content-Length": str(len(PAGE))})
 
         passed(response)
@@ -114,7 +114,7 @@ class TestInjection:
             "ETag"
         )
 
-    def test_keeps_the_encoding_of_the_page(self, passed, superuser):
+    def test_injection_keeps_the_encoding_of_the_page(self, passed, superuser):
         superuser.username = "Zoë 😀"
         response = HttpResponse(
             PAGE.replace("Hello", "Grüße"),
@@ -128,7 +128,7 @@ class TestInjection:
         assert "Grüße" in text
         assert "Zoë &#128512;" in text
 
-    def test_happens_once(self, passed):
+    def test_injection_happens_once(self, passed):
         once = passed(HttpResponse(PAGE)).content
 
         assert passed(HttpResponse(once)).content == once
@@ -142,7 +142,7 @@ class TestLeftAlone:
     @pytest.mark.parametrize(
         "page", ["", "<p>A fragment</p>", "<html><head></head></html>", "<bodyguard>"]
     )
-    def test_without_a_body(self, passed, page):
+    def test_left_alone_without_a_body(self, passed, page):
         assert self.unchanged(passed, HttpResponse(page))
 
     @pytest.mark.parametrize("kind", ["application/json", "text/plain", "text/xml", ""])
@@ -216,7 +216,7 @@ class TestLeftAlone:
 
 
 class TestAsync:
-    def test_awaits_the_page(self, superuser):
+    def test_async_awaits_the_page(self, superuser):
         async def page(_request):
             return HttpResponse(PAGE)
 
@@ -228,7 +228,7 @@ class TestAsync:
         assert response.content.count(MARK) == 1
 
     @pytest.mark.django_db(transaction=True)
-    async def test_is_on_the_pages_of_an_async_server(self, superuser):
+    async def test_async_is_on_the_pages_of_an_async_server(self, superuser):
         client = AsyncClient()
         await client.aforce_login(superuser)
 
@@ -337,7 +337,9 @@ class TestLauncher:
         html = client.get("/admin/").content.decode()
         return html[html.index('<aside id="aia"') :].partition(">")[0]
 
-    def test_of_a_closed_panel_shows_that_a_run_is_active(self, client, superuser):
+    def test_launcher_of_a_closed_panel_shows_that_a_run_is_active(
+        self, client, superuser
+    ):
         client.force_login(superuser)
         run = ask(superuser)
 
@@ -345,13 +347,13 @@ class TestLauncher:
         Run.objects.update(state=RunState.SUCCEEDED)
         assert "data-busy" not in self.root(client, run)
 
-    def test_shows_nothing_of_another_users_run(self, client, superuser):
+    def test_launcher_shows_nothing_of_another_users_run(self, client, superuser):
         client.force_login(superuser)
         run = ask(get_user_model().objects.create_user("other"))
 
         assert "data-busy" not in self.root(client, run)
 
-    def test_opens_the_full_page_where_no_script_runs(self, client, superuser):
+    def test_launcher_opens_the_full_page_where_no_script_runs(self, client, superuser):
         client.force_login(superuser)
 
         html = client.get("/admin/").content.decode()

@@ -84,7 +84,7 @@ def part(body: bytes = b"", *, more: bool = False) -> dict:
 @pytest.mark.usefixtures("quiet")
 class TestDisconnect:
     @pytest.mark.parametrize("name", ["send", "stop", "retry", "answer", "new"])
-    async def test_after_the_whole_request_is_hidden(self, name):
+    async def test_disconnect_after_the_whole_request_is_hidden(self, name):
         assert await told(f"/assistant/{name}/", part(), LEFT) == ["http.request"]
 
     async def test_within_the_request_is_not(self):
@@ -92,7 +92,7 @@ class TestDisconnect:
 
         assert seen == ["http.request", "http.disconnect"]
 
-    async def test_after_the_last_part_is_hidden(self):
+    async def test_disconnect_after_the_last_part_is_hidden(self):
         parts = (part(b"a", more=True), part(b"b", more=True), part(b"c"))
 
         assert await told("/assistant/send/", *parts, LEFT) == ["http.request"] * 3
@@ -108,15 +108,15 @@ class TestDisconnect:
             "/",
         ],
     )
-    async def test_is_told_to_other_pages(self, path):
+    async def test_disconnect_is_told_to_other_pages(self, path):
         assert LEFT["type"] in await told(path, part(), LEFT)
 
-    async def test_is_told_for_looks(self):
+    async def test_disconnect_is_told_for_looks(self):
         assert LEFT["type"] in await told(
             "/assistant/send/", part(), LEFT, method="GET"
         )
 
-    async def test_is_told_while_the_assistant_is_off(self, settings):
+    async def test_disconnect_is_told_while_the_assistant_is_off(self, settings):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "ENABLED": False}
 
         assert LEFT["type"] in await told("/assistant/send/", part(), LEFT)
@@ -128,12 +128,12 @@ class TestDisconnect:
             {"root_path": "/site"},
         ],
     )
-    async def test_is_hidden_below_a_prefix(self, more):
+    async def test_disconnect_is_hidden_below_a_prefix(self, more):
         path = more.pop("path", "/assistant/send/")
 
         assert await told(path, part(), LEFT, **more) == ["http.request"]
 
-    async def test_leaves_the_message_and_its_run(self, people):
+    async def test_disconnect_leaves_the_message_and_its_run(self, people):
         key, conversation = uuid4().hex, uuid4()
         body = f"text=Hello&key={key}&conversation={conversation}".encode()
         cookies = await in_db(cookies_of, people["ada"])
@@ -154,7 +154,7 @@ class TestDisconnect:
         assert await in_db(Message.objects.filter(key=key).count) == 1
         assert await in_db(Run.objects.filter(conversation_id=conversation).count) == 1
 
-    async def test_of_half_a_message_stores_nothing(self, people):
+    async def test_disconnect_of_half_a_message_stores_nothing(self, people):
         body = f"text=Hello&key=k&conversation={uuid4()}".encode()
         cookies = await in_db(cookies_of, people["ada"])
         browser = ApplicationCommunicator(
@@ -169,7 +169,7 @@ class TestDisconnect:
 
 
 class TestApplication:
-    async def test_boots_on_the_first_scope_of_any_type(self, monkeypatch):
+    async def test_application_boots_on_the_first_scope_of_any_type(self, monkeypatch):
         booted = []
         monkeypatch.setattr(routing, "_boot", lambda: booted.append(True))
 
@@ -177,7 +177,7 @@ class TestApplication:
 
         assert booted
 
-    async def test_does_not_boot_while_the_assistant_is_off(
+    async def test_application_does_not_boot_while_the_assistant_is_off(
         self, monkeypatch, settings
     ):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "ENABLED": False}
@@ -188,7 +188,7 @@ class TestApplication:
 
         assert not booted
 
-    async def test_leaves_other_sockets_to_the_site(self):
+    async def test_application_leaves_other_sockets_to_the_site(self):
         seen = []
 
         async def other(scope, _receive, send):
@@ -207,7 +207,7 @@ class TestApplication:
 
 
 class TestAddresses:
-    def test_do_not_depend_on_the_prefix_of_the_first_request(self):
+    def test_addresses_do_not_depend_on_the_prefix_of_the_first_request(self):
         from django.urls import get_script_prefix, set_script_prefix
 
         routing._address.cache_clear()

@@ -77,7 +77,7 @@ class TestScripts:
         assert not named & AT_ONCE
 
     @pytest.mark.parametrize("file", SCRIPTS, ids=lambda file: file.name)
-    def test_never_import_in_a_circle(self, file):
+    def test_scripts_never_import_in_a_circle(self, file):
         """A storage that hashes names and rewrites imports would never end."""
         below = set().union(
             *(reached(one, every=True) for one in imported(file, every=True))
@@ -120,7 +120,7 @@ def selectors(sheet: str) -> list[str]:
 
 
 class TestStyles:
-    def test_are_small(self):
+    def test_styles_are_small(self):
         sheets = (FOLDER / "panel.css", FOLDER / "code.css")
 
         assert sum(map(packed_bytes, sheets)) <= 8_192
@@ -150,13 +150,13 @@ class TestStyles:
 
 
 class TestHtmx:
-    def test_is_the_version_of_the_decision(self):
+    def test_htmx_is_the_version_of_the_decision(self):
         assert 'version="4.0.1"' in HTMX.read_text()
 
-    def test_waits_for_an_open_panel(self):
+    def test_htmx_waits_for_an_open_panel(self):
         assert HTMX not in AT_ONCE
 
-    def test_has_its_licence_beside_it(self):
+    def test_htmx_has_its_licence_beside_it(self):
         licence = (FOLDER / "vendor" / "htmx.LICENSE.txt").read_text()
 
         assert "Zero-Clause BSD" in licence

@@ -126,7 +126,7 @@ class TestScripts:
 
 class TestPython:
     @pytest.mark.parametrize("file", CODE, ids=name_of)
-    def test_says_nothing_untranslated(self, file):
+    def test_python_says_nothing_untranslated(self, file):
         source = file.read_text()
         if "web/rest" in file.as_posix():  # of serializers: the API's document
             source = source.replace("help_text", "documented")

@@ -61,11 +61,11 @@ def draw_panel(**changes) -> str:
 
 class TestEveryTemplate:
     @pytest.mark.parametrize("name", NAMES)
-    def test_draws_something(self, name):
+    def test_every_template_draws_something(self, name):
         assert draw(name, **samples.context(state="tool")).strip()
 
     @pytest.mark.parametrize("name", FRAGMENTS)
-    def test_has_no_inline_code_or_style(self, name):
+    def test_every_template_has_no_inline_code_or_style(self, name):
         html = draw(name, **samples.context())
 
         for tag, attrs in elements(html):
@@ -75,7 +75,7 @@ class TestEveryTemplate:
             assert not [key for key in attrs if key.startswith(("on", "hx-on"))]
 
     @pytest.mark.parametrize("name", FRAGMENTS)
-    def test_has_attributes_of_its_own_htmx_that_are_no_code(self, name):
+    def test_every_template_has_attributes_of_its_own_htmx_that_are_no_code(self, name):
         """Those of the page's htmx may only keep it out: it knows another prefix."""
         html = draw(name, **samples.context())
 
@@ -88,7 +88,7 @@ class TestEveryTemplate:
                     assert "[" not in (value or "") or not key.endswith("trigger")
 
     @pytest.mark.parametrize("name", FRAGMENTS)
-    def test_escapes_every_field(self, name):
+    def test_every_template_escapes_every_field(self, name):
         html = draw(name, **samples.context(HOSTILE))
 
         assert "<img" not in html
@@ -117,7 +117,7 @@ class TestEveryTemplate:
                 assert attrs[f"{HX}swap"] in ("innerHTML", "outerHTML")
 
     @pytest.mark.parametrize("name", sorted({*FRAGMENTS} - FIELDS))
-    def test_carries_the_token_in_each_form(self, name):
+    def test_every_template_carries_the_token_in_each_form(self, name):
         html = draw(name, **samples.context())
 
         forms: list[tuple[str | None, int]] = []
@@ -130,13 +130,13 @@ class TestEveryTemplate:
         # What only asks changes nothing, and a token in an address would be told on.
         assert {*forms} <= {("post", 1), ("get", 0)}
 
-    def test_leaves_the_token_out_where_no_page_is_known(self):
+    def test_every_template_leaves_the_token_out_where_no_page_is_known(self):
         html = draw("approval", item=samples.approval(), panel=samples.panel())
 
         assert not all_with(html, name="csrfmiddlewaretoken")
 
     @pytest.mark.parametrize("folder", ["ai_assistant", "project", "templates"])
-    def test_has_no_line_that_is_too_long_to_read(self, folder):
+    def test_every_template_has_no_line_that_is_too_long_to_read(self, folder):
         files = list((ROOT / folder).rglob("*.html"))
         long = [
             f"{file.relative_to(ROOT)}:{number}"
@@ -149,14 +149,14 @@ class TestEveryTemplate:
         assert long == []
 
     @pytest.mark.parametrize("name", PARTS_OF_A_PAGE)
-    def test_draws_no_line_break_of_its_own(self, name):
+    def test_every_template_draws_no_line_break_of_its_own(self, name):
         html = draw(name, **samples.context()).strip()
 
         # Those of values, and of the browser's own: the first of a <textarea>.
         shown = r"(?s)<(pre|textarea)\b.*?</\1>"
         assert "\n" not in re.sub(shown, "", html)
 
-    def test_never_uses_safe_or_autoescape_off(self):
+    def test_every_template_never_uses_safe_or_autoescape_off(self):
         for name in NAMES:
             source = (FOLDER / f"{name}.html").read_text()
             assert not re.search(r"\|\s*safe|autoescape off", source), name
@@ -199,7 +199,7 @@ class TestIcons:
 
 
 class TestClosedPanel:
-    def test_says_so_and_holds_no_conversation(self):
+    def test_closed_panel_says_so_and_holds_no_conversation(self):
         html = draw_panel(is_open=False, state="error")
 
         root = one_with(html, id="aia")
@@ -207,13 +207,13 @@ class TestClosedPanel:
         assert "data-open" not in root
         assert not all_with(html, id="aia-inner")
 
-    def test_has_a_launcher_that_works_without_script(self):
+    def test_closed_panel_has_a_launcher_that_works_without_script(self):
         html = draw_panel(is_open=False)
 
         launcher = one_with(html, id="aia-launcher", data_aia_open=None)
         assert launcher["href"] == "/assistant/full/"
 
-    def test_is_small(self):
+    def test_closed_panel_is_small(self):
         assert len(draw_panel(is_open=False)) < 3000
 
 
@@ -243,7 +243,7 @@ class TestOpenPanel:
             *("aia-title", "aia-conn", "aia-scroll", "aia-latest", "aia-history"),
         ],
     )
-    def test_has_the_hook(self, name):
+    def test_open_panel_has_the_hook(self, name):
         one_with(draw_panel(), id=name)
 
     def test_ids_are_unique(self):
@@ -273,7 +273,7 @@ class TestOpenPanel:
 
         assert root.get("data-busy") == busy
 
-    def test_without_permission_there_is_no_composer(self):
+    def test_open_panel_without_permission_there_is_no_composer(self):
         html = draw_panel(can_use=False)
 
         assert not all_with(html, id="aia-form")
@@ -292,7 +292,7 @@ class TestOpenPanel:
 
 
 class TestFullPage:
-    def test_holds_the_panel_and_no_launcher(self):
+    def test_full_page_holds_the_panel_and_no_launcher(self):
         html = draw("fullpage", **samples.context(mode="page"))
 
         assert one_with(html, id="aia")["data-mode"] == "page"
@@ -301,7 +301,7 @@ class TestFullPage:
 
 
 class TestThread:
-    def test_has_one_article_for_each_message_and_run(self):
+    def test_thread_has_one_article_for_each_message_and_run(self):
         html = draw("thread", panel=samples.panel())
 
         mine = all_with(html, class_="aia-msg", data_role="user")
@@ -310,7 +310,7 @@ class TestThread:
         assert run["data-run-id"] == "r1"
         assert run["aria-busy"] == "true"
 
-    def test_keeps_the_order_of_the_parts(self):
+    def test_thread_keeps_the_order_of_the_parts(self):
         html = draw("message_assistant", entry=samples.run(), panel=samples.panel())
 
         parts = ["t-m1", "c-c1", "m-m1", "u-2"]
@@ -329,7 +329,7 @@ class TestThread:
 
         assert "aria-busy" not in one_with(html, id="r-r1")
 
-    def test_shows_the_key_of_a_message(self):
+    def test_thread_shows_the_key_of_a_message(self):
         html = draw("message_user", entry=samples.user(key="k7"))
 
         assert one_with(html, id="u-1")["data-key"] == "k7"
@@ -362,7 +362,7 @@ class TestText:
         drawn = Page(f'<div id="parts">{self.drawn()}</div>')
         assert page.shown() == drawn.shown()
 
-    def test_has_its_hooks(self):
+    def test_text_has_its_hooks(self):
         html = self.drawn()
 
         assert one_with(html, class_="aia-body")["data-message-id"] == "m9"
@@ -371,7 +371,7 @@ class TestText:
 
 class TestToolCard:
     @pytest.mark.parametrize("status", STATUSES)
-    def test_has_name_and_status(self, status):
+    def test_tool_card_has_name_and_status(self, status):
         html = draw("tool_card", call=samples.call("count", status=status))
 
         card = one_with(html, class_="aia-tool")
@@ -388,12 +388,12 @@ class TestToolCard:
         ("status", "reason", "word"),
         [("denied", "expired", "Expired"), ("cancelled", "skipped", "Skipped")],
     )
-    def test_says_the_reason(self, status, reason, word):
+    def test_tool_card_says_the_reason(self, status, reason, word):
         html = draw("status", call=samples.call(status=status, reason=reason))
 
         assert html.strip() == word
 
-    def test_shows_progress_only_while_it_runs(self):
+    def test_tool_card_shows_progress_only_while_it_runs(self):
         running = draw(
             "tool_card", call=samples.call(status="executing", progress=0.62)
         )
@@ -418,12 +418,12 @@ class TestToolCard:
 
 
 class TestReasoning:
-    def test_is_open_while_it_grows(self):
+    def test_reasoning_is_open_while_it_grows(self):
         html = draw("reasoning", part=samples.reasoning(done=False))
 
         assert "open" in one_with(html, class_="aia-reasoning")
 
-    def test_is_folded_when_done(self):
+    def test_reasoning_is_folded_when_done(self):
         html = draw("reasoning", part=samples.reasoning(seconds=6.2))
 
         assert "open" not in one_with(html, class_="aia-reasoning")
@@ -527,7 +527,7 @@ class TestHistory:
     @pytest.mark.parametrize(
         ("busy", "words"), [("wait", "Waiting for you"), ("run", "Working")]
     )
-    def test_says_in_words_what_goes_on(self, busy, words):
+    def test_history_says_in_words_what_goes_on(self, busy, words):
         listed = samples.listed(busy=busy)
 
         html = draw("history", listed=listed, panel=samples.panel())
@@ -535,5 +535,5 @@ class TestHistory:
         assert f'<small data-busy="{busy}">{words}</small>' in html
         assert "data-busy" not in draw("history", **samples.context())
 
-    def test_says_when_there_is_none(self):
+    def test_history_says_when_there_is_none(self):
         assert "No conversations yet." in draw("history", listed={"items": []})

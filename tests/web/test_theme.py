@@ -65,7 +65,7 @@ class TestBridge:
 
 
 class TestVariables:
-    def test_are_twelve(self):
+    def test_variables_are_twelve(self):
         assert len(public((FOLDER / "panel.css").read_text())) == 12
 
     @pytest.mark.parametrize("file", BRIDGES, ids=lambda file: file.stem)

@@ -48,7 +48,7 @@ def door(request, site):
 
 
 class TestShortAnswer:
-    async def test_costs(self, site, door):
+    async def test_short_answer_costs(self, site, door):
         await site.sign_in()
         await door()  # what is done once
         await site.ended()

@@ -74,7 +74,7 @@ class TestCalls:
         assert written.details["arguments"] == {"key": "a"}
         assert len(written.details["result_sha256"]) == 64
 
-    def test_names_the_changed_objects(self, play, script):
+    def test_calls_names_the_changed_objects(self, play, script):
         script.add(reply("", call("write_effect", {"key": "a"})), "Done.")
 
         play()
@@ -84,7 +84,7 @@ class TestCalls:
         assert details["objects"] == [f"create testapp.effect:{key}"]
         assert details["objects_total"] == 1
 
-    def test_reads_only_where_wanted(self, play, script, options):
+    def test_calls_reads_only_where_wanted(self, play, script, options):
         script.add(reply("", call("echo", {"text": "a"})), "Yes.")
         script.add(reply("", call("echo", {"text": "a"})), "Yes.")
 
@@ -170,7 +170,7 @@ class TestNested:
         assert Effect.objects.count() == 0
         assert actions() == ["run.started", "call.failed"]
 
-    def test_in_a_piece_of_a_background_tool(self, play, script, offer):
+    def test_nested_in_a_piece_of_a_background_tool(self, play, script, offer):
         def parent(context: RunContext) -> dict:
             with context.transaction():
                 return self.parent(context)
@@ -259,7 +259,7 @@ class TestRuns:
         run = str(Run.objects.get().pk)
         assert entry("session.signed_out").details["runs"] == [run]
 
-    def test_address_only_where_wanted(self, submission, options, rf, user):
+    def test_runs_address_only_where_wanted(self, submission, options, rf, user):
         request = rf.get("/", REMOTE_ADDR="192.0.2.1")
         request.user, request.session = user, SessionStore()
         accept(submission(stamp=session_stamp(request)))
@@ -269,7 +269,7 @@ class TestRuns:
         ips = AuditEntry.objects.order_by("id").values_list("ip", flat=True)
         assert list(ips) == ["", "192.0.2.1"]
 
-    def test_of_staff_without_other_permissions(self, play, script, staff):
+    def test_runs_of_staff_without_other_permissions(self, play, script, staff):
         script.add("Hello.")
 
         play(user_id=staff.pk)
@@ -290,7 +290,7 @@ class TestStarts:
 class TestSecretNames:
     """Where an argument is JSON, what stands under such a key is not kept."""
 
-    def test_are_masked_in_arguments(self):
+    def test_secret_names_are_masked_in_arguments(self):
         values = {"data": {"password": "canary", "host": "a"}}
         made = ToolCall(name="change_object", arguments={"values": values})
 

@@ -40,14 +40,14 @@ def title(run):
 
 
 class TestTitle:
-    def test_is_what_the_model_says(self, play, script):
+    def test_title_is_what_the_model_says(self, play, script):
         script.add("Twelve are.", "Open orders of March")
 
         run = play(QUESTION)
 
         assert title(run) == "Open orders of March"
 
-    def test_by_a_profile_of_its_own(self, play, script, options):
+    def test_title_by_a_profile_of_its_own(self, play, script, options):
         smaller = ScriptedProvider()
         smaller.add("Open orders")
         path = "ai_assistant.testing.ScriptedProvider"
@@ -62,7 +62,7 @@ class TestTitle:
         assert [row.profile for row in called] == ["default", "small"]
         assert [row.model for row in called] == ["scripted", "small"]
 
-    def test_asks_with_a_prompt_of_its_own(self, play, script):
+    def test_title_asks_with_a_prompt_of_its_own(self, play, script):
         script.add("Twelve are.", "Orders")
         run = play(QUESTION)
 
@@ -74,7 +74,7 @@ class TestTitle:
         assert QUESTION in asked["content"]
         assert "Twelve are." in asked["content"]
 
-    def test_is_asked_once_of_a_conversation(self, play, script):
+    def test_title_is_asked_once_of_a_conversation(self, play, script):
         script.add("Twelve are.", "Orders", "And three of May.")
         run = play(QUESTION)
         title(run)
@@ -84,7 +84,7 @@ class TestTitle:
         assert title(again) == "Orders"
         assert len(script.requests) == 3
 
-    def test_never_replaces_a_name(self, play, script):
+    def test_title_never_replaces_a_name(self, play, script):
         script.add("Twelve are.")
         run = play(QUESTION)
         Conversation.objects.update(title="Mine", is_renamed=True)
@@ -92,7 +92,7 @@ class TestTitle:
         assert title(run) == "Mine"
         assert len(script.requests) == 1
 
-    def test_never_replaces_a_name_given_meanwhile(self, play, function_model):
+    def test_title_never_replaces_a_name_given_meanwhile(self, play, function_model):
         async def renaming(request):
             if request.messages[0]["content"] == TITLE_PROMPT:
                 await asyncio.to_thread(named)
@@ -106,13 +106,13 @@ class TestTitle:
 
         assert title(play(QUESTION)) == "Mine"
 
-    def test_is_not_asked_after_a_failure(self, play, script):
+    def test_title_is_not_asked_after_a_failure(self, play, script):
         script.add(ModelError("bad_key"))
 
         assert title(play(QUESTION)) == QUESTION
         assert len(script.requests) == 1
 
-    def test_is_not_asked_of_a_deleted_one(self, play, script):
+    def test_title_is_not_asked_of_a_deleted_one(self, play, script):
         script.add("Twelve are.")
         run = play(QUESTION)
         Conversation.objects.update(deleted_at=run.finished_at)
@@ -142,7 +142,7 @@ class TestTitle:
 
         assert f"no title after run {run.pk}" in caplog.text
 
-    def test_has_a_time_limit(self, play, function_model, monkeypatch):
+    def test_title_has_a_time_limit(self, play, function_model, monkeypatch):
         async def hanging(request):
             if request.messages[0]["content"] == TITLE_PROMPT:
                 await asyncio.Event().wait()
@@ -171,7 +171,7 @@ class TestTitle:
 
 
 class TestCost:
-    def test_stands_in_the_ledger(self, play, script):
+    def test_cost_stands_in_the_ledger(self, play, script):
         script.add("Twelve are.", "Orders of March")
         run = play(QUESTION)
 
@@ -191,7 +191,7 @@ class TestCost:
         assert len(script.requests) == 1
         assert UsageLedger.objects.filter(run=run).count() == 1
 
-    def test_is_given_back_where_nothing_was_used(self, play, script, options):
+    def test_cost_is_given_back_where_nothing_was_used(self, play, script, options):
         budget = {"scope": "user", "window": "day", "tokens": 1_000_000}
         options(BUDGETS=[budget])
         script.add("Twelve are.", ModelError("bad_key"))
@@ -220,7 +220,7 @@ class TestClean:
             ("", ""),
         ],
     )
-    def test_is_one_plain_line(self, said, title):
+    def test_clean_is_one_plain_line(self, said, title):
         assert clean_title(said) == title
 
     def test_long_title_is_cut_with_an_ellipsis(self):
@@ -231,7 +231,7 @@ class TestClean:
 
 
 class TestDemoModel:
-    def test_gives_the_first_words_of_the_question(self, play, options):
+    def test_demo_model_gives_the_first_words_of_the_question(self, play, options):
         profile = {"PROVIDER": "project.demo_model.DemoProvider", "MODEL": "demo"}
         options(PROFILES={"default": {**profile, "DELAY_S": 0}})
         asked = (
@@ -245,6 +245,6 @@ class TestDemoModel:
         assert 0 < len(given) <= TITLE_CHARS
         assert given.endswith((" are", "replacement"))
 
-    def test_gives_none_that_nobody_asked_for(self):
+    def test_demo_model_gives_none_that_nobody_asked_for(self):
         assert title_of([{"role": "user", "content": QUESTION}]) == ""
         assert DemoProvider({"DELAY_S": 0}) is not None

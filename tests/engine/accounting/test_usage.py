@@ -46,7 +46,7 @@ def ledger():
 
 @pytest.mark.row("U07")
 class TestLedger:
-    def test_has_a_row_for_each_model_call(self, play, script, user):
+    def test_ledger_has_a_row_for_each_model_call(self, play, script, user):
         script.add(took(100, 10, Decimal("0.5"), "", call("echo", {"text": "a"})))
         script.add(took(120, 5, Decimal("0.25")))
 
@@ -63,7 +63,7 @@ class TestLedger:
             (125, Decimal("0.25")),
         ]
 
-    def test_outlives_its_run_and_its_user(self, play, script, staff):
+    def test_ledger_outlives_its_run_and_its_user(self, play, script, staff):
         script.add(took())
         run = play(user_id=staff.pk)
 
@@ -93,7 +93,7 @@ class TestLedger:
 
 
 class TestReservation:
-    def test_is_there_while_the_model_is_asked(
+    def test_reservation_is_there_while_the_model_is_asked(
         self, play, function_model, options, reserve
     ):
         seen = []
@@ -130,7 +130,7 @@ class TestReservation:
 
         assert seen == [[]]
 
-    def test_is_given_back_if_nothing_was_used(self, play, script, options):
+    def test_reservation_is_given_back_if_nothing_was_used(self, play, script, options):
         options(BUDGETS=[{**DAY, "tokens": 1_000_000}])
         script.add(ModelError("rate_limited"))
 
@@ -139,7 +139,7 @@ class TestReservation:
         assert ledger() == [("released", 0, 0)]
 
     @pytest.mark.parametrize("code", ["first_byte_timeout", "cut"])
-    def test_counts_the_request_if_it_may_have_been_used(
+    def test_reservation_counts_the_request_if_it_may_have_been_used(
         self, play, script, options, code
     ):
         options(BUDGETS=[{**DAY, "tokens": 1_000_000}])
@@ -151,7 +151,7 @@ class TestReservation:
         assert (row.state, row.output_tokens) == ("settled", 0)
         assert row.tokens == row.input_tokens > 100
 
-    def test_counts_what_was_said_before_a_cut(self, play, script, options):
+    def test_reservation_counts_what_was_said_before_a_cut(self, play, script, options):
         options(BUDGETS=[{**DAY, "tokens": 1_000_000}])
         script.add([TextDelta(text="x" * 30), ModelError("cut")])
 
@@ -161,7 +161,7 @@ class TestReservation:
         assert (row.state, row.output_tokens) == ("settled", 10)
         assert row.tokens == row.input_tokens + 10
 
-    def test_of_a_provider_that_does_not_count(self, play, script, options):
+    def test_reservation_of_a_provider_that_does_not_count(self, play, script, options):
         options(BUDGETS=[{**DAY, "tokens": 1_000_000}])
         script.add([TextDelta(text="x" * 30), ReplyEnd(finish_reason="stop")])
 
@@ -171,7 +171,9 @@ class TestReservation:
         assert (row.state, row.output_tokens) == ("settled", 10)
         assert row.input_tokens > 100
 
-    def test_of_a_call_that_a_crash_cut_off(self, submission, script, options):
+    def test_reservation_of_a_call_that_a_crash_cut_off(
+        self, submission, script, options
+    ):
         options(BUDGETS=[{**DAY, "tokens": 1_000_000}])
         run = _crashed(submission)
         script.add(took())
@@ -191,7 +193,7 @@ class TestReservation:
         assert ledger() == [("settled", 1300, 0)]
         Run.objects.all().delete()
 
-    def test_of_a_conversation_deleted_meanwhile(self, submission):
+    def test_reservation_of_a_conversation_deleted_meanwhile(self, submission):
         run = _crashed(submission)
 
         run.conversation.delete()
@@ -219,7 +221,7 @@ def _crashed(submission):
 
 @pytest.mark.row("U02")
 class TestBudget:
-    def test_ends_the_run_before_the_call(self, play, script, options):
+    def test_budget_ends_the_run_before_the_call(self, play, script, options):
         options(BUDGETS=[{"scope": "run", "window": "run", "tokens": 10_000}])
         script.add(took(9_000, 900, None, "", call("echo", {"text": "a"})))
 
@@ -243,7 +245,7 @@ class TestBudget:
         assert (again.text, again.lineage.continues) == ("Go on.", run.pk)
         assert play("Go on.", conversation_id=run.conversation_id).state == "succeeded"
 
-    def test_says_when_it_opens(self, play, script, options):
+    def test_budget_says_when_it_opens(self, play, script, options):
         options(BUDGETS=[{**DAY, "tokens": 10_000}])
         script.add(took(9_000, 900, None, "", call("echo", {"text": "a"})))
 
@@ -254,7 +256,7 @@ class TestBudget:
         assert (local.hour, local.minute, local.second) == (0, 0, 0)
         assert timedelta(0) < run.opens_at - timezone.now() <= timedelta(days=1)
 
-    def test_opens(self, play, script, options, submission):
+    def test_budget_opens(self, play, script, options, submission):
         options(BUDGETS=[{**DAY, "tokens": 10_000}])
         script.add(took(9_500, 500), took())
         play()
@@ -302,7 +304,7 @@ class TestBudget:
 
         assert "Somebody who may change “Budgets”" in run.error_text
 
-    def test_of_money(self, play, script, options):
+    def test_budget_of_money(self, play, script, options):
         from ai_assistant import conf
 
         prices = {"INPUT_USD_PER_MTOK": 1, "OUTPUT_USD_PER_MTOK": 1}
@@ -318,7 +320,7 @@ class TestBudget:
 
 @pytest.mark.row("U02")
 class TestScopes:
-    def test_of_one_user(self, play, script, options, staff, submission):
+    def test_scopes_of_one_user(self, play, script, options, staff, submission):
         options(BUDGETS=[{**DAY, "tokens": 10_000}])
         script.add(took(9_900, 100), took())
         play()
@@ -327,7 +329,7 @@ class TestScopes:
             accept(submission())
         assert play(user_id=staff.pk).state == "succeeded"
 
-    def test_of_all_users(self, play, script, options, staff, submission):
+    def test_scopes_of_all_users(self, play, script, options, staff, submission):
         options(BUDGETS=[{"scope": "site", "window": "month", "tokens": 10_000}])
         script.add(took(9_900, 100))
         play()
@@ -335,7 +337,9 @@ class TestScopes:
         with pytest.raises(Limited, match="this site, 10,000 tokens a month"):
             accept(submission(user_id=staff.pk))
 
-    def test_of_a_group_together(self, play, script, options, user, staff, submission):
+    def test_scopes_of_a_group_together(
+        self, play, script, options, user, staff, submission
+    ):
         group = Group.objects.create(name="Editors")
         user.groups.add(group)
         staff.groups.add(group)
@@ -349,7 +353,7 @@ class TestScopes:
         staff.groups.clear()
         assert play(user_id=staff.pk).state == "succeeded"
 
-    def test_of_a_row(self, play, script, submission):
+    def test_scopes_of_a_row(self, play, script, submission):
         Budget.objects.create(scope="user", window="day", tokens=10_000)
         script.add(took(9_900, 100))
         play()
@@ -382,7 +386,7 @@ class TestScopes:
 
 @pytest.mark.row("U02")
 class TestRate:
-    def test_of_a_user(self, submission, options, staff):
+    def test_rate_of_a_user(self, submission, options, staff):
         options(RATES={"USER": "2/m"}, LIMITS={"RUNS_PER_USER": 100})
         for _ in range(2):
             accept(submission())
@@ -393,14 +397,14 @@ class TestRate:
         assert timedelta(0) < wait <= timedelta(minutes=1)
         accept(submission(user_id=staff.pk))
 
-    def test_of_the_site(self, submission, options, staff):
+    def test_rate_of_the_site(self, submission, options, staff):
         options(RATES={"SITE": "1/m"})
         accept(submission(user_id=staff.pk))
 
         with pytest.raises(Limited, match="Many people"):
             accept(submission())
 
-    def test_opens(self, submission, options):
+    def test_rate_opens(self, submission, options):
         options(RATES={"USER": "1/m"}, LIMITS={"RUNS_PER_USER": 100})
         accept(submission())
         Run.objects.update(created_at=timezone.now() - timedelta(seconds=61))

@@ -25,7 +25,7 @@ class TestIsEnabled:
     def _all_are_told(self, options):
         options(LIMITS={"TOOL_SCHEMA_CHARS": 1_000_000})
 
-    def test_is_asked_before_each_step(self, play, script, offer):
+    def test_is_enabled_is_asked_before_each_step(self, play, script, offer):
         on = []
         offer(lambda: on.append(1), name="switch")
         offer(lambda: 1, name="lamp", is_enabled=lambda context: bool(on))
@@ -55,7 +55,7 @@ class TestIsEnabled:
         assert statuses(run) == ["failed"]
         assert run.calls.get().result["error_type"] == "not_here"
 
-    def test_gets_the_page_and_the_user(self, play, script, offer, user):
+    def test_is_enabled_gets_the_page_and_the_user(self, play, script, offer, user):
         seen = []
 
         def is_enabled(context):
@@ -69,7 +69,7 @@ class TestIsEnabled:
 
         assert seen[0] == (user.pk, "/admin/")
 
-    def test_that_fails_hides_the_tool(self, play, script, offer):
+    def test_is_enabled_that_fails_hides_the_tool(self, play, script, offer):
         offer(lambda: 1, name="lamp", is_enabled=lambda context: 1 / 0)
         script.add("Hello.")
 
@@ -80,7 +80,7 @@ class TestIsEnabled:
 
 
 class TestWithoutSchema:
-    def test_is_left_out(self, play, script, offer):
+    def test_without_schema_is_left_out(self, play, script, offer):
         def strange(amount: memoryview) -> None: ...
 
         offer(strange)
@@ -140,7 +140,7 @@ class TestFindTools:
         assert run.loaded_tools == []
         assert run.calls.get().result["data"]["found"] == []
 
-    def test_finds_nothing_that_the_user_may_not_call(
+    def test_find_tools_finds_nothing_that_the_user_may_not_call(
         self, play, script, many, offer, staff
     ):
         offer(lambda: 1, name="secret_ledger", permission="shop.nobody")
@@ -148,7 +148,9 @@ class TestFindTools:
 
         assert play(user_id=staff.pk).loaded_tools == []
 
-    def test_keeps_what_it_found_for_the_next_message(self, play, script, many):
+    def test_find_tools_keeps_what_it_found_for_the_next_message(
+        self, play, script, many
+    ):
         script.add(reply("", call("find_tools", {"query": "invoice"})), "Found.")
         first = play()
         script.add("Here.")
@@ -168,7 +170,7 @@ class TestFindTools:
         assert "invoice" not in names(script.requests[-1])
         assert run.loaded_tools == []
 
-    def test_keeps_the_latest_only(self, play, script, many, user):
+    def test_find_tools_keeps_the_latest_only(self, play, script, many, user):
         script.add("One.", "Two.")
         first = play()
         found = [f"other_{number}" for number in range(25)]
@@ -178,7 +180,7 @@ class TestFindTools:
 
         assert run.loaded_tools == found[-MOST_LOADED:]
 
-    def test_is_not_told_where_all_are(self, play, script, options):
+    def test_find_tools_is_not_told_where_all_are(self, play, script, options):
         options(LIMITS={"TOOL_SCHEMA_CHARS": 1_000_000})
         script.add("Hello.")
 
@@ -236,7 +238,7 @@ class TestSize:
     @pytest.mark.parametrize(
         "path", ["/admin/", "/admin/auth/user/", "/admin/auth/group/add/"]
     )
-    def test_of_a_plain_page_of_the_demo(self, play, script, user, path):
+    def test_size_of_a_plain_page_of_the_demo(self, play, script, user, path):
         script.add("Hello.")
         run = play(page_path=path)
 

@@ -35,7 +35,7 @@ def errors_of(run):
 
 
 class TestChild:
-    def test_has_a_row_and_a_result_of_its_own(self, play, script, offer):
+    def test_child_has_a_row_and_a_result_of_its_own(self, play, script, offer):
         offer(calling("read_big", chars=3))
         script.add(reply("", call("parent")), "Done.")
 
@@ -56,7 +56,7 @@ class TestChild:
         assert child.version
         assert parent.result["data"] == {"child": {"text": "xxx"}}
 
-    def test_is_no_message_to_the_model(self, play, script, offer):
+    def test_child_is_no_message_to_the_model(self, play, script, offer):
         offer(calling("read_big", chars=3))
         script.add(reply("", call("parent")), reply("", call("parent")), "Done.")
 
@@ -67,7 +67,7 @@ class TestChild:
         assert len(children(run)) == 2
         assert said(run).endswith("Done.")
 
-    def test_fails_without_its_parent(self, play, script, offer):
+    def test_child_fails_without_its_parent(self, play, script, offer):
         def parent(context: RunContext) -> dict:
             result = context.call_tool("boom")
             return {"ok": result.ok, "type": result.error_type}
@@ -92,7 +92,7 @@ class TestChild:
 
         assert play().calls.get(parent=None).result["data"] == "retry"
 
-    def test_of_a_child(self, play, script, offer):
+    def test_child_of_a_child(self, play, script, offer):
         offer(calling("b"), name="a")
         offer(calling("c"), name="b")
         offer(calling("read_big", chars=1), name="c")
@@ -106,7 +106,7 @@ class TestChild:
             ("c", "read_big"),
         ]
 
-    def test_needs_its_own_permission(self, play, script, offer, staff):
+    def test_child_needs_its_own_permission(self, play, script, offer, staff):
         offer(calling("closed"))
         offer(lambda: 1, name="closed", permission="shop.nobody")
         script.add(reply("", call("parent")), "Done.")
@@ -127,7 +127,7 @@ class TestWrites:
             policy="allow",
         )
 
-    def test_in_the_transaction_of_the_parent(self, play, script, write):
+    def test_writes_in_the_transaction_of_the_parent(self, play, script, write):
         script.add(reply("", call("write")), "Done.")
 
         run = play()
@@ -135,7 +135,7 @@ class TestWrites:
         assert statuses(run) == ["complete", "complete"]
         assert Effect.objects.get().key == "a"
 
-    def test_are_undone_with_the_parent(self, play, script, offer):
+    def test_writes_are_undone_with_the_parent(self, play, script, offer):
         def parent(context: RunContext) -> None:
             context.call_tool("write_effect", key="a")
             raise ToolFailed("No.")
@@ -148,7 +148,7 @@ class TestWrites:
         assert statuses(run) == ["failed"]
         assert not Effect.objects.exists()
 
-    def test_of_a_failed_child_alone_are_undone(self, play, script, offer):
+    def test_writes_of_a_failed_child_alone_are_undone(self, play, script, offer):
         def half(context: RunContext) -> None:
             Effect.objects.create(key="half", run=context.run_id)
             raise ToolFailed("No.")
@@ -166,7 +166,9 @@ class TestWrites:
         assert statuses(run) == ["complete", "failed"]
         assert Effect.objects.get().key == "own"
 
-    def test_in_a_piece_of_a_background_tool(self, play, script, offer, given_out):
+    def test_writes_in_a_piece_of_a_background_tool(
+        self, play, script, offer, given_out
+    ):
         offer(
             calling("write_effect", key="a"),
             name="long",
@@ -206,7 +208,7 @@ class TestWrites:
             ("read_big", "complete")
         ]
 
-    def test_not_in_prepare(self, play, script, offer):
+    def test_writes_not_in_prepare(self, play, script, offer):
         offer(
             lambda: None,
             name="write",
@@ -298,7 +300,7 @@ class TestStronger:
 
 
 class TestAsk:
-    def test_of_a_child_asks_for_the_parent(self, play, script, offer):
+    def test_ask_of_a_child_asks_for_the_parent(self, play, script, offer):
         def asking(context: RunContext) -> str:
             if "colour" not in context.answers:
                 raise Ask("Which colour?", key="colour")
@@ -371,7 +373,7 @@ class TestAsk:
             [["answer", "high"]],
         ]
 
-    def test_of_a_child_of_a_child(self, play, script, offer):
+    def test_ask_of_a_child_of_a_child(self, play, script, offer):
         def asking(context: RunContext) -> str:
             if "answer" not in context.answers:
                 raise Ask("Which?")
@@ -462,7 +464,7 @@ async def pausing() -> str:
 
 class TestAsyncChild:
     @pytest.mark.parametrize("child", [waiting, drawing])
-    def test_has_what_is_left_of_the_parents_transaction(
+    def test_async_child_has_what_is_left_of_the_parents_transaction(
         self, play, script, offer, options, child
     ):
         told = []

@@ -37,7 +37,7 @@ def _expired_session():
 
 
 class TestPrepare:
-    def test_comes_before_the_transaction(self, play, script, offer):
+    def test_prepare_comes_before_the_transaction(self, play, script, offer):
         inside = []
 
         def prepare(context: RunContext, key: str) -> str:
@@ -59,7 +59,9 @@ class TestPrepare:
     @pytest.mark.parametrize(
         ("raised", "status"), [(ToolFailed("No."), "failed"), (Ask("Sure?"), "waiting")]
     )
-    def test_that_fails_writes_nothing(self, play, script, offer, raised, status):
+    def test_prepare_that_fails_writes_nothing(
+        self, play, script, offer, raised, status
+    ):
         def prepare(context: RunContext, key: str) -> None:
             raise raised
 
@@ -70,7 +72,7 @@ class TestPrepare:
 
         assert (statuses(run), rows()) == ([status], [])
 
-    def test_that_hangs_is_given_up(self, play, script, offer):
+    def test_prepare_that_hangs_is_given_up(self, play, script, offer):
         done = threading.Event()
 
         def prepare(context: RunContext, key: str) -> None:
@@ -84,7 +86,7 @@ class TestPrepare:
 
         assert (statuses(run), rows()) == (["failed"], [])
 
-    def test_asks_for_permission_first(self, play, script, offer, staff):
+    def test_prepare_asks_for_permission_first(self, play, script, offer, staff):
         def prepare(context: RunContext, key: str) -> None:
             raise AssertionError
 
@@ -99,7 +101,7 @@ class TestPrepare:
 
 
 class TestExternal:
-    def test_is_claimed_before_it_happens(self, play, script, offer):
+    def test_external_is_claimed_before_it_happens(self, play, script, offer):
         seen = []
 
         def mail(context: RunContext) -> str:
@@ -143,7 +145,9 @@ class TestExternal:
 
         assert (run.state, statuses(run)) == ("succeeded", ["failed"])
 
-    def test_without_permission_is_never_begun(self, play, script, offer, user):
+    def test_external_without_permission_is_never_begun(
+        self, play, script, offer, user
+    ):
         begun = []
         offer(
             lambda: begun.append(1),

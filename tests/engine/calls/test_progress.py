@@ -47,20 +47,20 @@ class TestStepsAndProgress:
         assert (one.status, one.steps) == ("complete", ["Reading", "Testing"])
         assert (one.progress, one.progress_text) == (0.5, "half")
 
-    def test_of_a_read(self, told):
+    def test_steps_and_progress_of_a_read(self, told):
         self.assert_told(told(tell_sync))
 
-    def test_of_an_async_read(self, told):
+    def test_steps_and_progress_of_an_async_read(self, told):
         async def teller(context: RunContext) -> int:
             tell(context)
             return 1
 
         self.assert_told(told(teller))
 
-    def test_of_a_write(self, told):
+    def test_steps_and_progress_of_a_write(self, told):
         self.assert_told(told(tell_sync, effect="write", policy="allow"))
 
-    def test_of_prepare_and_the_write_after_it(self, told):
+    def test_steps_and_progress_of_prepare_and_the_write_after_it(self, told):
         def before(context: RunContext) -> None:
             context.step("Reading")
 
@@ -70,17 +70,17 @@ class TestStepsAndProgress:
 
         self.assert_told(told(teller, effect="write", policy="allow", prepare=before))
 
-    def test_of_an_external_one(self, told):
+    def test_steps_and_progress_of_an_external_one(self, told):
         async def teller(context: RunContext) -> int:
             tell(context)
             return 1
 
         self.assert_told(told(teller, effect="write", policy="allow", external=True))
 
-    def test_of_a_background_one(self, told):
+    def test_steps_and_progress_of_a_background_one(self, told):
         self.assert_told(told(tell_sync, background=True))
 
-    def test_of_a_write_that_fails(self, told):
+    def test_steps_and_progress_of_a_write_that_fails(self, told):
         def teller(context: RunContext) -> None:
             Effect.objects.create(key="a", run=context.run_id)
             tell(context)
@@ -92,7 +92,7 @@ class TestStepsAndProgress:
         assert not Effect.objects.exists()
 
     @pytest.mark.parametrize("how", [{}, {"background": True}])
-    def test_are_seen_while_it_works(self, told, how):
+    def test_steps_and_progress_are_seen_while_it_works(self, told, how):
         seen = []
 
         def teller(context: RunContext) -> None:
@@ -107,7 +107,7 @@ class TestStepsAndProgress:
 
         assert (one.status, seen[-1][0]) == ("complete", "executing")
 
-    def test_are_bounded(self, told):
+    def test_steps_and_progress_are_bounded(self, told):
         def teller(context: RunContext) -> None:
             for number in range(200):
                 context.step(f"{number} " + "x" * 500)
@@ -176,7 +176,7 @@ class TestResultsSoFar:
 
         assert told(teller).result["data"] == 2
 
-    def test_in_the_background(self, told):
+    def test_results_so_far_in_the_background(self, told):
         def teller():
             yield 1
             yield 2
@@ -231,7 +231,7 @@ class TestResultsSoFar:
 
         assert (one.status, one.error, one.partial) == ("failed", "Halfway.", 1)
 
-    def test_are_seen_while_it_works(self, told):
+    def test_results_so_far_are_seen_while_it_works(self, told):
         seen = []
 
         async def teller():
@@ -254,7 +254,7 @@ class TestResultsSoFar:
         assert one.result["data"] == 299
         assert facts(one.run).count("aia.progress") < 100
 
-    def test_ends_with_that_of_the_call_above(self):
+    def test_results_so_far_ends_with_that_of_the_call_above(self):
         above = Report()
         below = Report(above=Report(above=above))
         below.step("One.")
@@ -277,7 +277,7 @@ class TestShown:
         "how",
         [{}, {"effect": "write", "policy": "allow"}, {"background": True}],
     )
-    def test_is_a_finished_call_below_its_call(self, told, how):
+    def test_shown_is_a_finished_call_below_its_call(self, told, how):
         def teller(context: RunContext) -> None:
             context.show("map_card", place="Rome")
             context.show("map_card", place="Oslo")
@@ -302,7 +302,7 @@ class TestShown:
 
         assert (one.status, one.children.count()) == ("failed", 0)
 
-    def test_is_not_told_to_the_model(self, told, script):
+    def test_shown_is_not_told_to_the_model(self, told, script):
         def teller(context: RunContext) -> str:
             context.show("map_card", place="Rome")
             return "found"

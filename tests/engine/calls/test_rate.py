@@ -19,7 +19,7 @@ def _limited(offer):
 
 @pytest.mark.row("U03")
 class TestRate:
-    def test_of_one_user(self, play, script):
+    def test_rate_of_one_user(self, play, script):
         script.add(reply("", *[call("letter")] * 3), "I see.")
 
         run = play()
@@ -30,14 +30,14 @@ class TestRate:
         assert last.result["data"]["opens_at"] in last.result_text
         assert "called too often" in last.error
 
-    def test_not_of_another(self, play, script, staff):
+    def test_rate_not_of_another(self, play, script, staff):
         script.add(reply("", *[call("letter")] * 2), "Done.")
         script.add(reply("", call("letter")), "Done.")
         play()
 
         assert statuses(play(user_id=staff.pk)) == ["complete"]
 
-    def test_opens_again(self, play, script):
+    def test_rate_opens_again(self, play, script):
         script.add(reply("", *[call("letter")] * 2), "Done.")
         script.add(reply("", call("letter")), "Done.")
         play()
@@ -46,7 +46,7 @@ class TestRate:
 
         assert statuses(play()) == ["complete"]
 
-    def test_counts_children_too(self, play, script, offer):
+    def test_rate_counts_children_too(self, play, script, offer):
         def parent(context: "RunContext") -> list:
             return [context.call_tool("letter").error_type for _ in range(3)]
 

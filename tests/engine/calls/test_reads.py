@@ -77,7 +77,7 @@ class TestReads:
 
     @pytest.mark.row("U06")
     @pytest.mark.parametrize("kind", ["sync", "async"])
-    def test_are_given_up(self, play, script, offer, kind):
+    def test_reads_are_given_up(self, play, script, offer, kind):
         done = threading.Event()
 
         def hang() -> None:
@@ -98,7 +98,7 @@ class TestReads:
         assert "timed out after 0.05 s" in one.result["error"]
 
     @pytest.mark.row("U06")
-    def test_have_thirty_seconds(self):
+    def test_reads_have_thirty_seconds(self):
         from ai_assistant.conf import DEFAULTS
 
         assert DEFAULTS["TIMEOUTS"]["TOOL_S"] == 30
@@ -169,7 +169,7 @@ class TestErrors:
 
 
 class TestGoneTool:
-    def test_has_a_result(self, play, script, offer):
+    def test_gone_tool_has_a_result(self, play, script, offer):
         from ai_assistant.registry import registry
 
         offer(lambda: registry.remove_tool("write_effect"), name="leave")
@@ -184,7 +184,7 @@ class TestGoneTool:
 
 
 class TestBigResult:
-    def test_is_cut_for_the_model(self, play, script):
+    def test_big_result_is_cut_for_the_model(self, play, script):
         script.add(reply("", call("read_big", {"chars": 40_000})), "Long.")
 
         run = play()

@@ -41,14 +41,14 @@ def renamed(rename, play, script):
 
 @pytest.mark.row("R01", "R02")
 class TestTransaction:
-    def test_has_the_row_before_and_after(self, renamed):
+    def test_transaction_has_the_row_before_and_after(self, renamed):
         run = renamed(("old", "new"))
 
         row = RowChange.objects.get(change_set__run=run)
         assert (row.kind, row.fields) == ("update", ["key"])
         assert (row.before["key"], row.after["key"]) == ("old", "new")
 
-    def test_that_fails_keeps_neither(self, rename, play, script):
+    def test_transaction_that_fails_keeps_neither(self, rename, play, script):
         arguments = {"key": "old", "to": "new", "fail": True}
         script.add(reply("", call("rename", arguments)), "Sorry.")
 
@@ -58,7 +58,9 @@ class TestTransaction:
         assert Effect.objects.get().key == "old"
         assert not ChangeSet.objects.exists()
 
-    def test_takes_the_write_back_if_the_images_cannot_be_kept(self, renamed):
+    def test_transaction_takes_the_write_back_if_the_images_cannot_be_kept(
+        self, renamed
+    ):
         def full(**_):
             raise RuntimeError("no room for images")
 

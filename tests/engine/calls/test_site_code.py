@@ -56,7 +56,9 @@ def room(asked):
 
 class TestOutside:
     @pytest.mark.parametrize("external", [False, True])
-    def test_is_enabled_and_module(self, play, script, offer, asked, room, external):
+    def test_outside_is_enabled_and_module(
+        self, play, script, offer, asked, room, external
+    ):
         def is_enabled(context):
             asked.append(connection.in_atomic_block)
             return True
@@ -182,7 +184,9 @@ class TestThatHangs:
         assert run.calls.get().result["error_type"] == "timeout"
 
     @pytest.mark.parametrize("external", [False, True])
-    def test_is_given_up_in_the_time_of_the_tool(self, play, script, offer, external):
+    def test_that_hangs_is_given_up_in_the_time_of_the_tool(
+        self, play, script, offer, external
+    ):
         go_on = threading.Event()
 
         def is_enabled(context):

@@ -45,7 +45,7 @@ def new(key: str, value: str = "new") -> dict:
 
 
 class TestStored:
-    def test_with_the_call_and_the_run(self, play, script, options):
+    def test_stored_with_the_call_and_the_run(self, play, script, options):
         options(LIMITS={"TOOL_SCHEMA_CHARS": 1_000_000})
         script.add(reply("", call("read_big", {"chars": 1})), "Done.")
 
@@ -72,7 +72,7 @@ class TestStored:
         with django_assert_num_queries(0):
             versions.remember([registry.tool("read_big")])
 
-    def test_outlives_the_tool(self, play, script, offer):
+    def test_stored_outlives_the_tool(self, play, script, offer):
         tool = offer(lambda: 1, name="short_lived")
         script.add(reply("", call("short_lived")), "Done.")
         run = play()
@@ -88,7 +88,7 @@ class TestStored:
 
 
 class TestApproval:
-    def test_lapses_and_is_asked_again(self, play, script, offer):
+    def test_approval_lapses_and_is_asked_again(self, play, script, offer):
         offer(old, name="save", effect="write")
         script.add(reply("", call("save", {"key": "a"})), "Done.")
         run = play()
@@ -151,7 +151,7 @@ class TestApproval:
         assert one.result["error_type"] == "changed"
         assert one.result["schema_hint"]["allowed"] == ["number"]
 
-    def test_of_a_background_call_too(self, play, script, offer, given_out):
+    def test_approval_of_a_background_call_too(self, play, script, offer, given_out):
         offer(old, name="save", effect="write", background=True)
         script.add(reply("", call("save", {"key": "a"})), "Done.")
         run = play()
@@ -170,7 +170,7 @@ class TestApproval:
         perform(run.calls.get().pk)
         assert (resume(run).state, Effect.objects.get().value) == ("succeeded", "new")
 
-    def test_stands_while_the_tool_is_the_same(self, play, script, offer):
+    def test_approval_stands_while_the_tool_is_the_same(self, play, script, offer):
         offer(old, name="save", effect="write")
         script.add(reply("", call("save", {"key": "a"})), "Done.")
         run = play()

@@ -21,7 +21,7 @@ def statement_timeout():
 
 
 class TestLimit:
-    def test_is_that_of_the_database(self, options):
+    def test_limit_is_that_of_the_database(self, options):
         options(TIMEOUTS={"WRITE_S": None})
 
         assert limit_s() == (1.0 if connection.vendor == "sqlite" else 5.0)
@@ -48,7 +48,7 @@ class TestLimit:
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="of PostgreSQL only")
 class TestLimitOfStatements:
-    def test_ends_one_that_waits_for_too_long(self, options):
+    def test_limit_of_statements_ends_one_that_waits_for_too_long(self, options):
         options(TIMEOUTS={"WRITE_S": 0.05})
 
         with (
@@ -61,7 +61,7 @@ class TestLimitOfStatements:
 
     @pytest.mark.parametrize("own", ["0", "90s", "1234ms"])
     @pytest.mark.parametrize("scope", ["SESSION", "LOCAL"])
-    def test_of_the_site_holds_again_after_it(self, own, scope):
+    def test_limit_of_statements_of_the_site_holds_again_after_it(self, own, scope):
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute(f"SET {scope} statement_timeout = '{own}'")
@@ -74,7 +74,7 @@ class TestLimitOfStatements:
         with connection.cursor() as cursor:
             cursor.execute("RESET statement_timeout")
 
-    def test_of_the_site_holds_again_after_a_failure(self):
+    def test_limit_of_statements_of_the_site_holds_again_after_a_failure(self):
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SET LOCAL statement_timeout = '90s'")

@@ -6,13 +6,13 @@ from ai_assistant.engine.lifecycle.writer import MOST_S, Pace
 
 
 class TestPace:
-    def test_is_steady_while_nothing_is_late(self):
+    def test_pace_is_steady_while_nothing_is_late(self):
         pace = Pace(0.1)
         pace.came(0.0)
 
         assert pace.pause_s == 0.1
 
-    def test_slows_down_while_the_loop_is_busy_and_recovers(self):
+    def test_pace_slows_down_while_the_loop_is_busy_and_recovers(self):
         pace = Pace(0.1)
         pace.came(0.02)
 
@@ -22,7 +22,7 @@ class TestPace:
 
         assert pace.pause_s == 0.1
 
-    def test_has_an_end(self):
+    def test_pace_has_an_end(self):
         pace = Pace(0.1)
         pace.came(60)
 

@@ -103,7 +103,7 @@ class TestFlood:
         during = [at for at in turns if 0 < at < PIECES]
         assert len(during) > 5
 
-    def test_is_drawn_in_few_pieces(self, flood, progress, submission):
+    def test_flood_is_drawn_in_few_pieces(self, flood, progress, submission):
         tab = followed(submission, progress)
 
         assert len(tab.live) < PIECES / 20

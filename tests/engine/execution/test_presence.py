@@ -82,7 +82,7 @@ class TestSend:
 
 
 class TestQueue:
-    def test_waits_while_nothing_works(self, submission):
+    def test_queue_waits_while_nothing_works(self, submission):
         accept(submission())
         Run.objects.update(created_at=Now() - timedelta(seconds=60))
 

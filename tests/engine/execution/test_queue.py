@@ -144,17 +144,17 @@ class TestAccept:
         assert (row.context, row.look_only) == ({"dropped": ["a"]}, True)
         assert (row.profile, asked()) == ("other", ["First"])
 
-    def test_of_several_keeps_the_order(self, say):
+    def test_accept_of_several_keeps_the_order(self, say):
         for text in ("Second", "Third", "Fourth"):
             say(text)
 
         assert texts() == ["Second", "Third", "Fourth"]
 
-    def test_of_the_same_key_is_one_row(self, say):
+    def test_accept_of_the_same_key_is_one_row(self, say):
         assert say("Second").queued == say("Second").queued
         assert texts() == ["Second"]
 
-    def test_of_the_same_key_at_the_same_moment_is_one_row(self, say):
+    def test_accept_of_the_same_key_at_the_same_moment_is_one_row(self, say):
         def one(_number):
             try:
                 return say("Second").queued
@@ -167,7 +167,9 @@ class TestAccept:
         assert len(found) == 1
         assert texts() == ["Second"]
 
-    def test_of_a_key_that_was_started_already_is_that_run(self, say, working, script):
+    def test_accept_of_a_key_that_was_started_already_is_that_run(
+        self, say, working, script
+    ):
         say("Second")
         script.add("An answer.")
         carry_on(working.hold)
@@ -178,7 +180,7 @@ class TestAccept:
         assert (again.run_id, again.queued, again.is_new) == (run.pk, None, False)
         assert (asked(), texts()) == (["First", "Second"], [])
 
-    def test_of_a_key_that_was_dropped_adds_nothing(self, say, user, working):
+    def test_accept_of_a_key_that_was_dropped_adds_nothing(self, say, user, working):
         queued = say("Second").queued
         drop(user.pk, working.conversation_id, queued)
 
@@ -187,7 +189,9 @@ class TestAccept:
         assert (texts(), asked()) == ([], ["First"])
         assert QueuedMessage.objects.get().text == ""
 
-    def test_of_a_key_that_was_dropped_is_not_told_to_the_run(self, say, user, working):
+    def test_accept_of_a_key_that_was_dropped_is_not_told_to_the_run(
+        self, say, user, working
+    ):
         say("Second")
         drop(user.pk, working.conversation_id, QueuedMessage.objects.get().pk)
 
@@ -196,25 +200,25 @@ class TestAccept:
         assert accepted.queued == QueuedMessage.objects.get().pk
         assert QueuedMessage.objects.get().told_run is None
 
-    def test_holds_no_key_of_the_site(self, say, settings):
+    def test_accept_holds_no_key_of_the_site(self, say, settings):
         settings.SECRET_KEY = "the-secret-key-of-this-site"
 
         say("It is the-secret-key-of-this-site.")
 
         assert "the-secret-key" not in QueuedMessage.objects.get().text
 
-    def test_of_too_many_is_refused(self, say, monkeypatch):
+    def test_accept_of_too_many_is_refused(self, say, monkeypatch):
         monkeypatch.setattr(queue, "MOST", 2)
         say("Second")
         say("Third")
 
         assert refusal(lambda: say("Fourth")) == "queue_full"
 
-    def test_of_a_client_of_agui_is_refused(self, say):
+    def test_accept_of_a_client_of_agui_is_refused(self, say):
         assert refusal(lambda: say("Second", channel=Channel.AGUI)) == "busy"
         assert texts() == []
 
-    def test_between_two_answers_stands_behind_those_that_wait(
+    def test_accept_between_two_answers_stands_behind_those_that_wait(
         self, say, working, script
     ):
         say("Second")
@@ -230,7 +234,7 @@ class TestAccept:
 
 
 class TestStart:
-    def test_is_in_order_and_as_it_was_sent(self, say, working, script):
+    def test_start_is_in_order_and_as_it_was_sent(self, say, working, script):
         say("Second", page_path="/admin/auth/user/", look_only=True)
         say("Third")
         script.add("An answer.")
@@ -245,12 +249,12 @@ class TestStart:
         assert not QueuedMessage.objects.exists()
         assert start_waiting() == []
 
-    def test_waits_for_the_end(self, say):
+    def test_start_waits_for_the_end(self, say):
         say("Second")
 
         assert start_waiting() == []
 
-    def test_of_two_processes_is_once(self, say, working, script):
+    def test_start_of_two_processes_is_once(self, say, working, script):
         say("Second")
         script.add("An answer.")
         carry_on(working.hold)
@@ -269,7 +273,7 @@ class TestStart:
         assert run.idempotency_key == "Second"
         stop(run.pk)
 
-    def test_is_done_by_the_process_that_ends_the_run(
+    def test_start_is_done_by_the_process_that_ends_the_run(
         self, submission, function_model, user
     ):
         """Without a further request: nobody looks on."""
@@ -299,7 +303,7 @@ class TestStart:
         assert asked() == ["First", "Second", "Third"]
         assert not QueuedMessage.objects.exists()
 
-    def test_waits_while_too_many_others_work(
+    def test_start_waits_while_too_many_others_work(
         self, say, working, script, submission, options
     ):
         options(LIMITS={"RUNS_PER_USER": 1})
@@ -329,7 +333,7 @@ class TestStart:
 
         assert [one.conversation_id for one in start_waiting()] == [first, second]
 
-    def test_of_who_has_to_wait_holds_nobody_up(
+    def test_start_of_who_has_to_wait_holds_nobody_up(
         self, waits, user, staff, options, monkeypatch
     ):
         monkeypatch.setattr(dequeue, "CONVERSATIONS_AT_ONCE", 2)
@@ -347,7 +351,7 @@ class TestStart:
             started += [one.conversation_id for one in start_waiting()]
         assert len(started) == 3
 
-    def test_at_a_limit_pauses(self, say, working, script, options, wanted):
+    def test_start_at_a_limit_pauses(self, say, working, script, options, wanted):
         say("Second")
         script.add("An answer.")
         carry_on(working.hold)
@@ -362,7 +366,7 @@ class TestStart:
         assert send_now(wanted()).is_new
         stop(Run.objects.latest("created_at").pk)
 
-    def test_that_fails_by_a_fault_of_ours_does_not_go_round(
+    def test_start_that_fails_by_a_fault_of_ours_does_not_go_round(
         self, say, working, script, monkeypatch, caplog
     ):
         say("Second")
@@ -374,7 +378,7 @@ class TestStart:
         assert len(caplog.records) == 1
         assert QueuedMessage.objects.get().held == "failed"
 
-    def test_of_a_key_that_was_sent_elsewhere_meanwhile_is_none(
+    def test_start_of_a_key_that_was_sent_elsewhere_meanwhile_is_none(
         self, say, submission, working, script
     ):
         script.add("An answer.")
@@ -394,7 +398,7 @@ class TestStart:
         assert asked().count("Elsewhere") == 1
 
     @pytest.mark.parametrize("error", [IntegrityError, DataError])
-    def test_that_the_database_refuses_stops_no_other_queue(
+    def test_start_that_the_database_refuses_stops_no_other_queue(
         self, say, submission, working, script, monkeypatch, error
     ):
         other = accept(submission("Other"), owner=this_process())
@@ -421,7 +425,7 @@ class TestStart:
 
 
 class TestPause:
-    def test_after_a_stop(self, say, working, wanted, script):
+    def test_pause_after_a_stop(self, say, working, wanted, script):
         say("Second")
         stop(working.run_id)
         carry_on(working.hold)
@@ -432,7 +436,7 @@ class TestPause:
         script.add("An answer.")
         assert resume(Run.objects.get(pk=accepted.run_id)).state == "succeeded"
 
-    def test_after_a_stop_that_came_as_the_run_succeeded(
+    def test_pause_after_a_stop_that_came_as_the_run_succeeded(
         self, say, working, wanted, script, function_model
     ):
         async def model(_request):
@@ -452,7 +456,7 @@ class TestPause:
         assert send_now(wanted()).is_new
         stop(Run.objects.latest("created_at").pk)
 
-    def test_after_a_stop_that_nobody_has_noted(self, say, working, script):
+    def test_pause_after_a_stop_that_nobody_has_noted(self, say, working, script):
         """It was stored behind the last look of the run at it."""
         say("Second")
         script.add("An answer.")
@@ -464,7 +468,7 @@ class TestPause:
         assert not StopRequest.objects.exists()
         assert (start_waiting(), texts()) == ([], ["Second"])
 
-    def test_not_after_a_stop_of_what_had_ended(self, say, working, script):
+    def test_pause_not_after_a_stop_of_what_had_ended(self, say, working, script):
         say("Second")
         script.add("An answer.")
         carry_on(working.hold)
@@ -472,7 +476,7 @@ class TestPause:
         assert stop(working.run_id).ended
         assert start_and_end(script).state == "succeeded"
 
-    def test_after_a_failure(self, say, working, function_model):
+    def test_pause_after_a_failure(self, say, working, function_model):
         async def model(_request):
             raise ModelError("auth", "no")
 
@@ -482,7 +486,7 @@ class TestPause:
         assert carry_on(working.hold).state == "failed"
         assert (start_waiting(), texts()) == ([], ["Second"])
 
-    def test_is_over_when_a_later_answer_ends_well(self, say, working, script):
+    def test_pause_is_over_when_a_later_answer_ends_well(self, say, working, script):
         say("Second")
         stop(working.run_id)
         carry_on(working.hold)
@@ -495,7 +499,7 @@ class TestPause:
 
         assert asked() == ["First", "Third", "Second"]
 
-    def test_while_a_person_is_asked(self, options, submission, script):
+    def test_pause_while_a_person_is_asked(self, options, submission, script):
         options(POLICY={})
         first = accept(submission("First"), owner=this_process())
         conversation = {"conversation_id": first.conversation_id}
@@ -579,7 +583,7 @@ class TestPerson:
 
         assert self.held() == "signed_out"
 
-    def test_goes_on_for_the_session_in_which_it_is_resumed(
+    def test_person_goes_on_for_the_session_in_which_it_is_resumed(
         self, ended, wanted, user, script
     ):
         ended(expires_at=timezone.now() - timedelta(seconds=1))
@@ -594,7 +598,9 @@ class TestPerson:
 
 
 class TestConversation:
-    def test_that_is_deleted_starts_nothing(self, say, working, user, script):
+    def test_conversation_that_is_deleted_starts_nothing(
+        self, say, working, user, script
+    ):
         say("Second")
         script.add("An answer.")
         carry_on(working.hold)
@@ -604,7 +610,7 @@ class TestConversation:
         restore(user.pk, working.conversation_id)
         assert start_and_end(script).state == "succeeded"
 
-    def test_that_is_deleted_for_good_takes_them_along(self, say, working):
+    def test_conversation_that_is_deleted_for_good_takes_them_along(self, say, working):
         say("Second")
         stop(working.run_id)
         carry_on(working.hold)
@@ -613,7 +619,7 @@ class TestConversation:
 
         assert not QueuedMessage.objects.exists()
 
-    def test_of_another_person(self, say, working, staff, wanted):
+    def test_conversation_of_another_person(self, say, working, staff, wanted):
         queued = say("Second").queued
         place = (staff.pk, working.conversation_id, queued)
 
@@ -630,7 +636,7 @@ class TestConversation:
 
 
 class TestChange:
-    def test_moves(self, say, working, user):
+    def test_change_moves(self, say, working, user):
         rows = [say(text).queued for text in ("Second", "Third", "Fourth")]
 
         move(user.pk, working.conversation_id, rows[0], by=1)
@@ -638,7 +644,9 @@ class TestChange:
         move(user.pk, working.conversation_id, rows[2], by=-9)
         assert texts() == ["Fourth", "Third", "Second"]
 
-    def test_of_what_the_run_is_to_read_is_refused(self, say, working, wanted, user):
+    def test_change_of_what_the_run_is_to_read_is_refused(
+        self, say, working, wanted, user
+    ):
         say("Second")
         conversation = working.conversation_id
         send_now(wanted("Second"))  # in another tab
@@ -648,7 +656,7 @@ class TestChange:
 
         assert texts() == ["Second"]
 
-    def test_of_what_the_run_has_not_read_is_possible_at_its_end(
+    def test_change_of_what_the_run_has_not_read_is_possible_at_its_end(
         self, say, working, wanted, user
     ):
         say("Second")
@@ -660,7 +668,7 @@ class TestChange:
 
         assert texts() == []
 
-    def test_of_what_has_gone_is_refused(self, say, working, user):
+    def test_change_of_what_has_gone_is_refused(self, say, working, user):
         queued = say("Second").queued
         drop(user.pk, working.conversation_id, queued)
 
@@ -668,7 +676,7 @@ class TestChange:
 
 
 class TestSendNow:
-    def test_is_started_before_the_others(self, say, working, wanted, script):
+    def test_send_now_is_started_before_the_others(self, say, working, wanted, script):
         say("Second")
         say("Third")
         stop(working.run_id)
@@ -681,7 +689,7 @@ class TestSendNow:
         start_and_end(script)
         assert asked() == ["First", "Third", "Second"]
 
-    def test_is_read_by_the_next_step_and_waits_till_then(
+    def test_send_now_is_read_by_the_next_step_and_waits_till_then(
         self, say, working, wanted, function_model
     ):
         asked_with = []
@@ -706,7 +714,7 @@ class TestSendNow:
         assert asked_with[1][-1] == "Second"
         assert (texts(), asked()) == ([], ["First", "Second"])
 
-    def test_that_no_step_has_read_is_the_next_message(
+    def test_send_now_that_no_step_has_read_is_the_next_message(
         self, say, working, wanted, function_model
     ):
         pressed = []
@@ -725,7 +733,7 @@ class TestSendNow:
         resume(Run.objects.get(pk=accepted.run_id))
         assert asked() == ["First", "Second"]
 
-    def test_of_several_are_told_in_the_order_of_the_presses(
+    def test_send_now_of_several_are_told_in_the_order_of_the_presses(
         self, say, working, wanted
     ):
         for text in ("Second", "Third", "Fourth"):
@@ -736,13 +744,15 @@ class TestSendNow:
 
         assert texts() == ["Third", "Fourth", "Second"]
 
-    def test_that_the_run_does_not_take_still_waits(self, say, wanted):
+    def test_send_now_that_the_run_does_not_take_still_waits(self, say, wanted):
         say("Second", look_only=True)
 
         assert refusal(lambda: send_now(wanted("Second"))) == "busy"
         assert QueuedMessage.objects.get().told_run is None
 
-    def test_is_the_answer_to_what_is_asked(self, options, submission, script, user):
+    def test_send_now_is_the_answer_to_what_is_asked(
+        self, options, submission, script, user
+    ):
         options(POLICY={})
         first = accept(submission("First"), owner=this_process())
         queued = accept(submission("No", conversation_id=first.conversation_id)).queued

@@ -55,7 +55,7 @@ class TestKilledAnywhere:
     @pytest.mark.row("D12")
     @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
     @pytest.mark.parametrize("at", range(8))
-    def test_ends_as_if_nothing_had_happened(
+    def test_killed_anywhere_ends_as_if_nothing_had_happened(
         self, submission, function_model, monkeypatch, at, after
     ):
         function_model(model)
@@ -161,7 +161,7 @@ class TestKilledWhileStreaming:
         assert said(run).startswith("half ")
         assert "aia.replaced" not in facts(run)
 
-    def test_is_given_up_after_five_times(self, cut):
+    def test_killed_while_streaming_is_given_up_after_five_times(self, cut):
         run = cut()
         Run.objects.update(attempts=5)
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 class TestAnswer:
     @pytest.mark.row("H14")
-    def test_ends_well(self, play, script):
+    def test_answer_ends_well(self, play, script):
         script.add(reply("Hello there."))
 
         run = play("Hi")
@@ -123,7 +123,7 @@ class TestTools:
         assert one.result["data"] == "seen"
         assert one.finished_at >= one.created_at
 
-    def test_calls_of_two_steps(self, play, script):
+    def test_tools_calls_of_two_steps(self, play, script):
         script.add(
             reply("", call("echo", {"text": "a"}), call("echo", {"text": "b"})),
             reply("", call("write_effect", {"key": "c"})),
@@ -235,7 +235,7 @@ class TestCallsThatCannotBe:
 
 class TestStrangeText:
     @pytest.mark.parametrize("text", ["a\x00b", "a\ud800b", "\U0001f600 ‮ ﷽"])
-    def test_of_a_model(self, play, script, text):
+    def test_strange_text_of_a_model(self, play, script, text):
         script.add([text])
 
         run = play()
@@ -243,7 +243,7 @@ class TestStrangeText:
         assert run.state == "succeeded"
 
     @pytest.mark.parametrize("text", ["a\x00b", "a\ud800b"])
-    def test_of_a_tool(self, play, script, offer, text):
+    def test_strange_text_of_a_tool(self, play, script, offer, text):
         offer(lambda: text, name="strange")
         script.add(reply("", call("strange")), "Yes.")
 
@@ -252,7 +252,7 @@ class TestStrangeText:
         assert (run.state, statuses(run)) == ("succeeded", ["complete"])
 
     @pytest.mark.parametrize("text", ["\\ud800", "\\u0000"])
-    def test_of_arguments(self, play, script, text):
+    def test_strange_text_of_arguments(self, play, script, text):
         script.add(reply("", call("echo", f'{{"text": "{text}"}}')), "Yes.")
 
         run = play()

@@ -35,7 +35,7 @@ def steps(play, script):
 
 
 class TestClaimRuns:
-    def test_of_two_sweepers_one_takes_a_run(self, submission):
+    def test_claim_runs_of_two_sweepers_one_takes_a_run(self, submission):
         for _ in range(5):
             accept(submission())
 
@@ -88,7 +88,7 @@ class TestSweepOnce:
 
 
 class TestTakeBack:
-    def test_of_a_run_that_has_ended(self, steps):
+    def test_take_back_of_a_run_that_has_ended(self, steps):
         claim_task(steps.calls.get().pk)
         (work,) = BackgroundCall.objects.all()
         stop(steps.pk)
@@ -98,7 +98,9 @@ class TestTakeBack:
         assert statuses(steps) == ["cancelled"]
 
     @pytest.mark.parametrize("resumable", [True, False])
-    def test_of_a_call_that_another_has_by_now(self, play, script, offer, resumable):
+    def test_take_back_of_a_call_that_another_has_by_now(
+        self, play, script, offer, resumable
+    ):
         offer(lambda: 1, name="long", background=True, resumable=resumable)
         script.add(reply("", call("long")))
         run = play()
@@ -111,7 +113,9 @@ class TestTakeBack:
         assert statuses(run) == ["executing"]
 
     @pytest.mark.parametrize("resumable", [True, False])
-    def test_of_one_that_was_renewed_since(self, play, script, offer, resumable):
+    def test_take_back_of_one_that_was_renewed_since(
+        self, play, script, offer, resumable
+    ):
         offer(lambda: 1, name="long", background=True, resumable=resumable)
         script.add(reply("", call("long")))
         run = play()
@@ -125,7 +129,7 @@ class TestTakeBack:
 
 
 class TestCommand:
-    def test_sweeps_once(self, steps, capsys):
+    def test_command_sweeps_once(self, steps, capsys):
         claim_task(steps.calls.get().pk)
         BackgroundCall.objects.update(owner=dead_owner())
 

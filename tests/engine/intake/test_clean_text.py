@@ -16,7 +16,7 @@ class TestCleanText:
             ("\U0001f600 ﷽ ‮x", "\U0001f600 ﷽ ‮x"),
         ],
     )
-    def test_keeps(self, said, kept):
+    def test_clean_text_keeps(self, said, kept):
         assert clean_text(said) == kept
 
     @pytest.mark.parametrize(
@@ -33,13 +33,13 @@ class TestCleanText:
             ("a\ud800b", "binary"),
         ],
     )
-    def test_refuses(self, said, code):
+    def test_clean_text_refuses(self, said, code):
         with pytest.raises(Refused) as refused:
             clean_text(said)
 
         assert refused.value.code == code
 
-    def test_says_how_long_it_was(self, options):
+    def test_clean_text_says_how_long_it_was(self, options):
         options(LIMITS={"MESSAGE_CHARS": 5})
 
         with pytest.raises(Refused, match="6 characters; at most 5"):

@@ -82,7 +82,7 @@ class TestAgain:
         assert first.run_id == second.run_id
         assert Run.objects.count() == 2
 
-    def test_while_running(self, submission, once_more):
+    def test_again_while_running(self, submission, once_more):
         accept(submission())
 
         with pytest.raises(Refused) as refused:
@@ -90,7 +90,7 @@ class TestAgain:
 
         assert refused.value.code == "not_ended"
 
-    def test_of_another_user(self, play, script):
+    def test_again_of_another_user(self, play, script):
         eve = get_user_model().objects.create_user("eve")
         script.add("Hello.")
 
@@ -99,6 +99,6 @@ class TestAgain:
 
         assert refused.value.code == "not_found"
 
-    def test_of_no_run(self, user):
+    def test_again_of_no_run(self, user):
         with pytest.raises(Refused):
             again_submission(user.pk, uuid.uuid4(), "k", SessionStamp())

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.mark.row("D01")
 @pytest.mark.row("H01")
 class TestAccept:
-    def test_stores_all_at_once(self, submission, user):
+    def test_accept_stores_all_at_once(self, submission, user):
         sent = submission("Hello\r\nyou", page_path="/admin/")
 
         accepted = accept(sent)
@@ -34,7 +34,7 @@ class TestAccept:
         assert (message.text, message.key) == ("Hello\nyou", sent.key)
         assert [event.type for event in run.events.all()] == ["RUN_STARTED"]
 
-    def test_leases_to_the_process_that_accepts(self, submission):
+    def test_accept_leases_to_the_process_that_accepts(self, submission):
         accepted = accept(submission(), owner=this_process())
 
         run = Run.objects.get(pk=accepted.run_id)
@@ -50,7 +50,7 @@ class TestAccept:
         assert title.endswith("x…")
         assert len(title) == 60
 
-    def test_goes_on_in_a_conversation(self, submission, play, script):
+    def test_accept_goes_on_in_a_conversation(self, submission, play, script):
         script.add("One.", "Two.")
         first = play("1")
         second = play("2", conversation_id=first.conversation_id)
@@ -74,7 +74,7 @@ class TestAccept:
 
 
 class TestRepeat:
-    def test_changes_nothing(self, submission):
+    def test_repeat_changes_nothing(self, submission):
         sent = submission()
         first = accept(sent)
 
@@ -83,7 +83,7 @@ class TestRepeat:
         assert (second.run_id, second.is_new) == (first.run_id, False)
         assert Message.objects.count() == 1
 
-    def test_changes_nothing_after_the_end(self, submission, play, script):
+    def test_repeat_changes_nothing_after_the_end(self, submission, play, script):
         script.add("Hello.")
         key = uuid.uuid4().hex
         run = play(key=key)
@@ -127,7 +127,7 @@ class TestOneActiveRun:
         assert accept(again(sent, key="other")).queued
         assert (Run.objects.count(), Message.objects.count()) == (1, 1)
 
-    def test_of_several_at_once_one_begins(self, submission):
+    def test_one_active_run_of_several_at_once_one_begins(self, submission):
         sent = submission()
         works = [
             lambda n=n: accept(again(sent, key=f"k{n}"), owner=this_process())
@@ -152,7 +152,7 @@ class TestOneActiveRun:
 
 
 class TestForeignConversation:
-    def test_does_not_exist(self, submission):
+    def test_foreign_conversation_does_not_exist(self, submission):
         other = get_user_model().objects.create_user("eve")
         sent = submission()
         accept(sent)

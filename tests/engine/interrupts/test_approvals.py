@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class TestWaiting:
-    def test_holds_nothing(self, waiting):
+    def test_waiting_holds_nothing(self, waiting):
         assert (waiting.state, waiting.owner) == ("waiting_approval", "")
         assert statuses(waiting) == ["waiting"]
         assert Effect.objects.count() == 0
@@ -36,7 +36,7 @@ class TestWaiting:
         assert interrupt.expires_at > timezone.now() + timedelta(hours=23)
         assert len(interrupt.nonce) >= 32
 
-    def test_calls_that_need_nobody_go_on(self, asks, play, script):
+    def test_waiting_calls_that_need_nobody_go_on(self, asks, play, script):
         script.add(
             reply("", call("write_effect", {"key": "a"}), call("echo", {"text": "b"}))
         )
@@ -48,7 +48,7 @@ class TestWaiting:
 
 
 class TestApprove:
-    def test_carries_the_call_out(self, waiting):
+    def test_approve_carries_the_call_out(self, waiting):
         decided = answer(given(waiting, "approve"))
 
         assert decided.queued
@@ -74,13 +74,13 @@ class TestApprove:
         assert statuses(run) == ["complete", "denied"]
         assert [effect.key for effect in Effect.objects.all()] == ["a"]
 
-    def test_is_single_use(self, waiting):
+    def test_approve_is_single_use(self, waiting):
         approval = given(waiting, "approve")
         answer(approval)
 
         assert refusal(answer, approval) == "already_answered"
 
-    def test_after_the_end(self, waiting):
+    def test_approve_after_the_end(self, waiting):
         approval = given(waiting, "approve")
         answer(approval)
         resume(waiting)
@@ -88,7 +88,7 @@ class TestApprove:
         assert refusal(answer, approval) == "already_answered"
         assert Effect.objects.count() == 1
 
-    def test_of_ten_at_once_one_wins(self, waiting):
+    def test_approve_of_ten_at_once_one_wins(self, waiting):
         answers = [given(waiting, word) for word in ("approve", "deny") * 5]
 
         found = at_once(*[lambda one=one: answer(one) for one in answers])
@@ -112,7 +112,7 @@ class TestApprove:
         assert Effect.objects.count() == 0
 
     @pytest.mark.parametrize("decision", ["", "yes", "APPROVE"])
-    def test_needs_a_clear_word(self, waiting, decision):
+    def test_approve_needs_a_clear_word(self, waiting, decision):
         assert refusal(answer, given(waiting, decision)) == "bad_decision"
 
     def test_another_user_is_told_nothing(self, waiting):
@@ -120,7 +120,7 @@ class TestApprove:
 
         assert refusal(answer, given(waiting, "approve", user_id=eve.pk)) == "not_found"
 
-    def test_needs_the_nonce_of_the_card(self, waiting):
+    def test_approve_needs_the_nonce_of_the_card(self, waiting):
         assert refusal(answer, given(waiting, "approve", nonce="é")) == "not_found"
         unknown = given(waiting, "approve", interrupt_id=uuid.uuid4())
         assert refusal(answer, unknown) == "not_found"
@@ -128,7 +128,7 @@ class TestApprove:
     @pytest.mark.parametrize(
         "changed", [{"arguments": {"key": "b"}}, {"name": "background_steps"}]
     )
-    def test_is_bound_to_what_was_shown(self, waiting, changed):
+    def test_approve_is_bound_to_what_was_shown(self, waiting, changed):
         approval = given(waiting, "approve")
         ToolCall.objects.update(**changed)
 
@@ -150,7 +150,7 @@ class TestApprove:
 
 
 class TestDeny:
-    def test_tells_the_model_why(self, waiting, script):
+    def test_deny_tells_the_model_why(self, waiting, script):
         answer(given(waiting, "deny", " Not today. "))
 
         run = resume(waiting)
@@ -160,7 +160,7 @@ class TestDeny:
         assert "Not today." in script.requests[1].messages[-1]["content"]
         assert Effect.objects.count() == 0
 
-    def test_without_a_reason(self, waiting):
+    def test_deny_without_a_reason(self, waiting):
         answer(given(waiting, "deny"))
 
         assert "denied" in resume(waiting).calls.get().result["error"]
@@ -171,7 +171,7 @@ class TestExpiry:
         past = timezone.now() - timedelta(seconds=1)
         Interrupt.objects.update(expires_at=past)
 
-    def test_denies(self, waiting):
+    def test_expiry_denies(self, waiting):
         self.late()
 
         swept = sweep_once()
@@ -183,7 +183,7 @@ class TestExpiry:
         assert run.interrupts.get().status == "expired"
         assert run.state == "succeeded"
 
-    def test_happens_once(self, waiting):
+    def test_expiry_happens_once(self, waiting):
         self.late()
         sweep_once()
 

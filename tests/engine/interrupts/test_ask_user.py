@@ -33,7 +33,7 @@ def told(run, **said):
 
 
 class TestAskUser:
-    def test_waits_with_its_options(self, asked):
+    def test_ask_user_waits_with_its_options(self, asked):
         run = asked(options=COLOURS)
 
         question = run.interrupts.get()
@@ -89,7 +89,7 @@ class TestOffer:
     def offered(self, script):
         return [tool["function"]["name"] for tool in script.requests[0].tools]
 
-    def test_is_there_on_every_page(self, play, script):
+    def test_offer_is_there_on_every_page(self, play, script):
         script.add("Hello.")
         play()
 

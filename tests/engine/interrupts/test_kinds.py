@@ -45,7 +45,7 @@ def told(run, *chosen, text=""):
 
 
 class TestText:
-    def test_is_the_text(self, asked):
+    def test_text_is_the_text(self, asked):
         assert told(asked(), text=" any 42 ") == "any 42"
 
     def test_strict_means_nothing_without_options(self, asked):
@@ -56,13 +56,13 @@ class TestConfirm:
     @pytest.mark.parametrize(
         ("text", "value"), [("yes", True), ("No", False), ("Publish it", True)]
     )
-    def test_is_true_or_false(self, asked, text, value):
+    def test_confirm_is_true_or_false(self, asked, text, value):
         run = asked(kind="confirm", confirm_label="Publish it", cancel_label="no")
 
         assert told(run, text=text) is value
 
     @pytest.mark.parametrize("text", ["maybe", "yes, but later", "1"])
-    def test_takes_nothing_else(self, asked, text):
+    def test_confirm_takes_nothing_else(self, asked, text):
         run = asked(kind="confirm")
 
         assert refusal(answer, given(run, text=text)) == "wrong_answer"
@@ -74,7 +74,7 @@ class TestSelect:
         ("text", "value"),
         [("s", "s"), ("Medium", "m"), ("LARGE", "3"), ("3", "3"), ("huge", "huge")],
     )
-    def test_is_an_id_or_another_text(self, asked, text, value):
+    def test_select_is_an_id_or_another_text(self, asked, text, value):
         assert told(asked(kind="select", options=SIZES), text=text) == value
 
     @pytest.mark.parametrize("text", ["huge", "s, m"])
@@ -84,7 +84,7 @@ class TestSelect:
         assert refusal(answer, given(run, text=text)) == "wrong_answer"
         assert told(run, text="small") == "s"
 
-    def test_takes_one_only(self, asked):
+    def test_select_takes_one_only(self, asked):
         run = asked(options=SIZES)
 
         assert refusal(answer, given(run, chosen=("s", "m"))) == "wrong_answer"
@@ -101,7 +101,7 @@ class TestMultiSelect:
             (("s", "s"), "Small", ["s"]),
         ],
     )
-    def test_is_a_list(self, asked, chosen, text, value):
+    def test_multi_select_is_a_list(self, asked, chosen, text, value):
         run = asked(kind="multi_select", options=SIZES)
 
         assert told(run, *chosen, text=text) == value
@@ -173,7 +173,7 @@ class TestOptions:
         else:
             assert asked.answer({"which": given_before}) == given_before
 
-    def test_of_an_enumeration(self, asked):
+    def test_options_of_an_enumeration(self, asked):
         size = TextChoices("Size", [("S", ("s", "Small"))])
 
         assert asked(options=size).interrupts.get().options == [
@@ -196,7 +196,7 @@ class TestOptions:
             {"options": map(str, range(101))},
         ],
     )
-    def test_that_make_no_question_fail_the_call(self, asked, fields):
+    def test_options_that_make_no_question_fail_the_call(self, asked, fields):
         assert asked(**fields).calls.get().status == "failed"
 
     def test_rows_of_old_have_texts(self, asked):
@@ -229,7 +229,7 @@ class TestTyped:
             (ALIKE, "Ann", "Ann"),
         ],
     )
-    def test_means_what_was_seen(self, asked, typed, choices, text, value):
+    def test_typed_means_what_was_seen(self, asked, typed, choices, text, value):
         assert typed(asked(options=choices), text).result["data"] == value
 
     @pytest.mark.parametrize(("choices", "text"), [(SIZES, "3"), (SIZES, "m")])

@@ -69,7 +69,9 @@ class TestSessionOfTheAnswer:
         fields.setdefault("expires_at", soon)
         return SessionStamp(password_digest=password_digest(user), **fields)
 
-    def test_replaces_an_expired_one(self, asks, play, script, user):
+    def test_session_of_the_answer_replaces_an_expired_one(
+        self, asks, play, script, user
+    ):
         script.add(reply("", call("write_effect", {"key": "a"})), "Done.")
         run = play(stamp=self.stamp_of(user))
         Run.objects.update(session_expires_at=timezone.now() - timedelta(days=1))
@@ -80,7 +82,9 @@ class TestSessionOfTheAnswer:
         assert statuses(run) == ["complete"]
         assert run.session_digest == "new"
 
-    def test_replaces_one_with_the_former_password(self, asks, play, script, user):
+    def test_session_of_the_answer_replaces_one_with_the_former_password(
+        self, asks, play, script, user
+    ):
         script.add(reply("", call("write_effect", {"key": "a"})), "Done.")
         run = play(stamp=self.stamp_of(user))
         user.set_password("second")

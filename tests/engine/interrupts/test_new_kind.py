@@ -131,14 +131,14 @@ class TestAnswered:
         assert response.status_code == 400
         assert waiting.interrupts.get().status == "open"
 
-    def test_in_the_panel(self, waiting, user):
+    def test_answered_in_the_panel(self, waiting, user):
         response = panel_answer(user, waiting.interrupts.get(), " 4711 ")
 
         assert response.status_code in (204, 303)
         assert waiting.interrupts.get().answer == "4711"
         assert outcome(waiting) == SENT
 
-    def test_by_a_program(self, waiting, user):
+    def test_answered_by_a_program(self, waiting, user):
         asked, program = waiting.interrupts.get(), Program(user)
         body = {"nonce": asked.nonce, "decision": "answer"}
         path = f"interrupts/{asked.pk}/answer/"
@@ -149,7 +149,7 @@ class TestAnswered:
         assert (told.status_code, told.json()["status"]) == (200, "answered")
         assert outcome(waiting) == SENT
 
-    def test_by_a_client_of_agui(self, waiting, user):
+    def test_answered_by_a_client_of_agui(self, waiting, user):
         caller = Caller(user=user, stamp=SessionStamp())
         (told,) = open_interrupts(waiting, may_answer=True)
         resolved = ResumeEntry(
@@ -161,7 +161,7 @@ class TestAnswered:
 
         assert outcome(waiting) == SENT
 
-    def test_by_a_message(self, waiting, submission):
+    def test_answered_by_a_message(self, waiting, submission):
         accept(submission("4711", conversation_id=waiting.conversation_id))
 
         assert outcome(waiting) == SENT

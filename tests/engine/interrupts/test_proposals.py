@@ -117,14 +117,14 @@ def shown(run):
 
 
 class TestShown:
-    def test_waits_with_the_difference(self, proposed):
+    def test_shown_waits_with_the_difference(self, proposed):
         assert (proposed.state, statuses(proposed)) == ("waiting_approval", ["waiting"])
         changes = shown(proposed)
         assert (changes.total, changes.model) == (3, MODEL)
         assert changes.objects[0].fields[0].before == "old"
         assert values() == ["old"] * 3
 
-    def test_says_why_it_asks(self, proposed):
+    def test_shown_says_why_it_asks(self, proposed):
         assert "changes" in proposed.calls.get().asks_because
 
     def test_what_cannot_be_done_is_not_asked(self, setter, rows, play, script):
@@ -150,7 +150,7 @@ class TestShown:
 
 
 class TestApproved:
-    def test_is_carried_out_and_kept(self, proposed, user):
+    def test_approved_is_carried_out_and_kept(self, proposed, user):
         answer(given(proposed, "approve"))
         run = resume(proposed)
 
@@ -294,7 +294,9 @@ class TestMoved:
 
 
 class TestTriedOut:
-    def test_shows_what_really_happens(self, offer, options, rows, play, script):
+    def test_tried_out_shows_what_really_happens(
+        self, offer, options, rows, play, script
+    ):
         options(POLICY={})
         offer(set_value, effect="write", preview="transaction")
         script.add(
@@ -327,7 +329,9 @@ class TestTriedOut:
 
 
 class TestForThisRun:
-    def test_does_not_ask_again_on_the_same_model(self, setter, rows, play, script):
+    def test_for_this_run_does_not_ask_again_on_the_same_model(
+        self, setter, rows, play, script
+    ):
         first, second, _third = [row.pk for row in rows]
         script.add(
             reply("", call("set_value", {"ids": [first], "value": "one"})),
@@ -344,7 +348,7 @@ class TestForThisRun:
         assert run.interrupts.filter(answer={"granted": True}).count() == 1
         assert ChangeSet.objects.count() == 2
 
-    def test_ends_with_the_run(self, setter, rows, play, script):
+    def test_for_this_run_ends_with_the_run(self, setter, rows, play, script):
         first, second, _third = [row.pk for row in rows]
         script.add(
             reply("", call("set_value", {"ids": [first], "value": "one"})), "Done."
@@ -357,7 +361,9 @@ class TestForThisRun:
         )
         assert play().state == "waiting_approval"
 
-    def test_never_for_what_destroys(self, offer, options, rows, play, script):
+    def test_for_this_run_never_for_what_destroys(
+        self, offer, options, rows, play, script
+    ):
         options(POLICY={})
         offer(set_value, effect="destructive", preview=look)
         script.add(
@@ -367,7 +373,7 @@ class TestForThisRun:
         assert refusal(answer, given(run, "approve_for_run")) == "not_for_run"
         assert run.interrupts.get().status == "open"
 
-    def test_never_for_what_goes_outside(self, options, play, script):
+    def test_for_this_run_never_for_what_goes_outside(self, options, play, script):
         options(POLICY={})
         script.add(reply("", call("write_external", {"key": "a"})), "Done.")
         run = play()
@@ -386,7 +392,7 @@ class TestForThisRun:
 
 
 class TestAllowed:
-    def test_is_kept_too(self, offer, options, rows, play, script):
+    def test_allowed_is_kept_too(self, offer, options, rows, play, script):
         options(POLICY={"set_value": "allow"})
         offer(set_value, effect="write", preview=look)
         script.add(
@@ -410,7 +416,9 @@ class TestAllowed:
 
 
 class TestBackground:
-    def test_is_shown_before(self, offer, options, rows, play, script, given_out):
+    def test_background_is_shown_before(
+        self, offer, options, rows, play, script, given_out
+    ):
         def later(context: RunContext, ids: list[int], value: str) -> int:
             """Give effects a value, later."""
             with context.transaction():

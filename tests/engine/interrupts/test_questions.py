@@ -27,7 +27,7 @@ class TestQuestion:
         return play()
 
     @pytest.mark.row("Q01")
-    def test_waits_and_writes_nothing(self, asked):
+    def test_question_waits_and_writes_nothing(self, asked):
         assert (asked.state, statuses(asked)) == ("waiting_answer", ["waiting"])
         assert Effect.objects.count() == 0
         question = asked.interrupts.get()
@@ -48,14 +48,14 @@ class TestQuestion:
     def test_empty_answer(self, asked):
         assert refusal(answer, given(asked, text="  ")) == "empty"
 
-    def test_is_answered_once(self, asked):
+    def test_question_is_answered_once(self, asked):
         first = given(asked, text="red")
         answer(first)
 
         assert refusal(answer, first) == "already_answered"
 
     @pytest.mark.row("Q03")
-    def test_of_ten_answers_at_once_one_wins(self, asked):
+    def test_question_of_ten_answers_at_once_one_wins(self, asked):
         words = ("red", "blue") * 5
         answers = [given(asked, text=word) for word in words]
 
@@ -86,7 +86,7 @@ class TestQuestion:
 
         assert resume(run).calls.get().result["data"] == ["1", "2"]
 
-    def test_after_an_approval(self, asks, play, script, offer):
+    def test_question_after_an_approval(self, asks, play, script, offer):
         offer(asker_tool(), effect="write")
         script.add(reply("", call("asker")), "Nice.")
         run = play()
@@ -107,7 +107,9 @@ class TestQuestion:
 
 
 class TestMessageWhileWaiting:
-    def test_denies_an_approval_with_its_text(self, waiting, submission, script):
+    def test_message_while_waiting_denies_an_approval_with_its_text(
+        self, waiting, submission, script
+    ):
         sent = submission("No, rename b", conversation_id=waiting.conversation_id)
 
         accepted = accept(sent)
@@ -130,7 +132,7 @@ class TestMessageWhileWaiting:
 
         assert resume(run).calls.get().result["data"] == "blue"
 
-    def test_that_is_no_answer_is_what_was_said_instead(
+    def test_message_while_waiting_that_is_no_answer_is_what_was_said_instead(
         self, play, script, offer, submission
     ):
         offer(asker_tool(kind="confirm"))
@@ -162,7 +164,9 @@ class TestMessageWhileWaiting:
         assert sum(one.woken for one in found) == 1
         assert resume(waiting).state == "succeeded"
 
-    def test_denies_all_open_approvals(self, asks, play, script, submission):
+    def test_message_while_waiting_denies_all_open_approvals(
+        self, asks, play, script, submission
+    ):
         script.add(
             reply("", *[call("write_effect", {"key": key}) for key in "ab"]), "I see."
         )
@@ -172,7 +176,9 @@ class TestMessageWhileWaiting:
 
         assert statuses(resume(run)) == ["denied", "denied"]
 
-    def test_waits_while_a_task_works(self, play, script, submission, offer):
+    def test_message_while_waiting_waits_while_a_task_works(
+        self, play, script, submission, offer
+    ):
         offer(lambda: 1, name="long", background=True)
         script.add(reply("", call("long")))
         run = play()

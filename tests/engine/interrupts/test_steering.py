@@ -80,7 +80,9 @@ def as_many_as_may_be(steer):
 
 
 class TestWhileToolsWork:
-    def test_is_read_behind_their_results(self, play, script, offer, steer):
+    def test_while_tools_work_is_read_behind_their_results(
+        self, play, script, offer, steer
+    ):
         offer(lambda: bool(steer("Only 2025")), name="slow")
         script.add(reply("", call("slow")), "Only that year.")
 
@@ -92,7 +94,9 @@ class TestWhileToolsWork:
         assert (run.state, users(run)) == ("succeeded", ["Hello", "Only 2025"])
         assert "aia.message" in facts(run)
 
-    def test_while_a_task_works_beside(self, play, script, offer, steer):
+    def test_while_tools_work_while_a_task_works_beside(
+        self, play, script, offer, steer
+    ):
         offer(lambda: 1, name="long", background=True)
         script.add(reply("", call("long")))
         run = play()
@@ -128,7 +132,9 @@ class TestWhileToolsWork:
 
 
 class TestWhileTheModelWrites:
-    def test_is_read_behind_the_calls_of_its_reply(self, play, while_it_writes, steer):
+    def test_while_the_model_writes_is_read_behind_the_calls_of_its_reply(
+        self, play, while_it_writes, steer
+    ):
         asked = while_it_writes(lambda: steer("Only 2025"))
 
         run = play()
@@ -169,7 +175,7 @@ class TestWhileTheModelWrites:
 
     @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
     @pytest.mark.parametrize("at", range(3))
-    def test_is_read_once_wherever_the_process_is_killed(
+    def test_while_the_model_writes_is_read_once_wherever_the_process_is_killed(
         self, submission, while_it_writes, steer, monkeypatch, at, after
     ):
         asked = while_it_writes(lambda: steer("Only 2025", key="k"))
@@ -210,7 +216,9 @@ class TestHistory:
         "short",
         [{"LIMITS": {"HISTORY_MESSAGES": 4}}, {"LIMITS": {"HISTORY_CHARS": 1000}}],
     )
-    def test_keeps_the_question(self, play, script, offer, options, steer, short):
+    def test_history_keeps_the_question(
+        self, play, script, offer, options, steer, short
+    ):
         def big(number: int) -> str:
             if number == 3:
                 steer("Only 2025")
@@ -227,7 +235,7 @@ class TestHistory:
         assert roles(asked)[-3:] == ["assistant", "tool", "user"]
         assert asked[-1]["content"] == "Only 2025"
 
-    def test_of_an_earlier_run_begins_with_its_question(
+    def test_history_of_an_earlier_run_begins_with_its_question(
         self, play, script, offer, options, steer
     ):
         offer(lambda: bool(steer("Only 2025")), name="slow")
@@ -263,7 +271,7 @@ class TestHistory:
 class TestNotTaken:
     """It is refused; what waits in the queue goes on to wait there."""
 
-    def test_by_an_answer_that_has_ended(self, play, script, steer):
+    def test_not_taken_by_an_answer_that_has_ended(self, play, script, steer):
         script.add("The answer.")
         run = play()
 
@@ -280,7 +288,7 @@ class TestNotTaken:
         assert (run.calls.get().result["data"], row.text) == (str(row.pk), "Hurry")
         assert users(run) == ["Hello"]
 
-    def test_by_a_run_that_may_do_more_than_is_wanted_now(
+    def test_not_taken_by_a_run_that_may_do_more_than_is_wanted_now(
         self, play, script, offer, steer
     ):
         offer(lambda: refusal(lambda: steer("Look", look_only=True)), name="tell")
@@ -288,7 +296,9 @@ class TestNotTaken:
 
         assert play().calls.get().result["data"] == "busy"
 
-    def test_by_a_run_that_is_being_stopped(self, while_it_writes, submission, steer):
+    def test_not_taken_by_a_run_that_is_being_stopped(
+        self, while_it_writes, submission, steer
+    ):
         refused = []
 
         def work():
@@ -301,7 +311,7 @@ class TestNotTaken:
 
         assert refused == ["busy"]
 
-    def test_by_another_persons_run(self, play, script, offer, steer, staff):
+    def test_not_taken_by_another_persons_run(self, play, script, offer, steer, staff):
         def other():
             return refusal(lambda: steer("Mine", user_id=staff.pk))
 

@@ -40,7 +40,7 @@ def tried(offer, options, play, script):
 
 class TestTakenBack:
     @pytest.mark.parametrize("fields", [{"external": True}, {"background": True}])
-    def test_not_what_cannot_be(self, tried, fields):
+    def test_taken_back_not_what_cannot_be(self, tried, fields):
         done = []
 
         def send(context: RunContext) -> None:
@@ -52,7 +52,7 @@ class TestTakenBack:
 
 
 class TestSameAgain:
-    def test_stamps_the_time(self, tried, supplier):
+    def test_same_again_stamps_the_time(self, tried, supplier):
         product = Product.objects.create(name="P", sku="1", supplier=supplier)
 
         def sell(context: RunContext) -> None:
@@ -109,7 +109,7 @@ class TestElsewhere:
     def test_one_database_has_no_others(self):
         assert written_ones() == []
 
-    def test_takes_back_the_run_s_own_too(self):
+    def test_elsewhere_takes_back_the_run_s_own_too(self):
         with transaction.atomic(), taken_back_with([]) as take_back:
             Effect.objects.create(key="a", run=uuid.uuid4())
             take_back()

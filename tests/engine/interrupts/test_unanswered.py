@@ -37,7 +37,7 @@ def assert_ended(run, script, status, reason, outcome):
 
 @pytest.mark.row("Q06")
 class TestSkipped:
-    def test_ends_the_call_without_the_tool(self, asked, script):
+    def test_skipped_ends_the_call_without_the_tool(self, asked, script):
         assert answer(given(asked, "skip")).queued
 
         run = resume(asked)
@@ -45,12 +45,12 @@ class TestSkipped:
         assert_ended(run, script, "cancelled", "skipped", "declined")
         assert run.calls.get().result["error_type"] == "declined"
 
-    def test_needs_no_valid_answer(self, asked):
+    def test_skipped_needs_no_valid_answer(self, asked):
         answer(given(asked, "skip", text="green"))
 
         assert asked.interrupts.get().status == "declined"
 
-    def test_is_once(self, asked):
+    def test_skipped_is_once(self, asked):
         skipped = given(asked, "skip")
         answer(skipped)
 
@@ -65,7 +65,7 @@ class TestSkipped:
         assert statuses(run) == ["cancelled", "cancelled"]
         assert run.interrupts.count() == 1
 
-    def test_of_a_background_tool(self, play, script, offer, given_out):
+    def test_skipped_of_a_background_tool(self, play, script, offer, given_out):
         from ai_assistant.engine.calls.background.perform import perform
 
         offer(asker_tool(), background=True)
@@ -84,7 +84,7 @@ class TestExpired:
         Interrupt.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         return asked
 
-    def test_ends_the_call_without_the_tool(self, late, script):
+    def test_expired_ends_the_call_without_the_tool(self, late, script):
         assert sweep_once().moved == [late.pk]
 
         run = resume(late)
@@ -107,7 +107,7 @@ class TestExpired:
 
 class TestCancelled:
     @pytest.mark.row("Q06")
-    def test_with_the_run(self, asked):
+    def test_cancelled_with_the_run(self, asked):
         stop(asked.pk)
 
         asked.refresh_from_db()

@@ -74,7 +74,7 @@ def locks():
 
 
 class TestHeld:
-    def test_while_the_run_works(self, play, script, path, seen):
+    def test_held_while_the_run_works(self, play, script, path, seen):
         script.add(reply("", call("look")), "Done.")
 
         run = play(page_path=path)
@@ -99,7 +99,7 @@ class TestHeld:
 
         assert seen == [[]]
 
-    def test_not_by_who_looks_only(self, play, script, path, seen):
+    def test_held_not_by_who_looks_only(self, play, script, path, seen):
         script.add(reply("", call("look")), "Done.")
 
         play(page_path=path, look_only=True)
@@ -107,7 +107,9 @@ class TestHeld:
         assert seen == [[]]
 
     @pytest.mark.parametrize("held", ["view_group", "add_group"])
-    def test_not_by_who_may_not_change_it(self, play, script, path, seen, staff, held):
+    def test_held_not_by_who_may_not_change_it(
+        self, play, script, path, seen, staff, held
+    ):
         codenames = {"view_group", held}
         staff.user_permissions.add(*Permission.objects.filter(codename__in=codenames))
         script.add(reply("", call("look")), "Done.")
@@ -117,19 +119,21 @@ class TestHeld:
         assert seen == [[]]
 
     @pytest.mark.parametrize("key", ["999", "x", "9" * 40])
-    def test_not_of_what_is_not_there(self, user, key):
+    def test_held_not_of_what_is_not_there(self, user, key):
         run = Run(user=user, page_path=f"/admin/auth/group/{key}/change/")
 
         assert target_of(run) is None
 
 
 class TestReleased:
-    def test_when_the_model_fails(self, play, script, path):
+    def test_released_when_the_model_fails(self, play, script, path):
         script.add(ModelError("bad_key", "no"))
 
         assert (play(page_path=path).state, locks()) == ("failed", 0)
 
-    def test_while_it_waits_and_taken_again(self, play, script, path, seen, offer):
+    def test_released_while_it_waits_and_taken_again(
+        self, play, script, path, seen, offer
+    ):
 
         def change() -> str:
             """Change it."""
@@ -155,7 +159,7 @@ class TestReleased:
 
         assert (run.state, seen, locks()) == ("succeeded", [["ada"]], 0)
 
-    def test_while_a_long_tool_works(self, play, script, path, given_out):
+    def test_released_while_a_long_tool_works(self, play, script, path, given_out):
         script.add(reply("", call("background_steps", {"n": 1, "seconds": 0})), "Done.")
 
         run = play(page_path=path)
@@ -164,7 +168,7 @@ class TestReleased:
         perform(given_out.pop())
         assert (resume(run).state, locks()) == ("succeeded", 0)
 
-    def test_by_stop(self, submission, script, path, group):
+    def test_released_by_stop(self, submission, script, path, group):
         script.add("Done.")
         hold = accept(submission(page_path=path), owner=this_process()).hold
         run = Run.objects.get()
@@ -198,14 +202,14 @@ def left(play, script, group):
 
 
 class TestCrash:
-    def test_ends_with_the_lease(self, held, group):
+    def test_crash_ends_with_the_lease(self, held, group):
         assert at_work_on(Group, [group.pk])
 
         Run.objects.update(lease_until=database_now() - 1)
 
         assert not at_work_on(Group, [group.pk])
 
-    def test_goes_on_with_who_takes_the_run_over(self, held, group, script, seen):
+    def test_crash_goes_on_with_who_takes_the_run_over(self, held, group, script, seen):
         script.add(reply("", call("look")), "Done.")
 
         run = resume(bury(held))
@@ -217,12 +221,12 @@ class TestCrash:
 
         assert locks() == 0
 
-    def test_of_a_working_run_stays(self, held):
+    def test_crash_of_a_working_run_stays(self, held):
         sweep_once()
 
         assert locks() == 1
 
-    def test_of_an_ended_run_is_taken_by_the_next(
+    def test_crash_of_an_ended_run_is_taken_by_the_next(
         self, left, group, play, script, path, seen
     ):
         assert not at_work_on(Group, [group.pk])

@@ -46,7 +46,9 @@ def stamp(staff):
 
 @pytest.mark.parametrize(("revoke", "code"), WAYS)
 class TestRevoked:
-    def test_before_it_begins(self, submission, script, staff, stamp, revoke, code):
+    def test_revoked_before_it_begins(
+        self, submission, script, staff, stamp, revoke, code
+    ):
         accept(submission(user_id=staff.pk, stamp=stamp))
         revoke(staff)
 
@@ -57,7 +59,7 @@ class TestRevoked:
         assert script.requests == []
 
     @pytest.mark.parametrize("effect", ["read", "write", "external"])
-    def test_between_two_calls(
+    def test_revoked_between_two_calls(
         self, play, script, offer, staff, stamp, revoke, code, effect
     ):
         done = []
@@ -77,7 +79,7 @@ class TestRevoked:
         assert statuses(run) == ["complete", "cancelled"]
         assert done == []
 
-    def test_while_a_tool_prepares(
+    def test_revoked_while_a_tool_prepares(
         self, play, script, offer, staff, stamp, revoke, code
     ):
         def prepare() -> None:

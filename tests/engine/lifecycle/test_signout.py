@@ -18,7 +18,9 @@ def signed_in(client, user):
 
 @pytest.mark.row("X05")
 class TestSignOut:
-    def test_stops_the_runs_of_the_session(self, client, submission, signed_in):
+    def test_sign_out_stops_the_runs_of_the_session(
+        self, client, submission, signed_in
+    ):
         mine = accept(submission(stamp=signed_in)).run_id
         other = accept(submission()).run_id
 
@@ -29,7 +31,7 @@ class TestSignOut:
         assert run.error_text == "Stopped: you signed out."
         assert Run.objects.get(pk=other).state == "queued"
 
-    def test_leaves_what_waits_for_the_person(
+    def test_sign_out_leaves_what_waits_for_the_person(
         self, client, play, script, options, signed_in
     ):
         options(POLICY={})
@@ -49,7 +51,7 @@ class TestSignOut:
 
         assert Run.objects.get().state == "queued"
 
-    def test_without_a_session(self, rf):
+    def test_sign_out_without_a_session(self, rf):
         from django.contrib.auth.signals import user_logged_out
 
         user_logged_out.send(sender=None, request=rf.get("/"), user=None)

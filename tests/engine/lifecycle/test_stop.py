@@ -85,7 +85,7 @@ class TestWithoutAnOwner:
 
         assert stop(run_id).ended
 
-    def test_after_the_end(self, play, script):
+    def test_without_an_owner_after_the_end(self, play, script):
         script.add("Hello.")
         run = play()
 
@@ -96,7 +96,7 @@ class TestWithoutAnOwner:
 
 
 class TestWhileRunning:
-    def test_is_a_flag(self, submission):
+    def test_while_running_is_a_flag(self, submission):
         hold = accept(submission(), owner=this_process()).hold
 
         assert not stop(hold.run_id).ended
@@ -129,7 +129,7 @@ class TestWhileRunning:
         assert message.text.startswith("word ")
         assert message.state == "interrupted"
 
-    def test_before_the_first_token(self, stopped, function_model):
+    def test_while_running_before_the_first_token(self, stopped, function_model):
         asked = threading.Event()
 
         async def silent(_request):
@@ -208,7 +208,7 @@ class TestWhileRunning:
         assert run.state == "cancelled"
         assert len(script.requests) == 1
 
-    def test_before_it_begins(self, submission, script):
+    def test_while_running_before_it_begins(self, submission, script):
         hold = accept(submission(), owner=this_process()).hold
         stop(hold.run_id)
 
@@ -261,7 +261,7 @@ class TestRaceWithAWait:
 class TestStopSession:
     ENDING = Ending(state=RunState.CANCELLED, code="signed_out", text="You signed out.")
 
-    def test_stops_what_works(self, submission):
+    def test_stop_session_stops_what_works(self, submission):
         mine = accept(submission(stamp=SessionStamp(session_digest="mine"))).run_id
         other = accept(submission(stamp=SessionStamp(session_digest="other"))).run_id
 
@@ -282,7 +282,7 @@ class TestStopSession:
         run = Run.objects.get()
         assert (run.state, run.error_text) == ("cancelled", "You signed out.")
 
-    def test_leaves_what_waits_for_the_person(self, play, script, options):
+    def test_stop_session_leaves_what_waits_for_the_person(self, play, script, options):
         options(POLICY={})
         script.add(reply("", call("write_effect", {"key": "a"})))
         run = play(stamp=SessionStamp(session_digest="mine"))
@@ -292,7 +292,7 @@ class TestStopSession:
         run.refresh_from_db()
         assert run.state == "waiting_approval"
 
-    def test_stops_a_task(self, play, script, given_out):
+    def test_stop_session_stops_a_task(self, play, script, given_out):
         script.add(reply("", call("background_steps", {"n": 1})))
         run = play(stamp=SessionStamp(session_digest="mine"))
 

@@ -76,7 +76,7 @@ class Naive:
 class TestTree:
     @settings(max_examples=300, deadline=None)
     @given(told=trees, chosen=st.integers(0, 15), order=st.randoms())
-    def test_agrees_with_a_naive_one(self, told, chosen, order):
+    def test_tree_agrees_with_a_naive_one(self, told, chosen, order):
         rows = rows_of(told)
         naive = Naive(rows)
         shown = rows[chosen][0] if chosen < len(rows) else None
@@ -106,11 +106,11 @@ class TestTree:
         assert [one.previous for one in found] == [None, *runs[:2]]
         assert [one.next for one in found] == [*runs[1:], None]
 
-    def test_of_nothing(self):
+    def test_tree_of_nothing(self):
         assert Tree([]).path == []
         assert Tree([]).path_to(uuid.uuid4()) == []
 
-    def test_of_runs_that_name_each_other(self):
+    def test_tree_of_runs_that_name_each_other(self):
         """No code makes that; rows can be written by anybody."""
         a, b = uuid.UUID(int=1), uuid.UUID(int=2)
 
@@ -191,7 +191,7 @@ class TestStanding:
         assert (first.after_id, second.after_id) == (None, first.pk)
         assert shown(first) == [first.pk, second.pk, third.pk]
 
-    def test_costs_a_new_conversation_nothing(self, submission):
+    def test_standing_costs_a_new_conversation_nothing(self, submission):
         with CaptureQueriesContext(connection) as queries:
             accept(submission())
 
@@ -199,7 +199,7 @@ class TestStanding:
         assert not any("loaded_tools" in one and "SELECT" in one[:6] for one in asked)
         assert not any("shown_run" in one and "UPDATE" in one[:6] for one in asked)
 
-    def test_goes_on_where_it_is_shown(self, talk, script, anew, play):
+    def test_standing_goes_on_where_it_is_shown(self, talk, script, anew, play):
         script.add("1", "2", "2 again", "3")
         first, second = talk("a", "b")
         other = anew(second)
@@ -213,7 +213,9 @@ class TestStanding:
         assert tree_of(first.conversation).versions(other.pk).count == 2
         assert Conversation.objects.get().shown_run_id is None
 
-    def test_keeps_the_tools_that_were_found_on_its_branch(self, talk, script, instead):
+    def test_standing_keeps_the_tools_that_were_found_on_its_branch(
+        self, talk, script, instead
+    ):
         script.add("1", "2", "2b")
         first, second = talk("a", "b")
         Run.objects.filter(pk=first.pk).update(loaded_tools=["echo"])
@@ -224,7 +226,9 @@ class TestStanding:
 
 @database
 class TestAnew:
-    def test_keeps_the_old_answer_and_tells_the_path_only(self, talk, script, anew):
+    def test_anew_keeps_the_old_answer_and_tells_the_path_only(
+        self, talk, script, anew
+    ):
         script.add("1", "2", "two")
         first, second = talk("a", "b")
 
@@ -237,7 +241,7 @@ class TestAnew:
         assert told(script) == ["a", "1", "b"]
         assert shown(run) == [first.pk, run.pk]
 
-    def test_of_the_first_question(self, talk, script, anew):
+    def test_anew_of_the_first_question(self, talk, script, anew):
         script.add("1", "2", "one")
         first, _second = talk("a", "b")
 
@@ -258,7 +262,7 @@ class TestAnew:
         assert [WISHES["shorter"] in one for one in prompts] == [False, True, False]
         assert run.wish == "shorter"
 
-    def test_by_another_profile(self, talk, script, anew, settings, options):
+    def test_anew_by_another_profile(self, talk, script, anew, settings, options):
         script.add("1", "by another")
         profiles = settings.AI_ASSISTANT["PROFILES"]
         other = {**profiles["default"], "MODEL": "large", "LABEL": "Large"}
@@ -271,7 +275,7 @@ class TestAnew:
         assert script.requests[1].model == "large"
 
     @pytest.mark.parametrize("profile", ["quiet", "missing"])
-    def test_by_a_profile_that_is_not_offered(
+    def test_anew_by_a_profile_that_is_not_offered(
         self, talk, script, anew, settings, options, profile
     ):
         script.add("1")
@@ -283,7 +287,7 @@ class TestAnew:
 
         assert refused.value.code == "bad_request"
 
-    def test_with_an_unknown_wish(self, talk, script, anew):
+    def test_anew_with_an_unknown_wish(self, talk, script, anew):
         script.add("1")
 
         with pytest.raises(Refused):
@@ -299,7 +303,9 @@ class TestAnew:
         assert one.run_id == two.run_id
         assert Run.objects.count() == 2
 
-    def test_while_another_run_is_unfinished(self, talk, script, version, submission):
+    def test_anew_while_another_run_is_unfinished(
+        self, talk, script, version, submission
+    ):
         script.add("1")
         (first,) = talk("a")
         accept(submission("b", conversation_id=first.conversation_id))
@@ -309,7 +315,7 @@ class TestAnew:
 
         assert refused.value.code == "busy"
 
-    def test_of_a_run_that_is_unfinished(self, submission, version):
+    def test_anew_of_a_run_that_is_unfinished(self, submission, version):
         accept(submission())
 
         with pytest.raises(Refused) as refused:
@@ -317,7 +323,9 @@ class TestAnew:
 
         assert refused.value.code == "not_ended"
 
-    def test_is_no_answer_to_what_waits(self, talk, script, version, submission, play):
+    def test_anew_is_no_answer_to_what_waits(
+        self, talk, script, version, submission, play
+    ):
         script.add("1", reply("", call("needs_approval", {"text": "x"})))
         (first,) = talk("a")
         waiting = play("b", conversation_id=first.conversation_id)
@@ -328,7 +336,7 @@ class TestAnew:
 
         assert refused.value.code == "busy"
 
-    def test_of_another_user(self, talk, script, version):
+    def test_anew_of_another_user(self, talk, script, version):
         script.add("1")
         eve = get_user_model().objects.create_user("eve")
 
@@ -351,7 +359,7 @@ class TestAnew:
 
 @database
 class TestEdited:
-    def test_leaves_the_old_branch(self, talk, script, instead):
+    def test_edited_leaves_the_old_branch(self, talk, script, instead):
         script.add("1", "2", "3", "two")
         first, second, third = talk("a", "b", "c")
 
@@ -379,7 +387,7 @@ class TestChangedElsewhere:
         prompts = [one.messages[0]["content"] for one in script.requests]
         return [CHANGED_ELSEWHERE in one for one in prompts]
 
-    def test_is_said_to_the_model(self, talk, script, instead):
+    def test_changed_elsewhere_is_said_to_the_model(self, talk, script, instead):
         script.add("1", self.WRITES, "2", "two")
         _first, second = talk("a", "b")
         assert ChangeSet.objects.filter(run=second).exists()
@@ -388,14 +396,14 @@ class TestChangedElsewhere:
 
         assert self.told(script) == [False, False, False, True]
 
-    def test_of_the_first_question_too(self, talk, script, instead):
+    def test_changed_elsewhere_of_the_first_question_too(self, talk, script, instead):
         script.add(self.WRITES, "1", "one")
 
         instead(talk("a")[0], "A")
 
         assert self.told(script) == [False, False, True]
 
-    def test_changes_on_the_path_are_seen_anyway(self, talk, script):
+    def test_changed_elsewhere_changes_on_the_path_are_seen_anyway(self, talk, script):
         script.add(self.WRITES, "1", "2")
 
         talk("a", "b")
@@ -422,7 +430,7 @@ class TestAgain:
         assert (run.after_id, run.continues_id) == (first.pk, failed.pk)
         assert tree_of(run.conversation).versions(run.pk).runs == (failed.pk, run.pk)
 
-    def test_keeps_who_answers_and_how(self, talk, script, user, anew):
+    def test_again_keeps_who_answers_and_how(self, talk, script, user, anew):
         script.add("1", ["Half", ModelError("cut")])
         (first,) = talk("a")
         failed = anew(first, wish="shorter")
@@ -434,7 +442,7 @@ class TestAgain:
 
 @database
 class TestSwitch:
-    def test_shows_the_newest_end_below(self, talk, script, anew, play):
+    def test_switch_shows_the_newest_end_below(self, talk, script, anew, play):
         script.add("1", "2", "one", "two", "two!")
         first, _second = talk("a", "b")
         other = anew(first)
@@ -446,7 +454,7 @@ class TestSwitch:
 
         assert shown(first) == [other.pk, newer.pk]
 
-    def test_while_a_run_is_unfinished(self, talk, script, anew, submission):
+    def test_switch_while_a_run_is_unfinished(self, talk, script, anew, submission):
         script.add("1", "one")
         (first,) = talk("a")
         anew(first)
@@ -457,7 +465,7 @@ class TestSwitch:
 
         assert refused.value.code == "busy"
 
-    def test_of_another_user(self, talk, script):
+    def test_switch_of_another_user(self, talk, script):
         script.add("1")
         eve = get_user_model().objects.create_user("eve")
 

@@ -52,7 +52,7 @@ def commits(monkeypatch):
 
 @pytest.mark.row("D02")
 class TestCommits:
-    def test_of_the_example(self, submission, function_model, commits):
+    def test_commits_of_the_example(self, submission, function_model, commits):
         """3 steps, 2 tools, and 6 seconds of text played in one."""
         asked = []
 
@@ -78,7 +78,7 @@ class TestCommits:
         # Of the 40 that 6 s may take, 20 are for the other 5 s.
         assert len(commits) <= 20 + 4 * late_s
 
-    def test_at_most_six_a_second(
+    def test_commits_at_most_six_a_second(
         self, submission, function_model, commits, monkeypatch
     ):
         monkeypatch.setattr(conf, "FLUSH_S", 0.0)
@@ -98,7 +98,7 @@ class TestCommits:
         spent_s = commits[-1] - commits[before]
         assert len(commits) - before <= 6 * (spent_s + 1)
 
-    def test_without_text(self, play, script, commits):
+    def test_commits_without_text(self, play, script, commits):
         script.add(reply("", call("echo", {"text": "a"})), "Yes.")
 
         play()
@@ -248,7 +248,7 @@ class TestFlusher:
 
 
 class TestWriter:
-    def test_takes_the_text_along(self, hold):
+    def test_writer_takes_the_text_along(self, hold):
         writer = writing(hold, Flusher())
 
         async def scenario():
@@ -265,7 +265,7 @@ class TestWriter:
             "TEXT_MESSAGE_CONTENT",
         ]
 
-    def test_gives_back_what_was_not_written(self, hold):
+    def test_writer_gives_back_what_was_not_written(self, hold):
         writer = writing(hold, Flusher())
 
         def refuse():
@@ -281,7 +281,7 @@ class TestWriter:
 
         assert [delta for _, delta in logged()] == ["a"]
 
-    def test_finishes_a_commit_that_is_cancelled(self, hold):
+    def test_writer_finishes_a_commit_that_is_cancelled(self, hold):
         writer = writing(hold, Flusher())
         began = []
 
@@ -305,7 +305,7 @@ class TestWriter:
             "STEP_STARTED": 1,
         }
 
-    def test_of_a_zombie_raises(self, hold):
+    def test_writer_of_a_zombie_raises(self, hold):
         zombie = Hold(run_id=hold.run_id, owner=hold.owner, epoch=0)
 
         async def scenario():

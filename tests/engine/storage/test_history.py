@@ -79,7 +79,7 @@ class TestProperty:
     )
     @given(told=runs, window=st.integers(1, 12))
     @pytest.mark.row("D08")
-    def test_calls_and_results_are_never_parted(self, options, told, window):
+    def test_property_calls_and_results_are_never_parted(self, options, told, window):
         options(LIMITS={"HISTORY_MESSAGES": window})
 
         with transaction.atomic():
@@ -106,7 +106,7 @@ class TestProperty:
 
 
 class TestHistory:
-    def test_keeps_the_fields_of_the_provider(self, play, script):
+    def test_history_keeps_the_fields_of_the_provider(self, play, script):
         fields = {"reasoning_details": [{"signature": "abc"}]}
         script.add(
             [
@@ -122,7 +122,7 @@ class TestHistory:
         assert told["reasoning_details"] == fields["reasoning_details"]
 
     @pytest.mark.row("V05")
-    def test_keeps_the_fields_of_a_call(self, play, script):
+    def test_history_keeps_the_fields_of_a_call(self, play, script):
         from ai_assistant.types import ToolCallDelta
 
         asked = ToolCallDelta(

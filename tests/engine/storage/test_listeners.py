@@ -126,7 +126,7 @@ class TestOtherProcesses:
         await settled()
         assert woken == [1]
 
-    async def test_events_themselves_stay_here(self, between, tabs):
+    async def test_other_processes_events_themselves_stay_here(self, between, tabs):
         notifications.tell(GROUP, RUN, ["event"], usage=[])
         await settled()
 

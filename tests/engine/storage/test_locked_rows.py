@@ -111,19 +111,19 @@ def asked(play, script, options):
 
 @of_postgres
 class TestLimits:
-    def test_of_a_unit(self):
+    def test_limits_of_a_unit(self):
         before = shown()
 
         assert limits() == ("200ms", "10s", before[2])
         assert shown() == before
 
-    def test_are_the_hosts_in_a_transaction_of_the_host(self):
+    def test_limits_are_the_hosts_in_a_transaction_of_the_host(self):
         with transaction.atomic():
             before = shown()
 
             assert limits() == before
 
-    def test_of_a_tool_are_the_sites_and_its_own(self, options):
+    def test_limits_of_a_tool_are_the_sites_and_its_own(self, options):
         options(TIMEOUTS={"WRITE_S": 7})
         found = []
 
@@ -145,18 +145,18 @@ class TestLimits:
 @of_postgres
 @pytest.mark.usefixtures("short")
 class TestUnit:
-    def test_does_not_wait_for_ever(self, queued):
+    def test_unit_does_not_wait_for_ever(self, queued):
         with locked(queued), pytest.raises(RunLocked):
             note(queued)
 
-    def test_waits_for_a_moment(self, queued, monkeypatch):
+    def test_unit_waits_for_a_moment(self, queued, monkeypatch):
         monkeypatch.setattr(units, "LOCK_WAIT_S", 60)
 
         with locked(queued) as let_go:
             threading.Timer(0.3, let_go).start()
             note(queued)
 
-    def test_that_waits_leaves_threads_to_others(self, queued, monkeypatch):
+    def test_unit_that_waits_leaves_threads_to_others(self, queued, monkeypatch):
         monkeypatch.setattr(units, "LOCK_WAIT_S", 60)
 
         async def main(let_go):
@@ -174,7 +174,7 @@ class TestUnit:
         assert answered == 1
         assert [type(end) for end in ends].count(RunLocked) == 4 - units.WAITERS
 
-    def test_of_a_process_that_hangs_is_ended(self, queued, monkeypatch):
+    def test_unit_of_a_process_that_hangs_is_ended(self, queued, monkeypatch):
         monkeypatch.setattr(units, "IDLE_LIMIT_S", 0.1)
         tries = []
 
@@ -232,7 +232,7 @@ class TestPeople:
 @of_postgres
 @pytest.mark.usefixtures("short")
 class TestSweep:
-    def test_passes_by_what_is_locked(self, play, script, options):
+    def test_sweep_passes_by_what_is_locked(self, play, script, options):
         options(POLICY={})
         script.add(reply("", call("write_effect", {"key": "a"})))
         held = play()
@@ -256,7 +256,7 @@ class TestSweep:
         stop(first.pk)
         carry_on(hold)
 
-    def test_goes_on_after_a_part_that_fails(self, monkeypatch, asked, caplog):
+    def test_sweep_goes_on_after_a_part_that_fails(self, monkeypatch, asked, caplog):
         sweep = import_module("ai_assistant.engine.execution.sweep")
         monkeypatch.setattr(sweep, "_expire_waits", lambda _swept: 1 / 0)
         StopRequest.objects.create(run=asked, code="stopped")
@@ -396,7 +396,7 @@ class TestWish:
         StopRequest.objects.create(run=asked, code="signed_out", text="Signed out.")
         return asked
 
-    def test_ends_a_run_that_nobody_holds(self, wished):
+    def test_wish_ends_a_run_that_nobody_holds(self, wished):
         assert sweep_once().moved == [wished.pk]
 
         run = Run.objects.get()
@@ -407,7 +407,7 @@ class TestWish:
         )
         assert not StopRequest.objects.exists()
 
-    def test_ends_one_that_is_taken_up(self, wished):
+    def test_wish_ends_one_that_is_taken_up(self, wished):
         Run.objects.update(state="queued")
         (hold,) = claim_runs(this_process(), 1)
 
@@ -416,7 +416,7 @@ class TestWish:
         assert (run.state, run.error_code) == ("cancelled", "signed_out")
         assert not StopRequest.objects.exists()
 
-    def test_is_forgotten_with_a_run_that_has_ended(self, wished):
+    def test_wish_is_forgotten_with_a_run_that_has_ended(self, wished):
         Run.objects.update(state="succeeded")
 
         sweep_once()
@@ -425,7 +425,7 @@ class TestWish:
         Run.objects.update(state="queued")
         stop(wished.pk)
 
-    def test_is_seen_by_the_next_piece(self, play, script, offer, given_out):
+    def test_wish_is_seen_by_the_next_piece(self, play, script, offer, given_out):
         def pieces(context: RunContext) -> None:
             for key in "ab":
                 with context.transaction():
@@ -441,7 +441,7 @@ class TestWish:
         sweep_once()
         assert statuses(run) == ["cancelled"]
 
-    def test_is_seen_by_a_write(self, play, script, offer):
+    def test_wish_is_seen_by_a_write(self, play, script, offer):
         def prepare(context: RunContext) -> None:
             StopRequest.objects.create(run_id=context.run_id, code="stopped")
 
@@ -454,7 +454,7 @@ class TestWish:
         assert play().state == "cancelled"
         assert not Effect.objects.exists()
 
-    def test_of_a_run_that_has_ended_is_none(self, play, script):
+    def test_wish_of_a_run_that_has_ended_is_none(self, play, script):
         script.add("Done.")
 
         assert stop(play().pk).ended

@@ -53,7 +53,7 @@ async def emptied():
 
 
 class TestGroupName:
-    def test_is_of_one_user_and_one_conversation(self):
+    def test_group_name_is_of_one_user_and_one_conversation(self):
         names = {
             notifications.group_name(user, uuid.UUID(int=n))
             for user in (1, 2)
@@ -62,19 +62,19 @@ class TestGroupName:
 
         assert len(names) == 4
 
-    def test_is_one_that_channels_takes(self):
+    def test_group_name_is_one_that_channels_takes(self):
         name = notifications.group_name("user@example.com/é", RUN)
 
         assert channel_layers.backends is not None
         assert len(name) < 100
         assert name.replace(".", "").isalnum()
 
-    def test_takes_an_id_as_text(self):
+    def test_group_name_takes_an_id_as_text(self):
         assert notifications.group_name(1, str(RUN)) == notifications.group_name(1, RUN)
 
 
 class TestRing:
-    async def test_reaches_the_group(self, layer):
+    async def test_ring_reaches_the_group(self, layer):
         own = layer("keeps")
 
         notifications.ring("g", RUN)
@@ -84,7 +84,7 @@ class TestRing:
         wake = {"type": "aia.wake", "run": str(RUN), "from": mark}
         assert own.got == [("g", wake)]
 
-    async def test_keeps_the_order(self, layer):
+    async def test_ring_keeps_the_order(self, layer):
         own = layer("keeps")
 
         for number in range(5):
@@ -104,7 +104,7 @@ class TestRing:
 
         assert len(own.got) == (1 if mood == "breaks" else 0)
 
-    async def test_drops_what_a_slow_layer_does_not_take(self, layer, monkeypatch):
+    async def test_ring_drops_what_a_slow_layer_does_not_take(self, layer, monkeypatch):
         layer("hangs")
         monkeypatch.setattr(notifications, "QUEUE", 3)
 
@@ -113,7 +113,7 @@ class TestRing:
 
         assert notifications.outbox()._queue.qsize() == 3
 
-    async def test_gives_a_hanging_layer_up(self, layer, monkeypatch):
+    async def test_ring_gives_a_hanging_layer_up(self, layer, monkeypatch):
         own = layer("hangs")
         monkeypatch.setattr(notifications, "SEND_TIMEOUT_S", 0.01)
         notifications.ring("g", RUN)
@@ -138,7 +138,7 @@ class TestRingExecutors:
 
 
 class TestRingFromThread:
-    def test_without_a_loop(self, layer, settings):
+    def test_ring_from_thread_without_a_loop(self, layer, settings):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXECUTOR": "worker"}
         own = layer("keeps")
 
@@ -151,7 +151,7 @@ class TestRingFromThread:
 
         notifications.ring_from_thread("g", RUN)
 
-    async def test_in_a_server_the_loop_rings(self, layer):
+    async def test_ring_from_thread_in_a_server_the_loop_rings(self, layer):
         own = layer("keeps")
         woken = []
         notifications.home.loop = asyncio.get_running_loop()

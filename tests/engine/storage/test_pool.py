@@ -44,7 +44,7 @@ class TestOrder:
 
         assert done == sorted(Stage, key=lambda stage: stage.value)
 
-    def test_of_one_stage_the_first_comes_first(self, busy):
+    def test_order_of_one_stage_the_first_comes_first(self, busy):
         pool, release = busy
         done = []
 
@@ -74,7 +74,7 @@ class TestOrder:
 
 
 class TestThreads:
-    def test_are_as_many_as_there_is_work_for_and_no_more(self):
+    def test_threads_are_as_many_as_there_is_work_for_and_no_more(self):
         pool = StagedPool(3, "test", lambda: None)
         together = threading.Barrier(3)
         names = set()

@@ -74,7 +74,7 @@ class TestIsTransient:
             (ValueError(), False),
         ],
     )
-    def test_judges(self, raised, expected):
+    def test_is_transient_judges(self, raised, expected):
         assert is_transient(raised) is expected
 
     def test_real_errors_of_sqlite(self):
@@ -90,7 +90,7 @@ class TestIsTransient:
 
 @pytest.mark.parametrize("make", [unit, unit_once])
 class TestUnit:
-    def test_is_one_transaction(self, make):
+    def test_unit_is_one_transaction(self, make):
         work, _ = failing(9, KeyError())
 
         with pytest.raises(KeyError):
@@ -98,7 +98,7 @@ class TestUnit:
 
         assert Effect.objects.count() == 0
 
-    def test_is_repeated_whole(self, make):
+    def test_unit_is_repeated_whole(self, make):
         work, tries = failing(3, error(sqlstate="40001"))
 
         assert make(work)() == 4

@@ -25,7 +25,7 @@ def begin(submission):
 
 
 class TestZombie:
-    def test_writes_nothing_more(self, submission, script, offer):
+    def test_zombie_writes_nothing_more(self, submission, script, offer):
         """The run is taken over while a tool of the first owner still works."""
 
         def taken_over(context: RunContext) -> str:

@@ -34,12 +34,12 @@ class TestCount:
             ("how many users", "There are **3** users."),
         ],
     )
-    def test_tells_the_number(self, say, wish, text):
+    def test_count_tells_the_number(self, say, wish, text):
         assert say(wish).text == text
 
 
 class TestChange:
-    def test_of_one_that_is_named(self, say):
+    def test_change_of_one_that_is_named(self, say):
         asked = say(
             "change status of questionnaire Exit interview to draft", user="editor"
         )
@@ -49,7 +49,7 @@ class TestChange:
         assert Questionnaire.objects.get(title="Exit interview").status == "draft"
         assert played.text == "Changed: “Exit interview”."
 
-    def test_of_one_by_its_number(self, say):
+    def test_change_of_one_by_its_number(self, say):
         one = Schedule.objects.first()
 
         answer_interrupt(
@@ -59,20 +59,20 @@ class TestChange:
         one.refresh_from_db()
         assert one.offset_days == 12
 
-    def test_of_what_is_so_already(self, say):
+    def test_change_of_what_is_so_already(self, say):
         played = say("change default language of all draft questionnaires to en")
 
         assert not played.interrupts
         assert played.text == "No change: it already has these values."
 
-    def test_of_many(self, say):
+    def test_change_of_many(self, say):
         asked = say("change status of all draft questionnaires to archived")
         played = answer_interrupt(asked, "approve")
 
         assert not Questionnaire.objects.filter(status="draft").exists()
         assert played.text.startswith("Changed 8 questionnaires: “Brand")
 
-    def test_says_which_may_be_meant(self, say):
+    def test_change_says_which_may_be_meant(self, say):
         played = say("change status of questionnaire Diabetes to archived")
 
         assert "may mean any of these questionnaires" in played.text
@@ -85,7 +85,7 @@ class TestChange:
 
         assert "not carried out" in played.text
 
-    def test_not_allowed_is_told(self, say):
+    def test_change_not_allowed_is_told(self, say):
         played = say(
             "change title of wiki page Reading the logs to Logs", user="viewer"
         )
@@ -118,7 +118,7 @@ class TestCreate:
 
 
 class TestDelete:
-    def test_goes_once_approved(self, say):
+    def test_delete_goes_once_approved(self, say):
         asked = say("delete wiki page Reading the logs")
         assert Page.objects.filter(slug="reading-the-logs").exists()
         played = answer_interrupt(asked, "approve")

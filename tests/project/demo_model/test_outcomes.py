@@ -27,7 +27,7 @@ class TestFailures:
             ),
         ],
     )
-    async def test_tells_the_truth(self, talk, error_type, text):
+    async def test_failures_tells_the_truth(self, talk, error_type, text):
         await talk.say("delete section 7")
 
         said = await talk.fails(error_type, "Because.")
@@ -42,7 +42,7 @@ class TestFailures:
 
         assert said.text.startswith(f"It is not known whether {DELETE} took")
 
-    async def test_tells_the_person_to_call_nothing(self, talk):
+    async def test_failures_tells_the_person_to_call_nothing(self, talk):
         await talk.say("rename section 99 to Welcome")
 
         said = await talk.fails(
@@ -52,7 +52,7 @@ class TestFailures:
 
         assert said.text.endswith("> Section 99 does not exist.")
 
-    async def test_does_not_go_on_after_a_failed_look_up(self, talk):
+    async def test_failures_does_not_go_on_after_a_failed_look_up(self, talk):
         await talk.say("publish Exit interview")
 
         said = await talk.fails("exception")
@@ -105,7 +105,7 @@ class TestCutResult:
     @pytest.mark.parametrize(
         "wish", ["publish Exit", "list questionnaires", "how many questionnaires"]
     )
-    async def test_is_shown_as_it_is(self, talk, wish):
+    async def test_cut_result_is_shown_as_it_is(self, talk, wish):
         await talk.say(wish)
 
         said = await talk.result('{"total": 24, "quest\n[cut: 20 of 900 characters.]')

@@ -14,7 +14,7 @@ class TestStream:
         assert said.text == answers.MARKDOWN
         assert max(len(c.text.strip()) for c in said.chunks[:-1]) <= 12
 
-    async def test_ends_once_with_usage_that_costs_nothing(self, talk):
+    async def test_stream_ends_once_with_usage_that_costs_nothing(self, talk):
         said = await talk.say("think about sheep")
 
         ends = [c for c in said.chunks if isinstance(c, ReplyEnd)]
@@ -75,11 +75,11 @@ class TestStream:
         for wish in ("how many sections", "show", "rename", "delete", "recompute"):
             assert f"`{wish}" not in said.text
 
-    async def test_reads_content_in_parts(self, talk):
+    async def test_stream_reads_content_in_parts(self, talk):
         said = await talk.say([{"type": "text", "text": "delete section 3"}])
 
         assert said.call == ("delete_section", {"section_id": 3})
 
     @pytest.mark.parametrize("wish", ["", "   "])
-    async def test_says_what_it_is_if_nothing_is_said(self, talk, wish):
+    async def test_stream_says_what_it_is_if_nothing_is_said(self, talk, wish):
         assert (await talk.say(wish)).text == answers.HELP

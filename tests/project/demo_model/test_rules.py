@@ -16,7 +16,7 @@ class TestIntroduction:
     @pytest.mark.parametrize(
         "wish", ["Hi!", "hello there", "help", "What can you do?", "who are you"]
     )
-    async def test_names_itself(self, talk, wish):
+    async def test_introduction_names_itself(self, talk, wish):
         said = await talk.say(wish)
 
         assert "built-in offline demo model" in said.text
@@ -25,13 +25,15 @@ class TestIntroduction:
     @pytest.mark.parametrize(
         "wish", ["What is the weather?", "write a poem", "helpless", "ls -la", "ü`x`"]
     )
-    async def test_says_plainly_what_it_does_not_understand(self, talk, wish):
+    async def test_introduction_says_plainly_what_it_does_not_understand(
+        self, talk, wish
+    ):
         said = await talk.say(wish)
 
         assert said.text == answers.unknown(wish)
         assert "not a language model" in said.text
 
-    async def test_understands_what_its_help_offers(self, talk):
+    async def test_introduction_understands_what_its_help_offers(self, talk):
         rows = [line for line in answers.HELP.splitlines() if line.startswith("| `")]
         wishes = [row.split("`")[1] for row in rows]
 
@@ -53,7 +55,7 @@ class TestListing:
             ("show me all questionnaires about pain", {"search": "pain"}),
         ],
     )
-    async def test_calls_the_list(self, talk, wish, arguments):
+    async def test_listing_calls_the_list(self, talk, wish, arguments):
         said = await talk.say(wish)
 
         assert said.call == ("list_questionnaires", arguments)
@@ -90,10 +92,10 @@ class TestCounting:
             "how many questions in all questionnaires",
         ],
     )
-    async def test_counts_all_questions(self, talk, wish):
+    async def test_counting_counts_all_questions(self, talk, wish):
         assert (await talk.say(wish)).call == ("count_questions", {})
 
-    async def test_tells_the_count_by_type(self, talk):
+    async def test_counting_tells_the_count_by_type(self, talk):
         await talk.say("how many questions are there?")
 
         said = await talk.result({"questions": 5, "by_type": {"Date": 5}})
@@ -109,7 +111,7 @@ class TestCounting:
             "count the questions of the questionnaire “Exit interview”",
         ],
     )
-    async def test_counts_in_one_questionnaire(self, talk, wish):
+    async def test_counting_counts_in_one_questionnaire(self, talk, wish):
         said = await talk.say(wish)
         assert said.name == "list_questionnaires"
         assert said.arguments["search"].lower() == "exit interview"
@@ -122,7 +124,7 @@ class TestCounting:
         "wish",
         ["how many sections does the exit interview have?", "count sections in 12"],
     )
-    async def test_counts_sections_of_one(self, talk, wish):
+    async def test_counting_counts_sections_of_one(self, talk, wish):
         said = await talk.say(wish)
         if said.name == "list_questionnaires":
             said = await talk.result(found(ONE))
@@ -140,7 +142,7 @@ class TestCounting:
         assert said.text.startswith("You have no permission to see the sections")
 
     @pytest.mark.parametrize("wish", ["how many sections are there?", "count sheep"])
-    async def test_says_what_it_counts(self, talk, wish):
+    async def test_counting_says_what_it_counts(self, talk, wish):
         assert (await talk.say(wish)).text == answers.COUNTS
 
     async def test_counts_questionnaires(self, talk):
@@ -158,7 +160,7 @@ class TestReading:
 
         assert said.call == ("read_questionnaire", {"questionnaire_id": 12})
 
-    async def test_tells_the_outline(self, talk):
+    async def test_reading_tells_the_outline(self, talk):
         await talk.say("read Exit interview")
         await talk.result(found(ONE))
         question = {"id": 9, "text": "Why?", "type": "Text"}
@@ -212,10 +214,10 @@ class TestChanging:
             ("publish 4", ("publish_questionnaire", {"questionnaire_id": 4})),
         ],
     )
-    async def test_calls_the_tool(self, talk, wish, call):
+    async def test_changing_calls_the_tool(self, talk, wish, call):
         assert (await talk.say(wish)).call == call
 
-    async def test_publishes_what_it_has_looked_up(self, talk):
+    async def test_changing_publishes_what_it_has_looked_up(self, talk):
         await talk.say("publish Exit interview")
         said = await talk.result(found(ONE))
         assert said.call == ("publish_questionnaire", {"questionnaire_id": 12})
@@ -225,13 +227,13 @@ class TestChanging:
         assert said.text == "Done: **Exit interview** is now published, revision 2."
 
     @pytest.mark.parametrize("wish", ["rename section Start to End", "delete Start"])
-    async def test_asks_for_the_number_of_a_section(self, talk, wish):
+    async def test_changing_asks_for_the_number_of_a_section(self, talk, wish):
         said = await talk.say(wish)
 
         assert said.name == ""
         assert "if you give its number" in said.text
 
-    async def test_renames_by_title(self, talk):
+    async def test_changing_renames_by_title(self, talk):
         await talk.say("rename section “start” of the exit interview to Welcome")
         said = await talk.result(found(ONE))
         assert said.call == ("read_questionnaire", {"questionnaire_id": 12})
@@ -262,12 +264,12 @@ class TestChanging:
 
 
 class TestCallByName:
-    async def test_passes_the_arguments_on(self, talk):
+    async def test_call_by_name_passes_the_arguments_on(self, talk):
         said = await talk.say('call echo {"text": "hi {you}"}')
 
         assert said.call == ("echo", {"text": "hi {you}"})
 
-    async def test_shows_the_result_as_it_is(self, talk):
+    async def test_call_by_name_shows_the_result_as_it_is(self, talk):
         await talk.say('call echo {"text": "hi"}')
 
         said = await talk.result("hi")
@@ -336,10 +338,10 @@ class TestModules:
             ),
         ],
     )
-    async def test_calls_their_tools(self, talk, wish, call):
+    async def test_modules_calls_their_tools(self, talk, wish, call):
         assert (await talk.say(wish)).call == call
 
-    async def test_tells_their_results(self, talk):
+    async def test_modules_tells_their_results(self, talk):
         await talk.say("search the wiki for tea")
         page = {"title": "Tea", "path": "/tea/", "excerpt": "How it is made."}
         said = await talk.result({"total": 1, "pages": [page]})
@@ -357,7 +359,7 @@ class TestFinding:
     def talk(self):
         return Conversation(tools=("find_tools", "add_question"))
 
-    async def test_looks_for_the_tool_then_calls_it(self, talk):
+    async def test_finding_looks_for_the_tool_then_calls_it(self, talk):
         said = await talk.say("list questionnaires")
         assert said.call == ("find_tools", {"query": "list questionnaires"})
 
@@ -368,7 +370,7 @@ class TestFinding:
         said = await talk.result(found(ONE))
         assert "Exit interview" in said.text
 
-    async def test_asks_the_site_why_it_is_not_found(self, talk):
+    async def test_finding_asks_the_site_why_it_is_not_found(self, talk):
         await talk.say("list questionnaires")
 
         said = await talk.result([])
@@ -380,7 +382,7 @@ class TestFinding:
             "The answer was:\n\n> The user has chosen “View only”."
         )
 
-    async def test_says_so_if_there_is_none_at_all(self, talk, monkeypatch):
+    async def test_finding_says_so_if_there_is_none_at_all(self, talk, monkeypatch):
         monkeypatch.setattr("project.demo_model.provider.registry.tools", dict)
         await talk.say("list questionnaires")
 

@@ -47,7 +47,7 @@ class TestRun:
             ("'; DROP TABLE --", []),
         ],
     )
-    def test_finds_the_latest_first(self, query, found):
+    def test_run_finds_the_latest_first(self, query, found):
         assert [line.service for line in run(query)] == found
 
     @pytest.mark.parametrize(
@@ -65,6 +65,6 @@ class TestRun:
             ("x" * 501, "longer than 500"),
         ],
     )
-    def test_says_what_has_no_meaning(self, query, said):
+    def test_run_says_what_has_no_meaning(self, query, said):
         with pytest.raises(QueryError, match=said):
             run(query)

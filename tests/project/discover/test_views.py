@@ -49,13 +49,13 @@ class TestExecuteQuery:
         assert b"has not been run" in page.content
         assert b"discover-total" not in page.content
 
-    def test_refuses_a_wrong_query(self, context, lines):
+    def test_execute_query_refuses_a_wrong_query(self, context, lines):
         with pytest.raises(ModelRetry, match="no field 'colour'"):
             execute_query(context, "colour:red", auto_execute=False)
 
         assert not ExplorerQuery.objects.exists()
 
-    def test_is_of_its_page_only(self):
+    def test_execute_query_is_of_its_page_only(self):
         page = find_page(PATH)
 
         assert registered_parts(page.view, page.model_admin).tools == (execute_query,)
@@ -72,7 +72,7 @@ class TestExploreView:
         assert page.context["total"] == LogLine.objects.filter(level="info").count()
         assert b'id="aia"' in page.content
 
-    def test_shows_what_is_wrong(self, lines, explorer):
+    def test_explore_view_shows_what_is_wrong(self, lines, explorer):
         page = explorer(q='colour:"<b>"')
 
         assert "no field" in page.context["error"]
@@ -104,14 +104,14 @@ class TestExploreContext:
         ]
         return found[0] if found else None
 
-    def test_tells_query_and_lines(self, at, lines):
+    def test_explore_context_tells_query_and_lines(self, at, lines):
         item = self.item(at(f"{PATH}?q=level:error"))
 
         assert item.value["query"] == "level:error"
         assert len(item.value["lines"]) == 10
         assert "duration" in item.value["fields"]
 
-    def test_tells_that_a_query_was_not_run(self, at, context, lines):
+    def test_explore_context_tells_that_a_query_was_not_run(self, at, context, lines):
         execute_query(context, "level:error", auto_execute=False)
 
         value = self.item(at(PATH)).value
@@ -122,8 +122,8 @@ class TestExploreContext:
             False,
         )
 
-    def test_tells_what_is_wrong(self, at, lines):
+    def test_explore_context_tells_what_is_wrong(self, at, lines):
         assert "no field" in self.item(at(f"{PATH}?q=colour:red")).value["error"]
 
-    def test_is_kept_from_who_may_not_look(self, at, lines, user):
+    def test_explore_context_is_kept_from_who_may_not_look(self, at, lines, user):
         assert self.item(at(PATH, user)) is None

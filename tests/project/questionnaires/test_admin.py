@@ -39,7 +39,7 @@ class TestQuestionnairesAdmin:
         assert admin_page.get(url).status_code == 200
         assert admin_page.get(url, {"q": "asthma"}).status_code == 200
 
-    def test_counts_on_the_list(self, admin_page):
+    def test_questionnaires_admin_counts_on_the_list(self, admin_page):
         url = reverse("admin:questionnaires_questionnaire_changelist")
 
         rows = admin_page.get(url, {"q": "Exit interview"}).context["cl"].result_list

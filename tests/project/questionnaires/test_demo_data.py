@@ -58,7 +58,7 @@ class TestDemoData:
         assert Section.objects.filter(title="Renamed by hand").count() == 1
         assert said == "The demo data is there already: nothing was changed.\n"
 
-    def test_is_the_same_every_time(self):
+    def test_demo_data_is_the_same_every_time(self):
         fields = ("uuid", "section__uuid", "text", "name", "position")
         load()
         first = list(Question.objects.order_by("uuid").values_list(*fields))
@@ -94,7 +94,7 @@ class TestDemoData:
             assert condition_error(group.condition, known) == ""
             assert [action_error(one, known) for one in group.actions] == [""]
 
-    def test_holds_each_status(self):
+    def test_demo_data_holds_each_status(self):
         load()
 
         found = set(Questionnaire.objects.values_list("status", flat=True))

@@ -44,7 +44,7 @@ class TestQuestionnaire:
     @pytest.mark.parametrize(
         "languages", ["en", ["EN"], ["en", "en"], [1], {"en": 1}, ["en", "english"]]
     )
-    def test_refuses_wrong_languages(self, languages):
+    def test_questionnaire_refuses_wrong_languages(self, languages):
         with pytest.raises(ValidationError) as caught:
             Questionnaire(title="Sleep", languages=languages).full_clean()
 
@@ -54,7 +54,7 @@ class TestQuestionnaire:
         with pytest.raises(ValidationError, match="Choose one of the languages"):
             Questionnaire(title="Sleep", languages=["de"]).full_clean()
 
-    def test_bumps_its_revision(self, questionnaire):
+    def test_questionnaire_bumps_its_revision(self, questionnaire):
         other = Questionnaire.objects.get(pk=questionnaire.pk)
 
         questionnaire.bump_revision()
@@ -64,12 +64,12 @@ class TestQuestionnaire:
 
 
 class TestSection:
-    def test_goes_last_without_a_position(self, questionnaire, section):
+    def test_section_goes_last_without_a_position(self, questionnaire, section):
         second = Section.objects.create(questionnaire=questionnaire, title="Days")
 
         assert (section.position, second.position) == (0, 1)
 
-    def test_refuses_a_taken_position(self, questionnaire, section):
+    def test_section_refuses_a_taken_position(self, questionnaire, section):
         twin = Section(questionnaire=questionnaire, title="Days", position=0)
 
         with pytest.raises(ValidationError, match="has this position"):
@@ -101,7 +101,7 @@ class TestQuestion:
         Question(section=section, type=text_type, text="Two?").full_clean()
 
     @pytest.mark.parametrize("name", ["Q1", "1q", "a-b", "a b", "q\n"])
-    def test_refuses_a_wrong_name(self, section, text_type, name):
+    def test_question_refuses_a_wrong_name(self, section, text_type, name):
         question = Question(section=section, type=text_type, text="?", name=name)
 
         with pytest.raises(ValidationError, match="Enter lower-case letters"):
@@ -125,13 +125,13 @@ class TestSchedule:
             ({"time_zone": "Berlin"}, "“Berlin” is not a time zone."),
         ],
     )
-    def test_refuses_what_does_not_fit(self, questionnaire, fields, message):
+    def test_schedule_refuses_what_does_not_fit(self, questionnaire, fields, message):
         schedule = Schedule(questionnaire=questionnaire, name="S", **fields)
 
         with pytest.raises(ValidationError, match=message):
             schedule.full_clean()
 
-    def test_ends_one_way_only(self, questionnaire):
+    def test_schedule_ends_one_way_only(self, questionnaire):
         with pytest.raises(IntegrityError), transaction.atomic():
             Schedule.objects.create(
                 questionnaire=questionnaire,

@@ -27,20 +27,20 @@ class TestAccessWindows:
 
         assert days(schedule) == ["2026-03-01", "2026-03-08", "2026-03-15"]
 
-    def test_until_a_day(self):
+    def test_access_windows_until_a_day(self):
         until = datetime.date(2026, 3, 15)
         schedule = Schedule(repeat_every_days=7, repeat_until=until)
 
         assert days(schedule) == ["2026-03-01", "2026-03-08", "2026-03-15"]
         assert count_windows(schedule, ANCHOR) == 3
 
-    def test_until_before_the_first(self):
+    def test_access_windows_until_before_the_first(self):
         until = datetime.date(2026, 2, 1)
         schedule = Schedule(repeat_every_days=7, repeat_until=until)
 
         assert days(schedule) == []
 
-    def test_without_end_is_cut(self):
+    def test_access_windows_without_end_is_cut(self):
         schedule = Schedule(repeat_every_days=1)
 
         assert len(days(schedule)) == 12
@@ -58,12 +58,12 @@ class TestAccessWindows:
         assert window.closes.isoformat() == "2026-03-30T01:00:00+02:00"
 
     @pytest.mark.parametrize("offset", [10**9, -(10**9), 2_900_000])
-    def test_ends_with_the_calendar(self, offset):
+    def test_access_windows_ends_with_the_calendar(self, offset):
         schedule = Schedule(offset_days=offset, repeat_every_days=365)
 
         assert len(days(schedule)) <= 12
 
-    def test_depends_on_nothing_else(self):
+    def test_access_windows_depends_on_nothing_else(self):
         schedule = Schedule(repeat_every_days=7, repeat_count=3)
 
         assert access_windows(schedule, ANCHOR) == access_windows(schedule, ANCHOR)
@@ -71,10 +71,10 @@ class TestAccessWindows:
 
 class TestOverlap:
     @pytest.mark.parametrize(("after", "expected"), [(168, False), (169, True)])
-    def test_by_the_hour(self, after, expected):
+    def test_overlap_by_the_hour(self, after, expected):
         assert overlap(Schedule(repeat_every_days=7, window_after_h=after)) is expected
 
-    def test_never_alone(self):
+    def test_overlap_never_alone(self):
         assert not overlap(Schedule(window_after_h=10_000))
 
 
@@ -105,5 +105,5 @@ class TestDescribe:
             ({"active": False}, "It is not active."),
         ],
     )
-    def test_in_words(self, fields, said):
+    def test_describe_in_words(self, fields, said):
         assert said in describe(Schedule(**fields))

@@ -47,7 +47,7 @@ class TestReadWikiPage:
 
 
 class TestWikiPages:
-    def test_are_read_and_searched(self, client, superuser, pages):
+    def test_wiki_pages_are_read_and_searched(self, client, superuser, pages):
         client.force_login(superuser)
 
         page = client.get(pages[2].get_absolute_url())
@@ -72,19 +72,19 @@ class TestWikiPages:
 
 @pytest.mark.django_db(transaction=True)
 class TestWikiContext:
-    def test_describes_the_page_that_is_read(self, at, pages):
+    def test_wiki_context_describes_the_page_that_is_read(self, at, pages):
         seen = collect_items(at(pages[0].get_absolute_url()))
 
         [item] = [item for item in seen.items if item.id == "wiki_page"]
         assert (item.title, item.value["slug"]) == ("Tea", "tea")
         assert (len(item.value["text"]), item.value["is_cut"]) == (3000, True)
 
-    def test_is_kept_from_who_may_not_read(self, at, pages, user):
+    def test_wiki_context_is_kept_from_who_may_not_read(self, at, pages, user):
         seen = collect_items(at(pages[0].get_absolute_url(), user))
 
         assert "wiki_page" not in [item.id for item in seen.items]
 
-    def test_is_not_there_on_other_pages(self, at):
+    def test_wiki_context_is_not_there_on_other_pages(self, at):
         seen = collect_items(at("/admin/"))
 
         assert "wiki_page" not in [item.id for item in seen.items]

@@ -212,7 +212,7 @@ class TestKey:
 
         assert f"Authorization: Bearer {KEY}" in listener.requests[0]
 
-    async def test_of_the_profile_goes_to_its_server_alone(self, ask):
+    async def test_key_of_the_profile_goes_to_its_server_alone(self, ask):
         request = ask("Hi")
         async with Listener() as other:
             request = ask("Hi", api_base=other.base)
@@ -230,7 +230,7 @@ class TestKey:
 
         assert (error.code, error.detail) == ("bad_key", "401: Wrong key [key].")
 
-    async def test_headers_of_the_site_are_sent(self, ask):
+    async def test_key_headers_of_the_site_are_sent(self, ask):
         options = {"extra_headers": {"X-Title": "Shop"}, "extra_body": {"top_k": 1}}
         async with Listener() as listener:
             await whole(provider_at(listener.base, OPTIONS=options).stream(ask("Hi")))
@@ -254,13 +254,13 @@ class TestProxies:
             ),
         ],
     )
-    def test_of_the_environment(self, monkeypatch, environment, url, proxy):
+    def test_proxies_of_the_environment(self, monkeypatch, environment, url, proxy):
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
 
         assert proxy_for(url) == proxy
 
-    async def test_is_asked(self, ask, monkeypatch):
+    async def test_proxies_is_asked(self, ask, monkeypatch):
         async with Listener() as proxy:
             monkeypatch.setenv("http_proxy", f"http://localhost:{proxy.port}")
             reply = await whole(provider_at("http://models.test/v1").stream(ask("Hi")))
@@ -279,7 +279,7 @@ class TestProxies:
 
         assert "secret" not in error.detail
 
-    async def test_of_another_kind_is_told(self, ask, monkeypatch):
+    async def test_proxies_of_another_kind_is_told(self, ask, monkeypatch):
         monkeypatch.setenv("ALL_PROXY", "socks5://localhost:1")
 
         error, _ = await failure(provider_at("http://models.test").stream(ask("Hi")))
@@ -327,7 +327,7 @@ class TestTrust:
         """Whom to trust is read when the library is loaded."""
 
     @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
-    async def test_by_the_environment(
+    async def test_trust_by_the_environment(
         self, ask, listener, certificate, monkeypatch, name
     ):
         monkeypatch.setenv(name, str(certificate / "cert.pem"))

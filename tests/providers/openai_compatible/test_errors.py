@@ -51,7 +51,7 @@ class TestCode:
             (502, "<html><h1>Bad Gateway</h1></html>", "provider_down"),
         ],
     )
-    def test_by_status_and_words(self, status, body, code):
+    def test_code_by_status_and_words(self, status, body, code):
         assert code_of(status, body) == code
 
     def test_words_of_the_request_do_not_count(self):
@@ -64,7 +64,7 @@ class TestWait:
     @pytest.mark.parametrize(
         ("status", "wait_s"), [(429, 7.0), (503, 7.0), (400, None)]
     )
-    def test_is_of_codes_that_pass(self, status, wait_s):
+    def test_wait_is_of_codes_that_pass(self, status, wait_s):
         assert refusal(status, {"Retry-After": "7"}, "").retry_after_s == wait_s
 
 

@@ -70,7 +70,9 @@ def provider(server):
 
 class TestRefused:
     @EACH
-    async def test_is_asked_again_without_it(self, server, provider, scripted, refused):
+    async def test_refused_is_asked_again_without_it(
+        self, server, provider, scripted, refused
+    ):
         own = provider(**refused["options"])
 
         reply = await whole(own.stream(scripted(refused)))
@@ -96,7 +98,7 @@ class TestRefused:
 
     @EACH
     @pytest.mark.row("V09")
-    async def test_is_remembered(self, server, provider, scripted, refused):
+    async def test_refused_is_remembered(self, server, provider, scripted, refused):
         own = provider(**refused["options"])
         await whole(own.stream(scripted(refused)))
         before = len(server.log())
@@ -115,7 +117,7 @@ class TestRefused:
         assert reply.text == "Taken."
         assert "temperature" not in server.log()[-1].request
 
-    async def test_of_one_model_is_not_of_another(
+    async def test_refused_of_one_model_is_not_of_another(
         self, server, provider, scripted, ask
     ):
         await whole(provider().stream(scripted(REFUSALS[0])))
@@ -150,12 +152,14 @@ class TestNotAQuirk:
             "registry.ollama.ai/library/gemma does not support tools",
         ],
     )
-    def test_is_told(self, said):
+    def test_not_aquirk_is_told(self, said):
         assert quirk_behind(said, self.BODY) is None
 
 
 class TestThoughts:
-    async def test_are_kept_once_they_are_wanted(self, server, provider, scripted):
+    async def test_thoughts_are_kept_once_they_are_wanted(
+        self, server, provider, scripted
+    ):
         (wants,) = (one for one in REFUSALS if one["server"] == "DeepSeek")
         thinks = [{"op": "reasoning", "text": "First things first."}]
         first = await whole(provider().stream(scripted(wants, then=thinks)))

@@ -25,7 +25,7 @@ def refused(model, **more):
 
 class TestTable:
     @pytest.mark.parametrize("prefix", [n for n, one in SERVERS.items() if one.key_env])
-    async def test_is_that_of_litellm(self, prefix, monkeypatch):
+    async def test_table_is_that_of_litellm(self, prefix, monkeypatch):
         server = SERVERS[prefix]
         monkeypatch.setenv(server.key_env, "sk-of-a-test")
         litellm = await ensure_loaded()
@@ -72,7 +72,7 @@ class TestTable:
             ),
         ],
     )
-    def test_address_of_a_base(self, base, url):
+    def test_table_address_of_a_base(self, base, url):
         assert find_endpoint("openai/x", base=base).url == url
 
     def test_model_of_an_unknown_vendor_is_passed_on_whole(self):
@@ -99,12 +99,12 @@ class TestTable:
 
 
 class TestKey:
-    def test_of_the_environment(self, monkeypatch):
+    def test_key_of_the_environment(self, monkeypatch):
         monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
 
         assert find_endpoint("openai/x").key == "sk-openai"
 
-    def test_goes_to_no_other_server(self, monkeypatch):
+    def test_key_goes_to_no_other_server(self, monkeypatch):
         monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
         monkeypatch.setenv("GROQ_API_KEY", "sk-groq")
 
@@ -112,7 +112,7 @@ class TestKey:
         assert find_endpoint("groq/x", base=OWN).key == "none"
         assert find_endpoint("groq/x").key == "sk-groq"
 
-    def test_goes_where_the_environment_says(self, monkeypatch):
+    def test_key_goes_where_the_environment_says(self, monkeypatch):
         monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
         monkeypatch.setenv("OPENAI_BASE_URL", OWN)
 
@@ -124,8 +124,8 @@ class TestKey:
         assert refused("mistral/x") == "Not set: MISTRAL_API_KEY."
 
     @pytest.mark.parametrize("key", ["sk-1\n", "sk-1\r\nX-Evil: 1", "sk-ü"])
-    def test_that_no_header_can_have(self, key):
+    def test_key_that_no_header_can_have(self, key):
         assert key.strip() not in refused("openai/x", base=OWN, key=key)
 
-    def test_is_not_in_its_representation(self):
+    def test_key_is_not_in_its_representation(self):
         assert "sk-secret" not in repr(find_endpoint("x", base=OWN, key="sk-secret"))

@@ -148,7 +148,7 @@ class TestEvents:
 
         assert [json.loads(one) for one in found] == [{"a": 1}, {"b": 2}]
 
-    def test_endless_line(self):
+    def test_events_endless_line(self):
         reader = EventReader()
 
         with pytest.raises(ModelError, match="malformed"):
@@ -227,7 +227,7 @@ class TestEnds:
 
 
 class TestCalls:
-    def test_without_an_index(self):
+    def test_calls_without_an_index(self):
         calls = [
             {"id": id_, "function": {"name": name, "arguments": arguments}}
             for id_, name, arguments in (
@@ -365,7 +365,7 @@ class TestUsage:
             ),
         ],
     )
-    def test_names(self, said, usage):
+    def test_usage_names(self, said, usage):
         assert read_usage(said, lambda usage: None) == usage
 
     def test_groq(self):

@@ -43,7 +43,7 @@ def said(segment, events, **beside):
 
 class TestHeard:
     @pytest.mark.parametrize("first", [[STARTED, STEP, SAID], [STEP, SAID]])
-    def test_from_the_first_event_on(self, segment, first):
+    def test_heard_from_the_first_event_on(self, segment, first):
         assert said(segment, first) == [
             "STEP_STARTED",
             "TEXT_MESSAGE_START",

@@ -101,7 +101,7 @@ class TestStreams:
 
     @played
     @given(data=st.data())
-    def test_can_be_taken_up_wherever_they_were_lost(self, user, data):
+    def test_streams_can_be_taken_up_wherever_they_were_lost(self, user, data):
         with transaction.atomic():
             self._lose(Story(user), data.draw)
             transaction.set_rollback(True)

@@ -15,17 +15,17 @@ def entry(path: str = USERS, title: str = TITLE):
 
 
 class TestAskedOn:
-    def test_names_the_page_as_its_title_begins(self):
+    def test_asked_on_names_the_page_as_its_title_begins(self):
         assert entry() == {
             "url": USERS,
             "page": "/admin/auth/user/",
             "title": "Select <user> to change",
         }
 
-    def test_names_a_page_without_a_title_by_its_path(self):
+    def test_asked_on_names_a_page_without_a_title_by_its_path(self):
         assert entry(title="")["title"] == "/admin/auth/user/"
 
-    def test_cuts_a_long_title(self):
+    def test_asked_on_cuts_a_long_title(self):
         assert entry(title="x" * 300)["title"] == "x" * 80
 
     @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ class TestAskedOn:
             "/assistant/?conversation=1",  # the assistant's own
         ],
     )
-    def test_is_none_where_no_page_was(self, path):
+    def test_asked_on_is_none_where_no_page_was(self, path):
         assert entry(path) is None
 
 
@@ -70,15 +70,15 @@ class TestMessage:
         return draw
 
     @pytest.mark.parametrize("path", ["/admin/", "/admin/auth/user/7/change/"])
-    def test_says_on_another_page_where_it_was_asked(self, drawn, path):
+    def test_message_says_on_another_page_where_it_was_asked(self, drawn, path):
         html = drawn(path)
 
         assert "Asked on “Select &lt;user&gt; to change”" in html
         assert f'href="{USERS}"' in html
 
     @pytest.mark.parametrize("path", [USERS, "/admin/auth/user/?q=bob"])
-    def test_says_nothing_on_that_page(self, drawn, path):
+    def test_message_says_nothing_on_that_page(self, drawn, path):
         assert "Asked on" not in drawn(path)
 
-    def test_says_nothing_of_a_try_that_nobody_typed(self, drawn):
+    def test_message_says_nothing_of_a_try_that_nobody_typed(self, drawn):
         assert "Asked on" not in drawn("/admin/", again=True)

@@ -48,7 +48,7 @@ def card(call, kin=None, *, faults=False):
 @pytest.mark.row("L06")
 @pytest.mark.row("T03")
 class TestTemplate:
-    def test_is_found_by_the_name(self):
+    def test_template_is_found_by_the_name(self):
         assert template_name("measure") == "ai_assistant/tools/measure.html"
 
     def test_or_named_by_the_tool(self, with_template):
@@ -75,7 +75,9 @@ class TestTemplate:
         assert "60 in all" in html
         assert "<h4>" not in html  # of the default body
 
-    def test_gets_the_error_and_the_status(self, call, with_template, settings):
+    def test_template_gets_the_error_and_the_status(
+        self, call, with_template, settings
+    ):
         with_template("echo", "shown.html")
         use_text(settings, "{{ status }}|{{ error }}|{{ args.a }}|{{ result }}")
 
@@ -83,7 +85,7 @@ class TestTemplate:
 
         assert "failed|&lt;No&gt;|1|None" in html
 
-    def test_gets_what_was_told_so_far(self, call, with_template, settings):
+    def test_template_gets_what_was_told_so_far(self, call, with_template, settings):
         with_template("echo", "shown.html")
         use_text(settings, "{{ partial.n }}|{{ progress }}|{{ steps.0.text }}")
 
@@ -99,7 +101,9 @@ class TestTemplate:
         "text",
         ["{% load nothing %}", "{% include 'no/such.html' %}", "{% widthratio 1 %}"],
     )
-    def test_that_fails_is_contained(self, call, with_template, settings, text):
+    def test_template_that_fails_is_contained(
+        self, call, with_template, settings, text
+    ):
         with_template("echo", "shown.html")
         use_text(settings, text)
 
@@ -108,7 +112,7 @@ class TestTemplate:
         assert "The template of this tool failed: shown.html" in html
         assert "the result" in html
 
-    def test_that_is_missing_is_told(self, call, with_template):
+    def test_template_that_is_missing_is_told(self, call, with_template):
         with_template("echo", "no/such.html")
 
         assert "no/such.html" in card(call("echo"), faults=True)
@@ -191,7 +195,7 @@ class TestSteps:
 
         assert [step["status"] for step in entry["steps"]] == ["complete", last]
 
-    def test_are_drawn(self, call):
+    def test_steps_are_drawn(self, call):
         html = card(call("echo", status="executing", steps=["<Reading>"]))
 
         assert '<li data-status="executing">' in html
@@ -228,7 +232,7 @@ class TestChildren:
         assert found[below.pk]["call"]["id"] == str(top.pk)
         assert found[below.pk]["call"]["children"][0]["id"] == str(below.pk)
 
-    def test_are_no_parts_of_their_own(self, story, call):
+    def test_children_are_no_parts_of_their_own(self, story, call):
         top = call("locate")
         call("map_card", parent=top, arguments={"place": "Rome"})
         stored(story, top)
@@ -248,7 +252,7 @@ PLAN = {
 
 
 class TestPlan:
-    def test_is_a_list_that_ticks(self, call):
+    def test_plan_is_a_list_that_ticks(self, call):
         html = card(call("echo", status="executing", partial=PLAN))
 
         assert "Plan: 1 of 3 done" in html
@@ -258,18 +262,18 @@ class TestPlan:
         ]
         assert "So far" not in html
 
-    def test_stays_in_the_fold_of_a_call_that_is_done(self, call):
+    def test_plan_stays_in_the_fold_of_a_call_that_is_done(self, call):
         html = card(call("echo", status="complete", partial=PLAN))
 
         assert html.index("Plan: 1 of 3") < html.index("</details>")
 
     @pytest.mark.parametrize("partial", [None, [], {"plan": 7}, {"plan": []}, "plan"])
-    def test_is_not_made_of_anything_else(self, call, partial):
+    def test_plan_is_not_made_of_anything_else(self, call, partial):
         assert "Plan" not in card(call("echo", status="executing", partial=partial))
 
 
 class TestCut:
-    def test_leads_to_all_of_it(self, call):
+    def test_cut_leads_to_all_of_it(self, call):
         one = call(
             "echo", preview=cut_for_card("x" * 3000), arguments={"text": "y" * 3000}
         )

@@ -59,7 +59,7 @@ def bare(page) -> str:
 
 
 class TestSwitching:
-    def test_redraws_a_tab_that_shows_another_branch(self, story, two):
+    def test_switching_redraws_a_tab_that_shows_another_branch(self, story, two):
         story.edit("x")  # the second question
         two.look()
         assert "Rather" in text(two)
@@ -78,7 +78,7 @@ class TestSwitching:
         assert pickers(story.conversation) == [(1, 2)]
         assert_whole(two)
 
-    def test_redraws_all_below_the_fork(self, story, two):
+    def test_switching_redraws_all_below_the_fork(self, story, two):
         story.answer_anew("ab")  # the first question
         story.say("Uno.")
         story.succeed()
@@ -88,7 +88,7 @@ class TestSwitching:
         assert "Uno." in text(two)
         assert_whole(two)
 
-    def test_is_no_news_of_the_questions(self, story, two):
+    def test_switching_is_no_news_of_the_questions(self, story, two):
         story.edit("x")
         story.succeed()
         two.look()
@@ -109,7 +109,7 @@ class TestSwitching:
 
         assert ["tell", "say", "Version 1 of 2 is shown."] in ops
 
-    def test_is_seen_by_a_page_that_was_away(self, story, two):
+    def test_switching_is_seen_by_a_page_that_was_away(self, story, two):
         away = Tab(story)
         story.edit("x")
         story.say("Else.")
@@ -120,7 +120,7 @@ class TestSwitching:
         assert_whole(away)
         assert "Two." not in text(away)
 
-    def test_is_seen_by_polling(self, story, two):
+    def test_switching_is_seen_by_polling(self, story, two):
         poller = Tab(story)
         story.edit("x")
         poller.poll()
@@ -133,7 +133,7 @@ class TestSwitching:
         assert_whole(poller)
         assert "Two." in text(poller)
 
-    def test_leaves_a_page_alone_that_shows_it_already(self, story, two):
+    def test_switching_leaves_a_page_alone_that_shows_it_already(self, story, two):
         story.edit("x")
         story.succeed()
         story.switch("x")
@@ -177,7 +177,7 @@ class TestFrames:
 
 
 class TestForm:
-    def test_says_whether_what_is_left_has_changed_data(self, story, two):
+    def test_form_says_whether_what_is_left_has_changed_data(self, story, two):
         first, second = story.runs()
         assert not fork_entry(first)["changed"]
         story.ask("Write")
@@ -192,7 +192,7 @@ class TestForm:
         # It is below the first and the second as well.
         assert [fork_entry(run)["changed"] for run in story.runs()] == [True] * 3
 
-    def test_holds_the_question(self, story, two):
+    def test_form_holds_the_question(self, story, two):
         first, _second = story.runs()
 
         assert fork_entry(first)["text"] == "First"

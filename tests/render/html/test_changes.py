@@ -59,11 +59,11 @@ def texts(node: Node, tag: str) -> list[str]:
 
 
 class TestList:
-    def test_is_not_there_without_changes(self, called):
+    def test_list_is_not_there_without_changes(self, called):
         assert list_of(whole_page(called.conversation)[0]) is None
 
     @pytest.mark.row("R03")
-    def test_counts_objects_and_shows_each(self, called):
+    def test_list_counts_objects_and_shows_each(self, called):
         stored(
             called,
             updated({"value": "old"}, {"value": "new"}),
@@ -78,7 +78,7 @@ class TestList:
         assert texts(shown, "ins") == ["new", "b", "newer"]
         assert texts(shown, "th") == ["Value", "Key", "Value"]
 
-    def test_shows_what_was_made_and_deleted(self, called):
+    def test_list_shows_what_was_made_and_deleted(self, called):
         stored(
             called,
             {"kind": "create", "after": {"id": 1, "key": "k", "value": ""}},
@@ -107,7 +107,7 @@ class TestList:
             ["Else", "effect"],
         ]
 
-    def test_leads_to_texts_too_long_for_it(self, called):
+    def test_list_leads_to_texts_too_long_for_it(self, called):
         long = "word " * 20_000
         change_set = stored(called, updated({"value": "a"}, {"value": f"{long}end"}))
         (row,) = change_set.rows.all()
@@ -121,7 +121,7 @@ class TestList:
         assert entry["query"] == f"change={row.pk}&field=0"
         assert whole_change(row, 1, 1) is None
 
-    def test_shows_sealed_values_as_hidden(self, called):
+    def test_list_shows_sealed_values_as_hidden(self, called):
         sealed = [{"$sealed": "x" * 40, "mac": "y"}, {"$sealed": "z" * 40, "mac": "u"}]
         stored(called, updated({"value": sealed[0]}, {"value": sealed[1]}))
 
@@ -131,7 +131,7 @@ class TestList:
         assert "xxxx" not in text
         assert "zzzz" not in text
 
-    def test_names_related_objects_in_one_query(
+    def test_list_names_related_objects_in_one_query(
         self, called, django_assert_num_queries
     ):
         people = [get_user_model().objects.create_user(f"p{n}") for n in range(6)]
@@ -153,7 +153,7 @@ class TestList:
         brief = [str(field["brief"]) for o in entry["objects"] for field in o["fields"]]
         assert brief[0] == "<del>p0</del> <ins>p1</ins>"
 
-    def test_of_links_shows_both_ends(self, called):
+    def test_list_of_links_shows_both_ends(self, called):
         group = Group.objects.create(name="Editors")
         stored(
             called,
@@ -171,7 +171,7 @@ class TestList:
         assert "Editors" in shown.text()
 
     @pytest.mark.row("ui 69")
-    def test_says_who_saved_it_and_where_that_is_told(self, called):
+    def test_list_says_who_saved_it_and_where_that_is_told(self, called):
         rows = [
             {"kind": kind, "model": "auth.group", "object_id": f"1{kind}"}
             for kind in ("create", "update", "delete", "m2m_add")
@@ -187,14 +187,14 @@ class TestList:
         ]
         assert "Saved as ada via the assistant." in shown.text()
 
-    def test_of_a_user_who_is_gone_names_nobody(self, called):
+    def test_list_of_a_user_who_is_gone_names_nobody(self, called):
         stored(called, updated({"value": "a"}, {"value": "b"}))
 
         shown = list_of(whole_page(called.conversation)[0])
 
         assert "Saved as" not in shown.text()
 
-    def test_says_what_cannot_be_shown(self, called):
+    def test_list_says_what_cannot_be_shown(self, called):
         stored(
             called,
             updated({"value": "a"}, {"value": "b"}),
@@ -208,14 +208,14 @@ class TestList:
             "it cannot be shown or undone." in shown.text()
         )
 
-    def test_of_a_model_that_is_gone_still_names_the_object(self, called):
+    def test_list_of_a_model_that_is_gone_still_names_the_object(self, called):
         stored(called, updated({"x": 1}, {"x": 2}, model="gone.thing"))
 
         shown = list_of(whole_page(called.conversation)[0])
 
         assert "Effect 0" in shown.text()
 
-    def test_asks_as_often_for_many_runs(self, story, django_assert_num_queries):
+    def test_list_asks_as_often_for_many_runs(self, story, django_assert_num_queries):
         ids = []
         for _ in range(3):
             story.ask("Hello")
@@ -247,7 +247,7 @@ class TestFrames:
         assert "2 objects changed" in list_of(tab.page).text()
         assert_whole(tab)
 
-    def test_do_not_repeat_what_has_not_changed(self, called):
+    def test_frames_do_not_repeat_what_has_not_changed(self, called):
         tab = Tab(called)
         tab.connect()
         stored(called, updated({"value": "old"}, {"value": "new"}))

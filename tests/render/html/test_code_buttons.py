@@ -15,6 +15,6 @@ class TestCodeButtons:
     def test_stand_on_each_block_of_code(self, text):
         assert drawn(text).count("<button") == 1
 
-    def test_cannot_be_called_up_by_a_text(self):
+    def test_code_buttons_cannot_be_called_up_by_a_text(self):
         assert "<button" not in drawn(SAID)
         assert drawn(f"```\n{SAID}\n```").count("<button") == 1

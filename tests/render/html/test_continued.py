@@ -51,7 +51,7 @@ def kinds(entries) -> list[str]:
 
 
 class TestPage:
-    def test_has_one_message_for_both_parts(self, cut):
+    def test_page_has_one_message_for_both_parts(self, cut):
         cut.go_on("")
         cut.say("three, four.")
         cut.succeed()
@@ -68,7 +68,7 @@ class TestPage:
         assert "Go on." not in page.by_id("aia-log").text()
         assert [one.text for one in Message.objects.all()].count("Go on.") == 1
 
-    def test_has_what_stands_under_an_answer_once(self, cut):
+    def test_page_has_what_stands_under_an_answer_once(self, cut):
         cut.go_on("")
         cut.say("three")
         cut.stop_at_work()
@@ -85,7 +85,7 @@ class TestPage:
         (bar,) = bars
         assert bar.parent.attrs["id"] == f"r-{second.pk}-actions"
 
-    def test_joins_what_went_on_twice(self, cut):
+    def test_page_joins_what_went_on_twice(self, cut):
         for said in ("three", "four"):
             cut.go_on("x" * (len(cut.runs()) - 1))  # the last one
             cut.say(said)
@@ -96,7 +96,7 @@ class TestPage:
         assert len(messages(page)) == 2
         assert len(seams(page)) == 2
 
-    def test_joins_another_try_at_going_on(self, cut):
+    def test_page_joins_another_try_at_going_on(self, cut):
         cut.go_on("")
         cut.fail()
         cut.go_on("x")
@@ -110,7 +110,7 @@ class TestPage:
         # The failed try is a version of it.
         assert "Version 2 of 2" in seams(page)[0].text()
 
-    def test_shows_a_question_with_such_a_key(self, cut):
+    def test_page_shows_a_question_with_such_a_key(self, cut):
         accept(
             Submission(
                 user_id=cut.user.pk,
@@ -127,7 +127,7 @@ class TestPage:
         texts = [node.classes() for node in page.by_id("aia-log").elements()]
         assert not any("aia-again" in classes for classes in texts)
 
-    def test_begins_with_the_question_of_the_first_part(self, cut, monkeypatch):
+    def test_page_begins_with_the_question_of_the_first_part(self, cut, monkeypatch):
         monkeypatch.setattr(thread, "DRAWN_RUNS", 1)
         cut.go_on("")
         cut.succeed()
@@ -213,7 +213,7 @@ class TestFrames:
 
 
 class TestWholeAnswer:
-    def test_is_the_runs_of_its_parts(self, cut):
+    def test_whole_answer_is_the_runs_of_its_parts(self, cut):
         cut.go_on("")
         cut.succeed()
         cut.ask("More")
@@ -224,7 +224,7 @@ class TestWholeAnswer:
         assert whole_answer(second) == [first.pk, second.pk]
         assert whole_answer(third) == [third.pk]
 
-    def test_stands_without_what_was_deleted(self, cut):
+    def test_whole_answer_stands_without_what_was_deleted(self, cut):
         cut.go_on("")
         cut.succeed()
         first, second = cut.runs()

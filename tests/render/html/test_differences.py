@@ -53,20 +53,20 @@ def button(page, name: str):
 
 
 class TestCard:
-    def test_of_a_change_shows_both_values(self, story):
+    def test_card_of_a_change_shows_both_values(self, story):
         page = asked(story, changes(one()))
 
         assert texts(diff(page), "del") == ["old"]
         assert texts(diff(page), "ins") == ["new"]
         assert texts(diff(page), "th") == ["Value"]
 
-    def test_of_a_creation_shows_values_alone(self, story):
+    def test_card_of_a_creation_shows_values_alone(self, story):
         page = asked(story, changes(one("create", before="")))
 
         assert [text.strip() for text in texts(diff(page), "td")] == ["new"]
         assert texts(diff(page), "del") == texts(diff(page), "ins") == []
 
-    def test_of_an_emptied_field_says_so(self, story):
+    def test_card_of_an_emptied_field_says_so(self, story):
         page = asked(story, changes(one(after="")))
 
         assert texts(diff(page), "td")[0].split() == ["old", "empty"]
@@ -80,7 +80,7 @@ class TestCard:
             ("link", "3 links will change: order lines"),
         ],
     )
-    def test_of_a_deletion_says_what_goes_along(self, story, kind, sentence):
+    def test_card_of_a_deletion_says_what_goes_along(self, story, kind, sentence):
         along = Related(
             model="shop.line", label="order lines", kind=kind, count=3, texts=("A", "B")
         )
@@ -91,7 +91,7 @@ class TestCard:
         assert "and 1 more" in shown.text()
         assert "An effect" in texts(shown, "del")
 
-    def test_of_many_has_ticks_and_counts_the_rest(self, story):
+    def test_card_of_many_has_ticks_and_counts_the_rest(self, story):
         objects = [replace(one(text=f"No. {n}"), object_id=str(n)) for n in range(20)]
         page = asked(
             story,
@@ -112,7 +112,7 @@ class TestCard:
         assert (count.text(), count.attrs["data-rest"]) == ("1000", "980")
         assert button(page, "data-aia-approve") == "Change 1000 effects"
 
-    def test_of_many_has_ticks_for_its_own_model_only(self, story):
+    def test_card_of_many_has_ticks_for_its_own_model_only(self, story):
         inline = replace(one(), model="testapp.other", object_id="9")
         objects = (one(), replace(one(), object_id="2"), inline)
         page = asked(story, changes(*objects, total=2, rows_argument="ids"))
@@ -134,20 +134,22 @@ class TestCard:
 
         assert button(page, "data-aia-approve") == shown
 
-    def test_says_what_cannot_be_undone_and_warns(self, story):
+    def test_card_says_what_cannot_be_undone_and_warns(self, story):
         page = asked(story, changes(one(), undoable=False, warnings=("Mails go out.",)))
 
         text = page.by_id("aia-pinned").text()
         assert "It cannot be undone." in text
         assert "Mails go out." in text
 
-    def test_says_why_it_asks(self, story):
+    def test_card_says_why_it_asks(self, story):
         page = asked(story, changes(one()), asks_because="It comes from a file.")
 
         assert "It comes from a file." in page.by_id("aia-pinned").text()
 
     @pytest.mark.parametrize(("effect", "count"), [("write", 1), ("destructive", 0)])
-    def test_allows_for_the_answer_what_removes_nothing(self, story, effect, count):
+    def test_card_allows_for_the_answer_what_removes_nothing(
+        self, story, effect, count
+    ):
         page = asked(story, changes(one()), effect=effect)
 
         found = [
@@ -157,19 +159,19 @@ class TestCard:
         ]
         assert found == ["Allow “Needs approval” on effects for this answer"] * count
 
-    def test_tells_apart_what_looks_the_same(self, story):
+    def test_card_tells_apart_what_looks_the_same(self, story):
         page = asked(story, changes(one(before="admin", after="\u0430dmin")))
 
         assert "Both look the same, but their characters differ." in diff(page).text()
         assert "U+0430" in diff(page).text()
 
-    def test_says_that_a_hidden_value_changes(self, story):
+    def test_card_says_that_a_hidden_value_changes(self, story):
         page = asked(story, changes(one(before="•••", after="•••")))
 
         assert "the values are not shown" in diff(page).text()
 
     @pytest.mark.parametrize("kind", ["create", "change", "delete", "link", "action"])
-    def test_escapes_everything(self, story, kind):
+    def test_card_escapes_everything(self, story, kind):
         field = FieldChange(
             name="a", label=HOSTILE, before=HOSTILE, after=HOSTILE + "x"
         )
@@ -216,7 +218,7 @@ class TestNames:
         (name,) = self.named(page)
         assert " ".join(name) == " ".join(["Order 2 effect", *word]).replace(" ,", ",")
 
-    def test_without_fields(self, story):
+    def test_names_without_fields(self, story):
         page = asked(story, changes(one("delete", fields=()), title="Forgive"))
 
         assert texts(diff(page), "del") == ["An effect"]
@@ -225,7 +227,7 @@ class TestNames:
     @pytest.mark.parametrize(
         "title", ["Forgive “Order 2”", "Forgive „Order 2“", "« Order 2 »"]
     )
-    def test_is_not_named_twice(self, story, title):
+    def test_names_is_not_named_twice(self, story, title):
         assert self.named(asked(story, changes(one(text="Order 2"), title=title))) == []
 
     @pytest.mark.parametrize("title", ["Forgive Order 2", "Forgive “Order 22”", "“1”"])
@@ -250,14 +252,14 @@ class TestNames:
 
 
 class TestNothing:
-    def test_is_not_promised_by_the_button(self, story):
+    def test_nothing_is_not_promised_by_the_button(self, story):
         page = asked(story, changes(title="Mark Order 2 as paid"))
 
         assert "Nothing would change." in diff(page).text()
         assert button(page, "data-aia-approve") == "Continue without a change"
         assert "for this answer" not in page.by_id("aia-pinned").text()
 
-    def test_is_not_said_beside_a_warning(self, story):
+    def test_nothing_is_not_said_beside_a_warning(self, story):
         page = asked(story, changes(warnings=("Something changes.",)))
 
         assert "Nothing would change." not in diff(page).text()
@@ -274,7 +276,7 @@ class TestDecision:
             ({"granted": True}, "Allowed by ada for this answer"),
         ],
     )
-    def test_is_told_on_the_card_of_the_call(self, story, user, given, said):
+    def test_decision_is_told_on_the_card_of_the_call(self, story, user, given, said):
         asked(story, changes(one()))
         Interrupt.objects.update(status="approved", decided_by=user, answer=given)
 
@@ -283,7 +285,7 @@ class TestDecision:
         assert said in page.by_id("aia-log").text()
         assert texts(diff(page), "ins") == ["new"]
 
-    def test_that_denies_has_its_reason(self, story, user):
+    def test_decision_that_denies_has_its_reason(self, story, user):
         asked(story, changes(one()))
         Interrupt.objects.update(status="denied", decided_by=user, answer="<b>No</b>")
 

@@ -43,7 +43,7 @@ def cards(tab):
 
 @pytest.mark.row("L07")
 class TestDraft:
-    def test_grows(self, tab, hear):
+    def test_draft_grows(self, tab, hear):
         hear('{"te')
         (first,) = cards(tab)
         assert (first.attrs["data-tool"], first.attrs["data-status"]) == (
@@ -64,18 +64,18 @@ class TestDraft:
         (card,) = cards(tab)
         assert "all" in card.text()
 
-    def test_of_two_calls(self, tab, hear):
+    def test_draft_of_two_calls(self, tab, hear):
         hear("{", position=0)
         hear("{", position=1, name="slow")
 
         assert [card.attrs["data-tool"] for card in cards(tab)] == ["echo", "slow"]
 
-    def test_goes_to_the_template_of_the_tool(self, tab, hear):
+    def test_draft_goes_to_the_template_of_the_tool(self, tab, hear):
         hear('{"place": "Ro', name="map_card")
 
         assert "Here lies Ro." in cards(tab)[0].text()
 
-    def test_gives_way_to_the_stored_call(self, story, tab, hear):
+    def test_draft_gives_way_to_the_stored_call(self, story, tab, hear):
         hear('{"text": ')
         story._reply(("echo",))
         tab.look()
@@ -87,21 +87,21 @@ class TestDraft:
         hear(FULL)
         assert len(cards(tab)) == 1
 
-    def test_of_a_process_that_has_lost_the_run(self, tab, hear):
+    def test_draft_of_a_process_that_has_lost_the_run(self, tab, hear):
         hear("{", epoch=7)
         hear('{"text": "zombie"}', message="other", epoch=6)
 
         assert len(cards(tab)) == 1
         assert "zombie" not in cards(tab)[0].text()
 
-    def test_goes_with_the_end_of_the_run(self, story, tab, hear):
+    def test_draft_goes_with_the_end_of_the_run(self, story, tab, hear):
         hear("{")
         story.fail()
         tab.look()
 
         assert cards(tab) == []
 
-    def test_is_not_on_a_page_that_comes_later(self, story, tab, hear):
+    def test_draft_is_not_on_a_page_that_comes_later(self, story, tab, hear):
         hear("{")
 
         assert cards(Tab(story)) == []

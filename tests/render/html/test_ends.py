@@ -41,12 +41,12 @@ class TestDuration:
             (3840, "1 h 4 min"),
         ],
     )
-    def test_is_short(self, seconds, said):
+    def test_duration_is_short(self, seconds, said):
         assert duration(seconds) == said
 
 
 class TestEnd:
-    def test_says_when_and_how_long(self, answered):
+    def test_end_says_when_and_how_long(self, answered):
         Run.objects.update(running_s=6.2)
 
         page, _, _ = whole_page(answered.conversation)
@@ -58,7 +58,7 @@ class TestEnd:
         ).replace("+00:00", "+00:00")
         assert "6 s" in end.text()
 
-    def test_is_not_there_before_it(self, story):
+    def test_end_is_not_there_before_it(self, story):
         story.ask("Hello")
         story.say("Half")
         story.flush()
@@ -67,18 +67,23 @@ class TestEnd:
         assert run_footer(story.run) == {}
         assert page.by_id(f"r-{story.run.pk}-actions") is None
 
-    def test_of_an_answer_without_text_has_nothing_to_copy(self, story):
+    def test_end_of_an_answer_without_text_has_nothing_to_copy(self, story):
         story.ask("Hello")
         story.fail()
 
         page, _, _ = whole_page(story.conversation)
-        uses = [node.attrs.get("data-aia-use") for node in page.root.elements()]
-        assert "copy" not in uses
+        # The details of the failure can be copied; an answer is not there.
+        copied = [
+            node.attrs.get("data-run")
+            for node in page.root.elements()
+            if node.attrs.get("data-aia-use") == "copy"
+        ]
+        assert copied == [str(story.run.pk)]
         assert page.by_id(f"r-{story.run.pk}-up") is not None
 
 
 class TestDays:
-    def test_of_today_are_not_told(self, answered):
+    def test_days_of_today_are_not_told(self, answered):
         assert days(answered) == []
 
     def test_part_the_messages(self, story):

@@ -109,7 +109,7 @@ def told(story):
 
 class TestHostileText:
     @pytest.mark.parametrize("text", TEXTS, ids=IDS)
-    def test_is_shown_as_it_was_said(self, told, text, user):
+    def test_hostile_text_is_shown_as_it_was_said(self, told, text, user):
         conversation = told(text)
         page, _, _ = whole_page(conversation)
 
@@ -130,7 +130,7 @@ class TestHostileText:
         assert shown.shown() == page.shown()
         assert shown.by_id("aia-title").text() == text[:200]
 
-    def test_of_a_result_is_text(self, told):
+    def test_hostile_text_of_a_result_is_text(self, told):
         conversation = told("Hello")
         for text in TEXTS:
             ToolCall.objects.update(preview=text, status="complete")
@@ -139,7 +139,7 @@ class TestHostileText:
             shown = [node.text() for node in page.root.elements() if node.tag == "pre"]
             assert seen(text) in shown
 
-    def test_grows_as_text(self, story, user):
+    def test_hostile_text_grows_as_text(self, story, user):
         story.ask("Hello")
         projection, page = Projection(story.conversation_id, user.pk, panel()), Page()
         page.apply(projection.attach(None, 0))
@@ -157,7 +157,7 @@ class TestHostileText:
 
 
 class TestEntryHtml:
-    def test_needs_no_request_and_no_session(self, story):
+    def test_entry_html_needs_no_request_and_no_session(self, story):
         story.ask("<b>Hello</b>")
         (question, run) = read_thread(story.conversation).entries
 

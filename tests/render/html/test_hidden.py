@@ -35,7 +35,7 @@ class TestVisible:
             ("\u03bfne", ("\u03bf U+03BF", "U+03BF GREEK SMALL LETTER OMICRON")),
         ],
     )
-    def test_marks(self, text, shown):
+    def test_visible_marks(self, text, shown):
         assert marks(text) == [shown]
 
     @pytest.mark.parametrize(
@@ -51,27 +51,27 @@ class TestVisible:
             "❤\ufe0f 👨\u200d👩\u200d👧",
         ],
     )
-    def test_leaves_alone_what_is_as_it_looks(self, text):
+    def test_visible_leaves_alone_what_is_as_it_looks(self, text):
         assert marks(text) == []
         assert parse(mark_hidden_characters(text)).text() == text
 
-    def test_spells_out_a_hidden_text(self):
+    def test_visible_spells_out_a_hidden_text(self):
         tags = "".join(chr(0xE0000 + ord(char)) for char in "pay 9")
 
         assert marks(f"Fine{tags}")[0][0] == "TAG pay 9"
 
-    def test_counts_a_run_of_one_character(self):
+    def test_visible_counts_a_run_of_one_character(self):
         assert marks("a" + "\u200b" * 400 + "b")[0][0] == "ZWSP ×400"
 
     @pytest.mark.parametrize("text", [" a", "a ", "a  "])
-    def test_marks_spaces_at_the_ends(self, text):
+    def test_visible_marks_spaces_at_the_ends(self, text):
         assert len(marks(text)) == 1
         assert marks(text, edges=False) == []
 
-    def test_never_puts_out_what_it_marks(self):
+    def test_visible_never_puts_out_what_it_marks(self):
         assert "\u202e" not in mark_hidden_characters("a\u202eb")
 
-    def test_escapes(self):
+    def test_visible_escapes(self):
         html = mark_hidden_characters("<img src=x onerror=alert(1)>\u200b<b>")
 
         assert "<img" not in html
@@ -97,11 +97,11 @@ class TestLooksLike:
             ("go", "\u0581o"),  # an Armenian letter
         ],
     )
-    def test_of_equals_to_the_eye(self, first, second):
+    def test_looks_like_of_equals_to_the_eye(self, first, second):
         assert looks_like(first, second)
 
     @pytest.mark.parametrize(
         ("first", "second"), [("a", "a"), ("a", "b"), ("a b", "ab"), ("A", "a")]
     )
-    def test_of_others(self, first, second):
+    def test_looks_like_of_others(self, first, second):
         assert not looks_like(first, second)

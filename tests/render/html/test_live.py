@@ -32,7 +32,7 @@ def state(tab: Tab) -> str:
 
 
 class TestWarming:
-    def test_is_told_while_the_library_loads(self, story, monkeypatch):
+    def test_warming_is_told_while_the_library_loads(self, story, monkeypatch):
         monkeypatch.setattr(warmup, "state", lambda: "warming")
         story.ask("Hello")
         tab = Tab(story)
@@ -80,7 +80,7 @@ class TestFrames:
 
         assert_whole(tab)
 
-    def test_in_the_wrong_order_show_no_wrong_text(self, story, tab):
+    def test_frames_in_the_wrong_order_show_no_wrong_text(self, story, tab):
         for word in ("One ", "two ", "three "):
             story.say(word)
 
@@ -104,7 +104,7 @@ class TestFrames:
 
         assert_whole(tab)
 
-    def test_of_a_later_step_stand_below_what_came_before(self, story, tab):
+    def test_frames_of_a_later_step_stand_below_what_came_before(self, story, tab):
         story.say("I look.")
         story._reply(("echo",))
         story.work("x")
@@ -114,7 +114,7 @@ class TestFrames:
 
         assert kinds(tab) == ["aia-body", "aia-tool", "aia-body"]
 
-    def test_of_another_run_bring_it(self, story, tab):
+    def test_frames_of_another_run_bring_it(self, story, tab):
         story.say("First.")
         story.succeed()
         story.ask("And now?")
@@ -126,7 +126,7 @@ class TestFrames:
         assert "First." in text(tab)
         assert "Second." in text(tab)
 
-    def test_after_the_end_change_nothing(self, story, tab):
+    def test_frames_after_the_end_change_nothing(self, story, tab):
         story.say("Half")
         story.stop_at_work()
         tab.look()
@@ -262,7 +262,7 @@ class TestRows:
 
         assert "×3" in text(tab)
 
-    def test_of_a_refused_call_say_why(self, story, tab):
+    def test_rows_of_a_refused_call_say_why(self, story, tab):
         story._reply(("no_such_tool", "broken"))
 
         tab.look()
@@ -285,7 +285,7 @@ class TestRows:
 
 
 class TestState:
-    def test_follows_the_run(self, story, tab):
+    def test_state_follows_the_run(self, story, tab):
         seen = [state(tab)]
 
         def note():
@@ -307,7 +307,7 @@ class TestState:
 
         assert seen == ["thinking", "waiting-approval", "thinking", "streaming", "idle"]
 
-    def test_has_an_end_only_with_its_text(self, story, tab):
+    def test_state_has_an_end_only_with_its_text(self, story, tab):
         """The row of the run may be ahead of the events that were read."""
         story.say("All of it.")
         events = tab.projection._events
@@ -324,7 +324,7 @@ class TestState:
 
 
 class TestAttach:
-    def test_to_an_ended_run_that_is_drawn_changes_no_element(self, story):
+    def test_attach_to_an_ended_run_that_is_drawn_changes_no_element(self, story):
         story.ask("Hello")
         story.say("Done.")
         story.succeed()
@@ -337,7 +337,7 @@ class TestAttach:
         assert state(tab) == "idle"
         assert not tab.projection.is_active
 
-    def test_to_an_older_run_brings_those_after_it(self, story):
+    def test_attach_to_an_older_run_brings_those_after_it(self, story):
         story.ask("One")
         story.end()
         tab = Tab(story)
@@ -349,18 +349,18 @@ class TestAttach:
 
         assert_whole(tab)
 
-    def test_accepts_what_the_browser_has_sent(self, story, tab):
+    def test_attach_accepts_what_the_browser_has_sent(self, story, tab):
         message = story.run.messages.get()
 
         assert tab.page.accepted == [message.key]
 
-    def test_to_another_users_conversation_brings_nothing(self, story, tab):
+    def test_attach_to_another_users_conversation_brings_nothing(self, story, tab):
         stranger = Projection(story.conversation_id, story.user.pk + 1, panel())
 
         assert stranger.attach(None, 0) == []
         assert stranger.catch_up() == []
 
-    def test_draws_the_title_and_takes_the_welcome_away(self, story):
+    def test_attach_draws_the_title_and_takes_the_welcome_away(self, story):
         story.ask("<Count> them")
         page = Page('<div id="aia-empty">Ask</div>', title="New conversation")
 

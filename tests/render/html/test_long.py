@@ -119,7 +119,7 @@ class TestGrowing:
         assert sum("part=2" in str(op) for op in told) == 1
         assert "-more" in told[-2][2] or "part=2" in str(told)
 
-    def test_costs_nothing_beyond_the_first_part(self):
+    def test_growing_costs_nothing_beyond_the_first_part(self):
         growing = Growing(message_id=str(uuid.uuid4()))
         self.ops(growing, TABLE[:150_000])
         growing.extend(TABLE[150_000:160_000], offset=150_000, reasoning=False)

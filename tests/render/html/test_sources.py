@@ -30,10 +30,10 @@ def read(story):
 
 
 class TestSources:
-    def test_are_the_objects_that_were_read(self, read):
+    def test_sources_are_the_objects_that_were_read(self, read):
         assert read(f"It is [Ada]({USER}).") == [("Ada <x>", USER)]
 
-    def test_are_numbered_as_they_are_linked_each_once(self, read):
+    def test_sources_are_numbered_as_they_are_linked_each_once(self, read):
         bob = "/admin/auth/user/8/change/"
         text = f"[b]({bob}), [a](<{USER}?x=1>), [b]({bob}#top)"
 
@@ -50,17 +50,17 @@ class TestSources:
             "",
         ],
     )
-    def test_are_nothing_else(self, read, text):
+    def test_sources_are_nothing_else(self, read, text):
         assert read(text) == []
 
-    def test_of_a_call_that_failed_are_none(self, read):
+    def test_sources_of_a_call_that_failed_are_none(self, read):
         assert read(f"[Ada]({USER})", status="failed") == []
 
     @pytest.mark.parametrize("data", [None, "text", 7, [], {"id": 7}, {"model": 3}])
-    def test_of_other_results_are_none(self, read, data):
+    def test_sources_of_other_results_are_none(self, read, data):
         assert read(f"[Ada]({USER})", data) == []
 
-    def test_of_one_object(self, read):
+    def test_sources_of_one_object(self, read):
         data = {"model": "auth.User", "id": "7", "text": "Ada"}
 
         assert read(f"[Ada]({USER})", data) == [("Ada", USER)]
@@ -98,11 +98,11 @@ def cards(sources) -> list[Node]:
 
 
 class TestCard:
-    def test_says_which_tool_has_read_the_object_and_when(self, linked):
+    def test_card_says_which_tool_has_read_the_object_and_when(self, linked):
         assert linked[0]["tool"] == "Look <up>"
         assert linked[0]["read_at"] == NOON
 
-    def test_of_an_object_read_twice_tells_of_the_last_time(self, story):
+    def test_card_of_an_object_read_twice_tells_of_the_last_time(self, story):
         story.ask("Who?")
         story._reply(("echo", "echo"))
         later, earlier = ToolCall.objects.order_by("position")
@@ -117,21 +117,21 @@ class TestCard:
 
         assert source["tool"] == "later"
 
-    def test_is_named_by_the_link_that_shows_it(self, linked):
+    def test_card_is_named_by_the_link_that_shows_it(self, linked):
         twice = [*linked, *linked]
 
         links = [node.attrs.get("interestfor") for node in drawn(twice).elements()]
         assert [name for name in links if name] == [card.id for card in cards(twice)]
         assert len({card.id for card in cards(twice)}) == 2
 
-    def test_names_object_model_app_and_tool(self, linked):
+    def test_card_names_object_model_app_and_tool(self, linked):
         (card,) = cards(linked)
 
         said = card.text()
         for words in ("Ada <x>", "user · ", "Look <up>", "March 1, 2026"):
             assert words in said
 
-    def test_leads_to_the_object_outside_the_order_of_tab(self, linked):
+    def test_card_leads_to_the_object_outside_the_order_of_tab(self, linked):
         (card,) = cards(linked)
 
         (link,) = (node for node in card.elements() if node.tag == "a")

@@ -42,7 +42,7 @@ def folded(group) -> int:
 
 class TestRun:
     @pytest.mark.row("L15")
-    def test_is_one_message_with_its_steps_inside(self, story):
+    def test_run_is_one_message_with_its_steps_inside(self, story):
         story.ask("Hello")
         story.think("Hm")
         story.say("I look.")
@@ -64,7 +64,7 @@ class TestRun:
         ]
 
     @pytest.mark.row("D10")
-    def test_says_whether_it_is_still_written(self, story):
+    def test_run_says_whether_it_is_still_written(self, story):
         story.ask("Hello")
         story.say("Half")
         story.flush()
@@ -75,7 +75,7 @@ class TestRun:
         assert Message.objects.last().state == Message.State.INTERRUPTED
 
     @pytest.mark.row("L16")
-    def test_shows_label_and_status_of_each_call(self, story):
+    def test_run_shows_label_and_status_of_each_call(self, story):
         story.ask("Hello")
         story._reply(("needs_approval",))
         story.park()
@@ -93,7 +93,7 @@ class TestRun:
         assert len(set(seen)) == 5
 
     @pytest.mark.row("L14")
-    def test_calls_of_one_tool_in_a_row_are_a_group_with_a_count(self, story):
+    def test_run_calls_of_one_tool_in_a_row_are_a_group_with_a_count(self, story):
         story.ask("Hello")
         story._reply(("echo", "echo", "no_such_tool"))
         story.work("a")
@@ -147,7 +147,7 @@ class TestRun:
         assert cards_in(group) == 4
 
     @pytest.mark.row("L14")
-    def test_reads_of_different_tools_are_one_group(self, story):
+    def test_run_reads_of_different_tools_are_one_group(self, story):
         story.ask("Hello")
         story._reply(("echo", "needs_approval", "no_such_tool", "echo"))
         began = timezone.now()
@@ -165,7 +165,7 @@ class TestRun:
         assert "Looked at 3 things" in group.text()
         assert "1.8 s" in group.text()  # side by side counts once
 
-    def test_of_a_message_typed_meanwhile_stands_inside(self, story):
+    def test_run_of_a_message_typed_meanwhile_stands_inside(self, story):
         story.ask("Hello")
         story._reply(("needs_approval",))
         story.park()
@@ -178,13 +178,13 @@ class TestRun:
 
 
 class TestReadThread:
-    def test_without_a_conversation_is_empty(self):
+    def test_read_thread_without_a_conversation_is_empty(self):
         drawn = read_thread(None)
 
         assert (drawn.entries, drawn.run, drawn.state) == ([], None, "idle")
 
     @pytest.mark.row("N11")
-    def test_shows_the_last_runs_only(self, story, monkeypatch):
+    def test_read_thread_shows_the_last_runs_only(self, story, monkeypatch):
         monkeypatch.setattr(thread, "DRAWN_RUNS", 2)
         for number in range(4):
             story.ask(f"Question {number}")
@@ -196,7 +196,7 @@ class TestReadThread:
         assert texts == ["Question 2", None, "Question 3", None]
 
     @pytest.mark.django_db
-    def test_asks_the_database_as_often_for_many_runs(
+    def test_read_thread_asks_the_database_as_often_for_many_runs(
         self, story, django_assert_num_queries
     ):
         story.ask("One")
@@ -256,5 +256,5 @@ class TestPinned:
 
 
 class TestState:
-    def test_has_a_word_for_each_state(self):
+    def test_state_has_a_word_for_each_state(self):
         assert {*WORDS, RunState.RUNNING} == {*RunState}

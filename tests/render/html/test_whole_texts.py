@@ -42,7 +42,7 @@ class TestWhole:
         assert shown == (BEFORE if kind == "delete" else AFTER)
         assert all(len(one["text"]) <= PART_CHARS + 100 for one in found)
 
-    def test_says_which_parts_have_changes(self):
+    def test_whole_says_which_parts_have_changes(self):
         found = parts(interrupt(BEFORE, AFTER))
 
         (number,) = found[0]["changed"]
@@ -55,7 +55,7 @@ class TestWhole:
         for one in parts(interrupt("", AFTER, "create"))[:-1]:
             assert parse(one["text"]).text()[-1] == " "
 
-    def test_marks_what_nobody_sees(self):
+    def test_whole_marks_what_nobody_sees(self):
         asked = interrupt("", f"{BEFORE}a\u202eb", "create")
 
         assert "RLO" in parts(asked)[-1]["text"]

@@ -62,7 +62,7 @@ class TestCompared:
 
 
 class TestDifference:
-    def test_shows_the_surroundings_and_keeps_the_whole(self):
+    def test_difference_shows_the_surroundings_and_keeps_the_whole(self):
         words = " ".join(f"w{n}" for n in range(400))
 
         shown = marked_diff(words, words.replace("w200 ", "other "))
@@ -73,13 +73,13 @@ class TestDifference:
         assert parse(shown.whole).text().startswith("w0 w1 ")
         assert "<del>w200</del><ins>other</ins>" in shown.whole
 
-    def test_shows_a_line_break_that_comes(self):
+    def test_difference_shows_a_line_break_that_comes(self):
         before = "One sentence of some words. Another one of some words."
         after = before.replace(". A", ".\nA")
 
         assert "¶" in marked_diff(before, after).brief
 
-    def test_escapes(self):
+    def test_difference_escapes(self):
         shown = marked_diff("<script>a</script>", "<script>b</script> & more")
 
         tags = {node.tag for node in parse(shown.brief).elements()}

@@ -30,7 +30,7 @@ def contrast(one: str, other: str) -> float:
 
 
 class TestCodeCss:
-    def test_is_small(self):
+    def test_code_css_is_small(self):
         assert len(gzip.compress(CSS.encode())) < 1500
 
     def test_every_class_has_a_colour(self):
@@ -47,7 +47,7 @@ class TestCodeCss:
         poor = {k: v for k, v in THEMES[side].items() if contrast(v, ground) < 4.5}
         assert poor == {}
 
-    def test_is_only_about_code(self):
+    def test_code_css_is_only_about_code(self):
         rules = re.findall(r"^(?:  )?([^\s@/{}][^{}]*)\{", CSS, re.M)
 
         assert rules

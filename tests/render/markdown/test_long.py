@@ -81,7 +81,7 @@ class TestOpenBlock:
         assert first.html.count("<tr>") > 100
         assert second.html == f"{first.html}<pre>| 8 | **More** &lt;b&gt; | 1 |\n</pre>"
 
-    def test_is_drawn_again_when_it_has_grown(self):
+    def test_open_block_is_drawn_again_when_it_has_grown(self):
         stream = BlockStream()
         stream.feed(HEAD + ROW * 400)
         stream.changes()
@@ -103,7 +103,7 @@ class TestOpenBlock:
 
         assert html.count("<li>") == 1_200
 
-    def test_shows_no_more_than_the_first_part(self):
+    def test_open_block_shows_no_more_than_the_first_part(self):
         stream = BlockStream()
         stream.feed(TABLE)
         stream.changes()

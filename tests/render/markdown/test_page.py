@@ -26,7 +26,7 @@ class TestOrdinaryText:
             ("snake_case_name", "<p>snake_case_name</p>"),
         ],
     )
-    def test_is_commonmark(self, text, html):
+    def test_ordinary_text_is_commonmark(self, text, html):
         assert render(text) == [html]
 
     def test_task_list_has_no_form_field(self):
@@ -108,7 +108,7 @@ class TestHighlight:
 
 
 class TestCache:
-    def test_computes_once(self):
+    def test_cache_computes_once(self):
         cache: Cache[str, str] = Cache(max_chars=1000)
         calls = []
 
@@ -117,7 +117,7 @@ class TestCache:
 
         assert calls == [1]
 
-    def test_forgets_what_was_used_last(self):
+    def test_cache_forgets_what_was_used_last(self):
         cache: Cache[str, str] = Cache(max_chars=500)
         for key in "abcd":
             cache.get(key, lambda: "x")
@@ -129,7 +129,7 @@ class TestCache:
         assert cache.get("a", lambda: "gone") == "x"
         assert cache.get("b", lambda: "gone") == "gone"
 
-    def test_keeps_nothing_too_large(self):
+    def test_cache_keeps_nothing_too_large(self):
         cache: Cache[str, str] = Cache(max_chars=1000)
         cache.get("a", lambda: "x" * 500)
 

@@ -16,7 +16,7 @@ def links(text: str) -> list[tuple[str, str]]:
 class TestHostileText:
     @pytest.mark.parametrize("size", [1, 3, 7, 64])
     @pytest.mark.parametrize("text", HOSTILE)
-    def test_is_safe_in_every_state(self, text, size):
+    def test_hostile_text_is_safe_in_every_state(self, text, size):
         around = f"before **it** {text} and *after*\n\n- {text}\n\n> {text}\n"
         for source in (text, around):
             for blocks in states(pieces(source, size)):
@@ -91,7 +91,7 @@ class TestLinks:
 
         assert text.startswith("good.example xn--")
 
-    def test_address_as_text_is_not_said_twice(self):
+    def test_links_address_as_text_is_not_said_twice(self):
         assert links("<https://e.example/x>") == [("https://e.example/x",) * 2]
 
     def test_mail_shows_its_address(self):

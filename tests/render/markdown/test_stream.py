@@ -18,12 +18,12 @@ pytestmark = pytest.mark.broad
 class TestAnyChunking:
     @given(chunked())
     @settings(max_examples=300, deadline=None)
-    def test_ends_as_rendered_at_once(self, chunks):
+    def test_any_chunking_ends_as_rendered_at_once(self, chunks):
         assert finished(chunks) == render("".join(chunks))
 
     @given(chunked())
     @settings(max_examples=300, deadline=None)
-    def test_shows_what_the_text_alone_decides(self, chunks):
+    def test_any_chunking_shows_what_the_text_alone_decides(self, chunks):
         stream, screen, text = BlockStream(), Screen(), ""
         for chunk in chunks:
             text += chunk

@@ -100,7 +100,7 @@ class TestHalfMarks:
             ("text\n1.", "<p>text</p>"),
         ],
     )
-    def test_is_closed_or_hidden(self, text, html):
+    def test_half_marks_is_closed_or_hidden(self, text, html):
         assert shown(text) == html
 
     def test_code_is_never_touched(self):
@@ -111,7 +111,7 @@ class TestHalfMarks:
     def test_header_of_a_table_is_a_table(self):
         assert "<th>a</th>" in shown("| a | b")
 
-    def test_marks_of_a_closed_block_are_the_writers_own(self):
+    def test_half_marks_marks_of_a_closed_block_are_the_writers_own(self):
         assert shown("a **b\n\nc") == "<p>a **b</p>\n<p>c</p>"
 
     def test_open_code_has_no_colours_yet(self):

@@ -64,7 +64,7 @@ class TestRecord:
 
         assert list(log.values_list("previous", flat=True)) == hashes[:-1]
 
-    def test_names_the_user(self, log, ada):
+    def test_record_names_the_user(self, log, ada):
         assert log[0].user == ada
         assert log[0].user_name == "ada"
         assert log[0].details["user_id"] == str(ada.pk)
@@ -337,7 +337,7 @@ class TestForget:
 
 @pytest.mark.django_db(transaction=True)
 class TestSideBySide:
-    def test_writers_make_one_chain(self, ada):
+    def test_side_by_side_writers_make_one_chain(self, ada):
         failures = []
 
         def write():

@@ -59,7 +59,7 @@ def audited(user, tool=""):
 
 
 class TestAppended:
-    def test_takes_one_statement_and_no_shared_row(self, ada):
+    def test_appended_takes_one_statement_and_no_shared_row(self, ada):
         audited(ada)
 
         with CaptureQueriesContext(connection) as asked:
@@ -69,7 +69,9 @@ class TestAppended:
         assert len(about) == 1
         assert about[0].startswith("INSERT")
 
-    def test_of_one_unit_are_one_statement_and_ask_for_the_time_once(self, ada):
+    def test_appended_of_one_unit_are_one_statement_and_ask_for_the_time_once(
+        self, ada
+    ):
         @unit
         def two():
             record("call.complete", user=ada)
@@ -83,7 +85,7 @@ class TestAppended:
         assert sum("clock_timestamp" in one for one in told) <= 1
         assert len(set(AuditEntry.objects.values_list("created_at", flat=True))) == 1
 
-    def test_is_not_sealed_and_verify_says_since_when(self, ada):
+    def test_appended_is_not_sealed_and_verify_says_since_when(self, ada):
         audited(ada)
 
         found = verify()
@@ -144,7 +146,7 @@ class TestAppended:
 
 
 class TestSeal:
-    def test_goes_on_where_the_chain_ends(self, ada):
+    def test_seal_goes_on_where_the_chain_ends(self, ada):
         for tool in "abc":
             audited(ada, tool)
             assert seal_entries() == 1
@@ -195,10 +197,10 @@ class TestSeal:
 class TestEmptied:
     """Log and head are deleted together: nothing of the chain is left to miss."""
 
-    def test_of_a_site_without_changes(self):
+    def test_emptied_of_a_site_without_changes(self):
         assert findings() == []
 
-    def test_of_a_site_with_changes(self, changed):
+    def test_emptied_of_a_site_with_changes(self, changed):
         sql("DELETE FROM LOG")
         sql("DELETE FROM HEAD")
 
@@ -222,7 +224,7 @@ class TestEmptied:
             "there are older changes: the earlier entries were deleted."
         )
 
-    def test_not_so_after_a_purge(self, changed, ada):
+    def test_emptied_not_so_after_a_purge(self, changed, ada):
         audited(ada)
         seal_all()
         sql(

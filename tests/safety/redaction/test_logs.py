@@ -60,7 +60,7 @@ class TestRedacting:
 
         assert lines.getvalue() == "%d\n"
 
-    def test_is_there_once(self):
+    def test_redacting_is_there_once(self):
         install()
 
         filters = logging.getLogger("ai_assistant").filters

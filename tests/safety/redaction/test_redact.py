@@ -70,7 +70,7 @@ class TestValues:
     @pytest.mark.parametrize(
         "form", [str, repr, json.dumps, lambda text: json.dumps({"a": [text]})]
     )
-    def test_in_other_forms(self, configured, form):
+    def test_values_in_other_forms(self, configured, form):
         told = redact_values(form(LONG))
 
         assert MARK in told
@@ -94,7 +94,7 @@ class TestValues:
 
 class TestPatterns:
     @pytest.mark.parametrize("name", LOOKS)
-    def test_is_taken_out(self, name):
+    def test_patterns_is_taken_out(self, name):
         whole, secret = LOOKS[name]
         texts = (whole, f"a {whole} b", f"x\n{whole}\ny")
         for text in (*texts, *map(repr, texts), *map(json.dumps, texts)):
@@ -142,7 +142,7 @@ class TestPatterns:
     def test_plain_words_stay(self, text):
         assert redact(text) == text
 
-    def test_of_the_site(self, settings):
+    def test_patterns_of_the_site(self, settings):
         settings.AI_ASSISTANT = {
             **settings.AI_ASSISTANT,
             "REDACT": [r"CUST-\d{6}", r"pin=(?P<secret>\d{4})"],
@@ -186,7 +186,7 @@ EVIL = (
 class TestSpeed:
     @pytest.mark.timeout(60)
     @pytest.mark.parametrize("text", EVIL, ids=lambda text: text[:20])
-    def test_takes_no_steps_squared(self, text):
+    def test_speed_takes_no_steps_squared(self, text):
         """A megabyte is a matter of milliseconds; squared it would be of hours."""
         assert redact(text * (1_000_000 // len(text)))
 

@@ -72,13 +72,13 @@ class TestAdminAction:
         told = function_schema(tool)["function"]["parameters"]["properties"]
         assert "ids of the groups" in told["ids"]["description"]
 
-    def test_does_it_and_tells(self, group, user):
+    def test_admin_action_does_it_and_tells(self, group, user):
         result = use("rename", user, [group.pk])
 
         group.refresh_from_db()
         assert (result.ok, result.message, group.name) == (True, "1 renamed.", "one!")
 
-    def test_needs_the_permission_of_the_action(self, group):
+    def test_admin_action_needs_the_permission_of_the_action(self, group):
         staff = get_user_model().objects.create_user("nora", is_staff=True)
         codes = ["view_group"]
         staff.user_permissions.set(Permission.objects.filter(codename__in=codes))
@@ -86,19 +86,19 @@ class TestAdminAction:
         with pytest.raises(PermissionDenied):
             use("rename", staff, [group.pk])
 
-    def test_needs_the_admin(self, group):
+    def test_admin_action_needs_the_admin(self, group):
         nobody = get_user_model().objects.create_user("max")
 
         with pytest.raises(PermissionDenied):
             use("complain", nobody, [group.pk])
 
-    def test_finds_what_the_list_shows(self, user):
+    def test_admin_action_finds_what_the_list_shows(self, user):
         hidden = Group.objects.create(name="hidden")
 
         with pytest.raises(ModelRetry, match="no object with the id"):
             use("rename", user, [hidden.pk])
 
-    def test_finds_no_row_that_the_list_hides(self, user, monkeypatch):
+    def test_admin_action_finds_no_row_that_the_list_hides(self, user, monkeypatch):
         group = Group.objects.create(name="two")
         monkeypatch.setattr(GroupAdmin, "get_changelist", lambda *_args: NoSecond)
         with pytest.raises(ModelRetry, match="There is no object"):
@@ -142,7 +142,7 @@ class TestAdminAction:
         with pytest.raises(ToolFailed, match="a page of its own"):
             use("show", user, [group.pk])
 
-    def test_is_opted_in_by_name(self):
+    def test_admin_action_is_opted_in_by_name(self):
         with pytest.raises(ImproperlyConfiguredAssistant, match="on a page of its own"):
             from_admin_action(Group, "delete_selected", effect="write", site=site)
 

@@ -52,7 +52,7 @@ class TestDefinitions:
             ),
         ],
     )
-    def test_are_told_as_given(self, tool):
+    def test_definitions_are_told_as_given(self, tool):
         told = function_schema(tool)["function"]
 
         assert (told["name"], told["description"]) == ("weather", "Tell the weather.")

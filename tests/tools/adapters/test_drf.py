@@ -80,7 +80,7 @@ class TestViewset:
             ("destroy", {}, []),
         ],
     )
-    def test_of_one(self, user, name, arguments, left):
+    def test_viewset_of_one(self, user, name, arguments, left):
         group = Group.objects.create(name="a")
 
         assert use(name, user, pk=group.pk, **arguments).ok
@@ -97,7 +97,7 @@ class TestViewset:
         assert (result.ok, result.error_type) == (False, "validation")
         assert result.error.startswith("name: ")
 
-    def test_not_there(self, user):
+    def test_viewset_not_there(self, user):
         result = use("retrieve", user, effect="read", pk=4711)
 
         assert (result.ok, result.error_type) == (False, "not_found")

@@ -42,7 +42,7 @@ CLOSED = [
 @pytest.mark.row("X09")
 class TestFindDoor:
     @pytest.mark.parametrize("label", ["library.book", "Library.Book", "LIBRARY.BOOK"])
-    def test_takes_any_case(self, boss, label):
+    def test_find_door_takes_any_case(self, boss, label):
         access = find_access(context_of(boss), label)
 
         assert (access.label, access.model) == ("library.book", Book)
@@ -53,11 +53,11 @@ class TestFindDoor:
         )
 
     @pytest.mark.parametrize("label", CLOSED)
-    def test_stays_closed(self, boss, label):
+    def test_find_door_stays_closed(self, boss, label):
         with pytest.raises(ModelRetry, match=r"^There is no model .* that the user"):
             find_access(context_of(boss), label)
 
-    def test_says_the_same_of_all_that_is_closed(self, reader):
+    def test_find_door_says_the_same_of_all_that_is_closed(self, reader):
         said = set()
         for label in (*CLOSED[:11], "library.author"):
             with pytest.raises(ModelRetry) as caught:
@@ -66,24 +66,24 @@ class TestFindDoor:
 
         assert len({text.split(" list_models")[0] for text in said}) == 1
 
-    def test_names_near_ones_that_may_be_seen(self, boss, reader):
+    def test_find_door_names_near_ones_that_may_be_seen(self, boss, reader):
         with pytest.raises(ModelRetry, match=r"Similar: library\.book\b"):
             find_access(context_of(reader), "library.bok")
         with pytest.raises(ModelRetry) as caught:
             find_access(context_of(reader), "library.authr")
         assert "author" not in str(caught.value).replace("library.authr", "")
 
-    def test_needs_the_permission(self, reader):
+    def test_find_door_needs_the_permission(self, reader):
         assert find_access(context_of(reader), "library.book")
         with pytest.raises(ModelRetry):
             find_access(context_of(reader), "library.author")
 
-    def test_needs_a_site_that_lets_in(self, boss):
+    def test_find_door_needs_a_site_that_lets_in(self, boss):
         boss.is_staff = False
         with pytest.raises(ModelRetry):
             find_access(context_of(boss), "library.book")
 
-    def test_needs_a_site_with_pages(self, boss, monkeypatch):
+    def test_find_door_needs_a_site_with_pages(self, boss, monkeypatch):
         unmounted = admin.AdminSite(name="elsewhere")
         unmounted.register(Group)
         # Not unregistered: the pages of the site keep the ModelAdmin that they have.
@@ -108,7 +108,7 @@ class TestFindDoor:
 
 
 class TestFindObject:
-    def test_finds_as_the_page_does(self, boss, shop):
+    def test_find_object_finds_as_the_page_does(self, boss, shop):
         access = find_access(context_of(boss), "library.book")
 
         assert find_object(access, shop.sea.pk) == shop.sea

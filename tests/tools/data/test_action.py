@@ -17,7 +17,7 @@ def act(user, action, ids):
 
 
 class TestRunAdminAction:
-    def test_does_it_and_tells(self, boss, stock):
+    def test_run_admin_action_does_it_and_tells(self, boss, stock):
         result = act(boss, "discount", [stock.lamp.pk, stock.chair.pk])
 
         assert (result.ok, result.message) == (True, "2 cheaper.")

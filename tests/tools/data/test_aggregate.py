@@ -14,11 +14,11 @@ def count(user, **arguments):
 
 
 class TestAggregateObjects:
-    def test_counts(self, boss, shop):
+    def test_aggregate_objects_counts(self, boss, shop):
         assert count(boss) == [{"count": 2}]
         assert count(boss, filters={"status": "lost"}) == [{"count": 0}]
 
-    def test_measures(self, boss, shop):
+    def test_aggregate_objects_measures(self, boss, shop):
         asked = ["sum:price", "avg:pages", "min:published", "max:pages"]
 
         (row,) = count(boss, measures=asked)
@@ -66,7 +66,7 @@ class TestAggregateObjects:
 
         assert rows == [{"count": 2, "sum:pages": 600}]
 
-    def test_at_most_hundred_groups(self, boss, shop):
+    def test_aggregate_objects_at_most_hundred_groups(self, boss, shop):
         Book.objects.bulk_create(
             Book(title=f"{n:03}", author=shop.verne) for n in range(120)
         )

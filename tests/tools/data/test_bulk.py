@@ -16,7 +16,7 @@ def change(user, ids, values):
 
 
 class TestChangeObjects:
-    def test_changes_each_and_nothing_else(self, boss, stock):
+    def test_change_objects_changes_each_and_nothing_else(self, boss, stock):
         before = columns(stock.lamp), columns(stock.chair)
 
         result = change(

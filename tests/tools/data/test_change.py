@@ -203,7 +203,7 @@ def raise_refusal(result):
 
 
 class TestHistory:
-    def test_names_the_assistant_and_its_run(self, boss, stock):
+    def test_history_names_the_assistant_and_its_run(self, boss, stock):
         context = context_of(boss)
 
         change(boss, stock.lamp, {"name": "Lantern", "price": 3}, context=context)
@@ -215,7 +215,7 @@ class TestHistory:
         )
         assert (entry.user, entry.object_id) == (boss, str(stock.lamp.pk))
 
-    def test_is_shown_by_the_page(self, boss, stock, client):
+    def test_history_is_shown_by_the_page(self, boss, stock, client):
         context = context_of(boss)
         change(boss, stock.lamp, {"name": "Lantern"}, context=context)
         client.force_login(boss)

@@ -64,7 +64,7 @@ def made(kind, name, *models):
     ("kind", "why"), [(VerifiedSite, RAISES), (SessionSite, REFUSES)]
 )
 class TestClosed:
-    def test_says_why(self, sites, boss, kind, why):
+    def test_closed_says_why(self, sites, boss, kind, why):
         sites(admin=made(kind, "admin", Book))
 
         (said,) = why_missing(boss)

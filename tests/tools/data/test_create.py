@@ -22,7 +22,7 @@ def desk(stock):
 
 
 class TestCreate:
-    def test_has_given_values_and_defaults(self, boss, stock, desk):
+    def test_create_has_given_values_and_defaults(self, boss, stock, desk):
         ids = [stock.marks[1].pk]
 
         result = create(boss, desk | {"marks": ids, "price": "4.5"})
@@ -35,7 +35,7 @@ class TestCreate:
         assert [one.pk for one in made.marks.all()] == ids
         assert made.data == {}
 
-    def test_with_inlines(self, boss, desk):
+    def test_create_with_inlines(self, boss, desk):
         rows = {"warehouse.part": [{"code": "A"}, {"code": "B", "count": 4}]}
 
         create(boss, desk, inlines=rows)
@@ -65,7 +65,7 @@ class TestCreate:
         assert create(staff("nora", "add_product"), desk).ok
 
     @pytest.mark.parametrize("codes", [(), ("view_product", "change_product")])
-    def test_needs_the_permission(self, stock, desk, codes):
+    def test_create_needs_the_permission(self, stock, desk, codes):
         with pytest.raises((ModelRetry, ToolFailed)):
             create(staff("nora", *codes), desk)
         assert not Product.objects.filter(sku="D-1").exists()

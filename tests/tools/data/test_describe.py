@@ -7,7 +7,7 @@ from tests.tools.data.reading import call, staff
 
 
 class TestListModels:
-    def test_says_what_is_allowed(self, reader):
+    def test_list_models_says_what_is_allowed(self, reader):
         assert call("list_models", reader) == [
             {"model": "library.book", "name": "books", "may": ["view"]}
         ]
@@ -33,7 +33,7 @@ class TestDescribeModel:
         assert fields["number"]["readonly"] is True
         assert told["may"] == ["view", "add", "change", "delete"]
 
-    def test_leaves_out_what_is_hidden(self, boss):
+    def test_describe_model_leaves_out_what_is_hidden(self, boss):
         told = call("describe_model", boss, model="library.book")
 
         names = {one["name"] for one in told["fields"]}

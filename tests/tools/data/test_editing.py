@@ -25,7 +25,7 @@ def edited(user, name, arguments, posted):
 
 
 class TestForm:
-    def test_has_the_given_fields_with_real_widgets(self, boss, stock):
+    def test_form_has_the_given_fields_with_real_widgets(self, boss, stock):
         arguments = {
             "model": MODEL,
             "id": stock.lamp.pk,
@@ -53,7 +53,7 @@ class TestForm:
         assert '<option value="sold" selected>Sold out</option>' in html
         assert "Closed" not in html
 
-    def test_edits_become_arguments(self, boss, stock):
+    def test_form_edits_become_arguments(self, boss, stock):
         arguments = {
             "model": MODEL,
             "id": stock.lamp.pk,

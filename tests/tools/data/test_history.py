@@ -19,7 +19,7 @@ def entries(boss, shop):
 
 
 class TestObjectHistory:
-    def test_tells(self, reader, boss, shop, entries):
+    def test_object_history_tells(self, reader, boss, shop, entries):
         data = call("object_history", reader, model="library.book", id=shop.sea.pk)
 
         assert data["total"] == 1
@@ -27,12 +27,12 @@ class TestObjectHistory:
         told = (entry["user"], entry["action"], entry["message"])
         assert told == ("ada", "changed", "Changed Title.")
 
-    def test_of_another_object(self, reader, shop, entries):
+    def test_object_history_of_another_object(self, reader, shop, entries):
         data = call("object_history", reader, model="library.book", id=shop.waves.pk)
 
         assert (data["total"], data["entries"]) == (0, [])
 
-    def test_needs_the_object(self, boss, shop):
+    def test_object_history_needs_the_object(self, boss, shop):
         with pytest.raises(ModelRetry):
             call("object_history", boss, model="library.publisher", id=shop.hidden.pk)
         with pytest.raises(ModelRetry):

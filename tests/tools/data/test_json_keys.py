@@ -36,14 +36,14 @@ def given(lamp, data):
 
 
 class TestTold:
-    def test_is_masked(self, boss, lamp):
+    def test_told_is_masked(self, boss, lamp):
         one = call("get_object", boss, model=MODEL, id=lamp.pk)
         every = call("search_objects", boss, model=MODEL, fields=["data"])
 
         assert one["fields"]["data"] == MASKED
         assert "canary" not in json.dumps([one, every])
 
-    def test_may_be_opened_by_the_site(self, boss, lamp, settings):
+    def test_told_may_be_opened_by_the_site(self, boss, lamp, settings):
         opened = {"DATA": {"NOT_SENSITIVE": [f"{MODEL}.data"]}}
         settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, opened)
 
@@ -65,7 +65,7 @@ class TestTold:
             ("find_related", {"field": "data__password"}),
         ],
     )
-    def test_cannot_be_asked_for(self, boss, lamp, tool, arguments):
+    def test_told_cannot_be_asked_for(self, boss, lamp, tool, arguments):
         result = try_call(tool, boss, model=MODEL, **arguments)
 
         assert not result.ok
@@ -73,7 +73,7 @@ class TestTold:
 
 
 class TestWritten:
-    def test_stays_where_it_is_given_back_masked(self, boss, lamp):
+    def test_written_stays_where_it_is_given_back_masked(self, boss, lamp):
         values = given(lamp, {**MASKED, "host": "b"})
         card = shown(preview("change_object", boss, **values))
         with transaction.atomic(), recording() as recorder:
@@ -98,7 +98,7 @@ class TestWritten:
             json.dumps({"password": "mine"}),
         ],
     )
-    def test_is_not_overwritten(self, boss, lamp, data):
+    def test_written_is_not_overwritten(self, boss, lamp, data):
         with pytest.raises(ModelRetry, match="kept from the assistant"):
             use("change_object", boss, **given(lamp, data))
         with pytest.raises(ModelRetry, match="kept from the assistant"):
@@ -113,11 +113,11 @@ class TestWritten:
         lamp.refresh_from_db()
         assert lamp.data == DATA
 
-    def test_is_not_made(self, boss, stock):
+    def test_written_is_not_made(self, boss, stock):
         with pytest.raises(ModelRetry, match="kept from the assistant"):
             use("change_object", boss, **given(stock.chair, {"password": "mine"}))
 
-    def test_is_not_in_the_form_of_the_card(self, boss, lamp):
+    def test_written_is_not_in_the_form_of_the_card(self, boss, lamp):
         editor = registry.tool("change_object").approval.editor
 
         form = editor.form(context_of(boss), given(lamp, {**MASKED, "host": "b"}))

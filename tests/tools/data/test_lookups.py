@@ -72,10 +72,10 @@ class TestFiltered:
             ({}, ["The", "Twe"]),
         ],
     )
-    def test_finds(self, access, filters, found):
+    def test_filtered_finds(self, access, filters, found):
         assert titles(access, filters) == found
 
-    def test_by_ids(self, access, shop):
+    def test_filtered_by_ids(self, access, shop):
         for key in ("id", "pk", "id__in"):
             value = [shop.sea.pk] if key == "id__in" else shop.sea.pk
             assert titles(access, {key: value}) == ["Twe"]
@@ -134,7 +134,7 @@ class TestFiltered:
             "\ud800",
         ],
     )
-    def test_refuses(self, access, key):
+    def test_filtered_refuses(self, access, key):
         with pytest.raises(ModelRetry, match="cannot be used with 'library.book'"):
             titles(access, {key: "x"})
 
@@ -204,7 +204,7 @@ class TestFiltered:
 
         assert result.ok or result.error_type == "retry"
 
-    def test_at_most_ten(self, access):
+    def test_filtered_at_most_ten(self, access):
         with pytest.raises(ModelRetry, match="11 filters are too many"):
             titles(access, {f"title__{n}": "x" for n in range(11)})
 
@@ -216,7 +216,7 @@ class TestFiltered:
         with pytest.raises(ModelRetry, match="'author__name' cannot be used"):
             titles(access, {"author__name": "Verne"})
 
-    def test_asks_the_admin_of_each_hop(self, access, monkeypatch):
+    def test_filtered_asks_the_admin_of_each_hop(self, access, monkeypatch):
         def refuses(self, lookup, value, request):
             return not lookup.startswith("email")
 
@@ -257,7 +257,7 @@ class TestFiltered:
 
 
 class TestFindPath:
-    def test_names_the_fields(self, reader, shop):
+    def test_find_path_names_the_fields(self, reader, shop):
         access = find_access(context_of(reader), "library.book")
         with pytest.raises(ModelRetry) as caught:
             find_path(access, "margin")
@@ -267,7 +267,7 @@ class TestFindPath:
         )
         assert "session_token" not in str(caught.value)
 
-    def test_says_the_same_of_hidden_and_of_none(self, access):
+    def test_find_path_says_the_same_of_hidden_and_of_none(self, access):
         said = set()
         for name in ("margin", "nothing", "session_token", "shelf__room"):
             with pytest.raises(ModelRetry) as caught:

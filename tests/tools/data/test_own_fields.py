@@ -55,19 +55,19 @@ class TestTags:
             [{"id": 1, "text": "red"}, {"id": 9, "text": "light green"}],
         ],
     )
-    def test_are_set_by_their_names(self, changed, given):
+    def test_tags_are_set_by_their_names(self, changed, given):
         card, after = changed(tags=given)
 
         assert card == {"tags": ("dark blue, red", "light green, red")}
         assert tags(after) == ["light green", "red"]
 
-    def test_are_taken_away(self, changed):
+    def test_tags_are_taken_away(self, changed):
         card, after = changed(tags=[])
 
         assert card == {"tags": ("dark blue, red", "")}
         assert tags(after) == []
 
-    def test_of_a_new_object(self, boss):
+    def test_tags_of_a_new_object(self, boss):
         given = {"name": "New", "price": ["1.50", "USD"], "tags": ["red", "dark blue"]}
         card = preview("create_object", boss, model=MODEL, values=given)
         use("create_object", boss, model=MODEL, values=given)
@@ -75,7 +75,7 @@ class TestTags:
         assert shown(card)["tags"] == ("", "dark blue, red")
         assert tags(Offer.objects.get(name="New")) == ["dark blue", "red"]
 
-    def test_of_many_objects_stay(self, boss, offer):
+    def test_tags_of_many_objects_stay(self, boss, offer):
         given = {"model": MODEL, "ids": [offer.pk], "values": {"name": "Sold"}}
 
         assert use("change_objects", boss, **given).ok
@@ -95,7 +95,7 @@ class TestMoney:
         ],
     )
     @pytest.mark.parametrize("language", ["en", "de"])
-    def test_is_set(self, settings, changed, given, price, language):
+    def test_money_is_set(self, settings, changed, given, price, language):
         settings.LANGUAGE_CODE = language
         settings.USE_THOUSAND_SEPARATOR = True
         _card, after = changed(price=given)
@@ -104,14 +104,14 @@ class TestMoney:
         assert after.price_note == "net"
         assert tags(after) == ["dark blue", "red"]
 
-    def test_is_shown_with_its_currency(self, changed):
+    def test_money_is_shown_with_its_currency(self, changed):
         card, _after = changed(price=["9.50", "USD"])
 
         assert card["price"] == ("5.00 EUR", "9.50 USD")
         assert card["currency"] == ("EUR", "USD")
 
     @pytest.mark.parametrize("given", ["much", ["much", "EUR"], {"amount": "9.50"}])
-    def test_is_refused_as_the_form_refuses_it(self, boss, offer, given):
+    def test_money_is_refused_as_the_form_refuses_it(self, boss, offer, given):
         result = use(
             "change_object", boss, model=MODEL, id=offer.pk, values={"price": given}
         )
@@ -145,13 +145,13 @@ def no_model():
 
 @pytest.mark.usefixtures("no_model")
 class TestNoModel:
-    def test_does_not_disturb_the_list_of_models(self, boss):
+    def test_no_model_does_not_disturb_the_list_of_models(self, boss):
         told = {one["model"] for one in call("list_models", boss)}
 
         assert "library.book" in told
         assert "warehouse.settings" not in told
 
-    def test_does_not_disturb_a_mistyped_name(self, boss):
+    def test_no_model_does_not_disturb_a_mistyped_name(self, boss):
         with pytest.raises(ModelRetry, match=r"Similar: warehouse\.product"):
             call("describe_model", boss, model="warehouse.produkt")
 

@@ -37,18 +37,18 @@ class TestChange:
             ("weight", 2.5, ("1.5", "2.5")),
         ],
     )
-    def test_tells_one_field(self, boss, stock, name, value, texts):
+    def test_change_tells_one_field(self, boss, stock, name, value, texts):
         changes = change(boss, stock.lamp, {name: value})
 
         assert shown(changes) == {name: texts}
         assert changes.total == 1
 
-    def test_tells_links_by_their_names(self, boss, stock):
+    def test_change_tells_links_by_their_names(self, boss, stock):
         changes = change(boss, stock.lamp, {"marks": [stock.marks[2].pk]})
 
         assert shown(changes) == {"marks": ("green, heavy", "old")}
 
-    def test_tells_what_the_code_of_the_site_sets(self, boss, stock):
+    def test_change_tells_what_the_code_of_the_site_sets(self, boss, stock):
         changes = change(boss, stock.lamp, {"name": "A Lantern"})
 
         assert shown(changes) == {
@@ -56,7 +56,7 @@ class TestChange:
             "slug": ("lamp", "a-lantern"),
         }
 
-    def test_has_labels_and_titles(self, boss, stock):
+    def test_change_has_labels_and_titles(self, boss, stock):
         changes = change(boss, stock.lamp, {"sku": "L-2"})
 
         assert changes.objects[0].fields[0].label == "Stock number"
@@ -64,7 +64,7 @@ class TestChange:
         assert changes.verb == "Change product"
         assert changes.objects[0].text == "Lamp"
 
-    def test_has_the_version_of_the_row(self, boss, stock):
+    def test_change_has_the_version_of_the_row(self, boss, stock):
         changes = change(boss, stock.lamp, {"sku": "L-2"})
 
         assert changes.versions == versions([stock.lamp])
@@ -90,7 +90,7 @@ class TestChange:
         }
         assert set(values) <= {one.name for one in fields}
 
-    def test_writes_nothing(self, boss, stock):
+    def test_change_writes_nothing(self, boss, stock):
         before = columns(stock.lamp)
 
         with CaptureQueriesContext(
@@ -108,7 +108,7 @@ class TestChange:
         assert words <= {"SELECT"}
         assert columns(stock.lamp) == before
 
-    def test_is_stored_and_read_back(self, boss, stock):
+    def test_change_is_stored_and_read_back(self, boss, stock):
         changes = change(boss, stock.lamp, {"price": "7.5", "marks": []})
 
         assert from_json(to_json(changes)) == changes
@@ -126,7 +126,9 @@ class TestChange:
 
         assert (result.ok, result.error_type) == (False, "validation")
 
-    def test_names_of_what_the_user_cannot_open_are_no_more_than_the_page(self, stock):
+    def test_change_names_of_what_the_user_cannot_open_are_no_more_than_the_page(
+        self, stock
+    ):
         user = staff("nora", "view_product", "change_product")
 
         changes = change(user, stock.lamp, {"backup": "AC"})
@@ -168,7 +170,7 @@ class TestInlines:
 
 
 class TestCreate:
-    def test_tells_the_fields_that_get_a_value(self, boss, stock):
+    def test_create_tells_the_fields_that_get_a_value(self, boss, stock):
         changes = preview(
             "create_object",
             boss,
@@ -187,7 +189,7 @@ class TestCreate:
 
 
 class TestDelete:
-    def test_tells_the_cascade(self, boss, stock):
+    def test_delete_tells_the_cascade(self, boss, stock):
         Remark.objects.create(product=stock.lamp, text="Bright")
 
         changes = preview("delete_objects", boss, model=MODEL, ids=[stock.lamp.pk])
@@ -201,7 +203,7 @@ class TestDelete:
         assert row_key(Remark, Remark.objects.get().pk) in changes.versions
         assert Product.objects.filter(pk=stock.lamp.pk).exists()
 
-    def test_counts_several(self, boss, stock):
+    def test_delete_counts_several(self, boss, stock):
         ids = [stock.chair.pk, stock.lamp.pk]
 
         changes = preview("delete_objects", boss, model=MODEL, ids=ids)
@@ -210,7 +212,7 @@ class TestDelete:
         assert changes.verb == "Delete 2 products"
         assert [one.object_id for one in changes.objects] == [str(one) for one in ids]
 
-    def test_refuses_what_is_protected(self, boss, stock):
+    def test_delete_refuses_what_is_protected(self, boss, stock):
         from ai_assistant import ToolFailed
 
         Movement.objects.create(product=stock.lamp, amount=4)
@@ -231,7 +233,7 @@ class TestBulk:
             Product.objects.filter(sku__startswith="P-").values_list("pk", flat=True)
         )
 
-    def test_shows_the_first_and_counts_all(self, boss, stock):
+    def test_bulk_shows_the_first_and_counts_all(self, boss, stock):
         ids = self.make(stock, 45)
 
         changes = preview(
@@ -288,7 +290,7 @@ class TestBulk:
 
 
 class TestAction:
-    def test_says_that_nobody_knows(self, boss, stock):
+    def test_action_says_that_nobody_knows(self, boss, stock):
         changes = preview(
             "run_admin_action",
             boss,

@@ -17,7 +17,7 @@ class TestFindRelated:
         assert choices(boss, "author") == ["Verne", "Woolf"]
         assert choices(boss, "author", search="wo") == ["Woolf"]
 
-    def test_hides_what_the_other_admin_hides(self, boss, shop):
+    def test_find_related_hides_what_the_other_admin_hides(self, boss, shop):
         assert choices(boss, "publisher") == ["Penguin"]
         assert choices(boss, "publisher", search="_Secret") == []
 
@@ -33,7 +33,7 @@ class TestFindRelated:
         with pytest.raises(ModelRetry, match="may not look for"):
             choices(clerk, "author")
 
-    def test_needs_a_form(self, reader, shop):
+    def test_find_related_needs_a_form(self, reader, shop):
         with pytest.raises(ModelRetry, match="'tags' cannot be used"):
             choices(reader, "tags")
 

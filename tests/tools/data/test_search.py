@@ -74,11 +74,11 @@ class TestSearchObjects:
         with pytest.raises(ModelRetry, match="There is no page 3: the last is 2"):
             find(boss, page=3, page_size=1)
 
-    def test_at_most_fifty_rows(self, boss):
+    def test_search_objects_at_most_fifty_rows(self, boss):
         with pytest.raises(ModelRetry, match="less than or equal to 50"):
             find(boss, page_size=51)
 
-    def test_asks_not_once_a_row(self, boss, shop):
+    def test_search_objects_asks_not_once_a_row(self, boss, shop):
         def queries(size):
             with CaptureQueriesContext(
                 connection,
@@ -97,7 +97,7 @@ class TestSearchObjects:
         assert queries(2) == queries(40)
         assert queries(40) <= 6
 
-    def test_leaves_out_rows_of_the_queryset(self, boss, shop):
+    def test_search_objects_leaves_out_rows_of_the_queryset(self, boss, shop):
         data = call("search_objects", boss, model="library.publisher")
 
         assert titles(data) == ["Penguin"]

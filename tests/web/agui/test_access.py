@@ -31,7 +31,7 @@ class TestSessions:
         assert_problem(site.front("").http.get(ADDRESS + name), 401, "signed_out")
 
     @pytest.mark.parametrize("headers", [{}, {"X-CSRFToken": "x" * 32}])
-    def test_without_the_token_against_forged_requests(self, site, headers):
+    def test_sessions_without_the_token_against_forged_requests(self, site, headers):
         front = site.front()
         front.headers = headers
         before = site.count()
@@ -53,24 +53,24 @@ class TestSessions:
 
 
 class TestTokens:
-    def test_with_run_may_ask(self, site):
+    def test_tokens_with_run_may_ask(self, site):
         assert site.program("run").ask(site.script(DONE)).text() == "Done."
 
     @pytest.mark.parametrize("scopes", [["read"], ["approve"], ["read", "approve"]])
-    def test_without_run_may_not_ask(self, site, scopes):
+    def test_tokens_without_run_may_not_ask(self, site, scopes):
         before = site.count()
 
         assert_problem(ask(site.program(*scopes)), 403, "scope")
         assert site.count() == before
 
     @pytest.mark.parametrize("name", READS)
-    def test_without_read_may_not_look(self, site, name):
+    def test_tokens_without_read_may_not_look(self, site, name):
         program = site.program("run")
         response = program.http.get(ADDRESS + name, headers=program.headers)
 
         assert_problem(response, 403, "scope")
 
-    def test_with_read_may_look(self, site):
+    def test_tokens_with_read_may_look(self, site):
         front = site.front()
         front.ask(site.script(DONE))
         program = site.program("read", thread=front.thread)
@@ -79,7 +79,7 @@ class TestTokens:
         with program.attach(front.run) as reading:
             assert reading.rest().text() == "Done."
 
-    def test_without_approve_may_not_answer(self, site):
+    def test_tokens_without_approve_may_not_answer(self, site):
         program = site.program("run")
         asked = site.script([call("needs_approval", text="x")], DONE)
         (wait,) = program.ask(asked).interrupts
@@ -90,7 +90,7 @@ class TestTokens:
         assert_problem(response, 403, "scope")
         assert site.count() == before
 
-    def test_without_approve_is_told_no_nonce(self, site):
+    def test_tokens_without_approve_is_told_no_nonce(self, site):
         program = site.program("run", "read")
         asked = site.script([call("needs_approval", text="x")], DONE)
         (wait,) = program.ask(asked).interrupts
@@ -107,7 +107,7 @@ class TestTokens:
             assert told == {**known, "id": told["id"]}
             assert nonce not in told["id"]
 
-    def test_with_approve_may_answer(self, site):
+    def test_tokens_with_approve_may_answer(self, site):
         program = site.program("run", "approve")
         asked = site.script([call("needs_approval", text="x")], DONE)
         (wait,) = program.ask(asked).interrupts
@@ -127,7 +127,7 @@ class TestTokens:
 
         assert_problem(ask(front), 401, "signed_out")
 
-    def test_acts_as_its_own_user_beside_the_session_of_another(self, site):
+    def test_tokens_acts_as_its_own_user_beside_the_session_of_another(self, site):
         front = site.front("editor")
         secret = site.token("run", "read")
         front.headers = {"Authorization": f"Bearer {secret}"}

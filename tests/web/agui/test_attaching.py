@@ -40,7 +40,7 @@ def assert_same_at_every_place(front, **holds):
 
 
 class TestTakingUp:
-    def test_from_the_beginning_tells_all_again(self, site):
+    def test_taking_up_from_the_beginning_tells_all_again(self, site):
         front = site.front()
         first = front.ask(rich(site))
 
@@ -52,7 +52,7 @@ class TestTakingUp:
         assert again.text() == first.text()
         assert again.last == first.last
 
-    def test_at_every_place_of_a_stored_run(self, site):
+    def test_taking_up_at_every_place_of_a_stored_run(self, site):
         front = site.front()
         front.ask(rich(site))
 
@@ -60,7 +60,7 @@ class TestTakingUp:
 
         assert len(whole.frames) > 30
 
-    def test_at_every_place_of_the_stream_that_was_read_live(self, site):
+    def test_taking_up_at_every_place_of_the_stream_that_was_read_live(self, site):
         """Text came in other pieces then: what is held in the end is the same."""
         front, gate = site.front(), uuid4().hex
         with front.open(rich(site, gate=gate)) as live:
@@ -74,7 +74,7 @@ class TestTakingUp:
             assert again.held.messages == front.held.messages[1:], f"lost behind {at}"
             assert again.last == live.last
 
-    def test_at_every_place_of_a_run_that_waits(self, site):
+    def test_taking_up_at_every_place_of_a_run_that_waits(self, site):
         front = site.front()
         both = calls(call("echo", text="a"), call("needs_approval", text="b"))
         (wait,) = front.ask(site.script([text("Look. "), both], DONE)).interrupts
@@ -87,13 +87,13 @@ class TestTakingUp:
         after = assert_same_at_every_place(front, **holds)
         assert after.held.results() == front.held.results()
 
-    def test_at_every_place_of_a_run_that_failed(self, site):
+    def test_taking_up_at_every_place_of_a_run_that_failed(self, site):
         front = site.front()
         front.ask("[[script:cut]]")
 
         assert assert_same_at_every_place(front).last["code"]
 
-    def test_of_a_run_under_way_goes_on_live(self, site):
+    def test_taking_up_of_a_run_under_way_goes_on_live(self, site):
         front, gate = site.front(), uuid4().hex
         keep = {"aia": {"keep": True}}
         asked = site.script([text("Half "), hold(gate), text("and whole.")])
@@ -122,7 +122,7 @@ class TestTakingUp:
         assert response.status_code == 200
         assert "TEXT_MESSAGE" not in response.text
 
-    def test_by_an_old_client_has_the_old_shapes(self, site):
+    def test_taking_up_by_an_old_client_has_the_old_shapes(self, site):
         pick = {"name": "pick_color", "description": "Pick."}
         front = site.front(version=None, tools=[pick])
         front.ask(site.script([call("pick_color")], DONE))
@@ -132,7 +132,7 @@ class TestTakingUp:
 
         assert "pendingToolCallIds" not in again.outcome
 
-    def test_while_the_client_still_reads(self, site):
+    def test_taking_up_while_the_client_still_reads(self, site):
         front, gate = site.front(), uuid4().hex
         other = site.front(thread=front.thread)
         asked = site.script([text("Half "), hold(gate), text("and whole.")])
@@ -179,7 +179,7 @@ class TestHistory:
 
         assert fresh.history()["messages"] == fresh.held.messages
 
-    def test_keeps_the_state_of_the_client(self, site):
+    def test_history_keeps_the_state_of_the_client(self, site):
         front = site.front()
         front.ask(site.script(DONE))
 
@@ -189,7 +189,7 @@ class TestHistory:
         assert told["snapshot"]["mine"] == [1, None]
         assert told["snapshot"]["aia"]["conversation"] == site.conversation(front)["id"]
 
-    def test_of_a_run_that_waits_tells_what_for(self, site):
+    def test_history_of_a_run_that_waits_tells_what_for(self, site):
         front = site.front()
         front.ask(site.script([text("Look. "), call("needs_approval", text="b")], DONE))
         fresh = front.fresh()
@@ -200,7 +200,7 @@ class TestHistory:
         assert fresh.history()["interrupts"][0]["id"] == wait["id"]
         assert fresh.answer(approve(wait)).text() == "Done."
 
-    def test_of_a_run_under_way_goes_on_live(self, site):
+    def test_history_of_a_run_under_way_goes_on_live(self, site):
         front, gate = site.front(), uuid4().hex
         front.ask(site.script([text("Before.")]))
         asked = site.script([text("Half "), hold(gate), text("and whole.")])
@@ -217,7 +217,7 @@ class TestHistory:
         assert fresh.held.texts() == ["Before.", "Half and whole."]
         assert second.outcome == {"type": "success"}
 
-    def test_goes_on_with_the_next_question(self, site):
+    def test_history_goes_on_with_the_next_question(self, site):
         front = site.front()
         front.ask(rich(site))
         fresh = front.fresh()

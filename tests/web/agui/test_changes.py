@@ -82,7 +82,7 @@ class TestChanges:
         assert front.answer(approve(anew)).text() == "Done."
         assert title_of(site, page) == "New title"
 
-    def test_by_a_user_who_may_not_is_not_asked_for(self, site, page):
+    def test_changes_by_a_user_who_may_not_is_not_asked_for(self, site, page):
         front = site.front("editor")
         made = call("delete_object", model="wiki.page", id=page)
 

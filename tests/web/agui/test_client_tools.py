@@ -101,7 +101,9 @@ class TestClientTools:
 
         assert front.ask().text() == "Done."
 
-    def test_that_is_too_long_is_told_to_the_model_as_that(self, site, front):
+    def test_client_tools_that_is_too_long_is_told_to_the_model_as_that(
+        self, site, front
+    ):
         asked = asking(site)
         front.ask(asked)
         front.add_result(the_call(front), "x" * 40_000)
@@ -246,7 +248,7 @@ class TestDeclarations:
 
         assert (response.status_code, response.json()["code"]) == (413, "too_large")
 
-    def test_is_for_this_run_alone(self, site):
+    def test_declarations_is_for_this_run_alone(self, site):
         front = site.front(tools=[PICK])
         front.ask(site.script(DONE))
         front.tools = []

@@ -37,7 +37,7 @@ def assert_told(reading):
 
 class TestModel:
     @pytest.mark.parametrize("script", CODES)
-    def test_that_fails_is_an_error_with_words(self, site, script):
+    def test_model_that_fails_is_an_error_with_words(self, site, script):
         front = site.front()
 
         reading = front.ask(f"[[script:{script}]]")
@@ -48,7 +48,7 @@ class TestModel:
         assert front.ask(site.script(DONE)).text() == "Done."
 
     @pytest.mark.parametrize("script", ["cut", "abort", "error-event", "malformed"])
-    def test_that_is_cut_off_leaves_what_came(self, site, script):
+    def test_model_that_is_cut_off_leaves_what_came(self, site, script):
         front = site.front()
 
         reading = front.ask(f"[[script:{script}]]")
@@ -60,7 +60,7 @@ class TestModel:
             one["id"] for one in front.held.messages
         }
 
-    def test_that_is_cut_off_in_a_call_does_not_carry_it_out(self, site):
+    def test_model_that_is_cut_off_in_a_call_does_not_carry_it_out(self, site):
         front = site.front()
 
         reading = front.ask("[[script:unfinished-call]]")
@@ -68,7 +68,7 @@ class TestModel:
         assert_told(reading)
         assert front.ask(site.script(DONE)).text() == "Done."
 
-    def test_that_runs_out_of_room_is_no_whole_answer(self, site):
+    def test_model_that_runs_out_of_room_is_no_whole_answer(self, site):
         reading = site.front().ask("[[script:length]]")
 
         assert reading.text() == "This is cut by the lim"

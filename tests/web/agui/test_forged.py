@@ -36,7 +36,7 @@ class TestHistory:
         ids=["system", "developer", "answer", "reasoning", "tool"],
     )
     @pytest.mark.row("H22")
-    def test_of_the_client_does_not_reach_the_model(self, site, forged):
+    def test_history_of_the_client_does_not_reach_the_model(self, site, forged):
         front, asked = site.front(), site.script(DONE)
         front.add_message(asked)
 
@@ -46,7 +46,7 @@ class TestHistory:
         assert "FORGED" not in site.asked_last(asked)
         assert [m["role"] for m in front.history()["messages"]] == ["user", "assistant"]
 
-    def test_that_was_changed_is_told_to_the_model_as_it_was(self, site):
+    def test_history_that_was_changed_is_told_to_the_model_as_it_was(self, site):
         front = site.front()
         front.ask(site.script([text("The sum is 4.")]))
         for held in front.held.messages:
@@ -107,7 +107,7 @@ class TestApprovals:
             },
         ],
     )
-    def test_in_the_first_input_is_none(self, site, members):
+    def test_approvals_in_the_first_input_is_none(self, site, members):
         front = site.front()
         asked = site.script([call("needs_approval", text="x")], DONE)
 
@@ -159,7 +159,7 @@ class TestResume:
         assert told == (409, "interrupts_open")
         assert front.answer(approve(wait)).text() == "Done."
 
-    def test_of_another_thread_is_none(self, site, front, wait):
+    def test_resume_of_another_thread_is_none(self, site, front, wait):
         other = site.front()
         asked = site.script([call("needs_approval", text="other")], DONE)
         other.ask(asked)
@@ -167,13 +167,13 @@ class TestResume:
         assert self.refused(site, other, approve(wait)) == (409, "interrupts_open")
         assert site.run(front)["state"] == "waiting_approval"
 
-    def test_of_another_user_is_none(self, site, front, wait):
+    def test_resume_of_another_user_is_none(self, site, front, wait):
         stranger = site.front("editor", thread=front.thread)
 
         assert self.refused(site, stranger, approve(wait)) == (409, "nothing_new")
         assert site.oracle.run(site.run(front)["id"])["state"] == "waiting_approval"
 
-    def test_of_another_user_by_our_own_id_is_not_found(self, site, front, wait):
+    def test_resume_of_another_user_by_our_own_id_is_not_found(self, site, front, wait):
         own = site.conversation(front)["id"]
         stranger = site.front("editor", thread=own)
 

@@ -154,7 +154,7 @@ class TestQuestions:
         assert told in result
         assert reading.text() == "Done."
 
-    def test_may_be_left_without_an_answer(self, site):
+    def test_questions_may_be_left_without_an_answer(self, site):
         front = site.front()
         (wait,) = front.ask(site.script([question()], DONE)).interrupts
 
@@ -192,7 +192,7 @@ class TestPayloads:
             {"answer": "yes"},
         ],
     )
-    def test_of_another_form_changes_nothing(self, site, payload):
+    def test_payloads_of_another_form_changes_nothing(self, site, payload):
         front = site.front()
         (wait,) = front.ask(asking(site)).interrupts
         entry = {"interruptId": wait["id"], "status": "resolved", "payload": payload}
@@ -313,7 +313,7 @@ class TestAgain:
 class TestMessage:
     """A message that was typed meanwhile comes along with the answer."""
 
-    def test_is_read_behind_the_result(self, site):
+    def test_message_is_read_behind_the_result(self, site):
         front, second = site.front(), site.script([text("Quick.")])
         (wait,) = front.ask(asking(site)).interrupts
 

@@ -8,7 +8,7 @@ DONE = [text("Done.")]
 
 
 class TestLeaving:
-    def test_stops_the_model_and_keeps_what_came(self, site):
+    def test_leaving_stops_the_model_and_keeps_what_came(self, site):
         front = site.front()
         asked = site.script([text("Half an answer "), {"op": "hang"}])
 
@@ -31,7 +31,7 @@ class TestLeaving:
         assert reading.text() == "Done."
         assert "Half " in site.asked_last(asked)
 
-    def test_before_the_model_has_said_anything(self, site):
+    def test_leaving_before_the_model_has_said_anything(self, site):
         front, asked = site.front(), site.script([{"op": "hang"}])
         with front.open(asked) as reading:
             site.oracle.wait(lambda: site.asked(asked), 10, "the model is asked")
@@ -55,7 +55,7 @@ class TestLeaving:
         assert len(fresh.held.results()) == 1
         assert fresh.ask(site.script([text("Next.")])).text() == "Next."
 
-    def test_does_not_stop_what_is_to_be_kept(self, site):
+    def test_leaving_does_not_stop_what_is_to_be_kept(self, site):
         front, gate = site.front(), uuid4().hex
         asked = site.script([text("Half "), hold(gate), text("and whole.")])
 
@@ -67,7 +67,7 @@ class TestLeaving:
         assert run["state"] == "succeeded"
         assert site.oracle.text(run["id"]) == "Half and whole."
 
-    def test_does_not_stop_what_a_panel_shows(self, site):
+    def test_leaving_does_not_stop_what_a_panel_shows(self, site):
         front, gate = site.front(), uuid4().hex
         asked = site.script([text("Half "), hold(gate), text("and whole.")])
 
@@ -82,7 +82,7 @@ class TestLeaving:
 
         assert site.wait_state(front, "succeeded")
 
-    def test_does_not_stop_what_another_stream_shows(self, site):
+    def test_leaving_does_not_stop_what_another_stream_shows(self, site):
         front, gate = site.front(), uuid4().hex
         asked = site.script([text("Half "), hold(gate), text("and whole.")])
         other = site.front(thread=front.thread)
@@ -112,7 +112,7 @@ class TestLeaving:
 
         assert reading.text() == "Half and whole."
 
-    def test_after_an_interrupt_leaves_the_question_open(self, site):
+    def test_leaving_after_an_interrupt_leaves_the_question_open(self, site):
         front = site.front()
         reading = front.ask(site.script([call("needs_approval", text="x")], DONE))
         reading.close()

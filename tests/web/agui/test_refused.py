@@ -97,7 +97,7 @@ WRONG = {
 
 class TestInput:
     @pytest.mark.parametrize("name", part_of(WRONG, every=4))
-    def test_of_another_form_is_refused(self, front, untouched, name):
+    def test_input_of_another_form_is_refused(self, front, untouched, name):
         said = {**front.input(), "messages": [USER], **WRONG[name]}
         said = {key: value for key, value in said.items() if value is not ...}
 
@@ -125,7 +125,9 @@ class TestInput:
             (b'{"state": ' + b"[" * 900 + b"]" * 900 + b"}", "bad_input"),
         ],
     )
-    def test_that_is_no_object_in_json_is_refused(self, front, untouched, body, code):
+    def test_input_that_is_no_object_in_json_is_refused(
+        self, front, untouched, body, code
+    ):
         headers = {**front.headers, "Content-Type": "application/json"}
 
         assert_problem(
@@ -136,7 +138,7 @@ class TestInput:
         "kind",
         ["text/plain", "application/x-www-form-urlencoded", "application/xml", ""],
     )
-    def test_of_another_media_type_is_refused(self, front, untouched, kind):
+    def test_input_of_another_media_type_is_refused(self, front, untouched, kind):
         body = json.dumps(front.input(messages=[USER]))
         headers = {**front.headers, "Content-Type": kind}
 
@@ -144,14 +146,14 @@ class TestInput:
 
         assert_problem(response, 415, "media_type")
 
-    def test_in_a_form_with_a_file_is_refused(self, front, untouched):
+    def test_input_in_a_form_with_a_file_is_refused(self, front, untouched):
         files = {"input": ("input.json", json.dumps(front.input(messages=[USER])))}
 
         response = front.http.post(ADDRESS, files=files, headers=front.headers)
 
         assert_problem(response, 415, "media_type")
 
-    def test_with_a_charset_is_taken(self, site, front):
+    def test_input_with_a_charset_is_taken(self, site, front):
         body = json.dumps(front.input(site.script(DONE)))
         headers = {**front.headers, "Content-Type": "application/json; charset=utf-8"}
 
@@ -159,13 +161,13 @@ class TestInput:
             front.http.post(ADDRESS, content=body, headers=headers).status_code == 200
         )
 
-    def test_that_is_too_large_is_refused(self, front, untouched):
+    def test_input_that_is_too_large_is_refused(self, front, untouched):
         said = front.input(messages=[USER], state="x" * 300_001)
 
         assert_problem(front.post(said), 413, "too_large")
 
     @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
-    def test_by_another_method_is_refused(self, front, untouched, method):
+    def test_input_by_another_method_is_refused(self, front, untouched, method):
         response = front.http.request(method, ADDRESS, headers=front.headers)
 
         assert_problem(response, 405, "method")

@@ -31,7 +31,7 @@ class TestText:
         assert reading.outcome == {"type": "success"}
         assert front.held.texts() == ["Hello, world."]
 
-    def test_comes_while_the_model_is_still_writing(self, site):
+    def test_text_comes_while_the_model_is_still_writing(self, site):
         gate = uuid4().hex
         asked = site.script([text("early "), hold(gate), text("late")])
 
@@ -42,7 +42,7 @@ class TestText:
 
         assert reading.text() == "early late"
 
-    def test_of_many_pieces_is_whole_and_in_order(self, site):
+    def test_text_of_many_pieces_is_whole_and_in_order(self, site):
         words = "".join(f"w{n} " for n in range(2000))
 
         assert site.front().ask(site.script([text(words)])).text() == words
@@ -58,7 +58,7 @@ class TestText:
 
         assert site.front().ask(site.script(reply)).text() == "ab"
 
-    def test_of_every_kind_of_character_stays_as_it_is(self, site):
+    def test_text_of_every_kind_of_character_stays_as_it_is(self, site):
         reply = [{"op": "delta", "delta": {"content": piece}} for piece in UNICODE]
         front = site.front()
 
@@ -67,7 +67,7 @@ class TestText:
         assert reading.text() == "".join(UNICODE)
         assert front.history()["messages"][0]["content"].endswith("Größe \U0001f600?")
 
-    def test_that_is_empty_ends_well_or_says_why(self, site):
+    def test_text_that_is_empty_ends_well_or_says_why(self, site):
         reading = site.front().ask(site.script([{"op": "finish", "reason": "stop"}]))
 
         assert reading.last["type"] == "RUN_ERROR" or reading.outcome
@@ -75,7 +75,7 @@ class TestText:
 
 
 class TestReasoning:
-    def test_stands_in_a_span_before_the_answer(self, site):
+    def test_reasoning_stands_in_a_span_before_the_answer(self, site):
         front = site.front()
 
         reading = front.ask(site.script([think("Let me think."), text("The answer.")]))
@@ -85,7 +85,7 @@ class TestReasoning:
         types = reading.types
         assert types.index("REASONING_END") < types.index("TEXT_MESSAGE_START")
 
-    def test_comes_live(self, site):
+    def test_reasoning_comes_live(self, site):
         gate = uuid4().hex
         asked = site.script([think("Thinking "), hold(gate), text("Done.")])
         front = site.front()
@@ -98,7 +98,7 @@ class TestReasoning:
         assert front.held.texts("reasoning") == ["Thinking "]
         assert front.held.texts() == ["Done."]
 
-    def test_between_pieces_of_text_has_a_span_for_each(self, site):
+    def test_reasoning_between_pieces_of_text_has_a_span_for_each(self, site):
         front = site.front()
 
         front.ask(site.script([think("one"), text("a"), think("two"), text("b")]))
@@ -106,7 +106,9 @@ class TestReasoning:
         assert "".join(front.held.texts()) == "ab"
         assert "".join(front.held.texts("reasoning")) == "onetwo"
 
-    def test_comes_back_with_the_next_input_and_is_not_taken_for_an_answer(self, site):
+    def test_reasoning_comes_back_with_the_next_input_and_is_not_taken_for_an_answer(
+        self, site
+    ):
         front = site.front()
         front.ask(site.script([think("a secret thought"), text("First.")]))
         asked = site.script([text("Second.")])
@@ -118,7 +120,7 @@ class TestReasoning:
 
 
 class TestUsage:
-    def test_is_that_of_the_model_with_its_sum(self, site):
+    def test_usage_is_that_of_the_model_with_its_sum(self, site):
         counted = {"prompt": 120, "completion": 30, "cached": 100, "reasoning": 20}
         reading = site.front().ask(
             site.script([text("Counted."), {"op": "usage", **counted}])
@@ -189,7 +191,7 @@ class TestThread:
         front.held.messages.pop()
         assert front.ask(messages=said["messages"]).text() == "Read."
 
-    def test_names_of_a_newer_protocol_are_passed_over(self, site):
+    def test_thread_names_of_a_newer_protocol_are_passed_over(self, site):
         front = site.front(version="1.9")
         front.add_message(site.script([text("Served.")]))
         front.held.messages[-1]["mood"] = {"a": 1}

@@ -83,7 +83,9 @@ class TestServerTools:
             ({"op": "tool_call", "name": "echo", "arguments": "[1, 2]"}, "[1, 2]"),
         ],
     )
-    def test_that_fail_are_answered_and_the_model_goes_on(self, site, made, kept):
+    def test_server_tools_that_fail_are_answered_and_the_model_goes_on(
+        self, site, made, kept
+    ):
         front = site.front()
         asked = site.script([made], [text("Recovered.")])
 

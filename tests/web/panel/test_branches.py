@@ -45,7 +45,7 @@ def form(run, **more) -> dict[str, str]:
 
 
 class TestRegenerate:
-    def test_starts_a_run_beside_the_old_one(self, browser, asked):
+    def test_regenerate_starts_a_run_beside_the_old_one(self, browser, asked):
         response = post(browser("ada"), "regenerate", form(asked, how="shorter"))
 
         assert response.status_code == 204
@@ -62,7 +62,7 @@ class TestRegenerate:
 
         assert Run.objects.count() == 2
 
-    def test_without_a_script_leads_back(self, browser, asked):
+    def test_regenerate_without_a_script_leads_back(self, browser, asked):
         response = post(browser("ada"), "regenerate", form(asked), script=False)
 
         assert (response.status_code, response["Location"]) == (303, "/admin/#aia")
@@ -109,7 +109,9 @@ class TestRegenerate:
         assert ("Groups &lt;1&gt;" in menu) == bool(offered)
 
     @pytest.mark.row("ui 77")
-    def test_for_another_page_leaves_what_the_old_one_added(self, browser, asked):
+    def test_regenerate_for_another_page_leaves_what_the_old_one_added(
+        self, browser, asked
+    ):
         Run.objects.update(page_path="/admin/auth/user/", context={"dropped": ["page"]})
         fields = form(asked, how="page", path="/admin/auth/group/", title="Groups")
 
@@ -121,7 +123,7 @@ class TestRegenerate:
         assert fresh.messages.get().text == "The question"
 
     @pytest.mark.parametrize("path", ["", "//other.example/", "admin/", "/a\nb"])
-    def test_for_what_is_no_page_of_this_site(self, browser, asked, path):
+    def test_regenerate_for_what_is_no_page_of_this_site(self, browser, asked, path):
         fields = form(asked, how="page", path=path)
 
         response = post(browser("ada"), "regenerate", fields)
@@ -130,7 +132,7 @@ class TestRegenerate:
         assert Run.objects.count() == 1
 
     @pytest.mark.parametrize("how", ["profile:own", "profile:", "longer", "x" * 9000])
-    def test_of_a_kind_that_is_not_offered(self, browser, asked, how):
+    def test_regenerate_of_a_kind_that_is_not_offered(self, browser, asked, how):
         post(browser("ada"), "regenerate", form(asked, how=how))
 
         kinds = set(Run.objects.values_list("profile", "wish"))
@@ -154,7 +156,7 @@ class TestEdit:
         assert "is kept" in page
         assert "Changes that were made are kept" not in page
 
-    def test_starts_a_run_beside_the_old_one(self, browser, asked):
+    def test_edit_starts_a_run_beside_the_old_one(self, browser, asked):
         response = post(browser("ada"), "edit_message", form(asked, text="Rather this"))
 
         assert response.status_code == 204
@@ -169,7 +171,7 @@ class TestEdit:
         assert "Write a message first." in response.content.decode()
         assert Run.objects.count() == 1
 
-    def test_keeps_that_nothing_may_be_changed(self, browser, asked):
+    def test_edit_keeps_that_nothing_may_be_changed(self, browser, asked):
         client = browser("ada")
         client.cookies["aia_look"] = "1"
 
@@ -245,7 +247,7 @@ class TestRefused:
     POSTS = ("regenerate", "edit_message", "branch")
 
     @pytest.mark.parametrize("name", POSTS)
-    def test_while_an_answer_is_under_way(self, browser, people, asked, name):
+    def test_refused_while_an_answer_is_under_way(self, browser, people, asked, name):
         ask(people["ada"], "Another", conversation=asked.conversation_id)
 
         response = post(browser("ada"), name, form(asked, text="Rather this"))
@@ -257,7 +259,7 @@ class TestRefused:
         assert Conversation.objects.get().shown_run_id is None
 
     @pytest.mark.parametrize("name", POSTS)
-    def test_for_other_people(self, browser, asked, name):
+    def test_refused_for_other_people(self, browser, asked, name):
         fields = form(asked, text="Rather this")
 
         assert post(browser("bob"), name, fields).status_code == 404
@@ -267,7 +269,7 @@ class TestRefused:
         assert Run.objects.count() == 1
 
     @pytest.mark.parametrize("name", POSTS)
-    def test_without_a_token(self, browser, asked, name):
+    def test_refused_without_a_token(self, browser, asked, name):
         client = browser("ada", enforce_csrf_checks=True)
 
         assert post(client, name, form(asked, text="x")).status_code == 403
@@ -294,7 +296,7 @@ class TestRefused:
 
 
 class TestPage:
-    def test_of_an_ended_run_has_the_ways_on(self, browser, asked):
+    def test_page_of_an_ended_run_has_the_ways_on(self, browser, asked):
         finish(asked.pk, SUCCEEDED)
         address = reverse("ai_assistant:full")
         named = {"conversation": str(asked.conversation_id)}

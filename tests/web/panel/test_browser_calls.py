@@ -38,7 +38,7 @@ class TestFrames:
         assert said["arguments"] == {"text": "a"}
         assert said["nonce"] == request_to_page.nonce
 
-    def test_not_once_a_tab_has_it(self, request_to_page, people, browser):
+    def test_frames_not_once_a_tab_has_it(self, request_to_page, people, browser):
         browser("ada").post(CLAIM, fields(request_to_page))
 
         assert asked_of(request_to_page, people["ada"]) == []
@@ -53,7 +53,7 @@ def asked_of(interrupt, user):
 
 class TestClaim:
     @pytest.mark.row("K02")
-    def test_goes_to_one_tab(self, request_to_page, browser):
+    def test_claim_goes_to_one_tab(self, request_to_page, browser):
         ada = browser("ada")
 
         answers = [
@@ -63,12 +63,12 @@ class TestClaim:
 
         assert answers == [True, False, True]
 
-    def test_not_to_another_user(self, request_to_page, browser):
+    def test_claim_not_to_another_user(self, request_to_page, browser):
         answer = browser("bob").post(CLAIM, fields(request_to_page))
 
         assert answer.json()["go"] is False
 
-    def test_needs_the_token_of_a_page(self, request_to_page, browser):
+    def test_claim_needs_the_token_of_a_page(self, request_to_page, browser):
         ada = browser("ada", enforce_csrf_checks=True)
 
         assert ada.post(CLAIM, fields(request_to_page)).status_code == 403
@@ -93,7 +93,7 @@ class TestResult:
         interrupt.call.refresh_from_db()
         return answer["taken"]
 
-    def test_is_the_result_of_the_call(self, ada, request_to_page):
+    def test_result_is_the_result_of_the_call(self, ada, request_to_page):
         assert self.send(ada, request_to_page, value=json.dumps({"a": [1]}))
         assert request_to_page.call.result["data"] == {"a": [1]}
 
@@ -103,7 +103,7 @@ class TestResult:
         assert not self.send(ada, request_to_page, value="2")
         assert request_to_page.call.result["data"] == 1
 
-    def test_from_the_wrong_tab(self, ada, request_to_page):
+    def test_result_from_the_wrong_tab(self, ada, request_to_page):
         assert not self.send(ada, request_to_page, tab="two", value="1")
         assert request_to_page.call.result is None
 
@@ -112,11 +112,11 @@ class TestResult:
         assert "too large" in request_to_page.call.error
 
     @pytest.mark.parametrize("value", ["{", "NaN", "[" * 20_000])
-    def test_that_cannot_be_read(self, ada, request_to_page, value):
+    def test_result_that_cannot_be_read(self, ada, request_to_page, value):
         assert self.send(ada, request_to_page, value=value)
         assert "cannot be read" in request_to_page.call.error
 
-    def test_of_nothing(self, ada):
+    def test_result_of_nothing(self, ada):
         assert not ada.post(RESULT, {"interrupt": "x"}).json()["taken"]
 
     def test_too_deep(self, ada, request_to_page):
@@ -125,19 +125,21 @@ class TestResult:
 
 
 class TestWithoutTab:
-    def test_gets_no_claim(self, request_to_page, browser):
+    def test_without_tab_gets_no_claim(self, request_to_page, browser):
         said = fields(request_to_page, tab="")
 
         assert browser("ada").post(CLAIM, said).json()["go"] is False
 
-    def test_has_no_result(self, request_to_page, browser):
+    def test_without_tab_has_no_result(self, request_to_page, browser):
         answer = browser("ada").post(RESULT, fields(request_to_page, tab="", value="1"))
 
         assert answer.json() == {"taken": False, "code": "no_tab"}
         request_to_page.call.refresh_from_db()
         assert request_to_page.call.result is None
 
-    def test_may_say_that_the_tool_is_missing(self, request_to_page, browser):
+    def test_without_tab_may_say_that_the_tool_is_missing(
+        self, request_to_page, browser
+    ):
         said = fields(request_to_page, tab="", code="missing")
 
         assert browser("ada").post(RESULT, said).json()["taken"] is True

@@ -49,7 +49,7 @@ def chips(html) -> list[str]:
 
 class TestChips:
     @pytest.mark.row("C01")
-    def test_are_the_items_of_the_page(self, client):
+    def test_chips_are_the_items_of_the_page(self, client):
         group = Group.objects.create(name="Night shift")
 
         html = look(client, f"{GROUPS}{group.pk}/change/")
@@ -154,7 +154,7 @@ class TestChips:
 
 
 class TestOpenPage:
-    def test_is_drawn_with_its_chips(self, client):
+    def test_open_page_is_drawn_with_its_chips(self, client):
         client.cookies["aia_ui"] = "o=1&m=dock&w=400"
 
         html = client.get(GROUPS).content.decode()
@@ -195,7 +195,7 @@ class TestOrigin:
         return html.partition("<ul")[0]
 
     @pytest.mark.row("N03", "C13", "C14")
-    def test_of_a_module_leads_back_to_it(self, client, run):
+    def test_origin_of_a_module_leads_back_to_it(self, client, run):
         registry.add_module(Shop())
 
         html = self.banner(client, run(), "/admin/auth/user/")
@@ -203,7 +203,7 @@ class TestOrigin:
         assert "This conversation is about Groups &amp; co." in html
         assert one_with(html, href=GROUPS)
 
-    def test_is_gone_on_pages_of_the_module(self, client, run):
+    def test_origin_is_gone_on_pages_of_the_module(self, client, run):
         registry.add_module(Shop())
 
         assert "<a" not in self.banner(client, run(), f"{GROUPS}add/")
@@ -224,7 +224,7 @@ class TestOrigin:
 
         assert "<a" not in self.banner(client, gone, "/admin/auth/user/")
 
-    def test_of_other_pages_lasts_while_the_run_does(self, client, run):
+    def test_origin_of_other_pages_lasts_while_the_run_does(self, client, run):
         path, title = "/admin/auth/user/?q=a", "Select user | Django site admin"
         unfinished = run(path, title, RunState.RUNNING)
 
@@ -236,7 +236,7 @@ class TestOrigin:
         unfinished.save()
         assert "<a" not in self.banner(client, unfinished, GROUPS)
 
-    def test_is_gone_on_the_page_itself(self, client, run):
+    def test_origin_is_gone_on_the_page_itself(self, client, run):
         unfinished = run("/admin/auth/user/?q=a", "U", RunState.RUNNING)
 
         assert "<a" not in self.banner(client, unfinished, "/admin/auth/user/?q=b")
@@ -290,7 +290,7 @@ class TestTag:
         return Template(f"{{% load assistant %}}{tag}").render(Context(values))
 
     @pytest.mark.row("C02")
-    def test_holds_the_value_as_json(self):
+    def test_tag_holds_the_value_as_json(self):
         tag = '{% assistant_context "cart" value description="The cart" label="Cart" %}'
 
         found = one_with(self.draw(tag, value={"n": [1, "é"]}), data_aia_context="cart")

@@ -24,7 +24,7 @@ def read(context: object = None, tools: object = None, **raw: str) -> dict:
 
 class TestItems:
     @pytest.mark.row("C04")
-    def test_are_stored_and_become_items_of_the_browser(self):
+    def test_items_are_stored_and_become_items_of_the_browser(self):
         said = {"id": "page-rows", "label": "Rows", "description": "d", "value": [1]}
 
         stored = read({"browser": [said]})
@@ -86,11 +86,11 @@ class TestNonsense:
             '{"browser": [{"id": "a", "value": NaN}]}',
         ],
     )
-    def test_is_left_out(self, context):
+    def test_nonsense_is_left_out(self, context):
         assert read_context(RequestFactory().post("/", {"context": context})) == {}
 
     @pytest.mark.parametrize("context", ["{", "[" * 100_000, '{"dropped": 7}'])
-    def test_never_loses_the_message(self, browser, quiet, context):
+    def test_nonsense_never_loses_the_message(self, browser, quiet, context):
         response = send(browser("ada"), form(context=context), script=True)
 
         assert response.status_code == 204
@@ -120,7 +120,7 @@ TOOL = {"name": "zoom", "description": "d", "parameters": {"type": "object"}}
 
 
 class TestTools:
-    def test_are_stored(self):
+    def test_tools_are_stored(self):
         assert read(tools=[{**TOOL, "effect": "write"}]) == {"tools": [TOOL]}
 
     @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ class TestTools:
 
 class TestDeep:
     @pytest.mark.parametrize(("depth", "is_kept"), [(20, True), (40, False)])
-    def test_is_left_out(self, depth, is_kept):
+    def test_deep_is_left_out(self, depth, is_kept):
         deep = json.loads("[" * depth + "]" * depth)
 
         stored = read(

@@ -147,7 +147,9 @@ async def assert_same(*visitors: Visitor) -> None:
 class TestAnswer:
     @pytest.mark.row("N11")
     @pytest.mark.row("D05")
-    async def test_is_the_same_in_each_tab_however_it_got_there(self, visitors, model):
+    async def test_answer_is_the_same_in_each_tab_however_it_got_there(
+        self, visitors, model
+    ):
         model.add(
             [
                 reasoning("Let me "),
@@ -171,7 +173,7 @@ class TestAnswer:
         assert "The end." in first.page.by_id("aia-log").text()
         assert "k1" in first.page.accepted
 
-    async def test_waits_for_approval_across_a_reload(self, visitors, model):
+    async def test_answer_waits_for_approval_across_a_reload(self, visitors, model):
         model.add(reply("", call("needs_approval", {"text": "Go"})), "Done.")
         first = visitors()
         await first.connect()
@@ -208,7 +210,7 @@ class TestAnswer:
         assert "Half an answer" in text
         assert "Retry" in text
 
-    async def test_stops_on_request(self, visitors, model):
+    async def test_answer_stops_on_request(self, visitors, model):
         model.add(["Some ", "text ", 30.0])
         visitor = visitors()
         await visitor.connect()
@@ -222,7 +224,7 @@ class TestAnswer:
         assert "Some text" in visitor.page.by_id("aia-log").text()
 
     @pytest.mark.row("X10")
-    async def test_says_nothing_of_the_provider(self, visitors, model, settings):
+    async def test_answer_says_nothing_of_the_provider(self, visitors, model, settings):
         profile = settings.AI_ASSISTANT["PROFILES"]["default"]
         profile |= {"API_KEY": "sk-secret", "API_BASE": "https://model.example"}
         model.add("Hello")
@@ -236,7 +238,9 @@ class TestAnswer:
             assert "sk-secret" not in html
             assert "model.example" not in html
 
-    async def test_of_a_signed_out_person_ends_and_is_kept(self, visitors, model):
+    async def test_answer_of_a_signed_out_person_ends_and_is_kept(
+        self, visitors, model
+    ):
         model.add(["Some ", "text ", 30.0])
         visitor = visitors()
         await visitor.connect()

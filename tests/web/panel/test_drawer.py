@@ -54,7 +54,7 @@ class TestRename:
         values = {"conversation": str(matter.pk), "title": title}
         return client.post(address("rename"), values, headers=headers)
 
-    def test_takes_a_name_on_one_line(self, ada, matter):
+    def test_rename_takes_a_name_on_one_line(self, ada, matter):
         response = self.name(ada, matter, "  Orders\n of  March ")
 
         matter.refresh_from_db()
@@ -73,14 +73,14 @@ class TestRename:
             ),
         ],
     )
-    def test_says_why_not(self, ada, matter, title, said):
+    def test_rename_says_why_not(self, ada, matter, title, said):
         response = self.name(ada, matter, title)
 
         matter.refresh_from_db()
         assert (matter.title, matter.is_renamed) == ("The orders of March", False)
         assert (response.status_code, said in response.content.decode()) == (200, True)
 
-    def test_works_without_a_script(self, ada, matter):
+    def test_rename_works_without_a_script(self, ada, matter):
         page = ada.get(address("rename"), {"conversation": str(matter.pk)})
         assert "<form" in page.content.decode()
 
@@ -93,12 +93,12 @@ class TestRename:
         assert "Named" in ada.get(response["Location"]).content.decode()
         assert self.name(ada, matter, "", headers={}).status_code == 400
 
-    def test_of_another_person_is_not_there(self, browser, matter):
+    def test_rename_of_another_person_is_not_there(self, browser, matter):
         assert self.name(browser("bob"), matter, "Mine").status_code == 404
         matter.refresh_from_db()
         assert matter.title == "The orders of March"
 
-    def test_over_the_api_stays_too(self, ada, matter):
+    def test_rename_over_the_api_stays_too(self, ada, matter):
         where = f"/assistant/api/conversations/{matter.pk}/"
         body = json.dumps({"title": "Named"})
         response = ada.patch(where, body, content_type="application/json")
@@ -131,7 +131,7 @@ class TestFlags:
         ("does", "field", "undo"),
         [("pin", "pinned_at", "unpin"), ("archive", "archived_at", "unarchive")],
     )
-    def test_are_set_and_taken_back(self, ada, matter, does, field, undo):
+    def test_flags_are_set_and_taken_back(self, ada, matter, does, field, undo):
         change(ada, matter, does)
         matter.refresh_from_db()
         assert getattr(matter, field) is not None
@@ -140,7 +140,7 @@ class TestFlags:
         matter.refresh_from_db()
         assert getattr(matter, field) is None
 
-    def test_do_not_count_as_a_use(self, ada, matter):
+    def test_flags_do_not_count_as_a_use(self, ada, matter):
         before = matter.updated_at
 
         change(ada, matter, "pin")
@@ -149,7 +149,7 @@ class TestFlags:
         assert matter.updated_at == before
 
     @pytest.mark.parametrize("does", ["pin", "delete", "undo", "archive"])
-    def test_of_another_person_are_not_there(self, browser, matter, does):
+    def test_flags_of_another_person_are_not_there(self, browser, matter, does):
         assert change(browser("bob"), matter, does).status_code == 404
         matter.refresh_from_db()
         assert (matter.pinned_at, matter.deleted_at, matter.archived_at) == (None,) * 3
@@ -160,14 +160,14 @@ class TestFlags:
 
 
 class TestDelete:
-    def test_offers_to_undo_it(self, ada, matter):
+    def test_delete_offers_to_undo_it(self, ada, matter):
         html = change(ada, matter, "delete").content.decode()
 
         assert f'id="h-{matter.pk}"' not in html
         assert 'value="undo"' in html
         assert f'id="h-{matter.pk}"' in change(ada, matter, "undo").content.decode()
 
-    def test_works_without_a_script(self, ada, matter):
+    def test_delete_works_without_a_script(self, ada, matter):
         response = change(ada, matter, "delete", headers={})
         assert response.status_code == 302
 
@@ -176,7 +176,7 @@ class TestDelete:
         back = change(ada, matter, "undo", headers={})
         assert "The orders of March" in ada.get(back["Location"]).content.decode()
 
-    def test_is_gone_everywhere_at_once(self, ada, matter):
+    def test_delete_is_gone_everywhere_at_once(self, ada, matter):
         run = matter.runs.get()
         change(ada, matter, "delete")
 
@@ -200,7 +200,7 @@ class TestDelete:
         for path in ("conversations/", "runs/", "calls/", "interrupts/"):
             assert ada.get(f"{api}/{path}").json()["results"] == [], path
 
-    def test_says_what_stays(self, ada, people, matter):
+    def test_delete_says_what_stays(self, ada, people, matter):
         plain = change(ada, matter, "delete").content.decode()
         change(ada, matter, "undo")
         ChangeSet.objects.create(run=matter.runs.get(), user=people["ada"], tool="t")
@@ -212,7 +212,7 @@ class TestDelete:
         assert kept not in plain
         assert f"Deleted. {kept}" in told
 
-    def test_leaves_the_changes(self, ada, people, matter):
+    def test_delete_leaves_the_changes(self, ada, people, matter):
         run = matter.runs.get()
         made = ChangeSet.objects.create(run=run, user=people["ada"], tool="t")
         change(ada, matter, "delete")
@@ -224,7 +224,7 @@ class TestDelete:
         made.refresh_from_db()
         assert (made.run, made.user, made.tool) == (None, people["ada"], "t")
 
-    def test_takes_no_further_message(self, ada, matter):
+    def test_delete_takes_no_further_message(self, ada, matter):
         change(ada, matter, "delete")
         values = {"conversation": str(matter.pk), "key": uuid4().hex, "text": "More"}
 
@@ -233,7 +233,7 @@ class TestDelete:
         assert response.status_code == 404
         assert matter.runs.count() == 1
 
-    def test_stops_what_works_in_it(self, ada, people):
+    def test_delete_stops_what_works_in_it(self, ada, people):
         run = ask(people["ada"], "Look")
 
         change(ada, run.conversation, "delete")
@@ -241,7 +241,7 @@ class TestDelete:
         run.refresh_from_db()
         assert (run.state, run.error_code) == ("cancelled", "deleted")
 
-    def test_is_for_good_when_the_time_is_over(self, ada, matter):
+    def test_delete_is_for_good_when_the_time_is_over(self, ada, matter):
         change(ada, matter, "delete")
         assert purge_deleted(now=True) == 0
         late = timezone.now() - timedelta(seconds=16)
@@ -252,7 +252,7 @@ class TestDelete:
         assert not Conversation.objects.filter(pk=matter.pk).exists()
         assert change(ada, matter, "undo").status_code == 404
 
-    def test_waits_for_a_run_that_is_being_stopped(self, ada, people):
+    def test_delete_waits_for_a_run_that_is_being_stopped(self, ada, people):
         run = ask(people["ada"], "Look", owner="another process")
         change(ada, run.conversation, "delete")
         late = timezone.now() - timedelta(seconds=16)
@@ -262,7 +262,7 @@ class TestDelete:
         run.refresh_from_db()
         assert run.stop_requested
 
-    def test_stands_in_the_audit_log(self, ada, matter):
+    def test_delete_stands_in_the_audit_log(self, ada, matter):
         change(ada, matter, "delete")
         change(ada, matter, "undo")
 
@@ -276,13 +276,13 @@ class TestSeen:
         values = {"conversation": str(matter.pk), "seen": seen}
         return client.post(address("seen"), values, headers=SCRIPT).json()
 
-    def test_counts_what_nobody_has_seen(self, ada, matter):
+    def test_seen_counts_what_nobody_has_seen(self, ada, matter):
         told = self.say(ada, matter, "")
 
         assert (told["unread"], told["title"]) == (1, "The orders of March")
         assert "New answer" in shown(ada)
 
-    def test_is_written_once(self, ada, matter, django_assert_num_queries):
+    def test_seen_is_written_once(self, ada, matter, django_assert_num_queries):
         assert self.say(ada, matter, "1")["unread"] == 0
         matter.refresh_from_db()
         first = matter.read_at
@@ -297,7 +297,7 @@ class TestSeen:
 
         assert self.say(ada, matter, "")["unread"] == 1
 
-    def test_of_a_program_does_not_count(self, ada, matter):
+    def test_seen_of_a_program_does_not_count(self, ada, matter):
         matter.runs.update(channel="api")
 
         assert self.say(ada, matter, "")["unread"] == 0
@@ -327,5 +327,5 @@ class TestExport:
     def test_other_forms_are_not_there(self, ada, matter):
         assert self.get(ada, matter, "exe").status_code == 404
 
-    def test_of_another_person_is_not_there(self, browser, matter):
+    def test_export_of_another_person_is_not_there(self, browser, matter):
         assert self.get(browser("bob"), matter, "json").status_code == 404

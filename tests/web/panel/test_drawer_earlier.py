@@ -38,7 +38,7 @@ def drawn(html, runs):
 
 
 class TestEarlier:
-    def test_comes_in_parts(self, browser, runs):
+    def test_earlier_comes_in_parts(self, browser, runs):
         ada = browser("ada")
 
         part = earlier(ada, runs, str(runs[25].pk))
@@ -48,13 +48,13 @@ class TestEarlier:
         assert f'data-before="{runs[FIRST].pk}"' in part
         assert drawn(rest, runs) == list(range(max(0, FIRST - DRAWN_RUNS), FIRST))
 
-    def test_ends_at_the_first(self, browser, runs):
+    def test_earlier_ends_at_the_first(self, browser, runs):
         rest = earlier(browser("ada"), runs, str(runs[5].pk))
 
         assert drawn(rest, runs) == list(range(5))
         assert "data-before" not in rest
 
-    def test_reaches_as_far_as_it_is_asked(self, browser, runs):
+    def test_earlier_reaches_as_far_as_it_is_asked(self, browser, runs):
         html = earlier(browser("ada"), runs, str(runs[25].pk), str(runs[0].pk))
 
         assert drawn(html, runs) == list(range(25))
@@ -81,7 +81,7 @@ class TestEarlier:
 
         assert drawn(html, runs) == list(range(FIRST, 25))
 
-    def test_of_another_person_is_not_there(self, browser, runs):
+    def test_earlier_of_another_person_is_not_there(self, browser, runs):
         said = {
             "conversation": str(runs[0].conversation_id),
             "before": str(runs[25].pk),

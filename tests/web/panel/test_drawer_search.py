@@ -46,7 +46,7 @@ def marked(pieces):
 
 
 class TestFound:
-    def test_by_title_and_by_what_was_said(self, people):
+    def test_found_by_title_and_by_what_was_said(self, people):
         answered(people["ada"], "Orders", "There are twelve of March.")
         answered(people["ada"], "March past", "Nothing.")
 
@@ -70,14 +70,14 @@ class TestFound:
             ("back\\slash and 'tick'", "back\\slash 'tick'"),
         ],
     )
-    def test_in_every_script(self, people, text, said):
+    def test_found_in_every_script(self, people, text, said):
         answered(people["ada"], "Matter", text)
         answered(people["ada"], "Other", "nothing alike")
 
         assert found(people["ada"], said) == ["Matter"]
 
     @pytest.mark.parametrize("said", ["%", "_", "type", "text", "call_id", "reasoning"])
-    def test_finds_nothing_in_what_was_not_said(self, people, said):
+    def test_found_finds_nothing_in_what_was_not_said(self, people, said):
         parts = [
             {"type": "reasoning", "text": "secret thought"},
             {"type": "text", "text": "Done."},
@@ -93,7 +93,7 @@ class TestFound:
 
         assert found(people["ada"], "march") == []
 
-    def test_leads_to_the_message(self, people):
+    def test_found_leads_to_the_message(self, people):
         run = answered(people["ada"], "Orders", "Twelve.", "Of March.")
 
         (item,) = list_conversations(people["ada"], Wish(said="march")).items
@@ -101,7 +101,7 @@ class TestFound:
         assert marked(item["hit"]) == "Of [March]."
         assert item["url"].endswith(f"&at={run.pk}#r-{run.pk}")
 
-    def test_leads_to_the_question(self, people):
+    def test_found_leads_to_the_question(self, people):
         run = answered(people["ada"], "Orders of March", "Twelve.")
         message = run.messages.get(role="user")
 
@@ -109,7 +109,7 @@ class TestFound:
 
         assert item["url"].endswith(f"#u-{message.pk}")
 
-    def test_comes_in_parts(self, people):
+    def test_found_comes_in_parts(self, people):
         for number in range(LISTED + 2):
             Conversation.objects.create(owner=people["ada"], title=f"March {number}")
 
@@ -123,7 +123,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         "said", ["x" * 10_000, "\0", "\ud800", "(" * 300, "a " * 5000, "[", "\\"]
     )
-    def test_is_harmless(self, people, browser, said):
+    def test_bad_input_is_harmless(self, people, browser, said):
         answered(people["ada"], "Matter", "Done.")
         client = browser("ada")
         shown = said.encode("utf-8", "replace").decode()
@@ -160,10 +160,10 @@ class TestBadInput:
 
 
 class TestExcerpt:
-    def test_marks_each_word(self):
+    def test_excerpt_marks_each_word(self):
         assert marked(excerpt("One two three", ("one", "THREE"))) == "[One] two [three]"
 
-    def test_cuts_around_the_first(self):
+    def test_excerpt_cuts_around_the_first(self):
         text = f"{'before ' * 50}here {'after ' * 50}"
 
         shown = marked(excerpt(text, ("here",)))
@@ -173,10 +173,10 @@ class TestExcerpt:
         assert shown.endswith("…")
         assert len(shown) < 220
 
-    def test_without_a_hit_is_the_beginning(self):
+    def test_excerpt_without_a_hit_is_the_beginning(self):
         assert marked(excerpt("One two", ("x",))) == "One two"
 
-    def test_of_markdown_is_its_words(self):
+    def test_excerpt_of_markdown_is_its_words(self):
         text = "## Drafts\n\n| Id | Title |\n|---:|:---|\n| 4 | **Knee** |\n\n> `done`"
 
         shown = marked(excerpt(without_signs(text), ("knee",)))
@@ -186,7 +186,7 @@ class TestExcerpt:
 
 class TestCost:
     @pytest.mark.broad
-    def test_of_many_messages(self, people, record_property):
+    def test_cost_of_many_messages(self, people, record_property):
         """500 conversations of 20 messages: the worst case is a word that none has."""
         user = people["ada"]
         rows = Conversation.objects.bulk_create(

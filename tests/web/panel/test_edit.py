@@ -149,7 +149,7 @@ class TestWholeText:
     def test_what_is_not_there(self, browser, waiting, query):
         assert self.whole(browser("ada"), waiting, **query).status_code == 404
 
-    def test_is_not_for_others(self, browser, waiting):
+    def test_whole_text_is_not_for_others(self, browser, waiting):
         assert self.whole(browser("bob"), waiting).status_code == 404
         assert self.whole(browser("nobody"), waiting).status_code == 403
         assert self.whole(browser(), waiting).status_code == 302
@@ -187,7 +187,7 @@ class TestWholeTextOfAChange:
     def test_what_is_not_there(self, browser, row, query):
         assert self.whole(browser("ada"), row, **query).status_code == 404
 
-    def test_is_not_for_others(self, browser, row):
+    def test_whole_text_of_achange_is_not_for_others(self, browser, row):
         assert self.whole(browser("bob"), row).status_code == 404
 
 
@@ -245,7 +245,9 @@ class TestHangsWhileItIsDrawn:
         assert "timed out after 0.5 s." in response.content.decode()
         assert Interrupt.objects.get().status == "open"
 
-    def test_in_time_it_is_drawn(self, browser, waiting, widget):
+    def test_hangs_while_it_is_drawn_in_time_it_is_drawn(
+        self, browser, waiting, widget
+    ):
         widget.go_on.set()
 
         response = post(browser("ada"), waiting, "too long", script=True)

@@ -51,14 +51,14 @@ def kept() -> list[tuple]:
 
 
 class TestFeedback:
-    def test_is_kept_and_drawn(self, give):
+    def test_feedback_is_kept_and_drawn(self, give):
         html = give("up").text
 
         assert kept() == [("up", [], "")]
         assert pressed(html) == ["Good answer"]
         assert not all_with(html, name="reasons")
 
-    def test_of_one_person_is_one(self, give):
+    def test_feedback_of_one_person_is_one(self, give):
         give("up")
         give("up")
         html = give("down").text
@@ -97,7 +97,7 @@ class TestFeedback:
         assert ticked == ["wrong", "slow"]
         assert "It is two." in html
 
-    def test_knows_no_other_values_or_reasons(self, give):
+    def test_feedback_knows_no_other_values_or_reasons(self, give):
         assert "out of date" in give("sideways").text
         give("down", say="1", reasons=["wrong", "<script>"])
 
@@ -111,7 +111,7 @@ class TestFeedback:
         assert kept() == [("down", [], "Short.")]
 
     @pytest.mark.parametrize("name", ["bob", "viewer"])
-    def test_is_for_own_answers(self, give, name):
+    def test_feedback_is_for_own_answers(self, give, name):
         assert give("up", name).status_code == 404
         assert kept() == []
 
@@ -123,7 +123,7 @@ class TestFeedback:
 
         assert kept() == [("up", [], "")]
 
-    def test_waits_for_the_end(self, browser, people):
+    def test_feedback_waits_for_the_end(self, browser, people):
         story = Story(people["ada"])
         story.ask("Hello")
         fields = {"run": str(story.run.pk), "value": "up"}
@@ -135,7 +135,7 @@ class TestFeedback:
         assert "still being written" in response.text
         assert kept() == []
 
-    def test_works_without_script(self, give, browser, story):
+    def test_feedback_works_without_script(self, give, browser, story):
         response = give("down", script=False)
 
         assert response.status_code == 303
@@ -146,7 +146,7 @@ class TestFeedback:
         assert pressed(page.text) == ["Bad answer"]
         assert "open" not in one_with(page.text, id=f"r-{story.run.pk}-why")
 
-    def test_goes_into_what_is_held_of_a_person(self, give, people):
+    def test_feedback_goes_into_what_is_held_of_a_person(self, give, people):
         give("down", say="1", reasons=["long"], text="Two words would do.")
 
         (told,) = dict(parts(people["ada"]))["feedback"]
@@ -174,7 +174,7 @@ class TestAdmin:
         assert "Four minutes." not in admin.get(url, {"reason": "wrong"}).text
         assert "Four minutes." not in admin.get(url, {"value__exact": "up"}).text
 
-    def test_leads_to_the_run_and_changes_nothing(self, give, admin, story):
+    def test_admin_leads_to_the_run_and_changes_nothing(self, give, admin, story):
         give("down", say="1", text="<b>No</b>")
         feedback = Feedback.objects.get()
         url = reverse("admin:ai_assistant_feedback_change", args=[feedback.pk])

@@ -32,7 +32,7 @@ def read(said: str) -> Layout:
 
 
 class TestReadLayout:
-    def test_reads_what_the_browser_writes(self):
+    def test_read_layout_reads_what_the_browser_writes(self):
         conversation = str(uuid4())
 
         layout = read(f"o=1&m=float&w=520&c={conversation}")
@@ -41,7 +41,7 @@ class TestReadLayout:
             is_open=True, mode="float", width=520, conversation=conversation
         )
 
-    def test_reads_what_a_person_prefers(self):
+    def test_read_layout_reads_what_a_person_prefers(self):
         layout = read("p=20.40.3&l=s&e=1&k=0&n=12")
 
         assert layout == Layout(
@@ -52,7 +52,7 @@ class TestReadLayout:
             unread=12,
         )
 
-    def test_without_a_cookie_is_closed(self):
+    def test_read_layout_without_a_cookie_is_closed(self):
         assert read_layout(RequestFactory().get("/")) == Layout()
 
     @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ class TestReadLayout:
             ).map(urlencode),
         )
     )
-    def test_takes_any_text_and_gives_good_values(self, said):
+    def test_read_layout_takes_any_text_and_gives_good_values(self, said):
         layout = read(said)
 
         assert layout.mode in MODES
@@ -128,7 +128,7 @@ class TestReadLayout:
 
 class TestWriteLayout:
     @pytest.mark.parametrize("look_only", [True, False])
-    def test_is_read_as_it_was_written(self, look_only):
+    def test_write_layout_is_read_as_it_was_written(self, look_only):
         layout = Layout(
             is_open=True,
             is_busy=True,

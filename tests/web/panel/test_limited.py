@@ -30,7 +30,7 @@ def options(settings):
 @pytest.mark.row("U04")
 @pytest.mark.row("X07")
 class TestRefusedMessage:
-    def test_is_told_to_a_script_with_its_time(self, browser, options):
+    def test_refused_message_is_told_to_a_script_with_its_time(self, browser, options):
         options(RATES={"USER": "1/h"})
         client = browser("ada")
         send(client, form(), script=True)
@@ -45,7 +45,7 @@ class TestRefusedMessage:
         assert "<html" not in said
         assert count() == before  # the draft stays in the composer
 
-    def test_is_told_on_a_page_without_a_script(self, browser, options):
+    def test_refused_message_is_told_on_a_page_without_a_script(self, browser, options):
         options(RATES={"USER": "1/m"})
         client = browser("ada")
         send(client, form())
@@ -56,7 +56,7 @@ class TestRefusedMessage:
         assert 1 <= int(response["Retry-After"]) <= 60
         assert "You have sent many messages" in response.content.decode()
 
-    def test_of_a_budget(self, browser, options, people):
+    def test_refused_message_of_a_budget(self, browser, options, people):
         options(BUDGETS=[{"scope": "user", "window": "day", "tokens": 9_000}])
         UsageLedger.objects.create(user=people["ada"], tokens=9_000, state="settled")
 
@@ -68,7 +68,9 @@ class TestRefusedMessage:
         )
         assert int(response["Retry-After"]) <= 86_400
 
-    def test_without_a_time_if_waiting_is_no_use(self, browser, options):
+    def test_refused_message_without_a_time_if_waiting_is_no_use(
+        self, browser, options
+    ):
         options(BUDGETS=[{"scope": "user", "window": "day", "tokens": 9}])
 
         response = send(browser("ada"), form(), script=True)
@@ -78,7 +80,7 @@ class TestRefusedMessage:
         said = response.content.decode()
         assert "The budget of 9 tokens is too small for one request" in said
 
-    def test_of_another_try(self, browser, options, people):
+    def test_refused_message_of_another_try(self, browser, options, people):
         run = ask(people["ada"])
         Run.objects.filter(pk=run.pk).update(state="failed", finished_at=timezone.now())
         options(RATES={"USER": "1/h"})
@@ -111,14 +113,14 @@ class TestRunEnd:
 
         return draw
 
-    def test_says_when_it_opens(self, drawn):
+    def test_run_end_says_when_it_opens(self, drawn):
         html = drawn(100_000)
 
         assert "Your budget is used up. <time" in html
         assert "Again on " in html
         assert one_with(html, class_="aia-error")["data-code"] == "budget"
 
-    def test_says_that_it_is_over(self, drawn):
+    def test_run_end_says_that_it_is_over(self, drawn):
         assert "This limit no longer applies." in drawn(-1)
 
     def test_one_click_sends_the_question_again(self, drawn):
@@ -153,7 +155,7 @@ class TestUsage:
         UsageLedger.objects.create(run=run, user=user, state="settled", **fields)
         return run
 
-    def test_is_not_shown_to_everybody(self, browser, people):
+    def test_usage_is_not_shown_to_everybody(self, browser, people):
         run = self.used(people["ada"], tokens=1234)
 
         assert "aia-usage" not in self.page(browser("ada"), run)
@@ -165,7 +167,7 @@ class TestUsage:
             ({"tokens": 1234}, "1,234 tokens"),
         ],
     )
-    def test_is_shown_with_the_permission(self, browser, people, fields, line):
+    def test_usage_is_shown_with_the_permission(self, browser, people, fields, line):
         run = self.used(people["ada"], **fields)
         people["ada"].user_permissions.add(
             Permission.objects.get(codename="view_usageledger")

@@ -34,7 +34,7 @@ def titles(user, wish=None):
 
 class TestListed:
     @pytest.mark.parametrize("state", [*UNFINISHED, *FINAL])
-    def test_says_what_each_does(self, people, state):
+    def test_listed_says_what_each_does(self, people, state):
         run = ask(people["ada"], "Look")
         Run.objects.filter(pk=run.pk).update(state=state)
 
@@ -43,14 +43,14 @@ class TestListed:
         work = "" if state in FINAL else "run"
         assert item["busy"] == ("wait" if state in FOR_PERSON else work)
 
-    def test_asks_as_often_for_many(self, people, django_assert_num_queries):
+    def test_listed_asks_as_often_for_many(self, people, django_assert_num_queries):
         for text in ("One", "Two", "Three"):
             Run.objects.filter(pk=ask(people["ada"], text).pk).update(state="succeeded")
 
         with django_assert_num_queries(2):
             assert len(list_conversations(people["ada"]).items) == 3
 
-    def test_is_seen_in_another_browser(self, people, browser):
+    def test_listed_is_seen_in_another_browser(self, people, browser):
         run = ask(people["ada"], "Change it")
         Run.objects.filter(pk=run.pk).update(state="waiting_approval")
 
@@ -86,7 +86,7 @@ class TestListed:
         assert titles(people["ada"], Wish(archived=True)) == []
         assert titles(people["ada"], Wish(said="gone")) == []
 
-    def test_comes_in_parts(self, people):
+    def test_listed_comes_in_parts(self, people):
         for number in range(LISTED + 3):
             kept(people["ada"], f"Number {number}")
 
@@ -116,21 +116,21 @@ class TestUnread:
         when = timezone.now() + timedelta(seconds=after_s)
         Run.objects.filter(pk=run.pk).update(state="succeeded", finished_at=when)
 
-    def test_says_where_an_answer_was_not_seen(self, people):
+    def test_unread_says_where_an_answer_was_not_seen(self, people):
         self.end(ask(people["ada"], "Look"))
 
         (item,) = list_conversations(people["ada"]).items
 
         assert item["unread"] is True
 
-    def test_says_nothing_of_what_is_at_work(self, people):
+    def test_unread_says_nothing_of_what_is_at_work(self, people):
         ask(people["ada"], "Look")
 
         (item,) = list_conversations(people["ada"]).items
 
         assert item["unread"] is False
 
-    def test_says_nothing_of_what_is_older_than_the_mark(self, people):
+    def test_unread_says_nothing_of_what_is_older_than_the_mark(self, people):
         run = ask(people["ada"], "Look")
         self.end(run)
         Conversation.objects.update(read_at=None)

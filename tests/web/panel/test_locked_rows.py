@@ -115,7 +115,7 @@ class TestProgram:
             ("post", "runs/", {"text": "More"}),
         ],
     )
-    def test_is_told_a_code(self, people, run, method, path, body):
+    def test_program_is_told_a_code(self, people, run, method, path, body):
         if method == "post":
             body = {**body, "conversation": str(run.conversation_id)}
 

@@ -36,14 +36,14 @@ def get(browser, story):
 
 
 class TestMessage:
-    def test_is_the_markdown_that_was_written(self, get):
+    def test_message_is_the_markdown_that_was_written(self, get):
         response = get("message")
 
         assert response["Content-Type"] == "text/markdown; charset=utf-8"
         assert response.text == "I look.\n\n| a | b |\n|---|---|\n| 1 | **2** |"
         assert "Content-Disposition" not in response
 
-    def test_is_saved_under_the_title(self, get):
+    def test_message_is_saved_under_the_title(self, get):
         response = get("message", **{"as": "file"})
 
         name = 'attachment; filename="drafts-what-is-ready.md"'
@@ -51,7 +51,7 @@ class TestMessage:
         assert response.text.endswith("**2** |\n")
 
     @pytest.mark.parametrize("title", ["", "!!!", "\u65e5\u672c"])
-    def test_has_a_name_whatever_the_title(self, get, title):
+    def test_message_has_a_name_whatever_the_title(self, get, title):
         Conversation.objects.update(title=title)
 
         response = get("message", **{"as": "file"})
@@ -59,17 +59,17 @@ class TestMessage:
         assert response["Content-Disposition"] == 'attachment; filename="answer.md"'
 
     @pytest.mark.parametrize("name", ["bob", "viewer"])
-    def test_is_for_its_own_person(self, get, name):
+    def test_message_is_for_its_own_person(self, get, name):
         assert get("message", name).status_code == 404
 
-    def test_of_a_deleted_conversation_is_gone(self, get):
+    def test_message_of_a_deleted_conversation_is_gone(self, get):
         from django.utils import timezone
 
         Conversation.objects.update(deleted_at=timezone.now())
 
         assert get("message").status_code == 404
 
-    def test_that_was_cut_and_went_on_is_whole(self, get, story):
+    def test_message_that_was_cut_and_went_on_is_whole(self, get, story):
         story.ask("Count")
         story.say("One, two")
         story.stop_at_work()
@@ -80,7 +80,7 @@ class TestMessage:
 
         assert get("message", run=str(story.run.pk)).text == "One, two\n\nthree."
 
-    def test_of_nonsense_says_so(self, get):
+    def test_message_of_nonsense_says_so(self, get):
         assert get("message", run="nonsense").status_code == 400
 
 
@@ -90,7 +90,7 @@ class TestRaw:
         people["ada"].is_superuser = True
         people["ada"].save()
 
-    def test_tells_prompt_tools_timings_and_usage(self, get, root):
+    def test_raw_tells_prompt_tools_timings_and_usage(self, get, root):
         text = get("raw").text
 
         for said in (
@@ -104,7 +104,7 @@ class TestRaw:
         assert "&lt;/pre&gt;&lt;script&gt;" in text  # of the result, escaped
         assert "</pre><script>" not in text
 
-    def test_keeps_secrets(self, get, root, story):
+    def test_raw_keeps_secrets(self, get, root, story):
         Run.objects.update(
             session_digest=SECRET, session_sealed=SECRET, password_digest=SECRET
         )
@@ -114,10 +114,10 @@ class TestRaw:
 
         assert SECRET not in get("raw").text
 
-    def test_is_for_superusers(self, get):
+    def test_raw_is_for_superusers(self, get):
         assert get("raw").status_code == 403
 
-    def test_of_another_person_is_not_found(self, get, people):
+    def test_raw_of_another_person_is_not_found(self, get, people):
         people["bob"].is_superuser = True
         people["bob"].save()
 
@@ -125,7 +125,7 @@ class TestRaw:
 
 
 class TestWholeCall:
-    def test_shows_all_of_a_long_result(self, get, story):
+    def test_whole_call_shows_all_of_a_long_result(self, get, story):
         call = ToolCall.objects.get()
         result = {"ok": True, "data": {"rows": [f"row {n}" for n in range(3000)]}}
         ToolCall.objects.update(result=result)
@@ -136,14 +136,14 @@ class TestWholeCall:
         assert "Part 1 of 3" in text
         assert "row 2999" in get("whole", call=str(call.pk), side="result", part=3).text
 
-    def test_shows_what_was_asked_for(self, get):
+    def test_whole_call_shows_what_was_asked_for(self, get):
         call = ToolCall.objects.get()
 
         text = get("whole", call=str(call.pk), side="arguments").text
 
         assert "&lt;b&gt;read&lt;/b&gt;" in text
 
-    def test_is_for_its_own_person(self, get):
+    def test_whole_call_is_for_its_own_person(self, get):
         call = ToolCall.objects.get()
 
         assert get("whole", "bob", call=str(call.pk), side="result").status_code == 404

@@ -43,7 +43,7 @@ class TestRoot:
     def test_no_other_page_loads_that_script(self, page, cookie):
         assert "ai_assistant/place.js" not in page(cookie)
 
-    def test_says_the_keys_unless_they_are_off(self, root):
+    def test_root_says_the_keys_unless_they_are_off(self, root):
         assert root()["data-keys"] == "true,true,false,65 false,true,true,65"
         assert "data-keys" not in root("k=0")
         assert (
@@ -62,10 +62,10 @@ class TestRoot:
             ("l=n&k=0", "start", "end"),  # nobody is left without a way in
         ],
     )
-    def test_says_the_corner_of_the_launcher(self, root, cookie, launcher, corner):
+    def test_root_says_the_corner_of_the_launcher(self, root, cookie, launcher, corner):
         assert root(cookie, PANEL={"LAUNCHER": launcher})["data-corner"] == corner
 
-    def test_says_what_else_the_cookie_holds(self, root):
+    def test_root_says_what_else_the_cookie_holds(self, root):
         drawn = root("e=1&n=7")
 
         assert (drawn["data-enter"], drawn["data-unread"]) == ("ctrl", "7")
@@ -74,7 +74,7 @@ class TestRoot:
 
 @pytest.mark.django_db
 class TestSkipLink:
-    def test_stands_after_the_admins_own(self, root, client):
+    def test_skip_link_stands_after_the_admins_own(self, root, client):
         root()
         html = client.get("/admin/").content.decode()
 
@@ -84,7 +84,7 @@ class TestSkipLink:
 
 
 class TestKeyboardMap:
-    def test_names_the_keys_of_site_and_person(self, settings):
+    def test_keyboard_map_names_the_keys_of_site_and_person(self, settings):
         settings.AI_ASSISTANT = {
             **settings.AI_ASSISTANT,
             "PANEL": {"SHORTCUTS": ["Alt+K"]},
@@ -94,12 +94,12 @@ class TestKeyboardMap:
         assert keys["Open the assistant, write to it, close it"] == ["Alt+K"]
         assert keys["Send the message"] == ["Ctrl+Enter"]
 
-    def test_leaves_out_keys_that_are_off(self):
+    def test_keyboard_map_leaves_out_keys_that_are_off(self):
         rows = keyboard_map(Layout(shortcuts=False))
 
         assert rows[0][0] == ["F6"]
 
-    def test_is_a_page_or_a_fragment(self, people, browser):
+    def test_keyboard_map_is_a_page_or_a_fragment(self, people, browser):
         client = browser("viewer")
 
         page = client.get("/assistant/keyboard/").content.decode()

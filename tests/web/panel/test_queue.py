@@ -69,7 +69,7 @@ def end(run, state):
 
 
 class TestPage:
-    def test_draws_what_waits(self, browser, run, say):
+    def test_page_draws_what_waits(self, browser, run, say):
         say("Second <b>")
         say("Third")
 
@@ -79,7 +79,7 @@ class TestPage:
         assert "Sent when this answer ends." in html
         assert 'value="resume"' not in html
 
-    def test_says_nothing_of_an_empty_one(self, browser, run):
+    def test_page_says_nothing_of_an_empty_one(self, browser, run):
         stop(run.pk)
 
         html = page(browser, run)
@@ -96,7 +96,7 @@ class TestPage:
             (RunState.LIMITED, "Paused: a limit was reached."),
         ],
     )
-    def test_says_why_it_has_paused(self, browser, run, say, state, why):
+    def test_page_says_why_it_has_paused(self, browser, run, say, state, why):
         say("Second")
         end(run, state)
 
@@ -113,7 +113,7 @@ class TestPage:
             ("failed", "could not be sent"),
         ],
     )
-    def test_says_why_the_next_one_was_refused(self, browser, run, say, held, why):
+    def test_page_says_why_the_next_one_was_refused(self, browser, run, say, held, why):
         say("Second")
         end(run, RunState.SUCCEEDED)
         QueuedMessage.objects.update(held=held)
@@ -141,7 +141,7 @@ class TestButtons:
         press("up", rows[0])
         assert texts() == ["Second", "Third"]
 
-    def test_of_what_was_sent_meanwhile_say_so(self, press, say):
+    def test_buttons_of_what_was_sent_meanwhile_say_so(self, press, say):
         row = say("Second")
         press("drop", row)
 
@@ -174,16 +174,16 @@ class TestButtons:
         assert [press("resume").status_code for _ in range(2)] == [204, 204]
         assert (texts(), Run.objects.count()) == (["Third"], 2)
 
-    def test_without_a_script_lead_back(self, press, say):
+    def test_buttons_without_a_script_lead_back(self, press, say):
         response = press("drop", say("Second"), headers={}, next="/admin/auth/user/")
 
         assert response.status_code == 303
         assert response["Location"] == "/admin/auth/user/#aia"
 
-    def test_that_are_none_are_refused(self, press, say):
+    def test_buttons_that_are_none_are_refused(self, press, say):
         assert press("shout", say("Second"), headers={}).status_code == 400
 
-    def test_of_another_person(self, press, say):
+    def test_buttons_of_another_person(self, press, say):
         row = say("Second")
 
         for how in ("drop", "edit", "down", "now", "resume"):

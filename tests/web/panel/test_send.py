@@ -57,7 +57,7 @@ def count() -> tuple[int, int, int]:
 
 class TestSend:
     @pytest.mark.row("D01")
-    def test_stores_a_message_and_starts_a_run(self, browser, people):
+    def test_send_stores_a_message_and_starts_a_run(self, browser, people):
         fields = form(text="  Two\r\nlines  ", path="/admin/auth/user/?q=a")
 
         response = send(browser("ada"), fields, script=True)
@@ -71,7 +71,7 @@ class TestSend:
         assert message.run.state == RunState.QUEUED
         assert message.run.page_path == "/admin/auth/user/?q=a"
 
-    def test_without_a_script_leads_back_with_the_panel_open(self, browser):
+    def test_send_without_a_script_leads_back_with_the_panel_open(self, browser):
         client, fields = browser("ada"), form(next="/admin/auth/user/")
         client.cookies["aia_ui"] = "o=0&m=float&w=640"
 
@@ -97,7 +97,7 @@ class TestSend:
             Run.objects.update(state=RunState.SUCCEEDED)
 
     @pytest.mark.row("X06")
-    def test_takes_no_role_no_prompt_and_no_model(self, browser):
+    def test_send_takes_no_role_no_prompt_and_no_model(self, browser):
         more = {"role": "system", "system": "x", "prompt": "x", "model": "x"}
         more |= {"messages": '[{"role": "system"}]', "user": "1"}
 
@@ -145,7 +145,7 @@ class TestRefusal:
         ({"conversation": "x"}, 400, "This page is out of date."),
     )
 
-    def test_is_a_sentence_on_a_page_and_in_the_panel(self, browser, subtests):
+    def test_refusal_is_a_sentence_on_a_page_and_in_the_panel(self, browser, subtests):
         client = browser("ada")
         for changes, status, sentence in self.REFUSED:
             with subtests.test(changes=str(changes)[:60]):
@@ -164,7 +164,7 @@ class TestRefusal:
         assert b'<a href="/admin/auth/user/">' in page.content
 
     @pytest.mark.row("ui 33")
-    def test_not_of_what_the_answer_is_to_read(self, browser, people):
+    def test_refusal_not_of_what_the_answer_is_to_read(self, browser, people):
         run = ask(people["ada"])
         conversation = str(run.conversation_id)
         fields = form(conversation=conversation, text="Only 2025", steers="1")
@@ -174,7 +174,7 @@ class TestRefusal:
         assert (response.status_code, count()) == (204, (1, 2, 1))
         assert run.messages.last().text == "Only 2025"
 
-    def test_of_too_many_at_once(self, browser, people, settings):
+    def test_refusal_of_too_many_at_once(self, browser, people, settings):
         settings.AI_ASSISTANT = conf.merged(
             settings.AI_ASSISTANT, {"LIMITS": {"RUNS_PER_USER": 1}}
         )
@@ -194,7 +194,7 @@ class TestRefusal:
             ("application/x-www-form-urlencoded", "%ff%fe=%00&text"),
         ],
     )
-    def test_of_a_body_that_is_no_form(self, browser, body):
+    def test_refusal_of_a_body_that_is_no_form(self, browser, body):
         kind, content = body
 
         response = browser("ada").post(
@@ -204,7 +204,7 @@ class TestRefusal:
         assert response.status_code == 400
         assert count() == (0, 0, 0)
 
-    def test_of_files_in_place_of_words(self, browser):
+    def test_refusal_of_files_in_place_of_words(self, browser):
         from django.core.files.uploadedfile import SimpleUploadedFile
 
         response = send(browser("ada"), form(text=SimpleUploadedFile("a", b"\xff")))
@@ -213,7 +213,7 @@ class TestRefusal:
 
 
 class TestRepeat:
-    def test_starts_nothing_twice(self, browser):
+    def test_repeat_starts_nothing_twice(self, browser):
         client, fields = browser("ada"), form()
         for _ in range(3):
             assert send(client, fields, script=True).status_code == 204
@@ -222,7 +222,7 @@ class TestRepeat:
         assert send(client, fields, script=True).status_code == 204
         assert count() == (1, 1, 1)
 
-    def test_of_another_text_keeps_the_first(self, browser):
+    def test_repeat_of_another_text_keeps_the_first(self, browser):
         client, fields = browser("ada"), form()
         send(client, fields, script=True)
 
@@ -230,7 +230,7 @@ class TestRepeat:
 
         assert Message.objects.get().text == "Hello"
 
-    def test_of_another_user_is_no_repeat(self, browser):
+    def test_repeat_of_another_user_is_no_repeat(self, browser):
         key = str(uuid4())
 
         send(browser("ada"), form(key=key), script=True)
@@ -238,7 +238,7 @@ class TestRepeat:
 
         assert count() == (2, 2, 2)
 
-    async def test_at_the_same_moment_starts_one_run(self, people):
+    async def test_repeat_at_the_same_moment_starts_one_run(self, people):
         client, fields = AsyncClient(), form()
         await client.aforce_login(people["ada"])
         address = reverse("ai_assistant:send")
@@ -253,7 +253,7 @@ class TestRepeat:
 
 
 class TestRetry:
-    def test_begins_anew_once(self, browser, people):
+    def test_retry_begins_anew_once(self, browser, people):
         run = ask(people["ada"], "Count them")
         Run.objects.update(state=RunState.FAILED)
         client, fields = browser("ada"), {"run": run.pk, "key": run.pk}
@@ -267,7 +267,7 @@ class TestRetry:
         assert again.continues_id == run.pk
         assert Message.objects.last().text == "Count them"
 
-    def test_of_an_unfinished_run_is_refused(self, browser, people):
+    def test_retry_of_an_unfinished_run_is_refused(self, browser, people):
         run = ask(people["ada"])
 
         response = browser("ada").post(
@@ -279,7 +279,7 @@ class TestRetry:
 
 
 class TestStop:
-    def test_ends_a_queued_run_and_may_be_repeated(self, browser, people):
+    def test_stop_ends_a_queued_run_and_may_be_repeated(self, browser, people):
         run = ask(people["ada"])
         for _ in range(2):
             response = browser("ada").post(
@@ -295,7 +295,7 @@ class TestAnswer:
         fields = {"interrupt": interrupt.pk, "nonce": interrupt.nonce, **changes}
         return client.post(reverse("ai_assistant:answer"), fields, headers=SCRIPT)
 
-    def test_is_taken_once(self, browser, people):
+    def test_answer_is_taken_once(self, browser, people):
         interrupt, client = asked_to_approve(people["ada"]), browser("ada")
 
         first = self.post(client, interrupt, decision="deny", reason="Not now")
@@ -316,7 +316,7 @@ class TestAnswer:
             ({"decision": "skip", "answer": "half"}, "declined", None),
         ],
     )
-    def test_to_a_question(self, browser, people, fields, status, value):
+    def test_answer_to_a_question(self, browser, people, fields, status, value):
         interrupt = asked_a_question(people["ada"])
 
         response = self.post(browser("ada"), interrupt, **fields)
@@ -326,7 +326,7 @@ class TestAnswer:
         assert (interrupt.status, interrupt.answer) == (status, value)
 
     @pytest.mark.parametrize("fields", [{}, {"answer": " "}, {"chosen": ["\x00"]}])
-    def test_that_is_none_is_refused_in_words(self, browser, people, fields):
+    def test_answer_that_is_none_is_refused_in_words(self, browser, people, fields):
         interrupt = asked_a_question(people["ada"])
 
         response = self.post(browser("ada"), interrupt, **fields)
@@ -336,7 +336,7 @@ class TestAnswer:
         assert interrupt.status == "open"
 
     @pytest.mark.parametrize("decision", ["", "yes", "APPROVE", "\x00"])
-    def test_needs_a_decision(self, browser, people, decision):
+    def test_answer_needs_a_decision(self, browser, people, decision):
         interrupt = asked_to_approve(people["ada"])
 
         response = self.post(browser("ada"), interrupt, decision=decision)
@@ -346,7 +346,7 @@ class TestAnswer:
         assert interrupt.status == "open"
 
     @pytest.mark.parametrize("reason", ["a\x00b", "x" * 20_000])
-    def test_of_no_text_or_too_much_is_refused(self, browser, people, reason):
+    def test_answer_of_no_text_or_too_much_is_refused(self, browser, people, reason):
         interrupt = asked_to_approve(people["ada"])
 
         response = self.post(browser("ada"), interrupt, decision="deny", reason=reason)

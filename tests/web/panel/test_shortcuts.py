@@ -6,7 +6,7 @@ from ai_assistant.web.panel.keyboard import key_signs
 
 
 class TestKeySigns:
-    def test_is_the_modifiers_and_the_key(self):
+    def test_key_signs_is_the_modifiers_and_the_key(self):
         assert (
             key_signs(["Ctrl+Shift+A", "Alt+Shift+A"])
             == "true,true,false,65 false,true,true,65"
@@ -23,7 +23,7 @@ class TestKeySigns:
         ],
     )
     @pytest.mark.row("N07")
-    def test_takes_letters_digits_and_function_keys(self, shortcut, sign):
+    def test_key_signs_takes_letters_digits_and_function_keys(self, shortcut, sign):
         assert key_signs([shortcut]) == sign
 
     def test_none_is_a_choice(self):

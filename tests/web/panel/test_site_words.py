@@ -42,7 +42,7 @@ def nothing(_request):
 
 
 class TestBanner:
-    def test_is_none_of_its_own(self, open_page):
+    def test_banner_is_none_of_its_own(self, open_page):
         assert "data-level" not in open_page[0]()
 
     @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ class TestBanner:
             ("tests.web.panel.test_site_words.told", "info", "As ada &lt;b&gt;"),
         ],
     )
-    def test_is_drawn(self, open_page, options, said, level, text):
+    def test_banner_is_drawn(self, open_page, options, said, level, text):
         options(PANEL={"BANNER": said})
 
         html = open_page[0]()
@@ -61,7 +61,7 @@ class TestBanner:
         assert f'data-level="{level}"' in html
         assert f"<strong>{text}</strong>" in html
 
-    def test_is_drawn_anew_with_the_chips(self, open_page, options):
+    def test_banner_is_drawn_anew_with_the_chips(self, open_page, options):
         options(PANEL={"BANNER": {"text": "PRODUCTION"}})
 
         html = open_page[1].get("/assistant/context/", {"path": LIST}).content.decode()
@@ -69,7 +69,7 @@ class TestBanner:
         assert "<strong>PRODUCTION</strong>" in html
 
     @pytest.mark.parametrize("name", ["nothing", "broken", "not_there"])
-    def test_of_code_that_says_nothing(self, open_page, options, name, caplog):
+    def test_banner_of_code_that_says_nothing(self, open_page, options, name, caplog):
         options(PANEL={"BANNER": f"tests.web.panel.test_site_words.{name}"})
         with caplog.at_level(logging.CRITICAL):
             html = open_page[0]()
@@ -79,15 +79,15 @@ class TestBanner:
 
 
 class TestDisclaimer:
-    def test_is_ours_by_default(self, open_page):
+    def test_disclaimer_is_ours_by_default(self, open_page):
         assert "The assistant can be wrong. Check what matters." in open_page[0]()
 
-    def test_may_be_none(self, open_page, options):
+    def test_disclaimer_may_be_none(self, open_page, options):
         options(PANEL={"DISCLAIMER": ""})
 
         assert "aia-disclaimer" not in open_page[0]()
 
-    def test_goes_until_it_says_something_else(self, open_page, options):
+    def test_disclaimer_goes_until_it_says_something_else(self, open_page, options):
         draw, client = open_page
         options(PANEL={"DISCLAIMER": "Ask Ada."})
         mark = one_with(draw(), **{"data-aia-use": "dismiss"})["data-mark"]
@@ -99,12 +99,12 @@ class TestDisclaimer:
 
 
 class TestAllowed:
-    def test_names_the_rows_of_the_page(self, open_page):
+    def test_allowed_names_the_rows_of_the_page(self, open_page):
         wanted = "look up Questionnaires and propose changes to them."
 
         assert f"On this page the assistant can {wanted}" in open_page[0]()
 
-    def test_says_what_is_kept_from_it(self, open_page):
+    def test_allowed_says_what_is_kept_from_it(self, open_page):
         said = "Access tokens are kept from the assistant on this page."
 
         assert said in open_page[0]("/admin/ai_assistant/accesstoken/")

@@ -75,7 +75,7 @@ class TestConnect:
             {"origin": "http://evil.example", "host": "evil.example"},
         ],
     )
-    async def test_from_another_site_is_refused(self, people, options):
+    async def test_connect_from_another_site_is_refused(self, people, options):
         socket = Socket(await in_db(cookies_of, people["ada"]), **options)
 
         assert not await socket.open()
@@ -87,7 +87,7 @@ class TestConnect:
             {"origin": "http://localhost:8000", "host": "localhost:8000"},
         ],
     )
-    async def test_from_this_site_is_taken(self, people, options):
+    async def test_connect_from_this_site_is_taken(self, people, options):
         socket = Socket(await in_db(cookies_of, people["ada"]), **options)
 
         assert await socket.open()
@@ -104,21 +104,21 @@ class TestConnect:
         assert await socket.code() == 4401
 
     @pytest.mark.row("M12")
-    async def test_without_permission_is_told_so(self, people):
+    async def test_connect_without_permission_is_told_so(self, people):
         socket = Socket(await in_db(cookies_of, people["nobody"]))
 
         assert await socket.open()
         assert await socket.code() == 4403
 
     @pytest.mark.row("M13")
-    async def test_while_it_is_off_there_is_no_socket(self, people, settings):
+    async def test_connect_while_it_is_off_there_is_no_socket(self, people, settings):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "ENABLED": False}
 
         assert not await Socket(await in_db(cookies_of, people["ada"])).open()
 
 
 class TestFrames:
-    async def test_that_are_none_are_passed_over(self, signed_in, run):
+    async def test_frames_that_are_none_are_passed_over(self, signed_in, run):
         for said in GARBAGE:
             socket = await signed_in()
             await socket.send_to(text_data=said)
@@ -126,7 +126,7 @@ class TestFrames:
             assert "Hello" in text_of(await socket.frame())
 
     @pytest.mark.parametrize("after", ["Infinity", "NaN", "-1", '"x"', "[]", "1e999"])
-    async def test_with_odd_positions_do_no_harm(self, signed_in, run, after):
+    async def test_frames_with_odd_positions_do_no_harm(self, signed_in, run, after):
         socket = await signed_in()
         said = f'"conversation": "{run.conversation_id}", "after": {after}'
         await socket.send_to(text_data=f'{{"type": "hello", {said}}}')
@@ -142,7 +142,7 @@ class TestFrames:
         assert await socket.code() == 4400
         assert await socket.is_silent()
 
-    async def test_of_bytes_are_none(self, signed_in):
+    async def test_frames_of_bytes_are_none(self, signed_in):
         socket = await signed_in()
         for _ in range(10):
             await socket.send_to(bytes_data=b"\x00\xff")
@@ -160,7 +160,7 @@ class TestFrames:
         assert await socket.code() == 4413
         assert await socket.is_silent()
 
-    async def test_of_other_kinds_change_nothing(self, signed_in, run):
+    async def test_frames_of_other_kinds_change_nothing(self, signed_in, run):
         socket = await signed_in()
         for said in ('{"type": "look"}', '{"type": "ack", "s": 1}'):
             await socket.send_to(text_data=said)
@@ -170,7 +170,7 @@ class TestFrames:
 
 
 class TestHello:
-    async def test_draws_what_the_page_lacks(self, signed_in, run):
+    async def test_hello_draws_what_the_page_lacks(self, signed_in, run):
         socket = await signed_in()
 
         await socket.hello(run)
@@ -184,14 +184,16 @@ class TestHello:
         ("said", "word"),
         [("de", "Sie"), ("de-AT", "Sie"), ("en", "You"), ("xx", "You"), ([], "You")],
     )
-    async def test_draws_in_the_language_of_the_page(self, signed_in, run, said, word):
+    async def test_hello_draws_in_the_language_of_the_page(
+        self, signed_in, run, said, word
+    ):
         socket = await signed_in()
 
         await socket.hello(run, language=said)
 
         assert f">{word}" in text_of(await socket.frame())
 
-    async def test_draws_nothing_where_nothing_lacks(self, signed_in, run):
+    async def test_hello_draws_nothing_where_nothing_lacks(self, signed_in, run):
         await in_db(lambda: Run.objects.update(state=RunState.SUCCEEDED))
         socket = await signed_in()
 
@@ -206,14 +208,14 @@ class TestHello:
         assert (frame["state"], {*frame}) == ("idle", {"s", "r", "state", "html"})
 
     @pytest.mark.row("D01")
-    async def test_to_anothers_conversation_ends_the_socket(self, signed_in, run):
+    async def test_hello_to_anothers_conversation_ends_the_socket(self, signed_in, run):
         socket = await signed_in("bob")
 
         await socket.hello(run)
 
         assert await socket.code() == 4403
 
-    async def test_to_a_conversation_before_its_first_message_waits(
+    async def test_hello_to_a_conversation_before_its_first_message_waits(
         self, signed_in, people
     ):
         conversation = uuid4()
@@ -253,7 +255,7 @@ class TestGuard:
     def often(self, monkeypatch):
         monkeypatch.setattr(consumer, "CHECK_S", 0.02)
 
-    async def test_closes_when_the_session_is_gone(self, signed_in, run):
+    async def test_guard_closes_when_the_session_is_gone(self, signed_in, run):
         socket = await signed_in()
         await socket.hello(run)
         await socket.frame()
@@ -272,7 +274,7 @@ class TestGuard:
             ("is_staff", False, 4403),
         ],
     )
-    async def test_closes_when_the_user_may_no_more(
+    async def test_guard_closes_when_the_user_may_no_more(
         self, signed_in, people, field, value, code
     ):
         socket = await signed_in()
@@ -282,21 +284,21 @@ class TestGuard:
 
         assert await socket.code() == code
 
-    async def test_closes_when_the_permission_is_taken(self, signed_in, people):
+    async def test_guard_closes_when_the_permission_is_taken(self, signed_in, people):
         socket = await signed_in()
 
         await in_db(people["ada"].user_permissions.clear)
 
         assert await socket.code() == 4403
 
-    async def test_closes_when_the_user_is_deleted(self, signed_in, people):
+    async def test_guard_closes_when_the_user_is_deleted(self, signed_in, people):
         socket = await signed_in()
 
         await in_db(people["ada"].delete)
 
         assert await socket.code() == 4401
 
-    async def test_outlives_a_database_that_is_away_for_a_while(
+    async def test_guard_outlives_a_database_that_is_away_for_a_while(
         self, signed_in, people, monkeypatch
     ):
         socket, asked = await signed_in(), asyncio.Event()
@@ -313,7 +315,9 @@ class TestGuard:
 
         assert await socket.code() == 4401
 
-    async def test_looks_once_for_all_tabs_of_a_session(self, signed_in, monkeypatch):
+    async def test_guard_looks_once_for_all_tabs_of_a_session(
+        self, signed_in, monkeypatch
+    ):
         first = await signed_in()
         cookies = dict(first.scope["headers"])[b"cookie"]
         second = Socket(cookies)
@@ -399,7 +403,7 @@ class TestLayer:
 
 
 class TestPump:
-    async def test_waits_for_a_database_that_is_away(
+    async def test_pump_waits_for_a_database_that_is_away(
         self, signed_in, run, monkeypatch, settings
     ):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "POLL_S": 0.02}
@@ -418,7 +422,7 @@ class TestPump:
 
         assert "Hello" in text_of(await socket.frame())
 
-    async def test_draws_the_run_anew_after_a_failure(
+    async def test_pump_draws_the_run_anew_after_a_failure(
         self, signed_in, run, monkeypatch
     ):
         socket = await signed_in()
@@ -447,7 +451,7 @@ class TestPump:
         assert await socket.code() == 4500
         assert "a panel could not be kept up to date" in caplog.text
 
-    async def test_ends_with_its_socket(self, signed_in, run):
+    async def test_pump_ends_with_its_socket(self, signed_in, run):
         before = asyncio.all_tasks()
         socket = await signed_in()
         await socket.hello(run)

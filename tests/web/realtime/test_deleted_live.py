@@ -36,7 +36,7 @@ async def ring(run) -> None:
 
 
 class TestSocket:
-    async def test_of_a_deleted_conversation_is_closed(self, run, socket):
+    async def test_socket_of_a_deleted_conversation_is_closed(self, run, socket):
         await socket.hello(run)
         await socket.frame()
 
@@ -45,14 +45,14 @@ class TestSocket:
 
         assert await socket.code() == 4500  # who comes back is told why: see below
 
-    async def test_of_one_that_was_deleted_before_is_refused(self, run, socket):
+    async def test_socket_of_one_that_was_deleted_before_is_refused(self, run, socket):
         await in_db(delete, run.user_id, run.conversation_id)
 
         await socket.hello(run)
 
         assert await socket.code() == 4403
 
-    async def test_tells_another_name(self, run, socket):
+    async def test_socket_tells_another_name(self, run, socket):
         await socket.hello(run)
         await socket.frame()
 

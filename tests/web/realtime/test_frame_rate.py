@@ -17,7 +17,7 @@ TOO_MANY = 4429
 
 
 class TestBucket:
-    def test_gives_what_it_holds_and_no_more(self):
+    def test_bucket_gives_what_it_holds_and_no_more(self):
         bucket = TokenBucket(size=3, per_s=1.0, at=0.0)
 
         assert [bucket.take(1, 0.0) for _ in range(4)] == [True, True, True, False]
@@ -42,10 +42,10 @@ class TestRate:
     def admitted(self, rate, count):
         return sum(rate.admits() for _ in range(count))
 
-    def test_of_one_socket(self):
+    def test_rate_of_one_socket(self):
         assert self.admitted(FrameRate("a"), 100) == 20
 
-    def test_of_all_sockets_of_a_user(self):
+    def test_rate_of_all_sockets_of_a_user(self):
         rates = [FrameRate("a"), FrameRate("a"), FrameRate("b")]
 
         assert [self.admitted(rate, 100) for rate in rates] == [20, 10, 20]
@@ -55,7 +55,7 @@ class TestRate:
 
         assert [rate.admits(is_hello=True) for _ in range(3)] == [True, True, False]
 
-    def test_is_forgotten_with_the_last_socket(self):
+    def test_rate_is_forgotten_with_the_last_socket(self):
         rate = FrameRate("a")
         self.admitted(rate, 100)
         assert "a" in consumer._of_users
@@ -97,7 +97,7 @@ class TestSocket:
     async def run(self, people):
         return await in_db(ask, people["ada"], "Hello")
 
-    async def test_that_floods_is_closed_once(self, signed_in, caplog):
+    async def test_socket_that_floods_is_closed_once(self, signed_in, caplog):
         socket = await signed_in()
 
         for _ in range(1000):
@@ -117,7 +117,9 @@ class TestSocket:
 
         assert "Hello" in json.dumps(await socket.frame())
 
-    async def test_that_says_hello_again_and_again_is_closed(self, signed_in, run):
+    async def test_socket_that_says_hello_again_and_again_is_closed(
+        self, signed_in, run
+    ):
         socket = await signed_in()
 
         for _ in range(10):
@@ -125,7 +127,7 @@ class TestSocket:
 
         assert await socket.code() == TOO_MANY
 
-    async def test_leaves_the_other_tabs_of_the_person(self, signed_in, run):
+    async def test_socket_leaves_the_other_tabs_of_the_person(self, signed_in, run):
         flooding, other = await signed_in(), await signed_in()
         for _ in range(1000):
             await flooding.send_to(text_data=ACK)
@@ -135,7 +137,7 @@ class TestSocket:
 
         assert "Hello" in json.dumps(await other.frame())
 
-    async def test_may_be_opened_anew(self, signed_in, run):
+    async def test_socket_may_be_opened_anew(self, signed_in, run):
         flooding = await signed_in()
         for _ in range(100):
             await flooding.send_to(text_data=ACK)

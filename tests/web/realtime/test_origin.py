@@ -38,7 +38,7 @@ class TestOrigin:
             ("http://testserver.", "testserver."),
         ],
     )
-    def test_of_this_site_is_own(self, settings, origin, host):
+    def test_origin_of_this_site_is_own(self, settings, origin, host):
         settings.ALLOWED_HOSTS = [".testserver", "localhost", "[::1]"]
 
         assert asked(origin, host)
@@ -53,7 +53,7 @@ class TestOrigin:
             ("http://testserver:443", False),
         ],
     )
-    def test_of_a_socket_over_tls_is_https(self, origin, is_own):
+    def test_origin_of_a_socket_over_tls_is_https(self, origin, is_own):
         assert asked(origin, scheme="wss") is is_own
 
     def test_a_proxy_may_call_a_socket_over_tls_wss(self, settings):
@@ -105,11 +105,11 @@ class TestOrigin:
             "http://testserver\x00.evil.example",
         ],
     )
-    def test_of_another_site_is_not(self, origin):
+    def test_origin_of_another_site_is_not(self, origin):
         assert not asked(origin)
 
     @pytest.mark.parametrize("host", ["", "evil.example", "testserver:x", "a b"])
-    def test_needs_a_host_that_the_site_allows(self, host):
+    def test_origin_needs_a_host_that_the_site_allows(self, host):
         assert not asked(f"http://{host}", host)
 
     @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ class TestOrigin:
         assert not asked("http://testserver", **secure)
         assert asked("https://testserver", **secure)
 
-    def test_may_be_named_by_the_site(self, settings):
+    def test_origin_may_be_named_by_the_site(self, settings):
         settings.AI_ASSISTANT = {
             **settings.AI_ASSISTANT,
             "ALLOWED_ORIGINS": ["https://portal.example"],
@@ -154,7 +154,7 @@ class TestOrigin:
             ("https://[::1.trusted.example", False),
         ],
     )
-    def test_may_be_named_by_a_pattern(self, settings, origin, is_named):
+    def test_origin_may_be_named_by_a_pattern(self, settings, origin, is_named):
         settings.CSRF_TRUSTED_ORIGINS = ["https://*.trusted.example"]
 
         assert asked(origin) is is_named
@@ -177,10 +177,10 @@ class TestOrigin:
         assert not asked("http://testserver", **told)
         assert not asked("https://testserver", x_forwarded_proto="http")
 
-    def test_needs_a_host_header(self):
+    def test_origin_needs_a_host_header(self):
         assert not is_own_origin([(b"origin", b"http://testserver")])
 
-    def test_of_two_headers_is_none(self):
+    def test_origin_of_two_headers_is_none(self):
         headers = [
             (b"host", b"testserver"),
             (b"origin", b"http://evil.example"),
@@ -199,7 +199,7 @@ class TestOrigin:
             *("http://user@testserver", "http://testserver#x", "https://named.example"),
         ],
     )
-    def test_is_as_in_a_form(self, settings, rf, origin, host, secure):
+    def test_origin_is_as_in_a_form(self, settings, rf, origin, host, secure):
         settings.ALLOWED_HOSTS = ["testserver", "[::1]"]
         settings.CSRF_TRUSTED_ORIGINS = ["https://named.example"]
         posted = rf.post("/", secure=secure, headers={"origin": origin, "host": host})

@@ -13,13 +13,13 @@ JSON = "application/json"
 
 
 class TestToken:
-    def test_without_one(self, people):
+    def test_token_without_one(self, people):
         response = Client().get(f"{API}runs/")
 
         assert (response.status_code, code(response)) == (401, "signed_out")
         assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
-    def test_of_nobody_known(self, people):
+    def test_token_of_nobody_known(self, people):
         client = Client(headers={"authorization": "Bearer aia_x"})
 
         assert code(client.get(f"{API}runs/")) == "signed_out"
@@ -36,7 +36,7 @@ class TestToken:
             ("post", "interrupts/{run}/answer/", "approve"),
         ],
     )
-    def test_needs_the_scope(self, program, people, method, path, scope):
+    def test_token_needs_the_scope(self, program, people, method, path, scope):
         others = [one for one in ("read", "run", "approve") if one != scope]
         run = ask(people["ada"])
         path = path.format(run=run.pk, conversation=run.conversation_id)
@@ -51,7 +51,7 @@ class TestToken:
         assert Run.objects.count() == 1
 
     @pytest.mark.parametrize("name", ["viewer", "nobody"])
-    def test_needs_the_permission(self, program, name):
+    def test_token_needs_the_permission(self, program, name):
         other = program(name)
 
         assert code(other.start()) == "permission"
@@ -68,7 +68,7 @@ class TestSession:
         assert [one["id"] for one in response.json()["results"]] == [str(run.pk)]
 
     @pytest.mark.usefixtures("quiet")
-    def test_needs_csrf_to_write(self, browser):
+    def test_session_needs_csrf_to_write(self, browser):
         client = browser("ada", enforce_csrf_checks=True)
         body = json.dumps({"text": "Hello"})
 
@@ -84,7 +84,7 @@ class TestSession:
 
 
 class TestRoot:
-    def test_says_who_and_what(self, program):
+    def test_root_says_who_and_what(self, program):
         told = program("ada", ("read",)).get().json()
 
         assert (told["user"], told["scopes"]) == ("ada", ["read"])
@@ -113,7 +113,7 @@ class TestAnotherUser:
             "calls/{call}/",
         ],
     )
-    def test_cannot_read(self, program, people, path):
+    def test_another_user_cannot_read(self, program, people, path):
         asked = asked_to_approve(people["ada"])
         path = path.format(**ids(asked))
 
@@ -125,7 +125,7 @@ class TestAnotherUser:
         "path",
         ["runs/", "conversations/", "interrupts/", "calls/", "changes/", "usage/"],
     )
-    def test_sees_nothing_in_lists(self, program, people, path):
+    def test_another_user_sees_nothing_in_lists(self, program, people, path):
         asked_to_approve(people["ada"])
 
         assert program("bob").get(path).json()["results"] == []
@@ -148,7 +148,7 @@ class TestAnotherUser:
             ("post", "interrupts/{interrupt}/answer/"),
         ],
     )
-    def test_cannot_write(self, program, people, method, path):
+    def test_another_user_cannot_write(self, program, people, method, path):
         asked = asked_to_approve(people["ada"])
         body = {}
         if "interrupt" in path:
@@ -163,7 +163,7 @@ class TestAnotherUser:
         assert (asked.status, asked.run.state) == ("open", "waiting_approval")
         assert asked.run.conversation.title == "Do it"
 
-    def test_cannot_speak_in_it(self, program, people):
+    def test_another_user_cannot_speak_in_it(self, program, people):
         run = ask(people["ada"])
 
         response = program("bob").start(conversation=str(run.conversation_id))
@@ -184,7 +184,7 @@ class TestPageOfAnotherSite:
     ORIGIN = "https://app.example"
     ASKS = {"origin": ORIGIN, "access-control-request-method": "POST"}  # noqa: RUF012
 
-    def test_is_let_in_by_name(self, program, settings):
+    def test_page_of_another_site_is_let_in_by_name(self, program, settings):
         settings.AI_ASSISTANT = {
             **settings.AI_ASSISTANT,
             "CORS_ORIGINS": [self.ORIGIN],
@@ -199,7 +199,7 @@ class TestPageOfAnotherSite:
         assert asked.status_code == 204
         assert asked.headers["Access-Control-Allow-Origin"] == self.ORIGIN
 
-    def test_is_not_let_in_else(self, program):
+    def test_page_of_another_site_is_not_let_in_else(self, program):
         asked = Client().options(f"{API}runs/", headers=self.ASKS)
         read = program().http.get(f"{API}runs/", headers={"origin": self.ORIGIN})
 

@@ -39,7 +39,7 @@ def change(people):
 
 
 class TestChange:
-    def test_has_the_first_of_its_rows(self, program, change):
+    def test_change_has_the_first_of_its_rows(self, program, change):
         told = program().get(f"changes/{change.pk}/").json()
 
         assert (told["row_count"], len(told["rows"])) == (60, 50)
@@ -57,7 +57,7 @@ class TestChange:
         assert orders == list(range(60))
         assert rest["next"] is None
 
-    def test_of_another_user(self, program, change):
+    def test_change_of_another_user(self, program, change):
         bob = program("bob")
 
         for path in ("", "rows/"):
@@ -107,7 +107,7 @@ class TestDeleted:
         whole = ada.get(f"changes/{left.pk}/").json()
         assert whole["rows"][0]["fields"][0]["before"] == "Old"
 
-    def test_not_to_others_and_not_by_what_is_gone(self, program, left):
+    def test_deleted_not_to_others_and_not_by_what_is_gone(self, program, left):
         assert code(program("bob").get(f"changes/{left.pk}/")) == "not_found"
         for name in ("run", "call"):
             asked = {name: str(getattr(left, f"{name}_id"))}

@@ -36,7 +36,7 @@ class TestList:
         assert found(active="false") == ["One"]
         assert found(used_after="2999-01-01T00:00:00Z") == []
 
-    def test_as_the_panel_keeps_them(self, program, people):
+    def test_list_as_the_panel_keeps_them(self, program, people):
         run = ask(people["ada"], "One")
         asked = program().get(path_of(run)).json()
         moment = run.created_at + timedelta(days=1)
@@ -55,7 +55,7 @@ class TestList:
 
 
 class TestMessages:
-    def test_of_a_run(self, program, people):
+    def test_messages_of_a_run(self, program, people):
         ada = program()
         run = ask(people["ada"], "One")
         ada.post(f"runs/{run.pk}/stop/")
@@ -69,7 +69,7 @@ class TestMessages:
         assert [one["run"] for one in own] == [again["id"]]
         assert later["results"] == every[1:]
 
-    def test_of_the_branch_that_is_shown(self, program, people):
+    def test_messages_of_the_branch_that_is_shown(self, program, people):
         ada = program()
         run = ask(people["ada"], "One")
         ada.post(f"runs/{run.pk}/stop/")
@@ -91,7 +91,7 @@ class TestMessages:
 
 
 class TestTitle:
-    def test_is_stored_on_one_line(self, program, people):
+    def test_title_is_stored_on_one_line(self, program, people):
         run = ask(people["ada"])
 
         told = program().post(path_of(run), {"title": " Of \n March "}, method="patch")
@@ -115,7 +115,7 @@ class TestTitle:
 
 
 class TestDelete:
-    def test_takes_all_but_usage_and_audit(self, program, people):
+    def test_delete_takes_all_but_usage_and_audit(self, program, people):
         ada = program()
         run = ask(people["ada"])
         ada.post(f"runs/{run.pk}/stop/")
@@ -133,7 +133,7 @@ class TestDelete:
         assert entry.user_id == people["ada"].pk
         assert code(ada.get(path_of(run))) == "not_found"
 
-    def test_not_while_it_works(self, program, people):
+    def test_delete_not_while_it_works(self, program, people):
         run = ask(people["ada"])
 
         response = program().post(path_of(run), method="delete")
@@ -166,7 +166,7 @@ class TestUsage:
 
 
 class TestRegistry:
-    def test_holds_what_the_user_may_call(self, program, settings):
+    def test_registry_holds_what_the_user_may_call(self, program, settings):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "POLICY": {"echo": "deny"}}
         told = program().get("registry/").json()
 
@@ -176,7 +176,7 @@ class TestRegistry:
         assert tools["needs_approval"]["parameters"]["required"] == ["text"]
         assert all(set(one["tools"]) <= set(tools) for one in told["modules"])
 
-    def test_leaves_out_what_the_user_may_not(self, program, people):
+    def test_registry_leaves_out_what_the_user_may_not(self, program, people):
         from ai_assistant.registry import registry
 
         wanted = {name for name, one in registry.tools().items() if one.permission}

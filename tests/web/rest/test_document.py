@@ -29,10 +29,10 @@ OPERATIONS = [
 
 
 class TestMade:
-    def test_is_valid(self):
+    def test_made_is_valid(self):
         validate_schema(DOCUMENT)
 
-    def test_has_every_method_of_every_view(self):
+    def test_made_has_every_method_of_every_view(self):
         methods = {(path, method) for path, method, _ in OPERATIONS}
         wanted = {
             ("/" + re.sub(r"<uuid:(\w+)>", r"{\1}", str(pattern.pattern)), method)
@@ -44,7 +44,7 @@ class TestMade:
 
         assert methods == wanted
 
-    def test_gives_no_warning(self, capsys):
+    def test_made_gives_no_warning(self, capsys):
         schema._document.__wrapped__(site.ROOT_URLCONF)
 
         assert capsys.readouterr().err == ""
@@ -109,25 +109,25 @@ class Theirs(APIView):
 
 
 class TestServed:
-    def test_with_the_address_of_the_site(self, program):
+    def test_served_with_the_address_of_the_site(self, program):
         told = program().get("schema/").json()
 
         assert told["servers"] == [{"url": "/assistant/api"}]
         assert told == DOCUMENT
 
-    def test_is_made_once(self, program, monkeypatch):
+    def test_served_is_made_once(self, program, monkeypatch):
         ada = program()
         ada.get("schema/")
         monkeypatch.setattr(ApiSchemaGenerator, "parse", None)
 
         assert ada.get("schema/").status_code == 200
 
-    def test_is_not_in_a_document_of_the_site(self):
+    def test_served_is_not_in_a_document_of_the_site(self):
         found = SchemaGenerator().get_schema(request=None, public=True)
 
         assert not [path for path in found["paths"] if "/assistant/api" in path]
 
-    def test_is_in_a_document_of_the_site_with_the_hook(self):
+    def test_served_is_in_a_document_of_the_site_with_the_hook(self):
         hook = "ai_assistant.web.rest.schema.preprocess_add_assistant"
         patterns = [urls.path("theirs/", Theirs.as_view())]
         generator = SchemaGenerator(patterns=patterns)

@@ -76,7 +76,7 @@ class TestQuery:
 
         assert (response.status_code, code(response)) == (400, wanted)
 
-    def test_of_a_post_is_refused(self, program):
+    def test_query_of_a_post_is_refused(self, program):
         response = program().post("runs/?key=1", {"text": "Hello"})
 
         assert code(response) == "unknown_parameter"
@@ -124,7 +124,7 @@ class TestAddress:
 
         assert (response.status_code, code(response)) == (406, "not_acceptable")
 
-    def test_is_off_with_the_assistant(self, program, settings):
+    def test_address_is_off_with_the_assistant(self, program, settings):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "ENABLED": False}
 
         response = program().get("runs/")
@@ -134,7 +134,9 @@ class TestAddress:
 
 
 class TestFailure:
-    def test_is_a_problem_and_told_to_operators(self, program, monkeypatch, caplog):
+    def test_failure_is_a_problem_and_told_to_operators(
+        self, program, monkeypatch, caplog
+    ):
         def fail(*_):
             raise RuntimeError("secret words")
 

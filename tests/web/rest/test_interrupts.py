@@ -95,7 +95,7 @@ class TestAnswer:
     @pytest.mark.parametrize(
         ("decision", "status"), [("approve", "approved"), ("deny", "denied")]
     )
-    def test_of_an_approval(self, program, approval, decision, status):
+    def test_answer_of_an_approval(self, program, approval, decision, status):
         told = answer(program, approval, decision=decision).json()
 
         approval.refresh_from_db()
@@ -142,7 +142,7 @@ class TestAnswer:
         approval.refresh_from_db()
         assert approval.status == "open"
 
-    def test_without_its_nonce(self, program, approval):
+    def test_answer_without_its_nonce(self, program, approval):
         response = answer(program, approval, nonce="x", decision="approve")
 
         assert (response.status_code, code(response)) == (404, "not_found")
@@ -153,7 +153,7 @@ class TestAnswer:
 
         assert (response.status_code, code(response)) == (409, "already_answered")
 
-    def test_of_other_arguments(self, program, approval):
+    def test_answer_of_other_arguments(self, program, approval):
         approval.call.arguments = {"text": "other"}
         approval.call.save()
 

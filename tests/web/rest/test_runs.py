@@ -25,7 +25,7 @@ class TestStart:
         assert (run.channel, run.page_path, run.look_only) == ("api", "/admin/", True)
         assert run.token_id is not None
 
-    def test_goes_on_in_a_conversation(self, program):
+    def test_start_goes_on_in_a_conversation(self, program):
         ada = program()
         first = ada.start().json()
         ada.post(f"runs/{first['id']}/stop/")
@@ -41,7 +41,7 @@ class TestStart:
         assert (response.status_code, code(response)) == (404, "not_found")
         assert not Conversation.objects.exists()
 
-    def test_is_no_answer_to_what_waits(self, program, people):
+    def test_start_is_no_answer_to_what_waits(self, program, people):
         asked = asked_to_approve(people["ada"])
 
         response = program().start("Yes", conversation=str(asked.run.conversation_id))
@@ -108,7 +108,7 @@ class TestWhileOneIsWorking:
         assert response.status_code == 200
         assert response.json()["id"] == str(Run.objects.latest("created_at").pk)
 
-    def test_is_in_order_and_can_be_dropped(self, ada, queue):
+    def test_while_one_is_working_is_in_order_and_can_be_dropped(self, ada, queue):
         told = [self.say(ada, queue, text).json() for text in ("a", "b", "c")]
 
         dropped = ada.post(f"{queue}{told[1]['id']}/", method="delete")
@@ -119,7 +119,9 @@ class TestWhileOneIsWorking:
         left = ada.get(queue).json()["results"]
         assert [one["text"] for one in left] == ["a", "c"]
 
-    def test_of_another_person_is_not_there(self, ada, queue, program):
+    def test_while_one_is_working_of_another_person_is_not_there(
+        self, ada, queue, program
+    ):
         told = self.say(ada, queue).json()
         bob = program("bob")
 
@@ -144,7 +146,7 @@ class TestKey:
         "other",
         [{"text": "Other"}, {"look_only": True}, {"page_path": "/admin/auth/"}],
     )
-    def test_with_something_else(self, program, other):
+    def test_key_with_something_else(self, program, other):
         ada = program()
         ada.start(key="k")
 
@@ -153,7 +155,7 @@ class TestKey:
         assert (response.status_code, code(response)) == (409, "key_reused")
         assert (Run.objects.count(), Conversation.objects.count()) == (1, 1)
 
-    def test_with_another_conversation(self, program):
+    def test_key_with_another_conversation(self, program):
         ada = program()
         ada.start(key="k")
         other = ada.start("Other").json()
@@ -162,11 +164,11 @@ class TestKey:
 
         assert code(response) == "key_reused"
 
-    def test_of_two_users_is_two_keys(self, program):
+    def test_key_of_two_users_is_two_keys(self, program):
         assert program("ada").start(key="k").status_code == 201
         assert program("bob").start(key="k").status_code == 201
 
-    def test_at_the_same_moment(self, program):
+    def test_key_at_the_same_moment(self, program):
         ada = program()
 
         def start(text):
@@ -197,7 +199,7 @@ class TestKey:
 
 
 class TestStop:
-    def test_ends_it(self, program):
+    def test_stop_ends_it(self, program):
         ada = program()
         run = ada.start().json()["id"]
 
@@ -214,7 +216,7 @@ class TestStop:
 
 
 class TestRetry:
-    def test_continues(self, program):
+    def test_retry_continues(self, program):
         ada = program()
         run = ada.start().json()["id"]
         ada.post(f"runs/{run}/stop/")
@@ -226,7 +228,7 @@ class TestRetry:
         assert first.json()["continues"] == run
         assert first.json()["door"] == "api"
 
-    def test_of_one_that_goes_on(self, program):
+    def test_retry_of_one_that_goes_on(self, program):
         ada = program()
         run = ada.start().json()["id"]
 
@@ -247,7 +249,7 @@ class TestRetry:
 
 
 class TestEvents:
-    def test_after_a_number(self, program, people):
+    def test_events_after_a_number(self, program, people):
         asked = asked_to_approve(people["ada"])
         ada = program()
         path = f"runs/{asked.run_id}/events/"

@@ -7,7 +7,7 @@ def limited(settings, **rates):
 
 
 class TestRate:
-    def test_of_all_requests(self, program, settings):
+    def test_rate_of_all_requests(self, program, settings):
         ada = program()
         limited(settings, RATES={"API": "2/m"})
 
@@ -18,7 +18,7 @@ class TestRate:
         assert 0 < int(answers[2].headers["Retry-After"]) <= 60
         assert program("bob").get("runs/").status_code == 200
 
-    def test_of_what_writes(self, program, settings):
+    def test_rate_of_what_writes(self, program, settings):
         ada = program()
         limited(settings, RATES={"API_WRITE": "1/h"})
         ada.start()
@@ -26,13 +26,13 @@ class TestRate:
         assert code(ada.start()) == "throttled"
         assert ada.get("runs/").status_code == 200
 
-    def test_that_is_empty(self, program, settings):
+    def test_rate_that_is_empty(self, program, settings):
         ada = program()
         limited(settings, RATES={"API": "", "API_WRITE": ""})
 
         assert ada.get("runs/").status_code == 200
 
-    def test_of_messages_is_the_engines_own(self, program, settings):
+    def test_rate_of_messages_is_the_engines_own(self, program, settings):
         ada = program()
         limited(settings, RATES={"USER": "1/h"})
         ada.start()

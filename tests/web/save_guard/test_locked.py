@@ -77,7 +77,7 @@ def name(group):
 
 @pytest.mark.usefixtures("lock")
 class TestLocked:
-    def test_is_not_saved(self, staff, path, group):
+    def test_locked_is_not_saved(self, staff, path, group):
         answer = staff.post(path, {"name": "Other", "permissions": ["1", "2"]})
 
         page = answer.content.decode()
@@ -93,14 +93,14 @@ class TestLocked:
 
         assert 'value="&quot;&gt;&lt;script&gt;x()' in page
 
-    def test_is_not_deleted(self, staff, group):
+    def test_locked_is_not_deleted(self, staff, group):
         answer = staff.post(f"{LIST}{group.pk}/delete/", {"post": "yes"})
 
         assert answer.status_code == 409
         assert name(group) == "Editors"
 
     @pytest.mark.parametrize("across", [False, True])
-    def test_is_not_touched_by_an_action(self, staff, group, across):
+    def test_locked_is_not_touched_by_an_action(self, staff, group, across):
         other = Group.objects.create(name="Other")
         posted = {
             "action": "delete_selected",
@@ -112,7 +112,7 @@ class TestLocked:
         assert staff.post(LIST, posted).status_code == 409
         assert Group.objects.count() == 2
 
-    def test_is_not_saved_in_a_list(self, staff, group):
+    def test_locked_is_not_saved_in_a_list(self, staff, group):
         posted = {"_save": "Save", "form-0-id": group.pk, "form-0-name": "Other"}
 
         assert staff.post(LIST, posted).status_code == 409

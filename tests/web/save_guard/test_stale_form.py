@@ -319,7 +319,7 @@ class TestAsks:
         assert lamp().cover.read() == b"mine"
         lamp().cover.close()
 
-    def test_in_a_popup(self, site, assistant, path):
+    def test_asks_in_a_popup(self, site, assistant, path):
         popup = f"{path}?_to_field=code&_popup=1"
         tab = Tab(site, popup.replace("code", "id"), "product_form")
         assistant(name="Lantern")
@@ -331,7 +331,7 @@ class TestAsks:
         assert b"data-popup-response" in answer.content
         assert lamp().name == "Lantern"
 
-    def test_after_an_error_in_the_form(self, site, tab, assistant, path):
+    def test_asks_after_an_error_in_the_form(self, site, tab, assistant, path):
         tab.put("price", "much")
         wrong = tab.save()
         assert wrong.status_code == 200
@@ -428,7 +428,7 @@ class TestDoesNotAsk:
         assert tab.save().status_code == 302
 
     @pytest.mark.parametrize("token", ["", "x", "1:2:3:4", "é" * 9])
-    def test_without_a_good_digest(self, tab, assistant, token):
+    def test_does_not_ask_without_a_good_digest(self, tab, assistant, token):
         assistant(name="Lantern")
         tab.put(NAME, token)
 
@@ -443,7 +443,7 @@ class TestDoesNotAsk:
 
 
 class TestDigest:
-    def test_costs_no_query(self, site, path, settings):
+    def test_digest_costs_no_query(self, site, path, settings):
         site.get(path)
         with CaptureQueriesContext(
             connection,
@@ -486,14 +486,14 @@ class TestDigest:
         assert tab.save().status_code == 302
         assert read == [[]]
 
-    def test_is_small_and_plain_text_is_not_in_it(self, tab):
+    def test_digest_is_small_and_plain_text_is_not_in_it(self, tab):
         (token,) = tab.fields[NAME]
 
         assert len(token) < 300
         for value in ("Lamp", "lamp", "12.50", "canary"):
             assert value not in token
 
-    def test_is_another_one_for_another_user(self, site, tab, assistant, path):
+    def test_digest_is_another_one_for_another_user(self, site, tab, assistant, path):
         other = get_user_model().objects.create_superuser("bo", password="x")
         site.force_login(other)
         assistant(name="Lantern")
@@ -577,7 +577,7 @@ class TestTemplateOfTheSite:
         ("attributes", "before"),
         [("action='/elsewhere/'", ""), ("", side()), ("action='//x.example'", "")],
     )
-    def test_says_once_that_no_form_is_found(
+    def test_template_of_the_site_says_once_that_no_form_is_found(
         self, own_page, caplog, attributes, before, tmp_path
     ):
         tab = own_page(attributes, before)
@@ -589,7 +589,9 @@ class TestTemplateOfTheSite:
         assert "warehouse.product" in said
         assert 'id="product_form"' in said
 
-    def test_says_nothing_of_a_page_that_only_shows(self, own_page, client, caplog):
+    def test_template_of_the_site_says_nothing_of_a_page_that_only_shows(
+        self, own_page, client, caplog
+    ):
         from django.contrib.auth.models import Permission
 
         bo = get_user_model().objects.create_user("bo", is_staff=True)

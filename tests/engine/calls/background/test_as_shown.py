@@ -119,7 +119,7 @@ UNTOUCHED = "a=old b=old c=old d=old"
 
 
 class TestAsShown:
-    def test_in_any_number_of_pieces(self, approved):
+    def test_as_shown_in_any_number_of_pieces(self, approved):
         one = worked(approved(change("a"), gone("c"), change("b"), made))
 
         assert (one.status, one.error, one.result["message"]) == ("complete", "", "")
@@ -297,7 +297,9 @@ class TestGranted:
 
         assert resume(run).state == "waiting_approval"
 
-    def test_without_a_preview_nothing_is_held(self, play, script, options, offer):
+    def test_granted_without_a_preview_nothing_is_held(
+        self, play, script, options, offer
+    ):
         def free(context: RunContext) -> None:
             with context.transaction():
                 made()

@@ -28,7 +28,7 @@ def bury_worker():
 
 
 class TestClaim:
-    def test_of_two_messages_one_works(self, steps):
+    def test_claim_of_two_messages_one_works(self, steps):
         call_id = steps.calls.get().pk
 
         found = at_once(*[lambda: perform(call_id)] * 4)
@@ -47,18 +47,18 @@ class TestClaim:
         assert claim_task(call_id) is None
         assert facts(steps) == before
 
-    def test_after_the_result(self, steps):
+    def test_claim_after_the_result(self, steps):
         call_id = steps.calls.get().pk
         perform(call_id)
 
         assert perform(call_id) is None
 
-    def test_of_no_call(self):
+    def test_claim_of_no_call(self):
         import uuid
 
         assert perform(uuid.uuid4()) is None
 
-    def test_of_a_call_that_is_not_long(self, play, script, options):
+    def test_claim_of_a_call_that_is_not_long(self, play, script, options):
         options(POLICY={})
         script.add(reply("", call("write_effect", {"key": "a"})))
 
@@ -177,7 +177,7 @@ class TestCrash:
 
 
 class TestStop:
-    def test_between_two_pieces(self, play, script, offer, given_out):
+    def test_stop_between_two_pieces(self, play, script, offer, given_out):
         def pieces(context: RunContext) -> None:
             for number in range(3):
                 with context.transaction():
@@ -198,7 +198,7 @@ class TestStop:
         )
         assert "What it had saved by then stays" in run.calls.get().result["error"]
 
-    def test_is_seen_at_progress(self, play, script, offer, given_out):
+    def test_stop_is_seen_at_progress(self, play, script, offer, given_out):
         def tells(context: RunContext) -> None:
             stop(context.run_id)
             context.progress(1, "now")
@@ -213,7 +213,9 @@ class TestStop:
         run.refresh_from_db()
         assert run.state == "cancelled"
 
-    def test_is_seen_by_the_heartbeat(self, play, script, offer, given_out, options):
+    def test_stop_is_seen_by_the_heartbeat(
+        self, play, script, offer, given_out, options
+    ):
         options(LEASE_S=0.1)
         seen = []
 
@@ -235,7 +237,7 @@ class TestStop:
 
 
 class TestRunThatEnded:
-    def test_is_not_worked_for(self, steps):
+    def test_run_that_ended_is_not_worked_for(self, steps):
         stop(steps.pk)
 
         assert perform(steps.calls.first().pk) is None

@@ -117,7 +117,7 @@ class TestPerform:
         perform(given_out.pop())
         assert statuses(resume(run)) == ["complete"]
 
-    def test_is_not_begun_before_the_approval(self, play, script, options):
+    def test_perform_is_not_begun_before_the_approval(self, play, script, options):
         options(POLICY={})
         script.add(reply("", call("background_steps", {"n": 1, "seconds": 0})))
         run = play()
@@ -207,7 +207,7 @@ class TestPieces:
 
 
 class TestHeartbeat:
-    def test_keeps_the_lease(self, play, script, offer, given_out, options):
+    def test_heartbeat_keeps_the_lease(self, play, script, offer, given_out, options):
         options(LEASE_S=0.2)
         renewed = threading.Event()
 

@@ -38,7 +38,7 @@ class TestUsesCelery:
             ("threads", "redis://x", False),
         ],
     )
-    def test_by_settings(self, settings, options, wanted, broker, found):
+    def test_uses_celery_by_settings(self, settings, options, wanted, broker, found):
         options(BACKGROUND=wanted)
         settings.CELERY_BROKER_URL = broker
 
@@ -46,7 +46,7 @@ class TestUsesCelery:
 
 
 class TestGiveOut:
-    def test_waits_once_in_the_pool(self, steps, given_out):
+    def test_give_out_waits_once_in_the_pool(self, steps, given_out):
         give_out(given_out[0])
 
         assert len(given_out) == 1
@@ -66,7 +66,7 @@ class TestGiveOut:
 
         assert "background call x failed" in caplog.text
 
-    def test_goes_to_celery(self, broker):
+    def test_give_out_goes_to_celery(self, broker):
         give_out("some-id")
         give_out("other-id")
         broker.post.shutdown()
@@ -109,12 +109,12 @@ def broker(options, monkeypatch):
 
 
 class TestResend:
-    def test_not_at_once(self, steps, given_out):
+    def test_resend_not_at_once(self, steps, given_out):
         give_out_calls()
 
         assert len(given_out) == 1
 
-    def test_when_nobody_took_it(self, steps, given_out, monkeypatch):
+    def test_resend_when_nobody_took_it(self, steps, given_out, monkeypatch):
         BackgroundCall.objects.update(sent_at=1)
         MODULE._queued.clear()  # the process that had it is gone
 
@@ -122,7 +122,7 @@ class TestResend:
 
         assert len(given_out) == 2
 
-    def test_not_when_somebody_works(self, steps, given_out):
+    def test_resend_not_when_somebody_works(self, steps, given_out):
         ToolCall.objects.update(status="executing")
         BackgroundCall.objects.update(sent_at=1, lease_until=9e9, owner=_me())
 

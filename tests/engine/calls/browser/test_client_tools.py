@@ -80,19 +80,19 @@ class TestDeclared:
 
         assert (run.state, run.calls.get().status) == ("succeeded", "failed")
 
-    def test_never_stands_in_for_a_tool_of_the_server(self, play, script):
+    def test_declared_never_stands_in_for_a_tool_of_the_server(self, play, script):
         script.add("Hello.")
         play(context={"tools": [{**PICK, "name": "highlight"}]})
 
         assert PICK["description"] not in str(told(script).get("highlight", ""))
 
-    def test_in_another_run_it_is_unknown(self, play, script):
+    def test_declared_in_another_run_it_is_unknown(self, play, script):
         script.add(reply("", call("pick", {"row": 3})), "Oh.")
 
         assert play().calls.get().result["error_type"] == "unknown_tool"
 
     @pytest.mark.row("T06")
-    def test_after_its_page_it_is_said_to_have_gone(self, play, script):
+    def test_declared_after_its_page_it_is_said_to_have_gone(self, play, script):
         script.add(reply("", call("pick", {"row": 3})), "Picked.")
         first = play(context={"tools": [PICK]})
         claim_call(said(first))
@@ -107,7 +107,7 @@ class TestDeclared:
         assert "“pick” is not available on this page now" in result["error"]
         assert "highlight" in result["suggestion"]
 
-    def test_can_be_switched_off(self, play, script, options):
+    def test_declared_can_be_switched_off(self, play, script, options):
         options(CLIENT_TOOLS=False)
         script.add("Hello.")
         play(context={"tools": [PICK]})

@@ -125,7 +125,7 @@ class TestWhereTheAdminIs:
         assert path_ == "/back/auth/group/7/change/"
 
     @pytest.mark.usefixtures("_own_admin")
-    def test_that_name_is_to_be_allowed(self, going):
+    def test_where_the_admin_is_that_name_is_to_be_allowed(self, going):
         assert error(going("back:index")) == "failed"
 
     def test_language_of_the_page(self, going, settings):
@@ -199,10 +199,10 @@ class TestViewsOfTheSite:
         assert error(run) == "failed"
         assert "a custom page of this site" in run.calls.get().result["error"]
 
-    def test_that_stands_in_the_place_of_another(self, going):
+    def test_views_of_the_site_that_stands_in_the_place_of_another(self, going):
         assert error(going("admin:auth_group_changelist")) == "failed"
 
-    def test_that_the_site_names(self, going, options):
+    def test_views_of_the_site_that_the_site_names(self, going, options):
         options(NAVIGATE_TO=["admin:shop_order_approve"])
 
         assert going("admin:shop_order_approve").state == "waiting_browser"
@@ -213,7 +213,7 @@ class TestViewsOfTheSite:
         assert error(going("admin:index")) == "failed"
 
     @pytest.mark.parametrize("name", ["admin:shop_report", "admin:shop_board"])
-    def test_that_declares_itself(self, going, name):
+    def test_views_of_the_site_that_declares_itself(self, going, name):
         assert going(name).state == "waiting_browser"
 
     @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ class TestViewsOfTheSite:
             ("admin:shop_order_*", "succeeded"),
         ],
     )
-    def test_that_a_module_names(self, going, match, state):
+    def test_views_of_the_site_that_a_module_names(self, going, match, state):
         class OrderModule(ContextModule):
             matches = (match,)
 
@@ -232,13 +232,15 @@ class TestViewsOfTheSite:
 
             assert going("admin:shop_order_approve").state == state
 
-    def test_that_ends_the_visit_is_refused_always(self, going, options):
+    def test_views_of_the_site_that_ends_the_visit_is_refused_always(
+        self, going, options
+    ):
         options(NAVIGATE_TO=["admin", "admin:shop_logout", "admin:logout"])
 
         assert error(going("admin:shop_logout")) == "failed"
         assert error(going("admin:logout")) == "failed"
 
-    def test_that_deletes_has_to_be_named(self, going, options):
+    def test_views_of_the_site_that_deletes_has_to_be_named(self, going, options):
         assert error(going("admin:shop_delete_all")) == "failed"
 
         options(NAVIGATE_TO=["admin:shop_delete_all"])

@@ -127,7 +127,7 @@ class TestOneTab:
     def test_wrong_nonce(self, pointing):
         assert refusal(claim_call, said(pointing, nonce="x")) == "not_found"
 
-    def test_of_another_user(self, pointing, staff):
+    def test_one_tab_of_another_user(self, pointing, staff):
         assert refusal(claim_call, said(pointing, user_id=staff.pk)) == "not_found"
 
 

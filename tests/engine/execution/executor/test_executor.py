@@ -77,7 +77,7 @@ class TestTaking:
 
 
 class TestStopping:
-    def test_ends_a_run_at_once(self, submission, endless, user):
+    def test_stopping_ends_a_run_at_once(self, submission, endless, user):
         async def scenario():
             async with booted():
                 accepted = await service.send(submission())
@@ -105,7 +105,7 @@ class TestStopping:
 
         assert get_run().state == "cancelled"
 
-    def test_before_the_first_step(self, submission, endless, user):
+    def test_stopping_before_the_first_step(self, submission, endless, user):
         async def scenario():
             async with booted():
                 for _ in range(5):
@@ -117,7 +117,7 @@ class TestStopping:
 
         assert set(Run.objects.values_list("state", flat=True)) == {"cancelled"}
 
-    def test_of_another_user(self, submission, staff):
+    def test_stopping_of_another_user(self, submission, staff):
         run_id = accept(submission()).run_id
 
         with pytest.raises(Refused) as refused:
@@ -129,7 +129,9 @@ class TestStopping:
 
 class TestWatch:
     @pytest.mark.parametrize("error", [DatabaseError("away"), KeyError("odd")])
-    def test_outlives_errors(self, submission, script, monkeypatch, options, error):
+    def test_watch_outlives_errors(
+        self, submission, script, monkeypatch, options, error
+    ):
         options(POLL_S=0.02)
         script.add(reply("Hello."))
         sweep, tries = module.sweep_once, []
@@ -150,7 +152,7 @@ class TestWatch:
 
         asyncio.run(scenario())
 
-    def test_is_booted_once(self):
+    def test_watch_is_booted_once(self):
         async def scenario():
             async with booted() as own:
                 first = own._watch
@@ -190,7 +192,7 @@ class TestWatch:
 
 
 class TestHeartbeat:
-    def test_renews_the_lease_of_a_silent_run(
+    def test_heartbeat_renews_the_lease_of_a_silent_run(
         self, submission, function_model, monkeypatch
     ):
         # Often, and not a short lease: on a busy machine that runs out.
@@ -231,7 +233,9 @@ class TestHeartbeat:
         own._renew()
         assert get_run().lease_until > 0
 
-    def test_survives_a_database_that_is_away(self, submission, monkeypatch, caplog):
+    def test_heartbeat_survives_a_database_that_is_away(
+        self, submission, monkeypatch, caplog
+    ):
         own = Executor()
         own._tasks[accept(submission(), owner=own.owner).run_id] = None
 
@@ -249,7 +253,7 @@ class TestExecutorOfTheProcess:
     def test_process_has_one_executor(self):
         assert executor() is executor()
 
-    def test_of_a_fork_is_another(self, monkeypatch):
+    def test_executor_of_the_process_of_a_fork_is_another(self, monkeypatch):
         first = executor()
         monkeypatch.setattr(module.os, "getpid", lambda: -1)
 
@@ -268,7 +272,7 @@ class TestEnd:
             (Outcome.OTHER, 50, True),
         ],
     )
-    def test_wakes_the_watch_only_for_somebody(
+    def test_end_wakes_the_watch_only_for_somebody(
         self, submission, monkeypatch, options, outcome, room, looks
     ):
         async def ended(*_run):

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 class TestSend:
     @pytest.mark.row("H16")
-    def test_executes_here(self, submission, script):
+    def test_send_executes_here(self, submission, script):
         script.add(reply("Hello."))
 
         async def scenario():
@@ -42,7 +42,7 @@ class TestSend:
 
         assert said(get_run()) == "Hello."
 
-    def test_inherits_nothing_of_the_request(self, submission, function_model):
+    def test_send_inherits_nothing_of_the_request(self, submission, function_model):
         of_the_request = contextvars.ContextVar("of_the_request", default="nothing")
         seen = []
 
@@ -63,7 +63,9 @@ class TestSend:
 
         assert seen == ["nothing"]
 
-    def test_without_room_is_queued_and_taken_later(self, submission, script, options):
+    def test_send_without_room_is_queued_and_taken_later(
+        self, submission, script, options
+    ):
         options(LIMITS={"RUNS_PER_PROCESS": 0})
         script.add(reply("Hello."))
 
@@ -79,7 +81,7 @@ class TestSend:
 
         assert get_run().state == "succeeded"
 
-    def test_for_a_worker_is_queued(self, submission, options):
+    def test_send_for_a_worker_is_queued(self, submission, options):
         options(EXECUTOR="worker")
 
         async def scenario():
@@ -90,7 +92,7 @@ class TestSend:
 
         assert get_run().state == "queued"
 
-    def test_without_a_watch_is_queued_for_another_process(self, submission):
+    def test_send_without_a_watch_is_queued_for_another_process(self, submission):
         say_present("another|-|-|1|1")
 
         asyncio.run(service.send(submission()))
@@ -147,7 +149,7 @@ class TestAnswer:
 
 
 class TestAgain:
-    def test_starts_a_new_run(self, submission, script, user):
+    def test_again_starts_a_new_run(self, submission, script, user):
         script.add(reply("One."), reply("Two."))
 
         async def scenario():

@@ -64,14 +64,14 @@ class TestAppend:
 
 
 class TestStepsUntil:
-    def test_counts_steps_up_to_the_event(self, run_id):
+    def test_steps_until_counts_steps_up_to_the_event(self, run_id):
         store(run_id, StepStarted(index=0), StepStarted(index=1))
 
         assert [steps_until(run_id, seq) for seq in (1, 2, 3)] == [0, 1, 2]
 
 
 class TestEventsAfter:
-    def test_in_order(self, run_id):
+    def test_events_after_in_order(self, run_id):
         store(run_id, StepStarted(index=0), StepStarted(index=1))
 
         assert events_after(run_id, 1) == [

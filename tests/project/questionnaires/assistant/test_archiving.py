@@ -21,7 +21,7 @@ class TestArchiveQuestionnaire:
             Questionnaire.objects.get(title="Asthma control check").status == "archived"
         )
 
-    def test_asks_if_several_match(self, context):
+    def test_archive_questionnaire_asks_if_several_match(self, context):
         ask = self.asked(context)
 
         assert ask.key == "questionnaire"
@@ -34,7 +34,7 @@ class TestArchiveQuestionnaire:
         ).exists()
 
     @pytest.mark.parametrize("form", ["option", "title", "id"])
-    def test_takes_the_answer(self, context, form):
+    def test_archive_questionnaire_takes_the_answer(self, context, form):
         chosen = Questionnaire.objects.get(title="Diabetes first visit")
         said = {
             "option": self.asked(context).options[0],

@@ -23,7 +23,7 @@ class TestRecomputePositions:
             ]
         return found
 
-    def test_closes_all_gaps(self, background):
+    def test_recompute_positions_closes_all_gaps(self, background):
         before = len(self.gaps())
 
         result = recompute_positions(background)
@@ -41,7 +41,7 @@ class TestRecomputePositions:
             range(1, 25)
         )
 
-    def test_goes_on_after_its_mark(self, background):
+    def test_recompute_positions_goes_on_after_its_mark(self, background):
         keys = list(Questionnaire.objects.order_by("pk").values_list("pk", flat=True))
         background.mark = keys[20]
 

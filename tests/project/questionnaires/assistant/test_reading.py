@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("demo_data")
 
 
 class TestListQuestionnaires:
-    def test_narrows_by_status_and_search(self, context):
+    def test_list_questionnaires_narrows_by_status_and_search(self, context):
         found = list_questionnaires(context, status="draft", search="visit diabetes")
 
         assert found["total"] == 1
@@ -27,19 +27,19 @@ class TestListQuestionnaires:
         assert (found["total"], len(found["questionnaires"])) == (24, 5)
 
     @pytest.mark.parametrize("limit", [0, 51, -1])
-    def test_refuses_a_wrong_limit(self, context, limit):
+    def test_list_questionnaires_refuses_a_wrong_limit(self, context, limit):
         with pytest.raises(ModelRetry, match=re.escape(f"limit {limit!r} is out of")):
             list_questionnaires(context, limit=limit)
 
 
 class TestCountQuestions:
-    def test_counts_all_by_type(self, context):
+    def test_count_questions_counts_all_by_type(self, context):
         counted = count_questions(context)
 
         assert counted["questions"] == 350
         assert sum(counted["by_type"].values()) == 350
 
-    def test_counts_one_questionnaire(self, context):
+    def test_count_questions_counts_one_questionnaire(self, context):
         one = Questionnaire.objects.get(title="Exit interview")
 
         counted = count_questions(context, questionnaire_id=one.pk)
@@ -69,7 +69,7 @@ class TestReadQuestionnaire:
         counts = [len(section["questions"]) for section in outline["sections"]]
         assert counts == [4, 4, 3]
 
-    def test_shows_only_what_the_user_may_see(self, context, user):
+    def test_read_questionnaire_shows_only_what_the_user_may_see(self, context, user):
         one = Questionnaire.objects.get(title="Exit interview")
 
         outline = read_questionnaire(replace(context, user=user), one.pk)
@@ -77,7 +77,9 @@ class TestReadQuestionnaire:
         assert outline["title"] == "Exit interview"
         assert "sections" not in outline
 
-    def test_reads_in_few_queries(self, context, django_assert_max_num_queries):
+    def test_read_questionnaire_reads_in_few_queries(
+        self, context, django_assert_max_num_queries
+    ):
         one = Questionnaire.objects.get(title="Exit interview")
 
         with django_assert_max_num_queries(4):

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("demo_data")
 
 
 class TestRenameSection:
-    def test_renames_and_counts_a_revision(self, context):
+    def test_rename_section_renames_and_counts_a_revision(self, context):
         section = Section.objects.select_related("questionnaire")[0]
         before, revision = section.title, section.questionnaire.revision
 
@@ -26,7 +26,7 @@ class TestRenameSection:
         assert (result["before"], result["after"]) == (before, "Welcome")
 
     @pytest.mark.parametrize("title", ["", "   ", "x" * 201])
-    def test_refuses_a_wrong_title(self, context, title):
+    def test_rename_section_refuses_a_wrong_title(self, context, title):
         section = Section.objects.all()[0]
 
         with pytest.raises(ModelRetry, match="cannot be saved"):
@@ -40,7 +40,7 @@ class TestRenameSection:
 
 
 class TestPublishQuestionnaire:
-    def test_publishes_a_draft(self, context):
+    def test_publish_questionnaire_publishes_a_draft(self, context):
         draft = Questionnaire.objects.get(title="Diabetes first visit")
 
         result = publish_questionnaire(context, draft.pk)
@@ -48,13 +48,13 @@ class TestPublishQuestionnaire:
         draft.refresh_from_db()
         assert draft.status == result["status"] == "published"
 
-    def test_refuses_what_is_no_draft(self, context):
+    def test_publish_questionnaire_refuses_what_is_no_draft(self, context):
         archived = Questionnaire.objects.get(title="Chronic low back pain baseline")
 
         with pytest.raises(ModelRetry, match=r"is published, not a draft\. Call"):
             publish_questionnaire(context, archived.pk)
 
-    def test_refuses_an_empty_one(self, context):
+    def test_publish_questionnaire_refuses_an_empty_one(self, context):
         empty = Questionnaire.objects.create(title="Empty")
 
         with pytest.raises(ModelRetry, match=r"'Empty' has no questions\. It needs"):
@@ -65,7 +65,7 @@ class TestPublishQuestionnaire:
 
 
 class TestDeleteSection:
-    def test_deletes_with_its_questions(self, context):
+    def test_delete_section_deletes_with_its_questions(self, context):
         section = Section.objects.all()[0]
         count = section.questions.count()
 
@@ -77,7 +77,7 @@ class TestDeleteSection:
         assert not Section.objects.filter(pk=section.pk).exists()
         assert Question.objects.count() == 350 - count
 
-    def test_needs_the_permission_for_questions_too(self, context, user):
+    def test_delete_section_needs_the_permission_for_questions_too(self, context, user):
         section = Section.objects.all()[0]
 
         with pytest.raises(ToolFailed, match="delete_question' is missing"):

@@ -21,7 +21,9 @@ def one(condition=None, action=None):
 
 
 class TestQuestionActions:
-    def test_are_set_and_read(self, designing, sections, question, score):
+    def test_question_actions_are_set_and_read(
+        self, designing, sections, question, score
+    ):
         condition = {"any": [{"question": "a", "is": "equals", "value": "Yes"}]}
         action = {"do": "set_variable", "variable": "score", "value": 1}
 

@@ -31,7 +31,7 @@ class TestTranslateQuestions:
             ("de", "", " ", "cannot be blank"),
         ],
     )
-    def test_refuses_what_is_wrong(
+    def test_translate_questions_refuses_what_is_wrong(
         self, designing, question, language, key, text, said
     ):
         with pytest.raises(ModelRetry, match=said):
@@ -39,20 +39,20 @@ class TestTranslateQuestions:
 
         assert not question.translations.exists()
 
-    def test_refuses_nothing(self, designing, question):
+    def test_translate_questions_refuses_nothing(self, designing, question):
         with pytest.raises(ModelRetry, match="Call again with 1 to 100"):
             translate_questions(designing, "de", {})
 
 
 class TestConfigOverrides:
-    def test_is_set_and_removed(self, designing, question):
+    def test_config_overrides_is_set_and_removed(self, designing, question):
         set_question_config_override(designing, question.pk, "de", GERMAN)
         assert question.overrides.get().config == GERMAN
 
         remove_question_config_override(designing, question.pk, "de")
         assert not question.overrides.exists()
 
-    def test_checks_the_schema(self, designing, question):
+    def test_config_overrides_checks_the_schema(self, designing, question):
         with pytest.raises(ModelRetry, match="Schema: "):
             set_question_config_override(designing, question.pk, "de", {})
 

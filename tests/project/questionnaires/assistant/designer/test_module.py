@@ -16,7 +16,7 @@ PAGES = ("questionnaire", "section", "question")
 class TestDesignerModule:
     @pytest.mark.row("M03")
     @pytest.mark.parametrize("model", PAGES)
-    def test_is_that_of_its_pages(self, model):
+    def test_designer_module_is_that_of_its_pages(self, model):
         assert module_for(f"admin:questionnaires_{model}_change") is DESIGNER
         assert module_for(f"admin:questionnaires_{model}_changelist") is not DESIGNER
 
@@ -58,7 +58,7 @@ class TestDesignerModule:
         assert '"title": "Sleep"' in outline(context, draft)
         assert "Nights" not in outline(context, draft)
 
-    def test_without_permission_it_says_nothing(self, at, draft, user):
+    def test_designer_module_without_permission_it_says_nothing(self, at, draft, user):
         user.user_permissions.set(Permission.objects.none())
         context = at(page_of(draft), user)
 

@@ -24,7 +24,7 @@ def refer_to(name, question):
 
 
 class TestAddQuestion:
-    def test_goes_last_with_the_defaults_of_its_type(
+    def test_add_question_goes_last_with_the_defaults_of_its_type(
         self, designing, sections, order, draft
     ):
         told = add_question(designing, sections[0].pk, "choice", " Well? ", name="e")
@@ -53,7 +53,9 @@ class TestAddQuestion:
             ({"section_id": 0}, "Section 0 is not one of this questionnaire"),
         ],
     )
-    def test_refuses_what_is_wrong(self, designing, sections, changed, said):
+    def test_add_question_refuses_what_is_wrong(
+        self, designing, sections, changed, said
+    ):
         right = {
             "section_id": sections[0].pk,
             "question_type_id": "text",
@@ -78,11 +80,13 @@ class TestAddQuestion:
             )
 
     @pytest.mark.parametrize("path", ["/admin/", "/admin/questionnaires/section/"])
-    def test_needs_an_open_questionnaire(self, at, sections, path):
+    def test_add_question_needs_an_open_questionnaire(self, at, sections, path):
         with pytest.raises(ToolFailed, match="No questionnaire is open"):
             add_question(at(path), sections[0].pk, "text", "Well?")
 
-    def test_works_on_the_pages_of_its_parts(self, at, sections, question, order):
+    def test_add_question_works_on_the_pages_of_its_parts(
+        self, at, sections, question, order
+    ):
         add_question(at(page_of(sections[0])), sections[1].pk, "text", "?", name="e")
         add_question(at(page_of(question)), sections[1].pk, "text", "?", name="f")
 
@@ -90,7 +94,7 @@ class TestAddQuestion:
 
 
 class TestAddQuestions:
-    def test_keeps_their_order(self, designing, sections, order):
+    def test_add_questions_keeps_their_order(self, designing, sections, order):
         new = [NewQuestion(type="text", text="?", name=name) for name in "xyz"]
 
         add_questions(designing, sections[1].pk, new)
@@ -122,7 +126,7 @@ class TestAddQuestions:
         assert Question.objects.count() == 4
 
     @pytest.mark.parametrize("count", [0, 51])
-    def test_refuses_none_and_too_many(self, designing, sections, count):
+    def test_add_questions_refuses_none_and_too_many(self, designing, sections, count):
         new = [NewQuestion(type="text", text="?")] * count
 
         with pytest.raises(ModelRetry, match="Call again with 1 to 50"):
@@ -130,14 +134,14 @@ class TestAddQuestions:
 
 
 class TestUpdateQuestion:
-    def test_changes_only_what_is_given(self, designing, question):
+    def test_update_question_changes_only_what_is_given(self, designing, question):
         update_question(designing, question.pk, question_text="New?", name="")
 
         question.refresh_from_db()
         assert (question.text, question.name) == ("New?", "")
         assert question.config == {"options": ["Yes", "No"]}
 
-    def test_checks_the_configuration(self, designing, question):
+    def test_update_question_checks_the_configuration(self, designing, question):
         with pytest.raises(ModelRetry, match="Schema: "):
             update_question(designing, question.pk, config={"options": 3})
 
@@ -149,12 +153,14 @@ class TestUpdateQuestion:
 
 
 class TestDeleteQuestion:
-    def test_closes_the_gap(self, designing, sections, question, order):
+    def test_delete_question_closes_the_gap(self, designing, sections, question, order):
         delete_question(designing, sections[0].pk, question.pk)
 
         assert order(sections[0]) == "ac"
 
-    def test_names_the_right_section(self, designing, sections, question):
+    def test_delete_question_names_the_right_section(
+        self, designing, sections, question
+    ):
         with pytest.raises(ModelRetry, match="Call again with its own section"):
             delete_question(designing, sections[1].pk, question.pk)
 

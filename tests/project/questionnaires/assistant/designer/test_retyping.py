@@ -7,7 +7,7 @@ pytestmark = pytest.mark.row("M06")
 
 
 class TestChangeQuestionType:
-    def test_clears_configuration_and_every_override(
+    def test_change_question_type_clears_configuration_and_every_override(
         self, designing, sections, question
     ):
         for language in ("de", "en"):

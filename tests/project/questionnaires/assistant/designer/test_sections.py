@@ -14,12 +14,12 @@ pytestmark = pytest.mark.row("M06")
 
 
 class TestAddSection:
-    def test_goes_last(self, designing, titles):
+    def test_add_section_goes_last(self, designing, titles):
         add_section(designing, " Dreams ")
 
         assert titles() == ["Nights", "Days", "Notes", "Dreams"]
 
-    def test_needs_a_title(self, designing, titles):
+    def test_add_section_needs_a_title(self, designing, titles):
         with pytest.raises(ModelRetry, match="title: This field cannot be blank"):
             add_section(designing, " ")
 
@@ -27,7 +27,7 @@ class TestAddSection:
 
 
 class TestUpdateSectionTitle:
-    def test_tells_both_titles(self, designing, sections):
+    def test_update_section_title_tells_both_titles(self, designing, sections):
         told = update_section_title(designing, sections[1].pk, "Daytime")
 
         assert (told["before"], told["title"]) == ("Days", "Daytime")
@@ -42,7 +42,9 @@ class TestMoveSection:
             (2, ["Nights", "Days", "Notes"]),
         ],
     )
-    def test_to_each_place(self, designing, sections, titles, target, after):
+    def test_move_section_to_each_place(
+        self, designing, sections, titles, target, after
+    ):
         move_section(designing, sections[2].pk, target)
 
         assert titles() == after
@@ -54,7 +56,7 @@ class TestMoveSection:
 
         assert titles() == ["Nights", "Days", "Notes"]
 
-    def test_closes_gaps_of_before(self, designing, sections, titles):
+    def test_move_section_closes_gaps_of_before(self, designing, sections, titles):
         Section.objects.filter(pk=sections[2].pk).update(position=7)
 
         move_section(designing, sections[0].pk, 2)
@@ -99,7 +101,9 @@ class TestMoveQuestion:
 
         assert order(sections[0]) == "acb"
 
-    def test_to_another_section(self, designing, sections, question, order):
+    def test_move_question_to_another_section(
+        self, designing, sections, question, order
+    ):
         move_question(designing, question.pk, 0, sections[1].pk, sections[0].pk)
 
         assert (order(sections[0]), order(sections[1])) == ("ac", "bd")

@@ -43,7 +43,9 @@ class TestCreateVariables:
             ("late", "text", 3, "default: Enter a value of the type"),
         ],
     )
-    def test_refuses_what_is_wrong(self, designing, score, name, kind, default, said):
+    def test_create_variables_refuses_what_is_wrong(
+        self, designing, score, name, kind, default, said
+    ):
         with pytest.raises(ModelRetry, match=said):
             create_variable(designing, name, "Label", kind, default)
 
@@ -58,7 +60,7 @@ class TestCreateVariables:
 
 
 class TestUpdateVariable:
-    def test_changes_only_what_is_given(self, designing, in_use):
+    def test_update_variable_changes_only_what_is_given(self, designing, in_use):
         update_variable(designing, in_use.pk, label="Sum", default_value=2)
 
         in_use.refresh_from_db()
@@ -73,7 +75,7 @@ class TestUpdateVariable:
 
 
 class TestDeleteVariable:
-    def test_deletes(self, designing, score, draft):
+    def test_delete_variable_deletes(self, designing, score, draft):
         delete_variable(designing, score.pk)
 
         assert not draft.variables.exists()

@@ -8,7 +8,7 @@ SCHEDULING = module_by_id("scheduling")
 class TestSchedulingModule:
     @pytest.mark.row("M07")
     @pytest.mark.parametrize("view", ["changelist", "add", "change"])
-    def test_is_that_of_its_pages(self, view):
+    def test_scheduling_module_is_that_of_its_pages(self, view):
         assert module_for(f"admin:questionnaires_schedule_{view}") is SCHEDULING
 
     def test_history_keeps_its_own(self):

@@ -27,7 +27,9 @@ class TestGetSchedules:
 
 
 class TestGetScheduleDetails:
-    def test_tells_configuration_and_sections(self, planning, schedule, ids):
+    def test_get_schedule_details_tells_configuration_and_sections(
+        self, planning, schedule, ids
+    ):
         before = get_schedule_details(planning, schedule.pk)
         schedule.schedule_sections.create(section_id=ids[1])
 
@@ -43,7 +45,7 @@ class TestGetScheduleDetails:
 
 
 class TestPreviewAccessWindows:
-    def test_counts_from_a_fixed_date(self, planning, schedule):
+    def test_preview_access_windows_counts_from_a_fixed_date(self, planning, schedule):
         schedule.anchor = "fixed_date"
         schedule.anchor_date = datetime.date(2026, 3, 1)
         schedule.save()
@@ -53,7 +55,9 @@ class TestPreviewAccessWindows:
         assert (told["anchor_is_assumed"], told["total"]) == (False, 3)
         assert [one["opens"].day for one in told["windows"]] == [1, 8, 15]
 
-    def test_says_that_a_day_is_assumed(self, planning, schedule):
+    def test_preview_access_windows_says_that_a_day_is_assumed(
+        self, planning, schedule
+    ):
         schedule.repeat_count = None
         schedule.save()
 
@@ -63,7 +67,7 @@ class TestPreviewAccessWindows:
 
 
 class TestDescribeSchedule:
-    def test_in_words(self, planning, schedule):
+    def test_describe_schedule_in_words(self, planning, schedule):
         told = describe_schedule(planning, schedule.pk)
 
         assert "Asked every 7 days, 3 times in all." in told["words"]

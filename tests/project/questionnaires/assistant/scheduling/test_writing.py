@@ -18,7 +18,9 @@ def config(**fields):
 
 
 class TestCreateSchedule:
-    def test_for_sections_in_their_order(self, planning, ids, questionnaire):
+    def test_create_schedule_for_sections_in_their_order(
+        self, planning, ids, questionnaire
+    ):
         told = create_schedule(
             planning, " Weekly ", ids[::-1], config(repeat_every_days=7)
         )
@@ -37,11 +39,11 @@ class TestCreateSchedule:
         assert made.questionnaire == questionnaire
         assert not made.schedule_sections.exists()
 
-    def test_needs_to_know_the_questionnaire(self, planning, ids):
+    def test_create_schedule_needs_to_know_the_questionnaire(self, planning, ids):
         with pytest.raises(ModelRetry, match="not clear which questionnaire"):
             create_schedule(planning, "Once", [])
 
-    def test_refuses_wrong_sections(self, planning, opened, ids):
+    def test_create_schedule_refuses_wrong_sections(self, planning, opened, ids):
         food = Questionnaire.objects.create(title="Food")
         foreign = Section.objects.create(questionnaire=food, title="Meals").pk
 
@@ -72,7 +74,9 @@ class TestCreateSchedule:
             ),
         ],
     )
-    def test_refuses_what_does_not_fit(self, planning, ids, fields, said):
+    def test_create_schedule_refuses_what_does_not_fit(
+        self, planning, ids, fields, said
+    ):
         with pytest.raises(ModelRetry, match=said):
             create_schedule(planning, "Once", ids, config(**fields))
 
@@ -87,7 +91,7 @@ class TestCreateSchedule:
 
 
 class TestUpdateSchedule:
-    def test_changes_only_what_is_given(self, planning, schedule, ids):
+    def test_update_schedule_changes_only_what_is_given(self, planning, schedule, ids):
         schedule.schedule_sections.create(section_id=ids[0])
 
         update_schedule(planning, schedule.pk, config=config(window_after_h=24))
@@ -127,7 +131,7 @@ class TestUpdateSchedule:
 
 
 class TestDeleteSchedule:
-    def test_deletes(self, planning, schedule):
+    def test_delete_schedule_deletes(self, planning, schedule):
         told = delete_schedule(planning, schedule.pk)
 
         assert told["deleted"]["name"] == "Diary"
