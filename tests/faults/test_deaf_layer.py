@@ -16,7 +16,7 @@ class TestDeafLayer:
         person, tag = deaf_site.person(), uuid4().hex
         with person.listen() as tab:
             run = person.ask(marker("story", tag, rate=20, tokens=24))
-            tab.wait_for('"data-state", "idle"')
+            tab.wait_for('"state": "idle"')
 
         assert assert_whole(deaf_site, person, run, tag) == 1
 
@@ -36,7 +36,7 @@ class TestDeafLayer:
             tab.wait_for("aia-approval")
             (card,) = person.cards()
             person.answer(card, decision="approve")
-            tab.wait_for('"data-state", "idle"')
+            tab.wait_for('"state": "idle"')
 
         assert deaf_site.oracle.run(run)["state"] == "succeeded"
 

@@ -68,7 +68,7 @@ class TestServer:
             assert tab.closed.wait(10)
         site.back()
         with person.listen(run, 0) as tab:
-            tab.wait_for('"aria-busy", null')
+            tab.wait_for('"state": "idle"')
 
         assert_whole(site, person, run, tag)
 

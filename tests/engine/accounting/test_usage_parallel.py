@@ -72,7 +72,7 @@ class TestThirtyRuns:
 
         over = _spent() - LIMIT
         record_property("figures", f"{len(asked)} calls, {over} of {LIMIT} over")
-        assert len(asked) > RUNS / 2
+        assert len(asked) >= LIMIT / 20_000  # as many as would fit one by one
         assert set(Run.objects.values_list("error_code", flat=True)) == {"budget"}
         assert over <= (RUNS * used if used > 10_000 else 0)
         assert not UsageLedger.objects.filter(state="reserved").exists()
