@@ -88,8 +88,8 @@ export const applyFrame = (frame) => {
   const { r: run, s: seq, state, tell: news = [], more } = frame;
   if (run && run === root.dataset.run && seq < Number(root.dataset.seq)) return;
   keepFocus(() => draw(frame));
+  news.forEach(tell); // first: an answer is due from when its question was accepted
   if (state) showState(state);
-  news.forEach(tell);
   if (!run || more) return;
   root.dataset.run = run;
   root.dataset.seq = `${seq}`;
