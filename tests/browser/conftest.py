@@ -101,6 +101,8 @@ def visit(
     def make(
         server: DemoServer, name: str = "admin", *, url: str = "", **options: Any
     ) -> Visitor:
+        if url:  # of a proxy, whose port may have been another's before
+            forget_sessions(url)
         visitors.append(Visitor(browser, url or server.url, name, **options))
         return visitors[-1]
 
