@@ -80,6 +80,10 @@ class TestRooms:
         assert {f"engine/{name}" for name in inside} <= named
 
 
+# A thread of the pool that has just become free may be seen on any way.
+IDLE = {"engine.storage.pool"}
+
+
 @pytest.mark.row("E07")
 class TestWays:
     @pytest.mark.parametrize("way", WAYS)
@@ -101,5 +105,5 @@ class TestWays:
         self, gone, way, record_property
     ):
         record_property(FIGURE, f"{way}: {len(gone[way])} modules")
-        assert sorted(gone[way] - drawn(way)) == [], REDRAW
+        assert sorted(gone[way] - drawn(way) - IDLE) == [], REDRAW
         assert sorted(drawn(way) - gone[way]) == [], REDRAW
