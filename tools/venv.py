@@ -50,9 +50,14 @@ def create(folder: Path) -> None:
 
 
 def install(folder: Path, lock: Path) -> None:
-    """Install what `lock` lists; every file must have a hash that stands there."""
+    """
+    Install what `lock` lists; every file must have a hash that stands there.
+
+    The lock is whole, so nothing is resolved: pip before 23.3 takes the newest release
+    for a dependency with an extra, as `coverage[toml]`, whatever the lock pins.
+    """
     python = str(folder / "bin" / "python")
-    options = ["install", "--require-hashes", "-r", str(lock)]
+    options = ["install", "--no-deps", "--require-hashes", "-r", str(lock)]
     print(f"Installing {lock.name} into {folder}", flush=True)
     if works("uv", "--version"):
         uv = ["uv", "pip", *options, "--python", python, "--quiet"]
