@@ -110,6 +110,7 @@ class RowChangeInline(admin.StackedInline):  # type: ignore[type-arg] # its chec
     """Each changed row with its difference."""
 
     model = RowChange
+    fk_name = "change_set"
     fields = ("kind", "model", "object_id", "difference")
     readonly_fields = fields
     extra = 0

@@ -196,13 +196,18 @@ def _history(row: RowChange) -> str:
 
 
 def gap_sentences(sets: Iterable[ChangeSet]) -> list[str]:
-    """Return sentences about what happened without an image."""
+    """Return sentences about what these changes did without an image."""
     partial = [one for one in sets if one.is_partial]
+    return sentences_of_gaps([gap for one in partial for gap in one.gaps] or partial)
+
+
+def sentences_of_gaps(gaps: Sequence[Any]) -> list[str]:
+    """Return sentences about what has no image; none without gaps."""
     tables = dict.fromkeys(
-        str(gap.get("table", "")) for one in partial for gap in one.gaps
+        str(gap.get("table", "")) for gap in gaps if isinstance(gap, dict)
     )
     named = [table for table in tables if table][:MOST_TABLES]
-    if not partial:
+    if not gaps:
         return []
     if not named:
         return [_("Something else was written; it cannot be shown or undone.")]

@@ -1,0 +1,113 @@
+"""The rows of stored changes: several changes of one row are one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ai_assistant.changes.capture.images import (
+    Image,
+    RowImage,
+    can_be_found,
+    same_value,
+)
+from ai_assistant.changes.values import meta, model_of_label
+from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
+from ai_assistant.models.change import FileChange, RowChange
+
+Place = tuple[str, str, str]  # alias, app.model, id
+
+
+@dataclass(kw_only=True, slots=True)
+class ChangedRow:
+    """
+    A row from before the first of its changes to after the last.
+
+    What a person changed in between counts as before: it is not the assistant's.
+    """
+
+    first: RowChange
+    last: RowChange
+    before: Image | None
+    steps: list[RowChange] = field(default_factory=list)
+    was_touched: bool = False  # by a person, in between
+
+    @property
+    def after(self) -> Image | None:
+        """Return the row as the last change left it."""
+        image: Image | None = self.last.after
+        return image
+
+    @property
+    def files(self) -> list[FileChange]:
+        """Return the files as they were, the oldest of each field."""
+        found: dict[str, FileChange] = {}
+        for step in self.steps:
+            for file in step.files.all():
+                found.setdefault(file.field, file)
+        return list(found.values())
+
+    def add(self, step: RowChange, model: Any) -> None:
+        """Take the next change of the row."""
+        left, found = self.last.after, step.before
+        self.last = step
+        self.steps.append(step)
+        if left is None or found is None:
+            if left is not found:  # somebody else has made or deleted it in between
+                self.first, self.before, self.was_touched = step, found, True
+            return
+        for name in _differing(model, left, found):
+            self.was_touched = True
+            if self.before is not None:
+                self.before = {**self.before, name: found[name]}
+
+    def row_image(self, model: Any) -> RowImage:
+        """Return it as a recording has it."""
+        image = self.after or self.before or {}
+        pk: Any = self.first.object_id
+        if can_be_found(model):
+            pk = image.get(meta(model).pk.attname, pk)
+        return RowImage(
+            alias=self.first.alias,
+            model=model,
+            pk=pk,
+            before=self._whole_before(),
+            after=self.after,
+            text=self.first.text or self.last.text,
+        )
+
+    def _whole_before(self) -> Image | None:
+        # A row that is deleted in the end comes back as it was last, but for what
+        # the assistant had changed in it.
+        if self.before is None or self.after is not None:
+            return self.before
+        return {**(self.last.before or {}), **self.before}
+
+
+def changed_rows(rows: Iterable[RowChange]) -> list[tuple[Any, ChangedRow]]:
+    """Return each row of the changes, oldest first, with its model; None if it is gone."""
+    found: dict[Place, ChangedRow] = {}
+    kinds: dict[Place, Any] = {}
+    for row in rows:
+        place = (row.alias, row.model, row.object_id)
+        model = kinds.setdefault(place, model_of_label(row.model))
+        if model is not None and is_side(model):
+            continue  # a package writes its own history of the undo
+        if place in found:
+            found[place].add(row, model)
+        else:
+            found[place] = ChangedRow(
+                first=row, last=row, before=row.before, steps=[row]
+            )
+    return [(kinds[place], row) for place, row in found.items()]
+
+
+def _differing(model: Any, left: Image, found: Image) -> Sequence[str]:
+    fields = [] if model is None else meta(model).local_concrete_fields
+    return [
+        one.attname
+        for one in fields
+        if one.attname in left
+        and one.attname in found
+        and not same_value(left[one.attname], found[one.attname])
+        and not is_volatile(one)
+    ]
