@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.db import models
-from django.db.models import Q
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -13,15 +12,14 @@ from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.capture.images import (
     Image,
     RowImage,
-    all_rows,
     can_be_found,
-    read_values,
     row_images,
     same_value,
 )
 from ai_assistant.changes.display import display_value
 from ai_assistant.changes.undo.columns import instance_of
 from ai_assistant.changes.undo.history import ChangedRow, changed_rows
+from ai_assistant.changes.undo.links import link_end, links_now, without_replaced_links
 from ai_assistant.changes.undo.merging import merged_text
 from ai_assistant.changes.undo.obstacles import (
     Key,
@@ -44,6 +42,7 @@ from ai_assistant.changes.values import meta, model_name
 from ai_assistant.changes.verify.auto_fields import is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject, objects_of
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange
+from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.safety.site_code import value_or
 
 MOST_TEXTS = 200  # rows whose fields are shown
@@ -93,6 +92,7 @@ class Planner:
         self._targets = Targets()
         self._texts: dict[tuple[Any, str], str] = {}
         self._shown = 0
+        self._back: set[tuple[str, str]] = set()  # table and id of what comes back
         self._changed: dict[int, ChangedRow] = {}
 
     def rows(self, changed: list[tuple[Any, ChangedRow]]) -> list[UndoRow]:
@@ -106,7 +106,7 @@ class Planner:
             if image.kind or row.was_touched or row.files:
                 self._changed[id(image)] = row
                 images.append(image)
-        images = _without_replaced_links(images)
+        images = without_replaced_links(images)
         objects = [
             obj
             for obj in objects_of(images)[::-1]
@@ -114,10 +114,12 @@ class Planner:
         ]
         now = self._now(objects)
         rows = [self._row(obj, now) for obj in objects]
-        self._check_targets(rows)
-        self._check_unique(rows)
         self._check_dependents(rows)
-        self._check_permissions(rows)
+        self._check_permissions([row for row in rows if row.action not in LINKS])
+        self._note_owners(rows)
+        self._check_permissions([row for row in rows if row.action in LINKS])
+        self._check_unique(rows)
+        self._check_targets(rows)
         return [*rows, *lost]
 
     # --- as it is ---
@@ -130,7 +132,7 @@ class Planner:
         found: dict[int, Image] = {}
         for (alias, model), those in tables.items():
             if those[0].row.is_link:
-                found |= _links_now(model, alias, those)
+                found |= links_now(model, alias, those)
             elif can_be_found(model):
                 by_key = {
                     str(pk): image
@@ -379,10 +381,22 @@ class Planner:
             elif reason := self._whole_reason(row, row.obj):
                 _block(row, reason)
 
+    def _note_owners(self, rows: list[UndoRow]) -> None:
+        """Note which objects come back: links go with those."""
+        for row in rows:
+            if row.action == "create" and _comes_back(row):
+                self._back.update(key[1:] for key in keys_of(row))
+
     def _whole_reason(self, row: UndoRow, obj: RecordedObject) -> str:
         may = self._permissions
         if row.action in LINKS:
-            return may.to_link(obj.row.model, obj.row.before or obj.row.after or {})
+            image = obj.row.before or obj.row.after or {}
+            end = link_end(obj.row.model)
+            if end is not None and not is_sensitive_field(end.field):
+                owner = (end.owner, str(image.get(end.source.attname)))
+                if row.action == "link" and owner in self._back:
+                    return ""
+            return may.to_link(obj.row.model, image)
         if row.action == "delete":
             found = stored_instance(row)
             return may.to_delete(found) if found is not None else ""
@@ -493,43 +507,6 @@ def _differs(obj: RecordedObject, now: Image) -> bool:
         for field in meta(part.model).local_concrete_fields
         if field.attname in (part.after or {}) and not is_volatile(field)
     )
-
-
-def _links_now(
-    through: Any, alias: str, objects: list[RecordedObject]
-) -> dict[int, Image]:
-    """Return the links that there are between the same two objects."""
-    ends = [one.attname for one in meta(through).concrete_fields if one.is_relation]
-    wanted: dict[tuple[str, ...], list[RecordedObject]] = defaultdict(list)
-    condition = Q(pk__in=())
-    for obj in objects:
-        image = obj.row.before or obj.row.after or {}
-        values = {name: image.get(name) for name in ends}
-        wanted[tuple(map(str, values.values()))].append(obj)
-        condition |= Q(**values)
-    found: dict[int, Image] = {}
-    for _pk, image, _row in read_values(all_rows(through, alias).filter(condition)):
-        for obj in wanted.get(tuple(str(image[name]) for name in ends), ()):
-            found[id(obj.row)] = image
-    return found
-
-
-def _without_replaced_links(images: list[RowImage]) -> list[RowImage]:
-    """Return the rows without links that were removed and made again."""
-    removed: dict[tuple[Any, ...], RowImage] = {}
-    replaced: set[int] = set()
-    for image in images:
-        if not image.is_link:
-            continue
-        row = image.before or image.after or {}
-        key = meta(image.model).pk.attname
-        ends = tuple(str(value) for name, value in row.items() if name != key)
-        place = (image.alias, image.model, ends)
-        if image.kind == "m2m_remove":
-            removed[place] = image
-        elif place in removed:
-            replaced |= {id(image), id(removed.pop(place))}
-    return [image for image in images if id(image) not in replaced]
 
 
 def _without_model(changed: ChangedRow) -> UndoRow:

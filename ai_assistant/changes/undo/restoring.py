@@ -17,12 +17,12 @@ from typing import Any
 from django.core.files import File
 from django.db import models
 from django.db.models.deletion import ProtectedError, RestrictedError
-from django.db.models.signals import m2m_changed
 
 from ai_assistant.changes.capture.files import backup_storage
 from ai_assistant.changes.capture.images import Image, all_rows, same_value
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.undo.columns import instance_of, python_value, python_values
+from ai_assistant.changes.undo.links import telling
 from ai_assistant.changes.undo.obstacles import foreign_keys, taken_values
 from ai_assistant.changes.undo.planning import stored_instance, wanted_image
 from ai_assistant.changes.undo.values import DOES, Choice, Outcome, UndoPlan, UndoRow
@@ -145,7 +145,7 @@ class Restorer:
         key = meta(through).pk.attname
         if all_rows(through, alias).filter(pk=values[key]).exists():
             del values[key]  # of another link by now
-        with _told(row, through, image, alias, "add"):
+        with telling(row, through, image, alias, "add"):
             all_rows(through, alias).bulk_create([through(**values)])
 
     def _unlink(self, row: UndoRow) -> None:
@@ -153,7 +153,7 @@ class Restorer:
             return
         alias, through = row.obj.row.alias, row.obj.row.model
         key = python_value(meta(through).pk, row.now[meta(through).pk.attname])
-        with _told(row, through, row.now, alias, "remove"):
+        with telling(row, through, row.now, alias, "remove"):
             all_rows(through, alias).filter(pk=key).delete()
 
     # --- rows that stay ---
@@ -310,65 +310,3 @@ def _restored_file(storage: Any, name: str, file: Any) -> str:
 def _sha256(storage: Any, name: str) -> str:
     with storage.open(name, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
-class _told:  # noqa: N801 - reads as a word of the sentence in which it stands
-    """Send what a change of a many-to-many field sends, before and after the block."""
-
-    def __init__(
-        self, row: UndoRow, through: Any, image: Image, alias: str, word: str
-    ) -> None:
-        self._word, self._through = word, through
-        self._sent = _m2m_arguments(through, image, alias)
-        self._row = row
-
-    def __enter__(self) -> None:
-        self._send("pre")
-
-    def __exit__(self, kind: object, *_rest: object) -> None:
-        if kind is None:
-            self._send("post")
-
-    def _send(self, when: str) -> None:
-        if self._sent is not None:
-            m2m_changed.send(
-                sender=self._through, action=f"{when}_{self._word}", **self._sent
-            )
-
-
-def owner_of(through: Any, image: Image, alias: str) -> tuple[Any, Any, Any] | None:
-    """Return the field of a made many-to-many table, its object, and the other's key."""
-    owner = meta(through).auto_created
-    if not owner or isinstance(owner, bool):
-        return None
-    field = next(
-        (
-            x
-            for x in meta(owner).local_many_to_many
-            if x.remote_field.through is through
-        ),
-        None,
-    )
-    if field is None:
-        return None
-    source = meta(through).get_field(field.m2m_field_name())
-    target = meta(through).get_field(field.m2m_reverse_field_name())
-    key = python_value(source, image[source.attname])
-    found = all_rows(owner, alias).filter(**{source.target_field.attname: key}).first()
-    if found is None:
-        return None
-    return field, found, python_value(target, image[target.attname])
-
-
-def _m2m_arguments(through: Any, image: Image, alias: str) -> dict[str, Any] | None:
-    found = owner_of(through, image, alias)
-    if found is None:
-        return None
-    field, instance, other = found
-    return {
-        "instance": instance,
-        "reverse": False,
-        "model": field.related_model,
-        "pk_set": {other},
-        "using": alias,
-    }

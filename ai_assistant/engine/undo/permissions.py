@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.images import Image
 from ai_assistant.changes.undo.columns import python_value
-from ai_assistant.changes.undo.restoring import owner_of
+from ai_assistant.changes.undo.links import owner_of
 from ai_assistant.changes.verify.auto_fields import is_volatile
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.safety.policy.form_limits import (

@@ -17,8 +17,9 @@ from django.utils.translation import override
 
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store_as
+from ai_assistant.changes.undo.links import owner_of
 from ai_assistant.changes.undo.planning import make_plan
-from ai_assistant.changes.undo.restoring import Restorer, owner_of, work_of
+from ai_assistant.changes.undo.restoring import Restorer, work_of
 from ai_assistant.changes.undo.values import DOES, Choice, Outcome, UndoPlan, UndoRow
 from ai_assistant.changes.values import concrete
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
