@@ -94,6 +94,7 @@ from ai_assistant.engine.storage.units import (
     unless_locked,
 )
 from ai_assistant.engine.undo.undoing import (
+    TargetKind,
     Undone,
     UndoRequest,
     UndoTarget,

@@ -78,7 +78,8 @@ def make_plan(
     if moved and sets:
         note_who(moved, sets[0].created_at, [one.pk for one in sets])
     gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
-    return UndoPlan(rows=planned, gaps=gaps)
+    is_redo = bool(sets) and all(one.kind == ChangeSet.Kind.UNDO for one in sets)
+    return UndoPlan(rows=planned, gaps=gaps, is_redo=is_redo)
 
 
 class Planner:

@@ -1,6 +1,5 @@
 """The plan of an undo: what it would do to each object, and why not more."""
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -93,6 +92,7 @@ class UndoPlan:
 
     rows: list[UndoRow]
     gaps: list[dict[str, Any]] = field(default_factory=list)
+    is_redo: bool = False  # it undoes an undo
 
     @property
     def digest(self) -> str:
@@ -136,14 +136,3 @@ class Permissions(Protocol):
 
     def to_link(self, through: Any, image: Image) -> str:
         """Return why a many-to-many link may not be changed."""
-
-
-def as_dict(row: UndoRow) -> dict[str, Any]:
-    """Return the row as it is told to programs."""
-    hidden = {"obj", "now", "files", "fields"}
-    told = {
-        one.name: getattr(row, one.name)
-        for one in dataclasses.fields(row)
-        if one.name not in hidden
-    }
-    return {**told, "fields": row.fields}

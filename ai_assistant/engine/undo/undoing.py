@@ -129,7 +129,7 @@ def _undo(request: UndoRequest) -> Undone:
             restorer = Restorer(rows=work, recorder=recorder)
             restorer.carry_out()
         check_rows_free(recorder.rows, run or Run())
-        change = store_as(_new_change_set(sets, run, user), recorder)
+        change = store_as(_new_change_set(plan, run, user), recorder)
     _mark(sets, plan, request.choice, work, change)
     _log(work, user, run)
     _audit(request, work, user, run, change)
@@ -234,10 +234,9 @@ def _nothing() -> Refused:
 # --- what is kept of it ---
 
 
-def _new_change_set(sets: list[ChangeSet], run: Run | None, user: Any) -> ChangeSet:
-    is_redo = all(one.kind == ChangeSet.Kind.UNDO for one in sets)
-    kind = ChangeSet.Kind.REDO if is_redo else ChangeSet.Kind.UNDO
-    label = _("Redo") if is_redo else _("Undo")
+def _new_change_set(plan: UndoPlan, run: Run | None, user: Any) -> ChangeSet:
+    kind = ChangeSet.Kind.REDO if plan.is_redo else ChangeSet.Kind.UNDO
+    label = _("Redo") if plan.is_redo else _("Undo")
     return ChangeSet(run=run, user=user, kind=kind, tool=kind, label=label)
 
 

@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from django.conf import settings
@@ -22,6 +22,7 @@ from ai_assistant.engine.queries import (
 )
 from ai_assistant.engine.service import cannot_execute, nothing_works
 from ai_assistant.models import clock
+from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import usage_line
 from ai_assistant.render.html.transcript.groups import origin_page
@@ -46,12 +47,16 @@ from ai_assistant.web.panel.chips import (
 from ai_assistant.web.panel.keyboard import key_signs
 from ai_assistant.web.panel.layout import Layout, read_layout
 
+if TYPE_CHECKING:
+    from ai_assistant.engine.queries import Run
+
 COOKIE = "aia_read"
+KEPT = "aia_kept"  # names the run whose changes its person wants to keep
 VIEW_USAGE = "ai_assistant.view_usageledger"
 ROUTES = (
     *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
     *("answer", "edit", "whole", "message", "feedback", "raw", "conversations", "new"),
-    *("frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
+    *("undo", "frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
 )
 
 
@@ -111,6 +116,7 @@ class Notices:
     trouble: SiteBanner | None = None  # why no message can be sent
     banner: SiteBanner | None = None
     origin: Origin | None = None  # where the conversation belongs, if not here
+    undo: Entry | None = None  # the changes of the last run, if they can be undone
     disclaimer: str = ""
     disclaimer_mark: str = ""  # what the cookie holds once it has been dismissed
 
@@ -221,7 +227,15 @@ def drawn_panel(
         panel.notices.disclaimer = disclaimer()
         panel.notices.disclaimer_mark = mark_of(request.user)
     _draw(panel, request.user, conversation or layout.conversation)
+    panel.notices.undo = offer_of(panel.thread.run, request)
     return panel
+
+
+def offer_of(run: "Run | None", request: HttpRequest) -> Entry | None:
+    """Return the changes of a conversation's last run, to be undone, unless kept."""
+    if run is None or not run.is_final or request.COOKIES.get(KEPT) == str(run.pk):
+        return None
+    return undo_offer(changes_of_runs([run.pk]).get(run.pk))
 
 
 def _draw(panel: Panel, user: Any, named: str) -> None:
