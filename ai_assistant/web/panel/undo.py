@@ -6,6 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from ai_assistant.changes.undo.values import Choice, UndoPlan
@@ -96,10 +97,18 @@ def _done(request: HttpRequest, undone: Undone) -> HttpResponse:
         "run_id": undone.run_id,
         "entry": {"changes": changes.get(undone.run_id) if undone.run_id else None},
         "offer": None,
+        "said": _said(undone),
     }
     conversation = find_conversation(request.user.pk, str(undone.conversation_id))
     context["offer"] = offer_of(last_run(conversation), request)
     return render(request, "ai_assistant/undo_done.html", context)
+
+
+def _said(undone: Undone) -> str:
+    """Return what is said of an undo to who does not see it."""
+    count = len(undone.rows)
+    text = ngettext("%(count)d change undone", "%(count)d changes undone", count)
+    return text % {"count": count}
 
 
 def _keep(request: HttpRequest) -> HttpResponse:
