@@ -85,6 +85,7 @@ def apply(panel: Panel) -> None:
 
 @pytest.mark.scenario(28)
 class TestUndo:
+    @pytest.mark.row("R04")
     def test_undo_all_from_the_banner_and_redo(
         self, panel: Panel, sections: Sections, change: Callable[..., None]
     ) -> None:

@@ -24,7 +24,7 @@ def gallery() -> Rows:
     }
 
 
-@pytest.mark.row("R03")
+@pytest.mark.row("R05")
 @pytest.mark.parametrize("form", forms.FORMS, ids=lambda form: form.__name__)
 def test_undo_restores_all_or_says_so(form, assistant, hung):
     before = gallery()

@@ -32,7 +32,7 @@ def code_of(work) -> str:
 
 
 class TestUndo:
-    @pytest.mark.row("R03")
+    @pytest.mark.row("R05")
     def test_change_is_undone_and_redone(self, scene, stock):
         before = columns(stock.lamp)
         change(scene, stock.lamp, name="Lantern", price="5.00")
@@ -62,7 +62,7 @@ class TestUndo:
         scene.redo(undone)
         assert Part.objects.get(code="leg").product.name == "Bed"
 
-    @pytest.mark.row("R03")
+    @pytest.mark.row("R05")
     def test_deleted_object_comes_back_with_all_that_went_along(self, scene, stock):
         remark = Remark.objects.create(product=stock.lamp, text="Bright")
         before = columns(stock.lamp)
@@ -169,7 +169,7 @@ class TestConflict:
         lamp = Product.objects.get(pk=stock.lamp.pk)
         assert (lamp.name, lamp.note) == ("Lamp", "by hand")
 
-    @pytest.mark.row("R04")
+    @pytest.mark.row("R05")
     def test_same_field_stays_unless_it_is_overruled(self, scene, stock):
         change(scene, stock.lamp, name="Lantern", price="5.00")
         other = get_user_model().objects.create_user("eve")

@@ -124,9 +124,9 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
 
 
 def undo_offer(changes: Entry | None) -> Entry | None:
-    """Return what `undo_banner.html` draws of an ended run; None for nothing to undo."""
+    """Return what `undo_banner.html` draws of an ended run; None once it was undone."""
     undo = changes["undo"] if changes else None
-    return changes if undo and undo["url"] else None
+    return changes if undo and not undo["is_undone"] else None
 
 
 def undo_entries(

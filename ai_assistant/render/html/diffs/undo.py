@@ -11,10 +11,11 @@ from django.utils.translation import ngettext
 from ai_assistant.changes.undo.values import Outcome, UndoField, UndoPlan, UndoRow
 from ai_assistant.changes.values import FieldChange, model_name
 from ai_assistant.render.html.diffs.changes import sentences_of_gaps
-from ai_assistant.render.html.diffs.differences import Entry, field_entry
+from ai_assistant.render.html.diffs.differences import Entry, field_entry, tell_apart
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 
 MOST_SHOWN = 200
+VALUE_CHARS = 60
 KINDS = {"create": "create", "delete": "delete"}
 
 
@@ -24,6 +25,8 @@ def plan_entry(plan: UndoPlan, named: Mapping[str, Any], url: str) -> Entry:
     shown = plan.rows[:MOST_SHOWN]
     count = sum(row.does_something or row.can_overrule for row in plan.rows)
     among = sum(len(row.fields) for row in shown)
+    rows = [_row(row, among) for row in shown]
+    tell_apart(rows)
     return {
         "kind": kind,
         "id": str(own),
@@ -34,7 +37,7 @@ def plan_entry(plan: UndoPlan, named: Mapping[str, Any], url: str) -> Entry:
         "does_something": plan.does_something,
         "conflicts": any(row.outcome == Outcome.CONFLICT for row in plan.rows),
         "gaps": sentences_of_gaps(plan.gaps),
-        "rows": [_row(row, among) for row in shown],
+        "rows": rows,
         "more": len(plan.rows) - len(shown),
         "has_moved": False,
     }
@@ -52,6 +55,8 @@ def _row(row: UndoRow, among: int) -> Entry:
     fields = [one for one in row.fields if one.outcome != Outcome.SAME]
     return {
         "key": row.key,
+        "id": row.object_id,
+        "model": row.model,
         "action": row.action,
         "kind": KINDS.get(row.action, "change"),
         "outcome": str(row.outcome),
@@ -132,6 +137,3 @@ def _quoted(text: str) -> str:
         return _("empty")
     short = text if len(text) <= VALUE_CHARS else f"{text[:VALUE_CHARS]}…"
     return f"“{mark_hidden_characters(short)}”"
-
-
-VALUE_CHARS = 60
