@@ -93,14 +93,14 @@ from ai_assistant.engine.storage.units import (
     refusal_of,
     unless_locked,
 )
-from ai_assistant.engine.undo.undoing import (
+from ai_assistant.engine.undo import (
     TargetKind,
     Undone,
     UndoRequest,
     UndoTarget,
     read_plan,
 )
-from ai_assistant.engine.undo.undoing import undo as store_undo
+from ai_assistant.engine.undo import undo as store_undo
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Channel, RunState
 from ai_assistant.request_context import of_no_request

@@ -17,19 +17,12 @@ from ai_assistant.changes.capture.images import (
     same_value,
 )
 from ai_assistant.changes.display import display_value
-from ai_assistant.changes.undo.columns import instance_of
-from ai_assistant.changes.undo.history import ChangedRow, changed_rows
-from ai_assistant.changes.undo.links import link_end, links_now, without_replaced_links
-from ai_assistant.changes.undo.merging import merged_text
-from ai_assistant.changes.undo.obstacles import (
-    Key,
-    Targets,
-    dependents,
-    foreign_keys,
-    keys_of,
+from ai_assistant.changes.undo.links import links_now, without_replaced_links
+from ai_assistant.changes.undo.lookups import (
     note_who,
-    taken_values,
 )
+from ai_assistant.changes.undo.obstacles import Obstacles
+from ai_assistant.changes.undo.rows import ChangedRow, changed_rows
 from ai_assistant.changes.undo.values import (
     DOES,
     Outcome,
@@ -42,8 +35,8 @@ from ai_assistant.changes.values import meta, model_name
 from ai_assistant.changes.verify.auto_fields import is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject, objects_of
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange
-from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.text.merging import merged_text
 
 MOST_TEXTS = 200  # rows whose fields are shown
 ACTIONS = {
@@ -53,7 +46,6 @@ ACTIONS = {
     "m2m_add": "unlink",
     "m2m_remove": "link",
 }
-LINKS = ("link", "unlink")
 
 
 def make_plan(
@@ -90,10 +82,8 @@ class Planner:
     ) -> None:
         self._permissions = permissions
         self._only = only
-        self._targets = Targets()
         self._texts: dict[tuple[Any, str], str] = {}
         self._shown = 0
-        self._back: set[tuple[str, str]] = set()  # table and id of what comes back
         self._changed: dict[int, ChangedRow] = {}
 
     def rows(self, changed: list[tuple[Any, ChangedRow]]) -> list[UndoRow]:
@@ -115,12 +105,7 @@ class Planner:
         ]
         now = self._now(objects)
         rows = [self._row(obj, now) for obj in objects]
-        self._check_dependents(rows)
-        self._check_permissions([row for row in rows if row.action not in LINKS])
-        self._note_owners(rows)
-        self._check_permissions([row for row in rows if row.action in LINKS])
-        self._check_unique(rows)
-        self._check_targets(rows)
+        Obstacles(rows, self._permissions).check()
         return [*rows, *lost]
 
     # --- as it is ---
@@ -162,8 +147,8 @@ class Planner:
             files=[file for part in obj.rows for file in self._changed[id(part)].files],
         )
         if not can_be_found(first.model) and not first.is_link:
-            _block(row, _("The key of its row is not kept."))
-        elif row.action in LINKS:
+            row.block(_("The key of its row is not kept."))
+        elif first.is_link:
             self._link(row)
         elif row.action == "create":
             self._create(row, obj)
@@ -189,7 +174,7 @@ class Planner:
         if is_same:
             row.outcome = Outcome.SAME
         else:
-            _block(row, _("Another object has this key by now."))
+            row.block(_("Another object has this key by now."))
 
     def _delete(self, row: UndoRow, obj: RecordedObject) -> None:
         if row.now is None:
@@ -214,8 +199,7 @@ class Planner:
             for name, file in files.items():
                 if name not in part.fields:
                     self._content(row, meta(part.model).get_field(name), part, file)
-        row.outcome = _outcome(row)
-        row.can_overrule = row.outcome == Outcome.CONFLICT
+        row.settle()
 
     def _field(self, row: UndoRow, field: Any, part: RowImage) -> None:
         if getattr(field, "generated", False):
@@ -289,215 +273,6 @@ class Planner:
         if key not in self._texts:
             self._texts[key] = display_value(field, value, alias)
         return self._texts[key]
-
-    # --- what stands in the way ---
-
-    def _check_targets(self, rows: list[UndoRow]) -> None:
-        """Block what would point to rows that are gone."""
-        for row in rows:
-            for field, value in _pointing(row):
-                self._targets.want(_alias(row), field, value)
-        while True:
-            back = {key for row in rows if _comes_back(row) for key in keys_of(row)}
-            blocked = [self._block_dangling(row, back) for row in rows]
-            if not any(blocked):
-                return
-
-    def _block_dangling(self, row: UndoRow, back: set[Key]) -> bool:
-        blocked = False
-        for field, value in _pointing(row):
-            target = (_alias(row), meta(field.related_model).label_lower, str(value))
-            is_key = field.target_field.primary_key
-            if self._targets.has(_alias(row), field, value):
-                continue
-            if (is_key and target in back) or (
-                not is_key and _is_back(field, back, _alias(row))
-            ):
-                continue
-            reason = _("%(field)s: it does not exist any more.") % {
-                "field": capfirst(str(field.verbose_name))
-            }
-            if row.action == "change":
-                one = next(x for x in row.fields if x.attname == field.attname)
-                one.outcome, one.reason = Outcome.BLOCKED, reason
-                row.outcome = _outcome(row)
-            else:
-                _block(row, reason)
-            blocked = True
-        return blocked
-
-    def _check_unique(self, rows: list[UndoRow]) -> None:
-        """Block what another row has by now, unless the undo takes that one back too."""
-        images: dict[tuple[str, Any], dict[Any, Image]] = defaultdict(dict)
-        by_key: dict[tuple[Any, str], UndoRow] = {}
-        moving = {key for row in rows if row.does_something for key in keys_of(row)}
-        for row in rows:
-            if not row.does_something or row.obj is None:
-                continue
-            for part in row.obj.rows:
-                wanted = wanted_image(row, part)
-                if wanted is not None:
-                    images[part.alias, part.model][part.pk] = wanted
-                    by_key[part.model, str(part.pk)] = row
-        for (alias, model), those in images.items():
-            for pk, names, other in list(taken_values(model, alias, those)):
-                row = by_key[model, str(pk)]
-                if (alias, meta(model).label_lower, str(other)) in moving:
-                    continue
-                self._block_taken(row, model, names)
-
-    @staticmethod
-    def _block_taken(row: UndoRow, model: Any, names: tuple[str, ...]) -> None:
-        labels = [capfirst(str(meta(model).get_field(n).verbose_name)) for n in names]
-        reason = _("%(fields)s: another object has this value by now.") % {
-            "fields": ", ".join(labels)
-        }
-        if row.action != "change":
-            _block(row, reason)
-            return
-        for one in row.fields:
-            if one.attname in names and one.outcome in DOES:
-                one.outcome, one.reason = Outcome.BLOCKED, reason
-        row.outcome = _outcome(row)
-
-    def _check_dependents(self, rows: list[UndoRow]) -> None:
-        """Keep what people have built on since."""
-        own = frozenset(key for row in rows for key in keys_of(row))
-        for row in rows:
-            deletes = row.action == "delete" and row.now is not None
-            if not deletes or row.outcome == Outcome.BLOCKED or row.obj is None:
-                continue
-            obj = stored_instance(row)
-            found = dependents(obj, own) if obj is not None else None
-            if found is not None and found.count:
-                row.outcome, row.can_overrule = Outcome.CONFLICT, False
-                row.reason = found.sentence
-
-    def _check_permissions(self, rows: list[UndoRow]) -> None:
-        for row in rows:
-            if row.obj is None or not (row.does_something or row.can_overrule):
-                continue
-            if row.action == "change":
-                self._check_fields(row)
-            elif reason := self._whole_reason(row, row.obj):
-                _block(row, reason)
-
-    def _note_owners(self, rows: list[UndoRow]) -> None:
-        """Note which objects come back: links go with those."""
-        for row in rows:
-            if row.action == "create" and _comes_back(row):
-                self._back.update(key[1:] for key in keys_of(row))
-
-    def _whole_reason(self, row: UndoRow, obj: RecordedObject) -> str:
-        may = self._permissions
-        if row.action in LINKS:
-            image = obj.row.before or obj.row.after or {}
-            end = link_end(obj.row.model)
-            if end is not None and not is_sensitive_field(end.field):
-                owner = (end.owner, str(image.get(end.source.attname)))
-                if row.action == "link" and owner in self._back:
-                    return ""
-            return may.to_link(obj.row.model, image)
-        if row.action == "delete":
-            found = stored_instance(row)
-            return may.to_delete(found) if found is not None else ""
-        instance = value_or(
-            None,
-            lambda: instance_of(
-                obj.row.model, obj.before or {}, obj.row.alias, is_new=True
-            ),
-        )
-        if instance is None:
-            return _("What was kept of it cannot be read.")
-        return may.to_create(instance)
-
-    def _check_fields(self, row: UndoRow) -> None:
-        found = stored_instance(row)
-        if found is None:
-            return
-        open_ones = {*DOES, Outcome.CONFLICT}
-        raws = {one.attname: one.raw for one in row.fields if one.outcome in open_ones}
-        reasons = self._permissions.to_change(found, raws)
-        for one in row.fields:
-            reason = reasons.get("") or reasons.get(one.attname)
-            if reason and one.outcome in open_ones:
-                one.outcome, one.reason = Outcome.BLOCKED, reason
-        row.outcome = _outcome(row)
-        row.can_overrule = row.outcome == Outcome.CONFLICT
-        if reasons.get(""):
-            row.reason = reasons[""]
-
-
-# --- small questions ---
-
-
-def stored_instance(row: UndoRow) -> Any:
-    """Return the object as the database has it; None if it is not there."""
-    if row.obj is None or row.now is None:
-        return None
-    first = row.obj.row
-    return value_or(None, lambda: instance_of(first.model, row.now or {}, first.alias))
-
-
-def wanted_image(row: UndoRow, part: RowImage) -> Image | None:
-    """Return the row of one table as it would be; None if it goes, or stays."""
-    if row.action in ("create", "link"):
-        return part.before
-    if row.action != "change" or row.now is None:
-        return None
-    restored = {one.attname: one.raw for one in row.fields if one.outcome in DOES}
-    names = {one.attname for one in meta(part.model).local_concrete_fields}
-    image = {name: value for name, value in row.now.items() if name in names}
-    return {**image, **{n: value for n, value in restored.items() if n in names}}
-
-
-def _outcome(row: UndoRow) -> Outcome:
-    """Return what becomes of an object, from its fields."""
-    outcomes = {one.outcome for one in row.fields}
-    for outcome in (Outcome.CONFLICT, Outcome.RESTORE, Outcome.MERGE, Outcome.BLOCKED):
-        if outcome in outcomes:
-            return Outcome.RESTORE if outcome in DOES else outcome
-    return Outcome.SAME
-
-
-def _block(row: UndoRow, reason: str) -> None:
-    row.outcome, row.reason, row.can_overrule = Outcome.BLOCKED, reason, False
-
-
-def _alias(row: UndoRow) -> str:
-    return row.obj.row.alias if row.obj else "default"
-
-
-def _pointing(row: UndoRow) -> list[tuple[Any, Any]]:
-    """Return the foreign keys that the undo sets, with their values."""
-    if row.obj is None or row.outcome in (Outcome.BLOCKED, Outcome.SAME, Outcome.GONE):
-        return []
-    keys = foreign_keys(row.obj.row.model)
-    if row.action == "change":
-        raws = {
-            one.attname: one.raw
-            for one in row.fields
-            if one.outcome in (*DOES, Outcome.CONFLICT)
-        }
-    elif row.action in ("create", "link"):
-        raws = row.obj.before or {}
-        keys = [key for key in keys if not key.remote_field.parent_link]
-    else:
-        return []
-    return [
-        (key, raws[key.attname])
-        for key in keys
-        if raws.get(key.attname) is not None and not is_sealed(raws[key.attname])
-    ]
-
-
-def _comes_back(row: UndoRow) -> bool:
-    return row.action == "create" and row.outcome in (*DOES, Outcome.SAME)
-
-
-def _is_back(field: Any, back: set[Key], alias: str) -> bool:
-    name = meta(field.related_model).label_lower
-    return any(key[:2] == (alias, name) for key in back)
 
 
 def _differs(obj: RecordedObject, now: Image) -> bool:

@@ -6,7 +6,6 @@ rows go. Each is saved as an instance, so that the site's signals hear of it, an
 one UPDATE puts in just what the image says.
 """
 
-import hashlib
 import secrets
 import uuid
 from collections import defaultdict
@@ -14,20 +13,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.files import File
 from django.db import models
 from django.db.models.deletion import ProtectedError, RestrictedError
 
-from ai_assistant.changes.capture.files import backup_storage
+from ai_assistant.changes.capture.files import restored_file
 from ai_assistant.changes.capture.images import Image, all_rows, same_value
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.undo.columns import instance_of, python_value, python_values
 from ai_assistant.changes.undo.links import telling
-from ai_assistant.changes.undo.obstacles import foreign_keys, taken_values
-from ai_assistant.changes.undo.planning import stored_instance, wanted_image
+from ai_assistant.changes.undo.lookups import foreign_keys, taken_values
+from ai_assistant.changes.undo.obstacles import LINKS
+from ai_assistant.changes.undo.rows import stored_instance, wanted_image
 from ai_assistant.changes.undo.values import DOES, Choice, Outcome, UndoPlan, UndoRow
 from ai_assistant.changes.values import concrete, meta, parent_links
-from ai_assistant.safety.site_code import value_or
 
 INTS = (models.IntegerField, models.ForeignKey, models.AutoField)
 
@@ -219,7 +217,7 @@ class Restorer:
                 known = self.recorder.row(part.model, part.alias, part.pk)
                 if known is not None:
                     self.recorder.files.keep_all([known])
-                saved = _restored_file(field.storage, name, file)
+                saved = restored_file(field.storage, name, file)
                 if saved != name:
                     found = all_rows(part.model, part.alias).filter(pk=part.pk)
                     found.update(**{field.attname: saved})
@@ -231,7 +229,7 @@ class Restorer:
             return True
         for part in row.obj.rows:
             found = self.recorder.row(part.model, part.alias, part.pk)
-            if row.action in ("link", "unlink"):
+            if row.action in LINKS:
                 continue
             wanted = wanted_image(row, part)
             if found is None:
@@ -295,18 +293,3 @@ def _waits_for(row: UndoRow, others: dict[str, UndoRow]) -> bool:
         if key != row.key and key in others:
             return True
     return False
-
-
-def _restored_file(storage: Any, name: str, file: Any) -> str:
-    """Give a file its old content again, and return the name that it has now."""
-    if value_or("", lambda: _sha256(storage, name)) == file.sha256_before:
-        return name
-    with backup_storage().open(file.stash, "rb") as content:
-        if storage.exists(name):
-            storage.delete(name)
-        return str(storage.save(name, File(content, name=name)))
-
-
-def _sha256(storage: Any, name: str) -> str:
-    with storage.open(name, "rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -26,7 +26,7 @@ class Outcome(StrEnum):
     BLOCKED = "blocked"  # it cannot be restored
 
 
-DOES = frozenset({Outcome.RESTORE, Outcome.MERGE})
+DOES = (Outcome.RESTORE, Outcome.MERGE)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -78,6 +78,24 @@ class UndoRow:
         if self.outcome in DOES:
             return True
         return any(one.outcome in DOES for one in self.fields)
+
+    def block(self, reason: str) -> None:
+        """Leave the object as it is."""
+        self.outcome, self.reason = Outcome.BLOCKED, reason
+        self.can_overrule = False
+
+    def settle(self) -> None:
+        """Decide what becomes of the object from its fields."""
+        found = {one.outcome for one in self.fields}
+        in_order = (Outcome.CONFLICT, *DOES, Outcome.BLOCKED)
+        outcome = next((one for one in in_order if one in found), Outcome.SAME)
+        self.outcome = Outcome.RESTORE if outcome in DOES else outcome
+        self.can_overrule = self.outcome == Outcome.CONFLICT
+
+    @property
+    def alias(self) -> str:
+        """Return the alias of its database."""
+        return self.obj.row.alias if self.obj else "default"
 
     def digest(self) -> list[Any]:
         """Return what has to be the same when it is carried out."""

@@ -11,7 +11,7 @@ from django.db import transaction
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store
 from ai_assistant.changes.undo.values import Choice, UndoPlan, UndoRow
-from ai_assistant.engine.undo.undoing import (
+from ai_assistant.engine.undo import (
     Undone,
     UndoRequest,
     UndoTarget,

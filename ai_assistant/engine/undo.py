@@ -7,40 +7,33 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
-from django.conf import settings
-from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.db import DatabaseError, OperationalError
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
-from django.utils.translation import override
 
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store_as
-from ai_assistant.changes.undo.links import owner_of
 from ai_assistant.changes.undo.planning import make_plan
 from ai_assistant.changes.undo.restoring import Restorer, work_of
-from ai_assistant.changes.undo.values import DOES, Choice, Outcome, UndoPlan, UndoRow
-from ai_assistant.changes.values import concrete
+from ai_assistant.changes.undo.values import Choice, Outcome, UndoPlan, UndoRow
+from ai_assistant.engine.accounting.audit import change_undone
+from ai_assistant.engine.accounting.history import write_history
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.queries import calls, changes, runs
 from ai_assistant.engine.storage.units import refusal_of, unit
-from ai_assistant.engine.undo.permissions import AdminPermissions
 from ai_assistant.exceptions import Refused, ToolFailed
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
-from ai_assistant.safety.audit import record
 from ai_assistant.safety.identity.permissions import fresh_user, may_use
+from ai_assistant.tools.data.access.permissions import AdminPermissions
 from ai_assistant.types import UserKey
 
 logger = logging.getLogger("ai_assistant")
 
 UNDO_OTHERS = "ai_assistant.undo_changes"
 MOST_ROWS = 200  # that one undo changes
-NAMED = 20  # objects in the audit log
-FLAGS = {"create": ADDITION, "delete": DELETION}
 
 TargetKind = Literal["run", "call", "change"]
 
@@ -131,8 +124,9 @@ def _undo(request: UndoRequest) -> Undone:
         check_rows_free(recorder.rows, run or Run())
         change = store_as(_new_change_set(plan, run, user), recorder)
     _mark(sets, plan, request.choice, work, change)
-    _log(work, user, run)
-    _audit(request, work, user, run, change)
+    write_history(work, user, run)
+    target = {request.target.kind: str(request.target.id), "digest": request.digest}
+    change_undone(change, work, target, request.choice, request.ip)
     return Undone(
         conversation_id=run.conversation_id if run else None,
         run_id=run.pk if run else None,
@@ -271,72 +265,3 @@ def _of_objects(rows: Collection[UndoRow]) -> Q:
     for label, own in ids.items():
         condition |= Q(model=label, object_id__in=own)
     return condition
-
-
-def _log(rows: list[UndoRow], user: Any, run: Run | None) -> None:
-    """Write the history of the admin, as for what the assistant changes."""
-    entries = []
-    for row in rows:
-        target = _logged(row)
-        if target is None:
-            continue
-        model, key, text, flag = target
-        kind = ContentType.objects.get_for_model(model)
-        entries.append(
-            LogEntry(
-                user_id=user.pk,
-                content_type=kind,
-                object_id=key,
-                object_repr=text[:200],
-                action_flag=flag,
-                change_message=_message(row, run),
-            )
-        )
-    LogEntry.objects.bulk_create(entries, batch_size=200)
-
-
-def _logged(row: UndoRow) -> tuple[Any, str, str, int] | None:
-    if row.obj is None:
-        return None
-    first = row.obj.row
-    if not first.is_link:
-        flag = FLAGS.get(row.action, CHANGE)
-        return concrete(first.model), row.object_id, row.text, flag
-    found = owner_of(first.model, first.before or first.after or {}, first.alias)
-    if found is None:
-        return None
-    _field, owner, _other = found
-    return concrete(type(owner)), str(owner.pk), row.text, CHANGE
-
-
-def _message(row: UndoRow, run: Run | None) -> str:
-    with override(settings.LANGUAGE_CODE):
-        labels = [one.label for one in row.fields if one.outcome in DOES]
-        said = _("Undone: %(fields)s.") % {"fields": ", ".join(labels)}
-        signature = (
-            _("(Assistant, run %(run)s)") % {"run": str(run.pk)[:8]} if run else ""
-        )
-        return f"{said if labels else _('Undone.')} {signature}".strip()
-
-
-def _audit(
-    request: UndoRequest,
-    rows: list[UndoRow],
-    user: Any,
-    run: Run | None,
-    change: ChangeSet | None,
-) -> None:
-    record(
-        "change.undone",
-        user=user,
-        run_id=run.pk if run else None,
-        details={
-            request.target.kind: str(request.target.id),
-            "change": str(change.pk) if change else "",
-            "digest": request.digest,
-            "objects": [f"{row.action} {row.key}" for row in rows[:NAMED]],
-            "objects_total": len(rows),
-            "overruled": sorted(request.choice.overruled)[:NAMED],
-        },
-        ip=request.ip,
-    )

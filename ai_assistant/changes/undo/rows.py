@@ -1,4 +1,4 @@
-"""The rows of stored changes: several changes of one row are one."""
+"""The rows of stored changes: several changes of one row are one; as they would be."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +10,12 @@ from ai_assistant.changes.capture.images import (
     can_be_found,
     same_value,
 )
+from ai_assistant.changes.undo.columns import instance_of
+from ai_assistant.changes.undo.values import DOES, UndoRow
 from ai_assistant.changes.values import meta, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
 from ai_assistant.models.change import FileChange, RowChange
+from ai_assistant.safety.site_code import value_or
 
 Place = tuple[str, str, str]  # alias, app.model, id
 
@@ -111,3 +114,23 @@ def _differing(model: Any, left: Image, found: Image) -> Sequence[str]:
         and not same_value(left[one.attname], found[one.attname])
         and not is_volatile(one)
     ]
+
+
+def stored_instance(row: UndoRow) -> Any:
+    """Return the object as the database has it; None if it is not there."""
+    if row.obj is None or row.now is None:
+        return None
+    first = row.obj.row
+    return value_or(None, lambda: instance_of(first.model, row.now or {}, first.alias))
+
+
+def wanted_image(row: UndoRow, part: RowImage) -> Image | None:
+    """Return the row of one table as it would be; None if it goes, or stays."""
+    if row.action in ("create", "link"):
+        return part.before
+    if row.action != "change" or row.now is None:
+        return None
+    restored = {one.attname: one.raw for one in row.fields if one.outcome in DOES}
+    names = {one.attname for one in meta(part.model).local_concrete_fields}
+    image = {name: value for name, value in row.now.items() if name in names}
+    return {**image, **{n: value for n, value in restored.items() if n in names}}
