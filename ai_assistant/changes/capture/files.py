@@ -224,11 +224,12 @@ def _digest(storage: Any, name: str) -> str:
 
 def restored_file(storage: Any, name: str, file: FileChange) -> str:
     """Give a file its old content again, and return the name that it has now."""
-    if _digest(storage, name) == file.sha256_before:
+    found = _digest(storage, name)
+    if found == file.sha256_before:
         return name
     with backup_storage().open(file.stash, "rb") as content:
-        if storage.exists(name):
-            storage.delete(name)
+        if found and found == file.sha256_after:
+            storage.delete(name)  # written over by the change; any other is not ours
         return str(storage.save(name, File(content, name=name)))
 
 

@@ -4,12 +4,14 @@ import base64
 import decimal
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.expressions import Value
 
 from ai_assistant.changes.capture.columns import unseal
 from ai_assistant.changes.capture.images import Image
 from ai_assistant.changes.values import meta
+from ai_assistant.safety.identity.session import CannotUnseal
 
 AS_THEY_ARE = (models.CharField, models.TextField, models.FileField)
 
@@ -40,6 +42,15 @@ def _plain(field: Any, value: Any) -> Any:
     return (
         value if is_text and isinstance(field, AS_THEY_ARE) else field.to_python(value)
     )
+
+
+def is_readable(field: Any, stored: Any) -> bool:
+    """Return whether the column can hold what the image says."""
+    try:
+        python_value(field, stored)
+    except (ValidationError, ValueError, TypeError, ArithmeticError, CannotUnseal):
+        return False
+    return True
 
 
 def _json(field: Any, value: Any) -> Any:

@@ -17,12 +17,13 @@ from ai_assistant.changes.capture.images import (
     same_value,
 )
 from ai_assistant.changes.display import display_value
+from ai_assistant.changes.undo.columns import is_readable
 from ai_assistant.changes.undo.links import links_now, without_replaced_links
 from ai_assistant.changes.undo.lookups import (
     note_who,
 )
 from ai_assistant.changes.undo.obstacles import Obstacles
-from ai_assistant.changes.undo.rows import ChangedRow, changed_rows
+from ai_assistant.changes.undo.rows import ChangedRow, changed_rows, is_readable_key
 from ai_assistant.changes.undo.values import (
     DOES,
     Outcome,
@@ -120,11 +121,9 @@ class Planner:
             if those[0].row.is_link:
                 found |= links_now(model, alias, those)
             elif can_be_found(model):
+                keys = [one.row.pk for one in those if is_readable_key(one.row)]
                 by_key = {
-                    str(pk): image
-                    for pk, image in row_images(
-                        model, [one.row.pk for one in those], alias
-                    )
+                    str(pk): image for pk, image in row_images(model, keys, alias)
                 }
                 for one in those:
                     if str(one.row.pk) in by_key:
@@ -148,6 +147,8 @@ class Planner:
         )
         if not can_be_found(first.model) and not first.is_link:
             row.block(_("The key of its row is not kept."))
+        elif not is_readable_key(first):
+            row.block(_("What was kept of it cannot be read."))
         elif first.is_link:
             self._link(row)
         elif row.action == "create":
@@ -214,20 +215,14 @@ class Planner:
             attname=name,
             raw=before,
         )
-        if same_value(current, before):
-            one.outcome = Outcome.SAME
-        elif same_value(current, left):
-            one.outcome = Outcome.RESTORE
-        elif is_volatile(field):
+        one.outcome, one.raw = _judged(field, before, left, current)
+        if one.outcome == Outcome.CONFLICT and is_volatile(field):
             return  # it counts or dates what happens: that has gone on
-        elif isinstance(field, models.TextField) and all(
-            isinstance(text, str) for text in (left, current, before)
-        ):
-            merged = merged_text(str(left), str(current), str(before))
-            if merged is not None:
-                one.outcome, one.raw = Outcome.MERGE, merged
         if isinstance(field, models.FileField):
             self._check_file(one, field, row)
+        if not is_readable(field, one.raw):
+            one.outcome = Outcome.BLOCKED
+            one.reason = _("What was kept of it cannot be read.")
         self._say(one, field, part.alias, current, left)
         row.fields.append(one)
 
@@ -273,6 +268,20 @@ class Planner:
         if key not in self._texts:
             self._texts[key] = display_value(field, value, alias)
         return self._texts[key]
+
+
+def _judged(field: Any, before: Any, left: Any, now: Any) -> tuple[Outcome, Any]:
+    """Return what becomes of a field, and the value that it would have."""
+    if same_value(now, before):
+        return Outcome.SAME, before
+    if same_value(now, left):
+        return Outcome.RESTORE, before
+    texts = [text for text in (left, now, before) if isinstance(text, str)]
+    if isinstance(field, models.TextField) and len(texts) == 3:
+        merged = merged_text(*texts)
+        if merged is not None:
+            return Outcome.MERGE, merged
+    return Outcome.CONFLICT, before
 
 
 def _differs(obj: RecordedObject, now: Image) -> bool:

@@ -10,7 +10,7 @@ from ai_assistant.changes.capture.images import (
     can_be_found,
     same_value,
 )
-from ai_assistant.changes.undo.columns import instance_of
+from ai_assistant.changes.undo.columns import instance_of, python_value
 from ai_assistant.changes.undo.values import DOES, UndoRow
 from ai_assistant.changes.values import meta, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
@@ -114,6 +114,12 @@ def _differing(model: Any, left: Image, found: Image) -> Sequence[str]:
         and not same_value(left[one.attname], found[one.attname])
         and not is_volatile(one)
     ]
+
+
+def is_readable_key(row: RowImage) -> bool:
+    """Return whether the key of a row is one that its table can have."""
+    key = meta(row.model).pk
+    return value_or(None, lambda: python_value(key, row.pk)) is not None
 
 
 def stored_instance(row: UndoRow) -> Any:
