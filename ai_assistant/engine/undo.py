@@ -33,7 +33,7 @@ from ai_assistant.types import UserKey
 logger = logging.getLogger("ai_assistant")
 
 UNDO_OTHERS = "ai_assistant.undo_changes"
-MOST_ROWS = 200  # that one undo changes
+MOST_ROWS = 1000  # that one undo changes
 
 TargetKind = Literal["run", "call", "change"]
 
@@ -191,7 +191,7 @@ def _chosen_work(
     plan: UndoPlan, choice: Choice, sets: list[ChangeSet], user: Any
 ) -> list[UndoRow]:
     """Return what is to be done. Raise Refused if some of it needs what was not chosen."""
-    chosen = plan.chosen(choice.rows)
+    chosen = plan.chosen(choice)
     if len(chosen) < len(plan.rows):
         keys = {row.key for row in chosen}
         alone = make_plan(sets, AdminPermissions(user), keys)
@@ -245,7 +245,7 @@ def _mark(
     if change is None:
         return
     keys = [one.pk for one in sets]
-    same = [row for row in plan.chosen(choice.rows) if row.outcome == Outcome.SAME]
+    same = [row for row in plan.chosen(choice) if row.outcome == Outcome.SAME]
     done = [*work, *same]
     open_rows = RowChange.objects.filter(change_set__in=keys, undone_by=None)
     undone_before = RowChange.objects.filter(undone_by__in=keys)

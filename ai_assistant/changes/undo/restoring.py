@@ -21,7 +21,7 @@ from ai_assistant.changes.capture.images import Image, all_rows, same_value
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.undo.columns import instance_of, python_value, python_values
 from ai_assistant.changes.undo.links import telling
-from ai_assistant.changes.undo.lookups import foreign_keys, taken_values
+from ai_assistant.changes.undo.lookups import foreign_keys, taken_values, unique_sets
 from ai_assistant.changes.undo.obstacles import LINKS
 from ai_assistant.changes.undo.rows import stored_instance, wanted_image
 from ai_assistant.changes.undo.values import DOES, Choice, Outcome, UndoPlan, UndoRow
@@ -37,7 +37,7 @@ def work_of(plan: UndoPlan, choice: Choice) -> list[UndoRow]:
     Where people's changes are given up, conflicts are restored too.
     """
     rows = []
-    for row in plan.chosen(choice.rows):
+    for row in plan.chosen(choice):
         if row.can_overrule and row.key in choice.overruled:
             row.outcome = Outcome.RESTORE
             for one in row.fields:
@@ -126,6 +126,11 @@ class Restorer:
 
     def _make_room(self, model: Any, alias: str, pk: Any, image: Image) -> None:
         """Remove what a signal of the site has made in this undo in its place."""
+        unique = [
+            meta(model).get_field(n) for names in unique_sets(model) for n in names
+        ]
+        if not any(field.is_relation for field in unique):
+            return  # no row is made for another one
         for _pk, _names, other in list(taken_values(model, alias, {pk: image})):
             made = self.recorder.row(concrete(model), alias, other)
             if made is not None and made.before is None:

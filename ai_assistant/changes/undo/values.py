@@ -123,17 +123,22 @@ class UndoPlan:
         """Whether anything would change."""
         return any(row.does_something or row.can_overrule for row in self.rows)
 
-    def chosen(self, keys: frozenset[str] | None) -> list[UndoRow]:
-        """Return the rows of these keys; all without."""
-        return [row for row in self.rows if keys is None or row.key in keys]
+    def chosen(self, choice: "Choice") -> list[UndoRow]:
+        """Return the rows that a person has chosen."""
+        return [row for row in self.rows if choice.takes(row.key)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Choice:
     """Which rows of a plan are undone, and in which people's changes are given up."""
 
-    rows: frozenset[str] | None = None  # None: all
+    rows: frozenset[str] | None = None  # None: all, but for those left out
+    left_out: frozenset[str] = frozenset()
     overruled: frozenset[str] = frozenset()
+
+    def takes(self, key: str) -> bool:
+        """Return whether the row of this key is undone."""
+        return key not in self.left_out and (self.rows is None or key in self.rows)
 
 
 class Permissions(Protocol):

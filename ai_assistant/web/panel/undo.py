@@ -56,7 +56,9 @@ def _target(request: HttpRequest) -> UndoTarget:
 
 
 def _decided(request: HttpRequest) -> UndoRequest:
-    chosen = request.POST.getlist("rows")[:MOST_ROWS]
+    chosen = frozenset(request.POST.getlist("rows")[:MOST_ROWS])
+    listed = frozenset(request.POST.getlist("listed")[:MOST_ROWS])
+    takes_rest = request.POST.get("rest") == "1"
     overruled = [
         value
         for name, value in request.POST.items()
@@ -66,7 +68,11 @@ def _decided(request: HttpRequest) -> UndoRequest:
         user_id=request.user.pk,
         target=_target(request),
         digest=request.POST.get("digest", ""),
-        choice=Choice(rows=frozenset(chosen), overruled=frozenset(overruled)),
+        choice=Choice(
+            rows=None if takes_rest else chosen,
+            left_out=listed - chosen if takes_rest else frozenset(),
+            overruled=frozenset(overruled),
+        ),
         ip=session_stamp(request).ip,
     )
 
