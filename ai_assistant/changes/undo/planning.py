@@ -23,7 +23,13 @@ from ai_assistant.changes.undo.lookups import (
     note_who,
 )
 from ai_assistant.changes.undo.obstacles import Obstacles
-from ai_assistant.changes.undo.rows import ChangedRow, changed_rows, is_readable_key
+from ai_assistant.changes.undo.rows import (
+    ChangedRow,
+    changed_rows,
+    differs,
+    is_readable_key,
+    judged,
+)
 from ai_assistant.changes.undo.values import (
     DOES,
     Outcome,
@@ -37,7 +43,6 @@ from ai_assistant.changes.verify.auto_fields import is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject, objects_of
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.text.merging import merged_text
 
 MOST_TEXTS = 200  # rows whose fields are shown
 ACTIONS = {
@@ -182,7 +187,7 @@ class Planner:
             row.outcome = Outcome.SAME
             return
         was_touched = any(self._changed[id(part)].was_touched for part in obj.rows)
-        if was_touched or _differs(obj, row.now):
+        if was_touched or differs(obj, row.now):
             row.outcome, row.can_overrule = Outcome.CONFLICT, True
             row.reason = _("It has been changed since.")
 
@@ -215,7 +220,7 @@ class Planner:
             attname=name,
             raw=before,
         )
-        one.outcome, one.raw = _judged(field, before, left, current)
+        one.outcome, one.raw = judged(field, before, left, current)
         if one.outcome == Outcome.CONFLICT and is_volatile(field):
             return  # it counts or dates what happens: that has gone on
         if isinstance(field, models.FileField):
@@ -268,30 +273,6 @@ class Planner:
         if key not in self._texts:
             self._texts[key] = display_value(field, value, alias)
         return self._texts[key]
-
-
-def _judged(field: Any, before: Any, left: Any, now: Any) -> tuple[Outcome, Any]:
-    """Return what becomes of a field, and the value that it would have."""
-    if same_value(now, before):
-        return Outcome.SAME, before
-    if same_value(now, left):
-        return Outcome.RESTORE, before
-    texts = [text for text in (left, now, before) if isinstance(text, str)]
-    if isinstance(field, models.TextField) and len(texts) == 3:
-        merged = merged_text(*texts)
-        if merged is not None:
-            return Outcome.MERGE, merged
-    return Outcome.CONFLICT, before
-
-
-def _differs(obj: RecordedObject, now: Image) -> bool:
-    """Return whether a new object is not as it was left."""
-    return any(
-        not same_value(now.get(field.attname), (part.after or {}).get(field.attname))
-        for part in obj.rows
-        for field in meta(part.model).local_concrete_fields
-        if field.attname in (part.after or {}) and not is_volatile(field)
-    )
 
 
 def _without_model(changed: ChangedRow) -> UndoRow:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db import models
+
 from ai_assistant.changes.capture.images import (
     Image,
     RowImage,
@@ -11,11 +13,13 @@ from ai_assistant.changes.capture.images import (
     same_value,
 )
 from ai_assistant.changes.undo.columns import instance_of, python_value
-from ai_assistant.changes.undo.values import DOES, UndoRow
+from ai_assistant.changes.undo.values import DOES, Outcome, UndoRow
 from ai_assistant.changes.values import meta, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
+from ai_assistant.changes.verify.differences import RecordedObject
 from ai_assistant.models.change import FileChange, RowChange
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.text.merging import merged_text
 
 Place = tuple[str, str, str]  # alias, app.model, id
 
@@ -140,3 +144,27 @@ def wanted_image(row: UndoRow, part: RowImage) -> Image | None:
     names = {one.attname for one in meta(part.model).local_concrete_fields}
     image = {name: value for name, value in row.now.items() if name in names}
     return {**image, **{n: value for n, value in restored.items() if n in names}}
+
+
+def judged(field: Any, before: Any, left: Any, now: Any) -> tuple[Outcome, Any]:
+    """Return what becomes of a field, and the value that it would have."""
+    if same_value(now, before):
+        return Outcome.SAME, before
+    if same_value(now, left):
+        return Outcome.RESTORE, before
+    texts = [text for text in (left, now, before) if isinstance(text, str)]
+    if isinstance(field, models.TextField) and len(texts) == 3:
+        merged = merged_text(*texts)
+        if merged is not None:
+            return Outcome.MERGE, merged
+    return Outcome.CONFLICT, before
+
+
+def differs(obj: RecordedObject, now: Image) -> bool:
+    """Return whether a new object is not as it was left."""
+    return any(
+        not same_value(now.get(field.attname), (part.after or {}).get(field.attname))
+        for part in obj.rows
+        for field in meta(part.model).local_concrete_fields
+        if field.attname in (part.after or {}) and not is_volatile(field)
+    )

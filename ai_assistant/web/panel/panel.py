@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 from django.conf import settings
@@ -22,7 +22,6 @@ from ai_assistant.engine.queries import (
 )
 from ai_assistant.engine.service import cannot_execute, nothing_works
 from ai_assistant.models import clock
-from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import usage_line
 from ai_assistant.render.html.transcript.groups import origin_page
@@ -35,7 +34,13 @@ from ai_assistant.render.html.transcript.state import (
 from ai_assistant.render.html.transcript.thread import Drawn, read_thread
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.identity.permissions import may_use
-from ai_assistant.web.panel.banners import Origin, SiteBanner, origin_of, site_banner
+from ai_assistant.web.panel.banners import (
+    Origin,
+    SiteBanner,
+    offer_of,
+    origin_of,
+    site_banner,
+)
 from ai_assistant.web.panel.chips import (
     Chips,
     allowed_here,
@@ -47,11 +52,7 @@ from ai_assistant.web.panel.chips import (
 from ai_assistant.web.panel.keyboard import key_signs
 from ai_assistant.web.panel.layout import Layout, read_layout
 
-if TYPE_CHECKING:
-    from ai_assistant.engine.queries import Run
-
 COOKIE = "aia_read"
-KEPT = "aia_kept"  # names the run whose changes its person wants to keep
 VIEW_USAGE = "ai_assistant.view_usageledger"
 ROUTES = (
     *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
@@ -229,13 +230,6 @@ def drawn_panel(
     _draw(panel, request.user, conversation or layout.conversation)
     panel.notices.undo = offer_of(panel.thread.run, request)
     return panel
-
-
-def offer_of(run: "Run | None", request: HttpRequest) -> Entry | None:
-    """Return the changes of a conversation's last run, to be undone, unless kept."""
-    if run is None or not run.is_final or request.COOKIES.get(KEPT) == str(run.pk):
-        return None
-    return undo_offer(changes_of_runs([run.pk]).get(run.pk))
 
 
 def _draw(panel: Panel, user: Any, named: str) -> None:

@@ -26,8 +26,9 @@ from ai_assistant.render.html.diffs.undo import plan_entry
 from ai_assistant.request_context import full_path, to_the_end
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
+from ai_assistant.web.panel.banners import KEPT, offer_of
 from ai_assistant.web.panel.fields import MOST_ROWS, read_uuid
-from ai_assistant.web.panel.panel import KEPT, bare_panel, offer_of
+from ai_assistant.web.panel.panel import bare_panel
 
 KINDS: tuple[TargetKind, ...] = ("run", "call", "change")
 CONFLICT = "conflict-"

@@ -35,7 +35,7 @@ from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.panel.access import back, done, own_page, panel_view
-from ai_assistant.web.panel.banners import site_banner
+from ai_assistant.web.panel.banners import offer_of, site_banner
 from ai_assistant.web.panel.fields import (
     idempotency_key,
     page_path,
@@ -54,7 +54,6 @@ from ai_assistant.web.panel.panel import (
     Panel,
     bare_panel,
     drawn_panel,
-    offer_of,
     page_panel,
 )
 

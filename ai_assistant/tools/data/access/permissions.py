@@ -16,11 +16,11 @@ from ai_assistant.changes.undo.links import owner_of
 from ai_assistant.changes.verify.auto_fields import is_volatile
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.safety.policy.form_limits import (
-    FORM,
     admin_form_class,
     form_limits,
     may_limit,
     names_value,
+    says_itself,
 )
 from ai_assistant.safety.policy.sensitive import RIGHTS, is_sensitive_field
 from ai_assistant.safety.site_code import value_or
@@ -33,6 +33,11 @@ from ai_assistant.tools.data.access.sites import mounted_sites
 from ai_assistant.tools.data.access.visibility import FIELD_METHODS
 
 Fields = Mapping[str, Any]  # of a form, by name
+# The methods of a ModelAdmin that choose what a field offers, perhaps by the object.
+FORM_FIELDS = (
+    *("formfield_for_foreignkey", "formfield_for_manytomany"),
+    *("formfield_for_choice_field", "get_field_queryset"),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +84,9 @@ class AdminPermissions:
 
     def _form_fields(self, page: AdminAccess, obj: Model) -> Fields:
         admin = page.model_admin
-        is_same_for_all = not is_overridden(admin, *FORM, *FIELD_METHODS)
+        is_same_for_all = not (
+            says_itself(admin) or is_overridden(admin, *FIELD_METHODS, *FORM_FIELDS)
+        )
         if is_same_for_all and page.model in self._forms:
             return self._forms[page.model]
         none: Fields = {}
