@@ -1,6 +1,4 @@
-import importlib
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +9,8 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from ai_assistant.management.doctor import made_before
+from project.demo.servers import SERVE, missing_packages
 
-UVICORN = ("uvicorn", "uvloop", "httptools", "websockets")
 # What SQLite keeps beside a database belongs to it.
 SUFFIXES = ("", "-wal", "-shm", "-journal")
 
@@ -29,8 +27,7 @@ class Command(BaseCommand):
     requires_system_checks = ()  # runserver makes them
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if settings.SERVER == "uvicorn":
-            self._check_uvicorn()
+        self._check_packages()
         if made_before(MigrationLoader(connection)):
             self._start_anew()
         call_command("migrate", verbosity=0, interactive=False)
@@ -43,8 +40,10 @@ class Command(BaseCommand):
             f"Open http://{shown}:{port}/admin/ and sign in as admin, editor or "
             "viewer; the password is the name. Ctrl-C stops the server.\n"
         )
-        if settings.SERVER == "uvicorn":
-            self._serve_with_uvicorn(host, int(port))
+        if serve := SERVE.get(settings.SERVER):
+            self.check(display_num_errors=True)
+            connection.close()
+            serve(host, int(port), access_log=settings.DEBUG)
             return
         call_command(
             "runserver",
@@ -53,25 +52,11 @@ class Command(BaseCommand):
             use_static_handler=False,  # project.asgi serves them
         )
 
-    def _serve_with_uvicorn(self, host: str, port: int) -> None:
-        self.check(display_num_errors=True)
-        importlib.import_module("uvicorn").run(
-            "project.asgi:application",
-            host=host,
-            port=port,
-            loop="uvloop",
-            http="httptools",
-            ws="websockets-sansio",
-            lifespan="off",  # Django has none
-            access_log=settings.DEBUG,
-            timeout_graceful_shutdown=3,  # streams are open for as long as a page is
-        )
-
-    def _check_uvicorn(self) -> None:
-        missing = [name for name in UVICORN if find_spec(name) is None]
+    def _check_packages(self) -> None:
+        missing = missing_packages(settings.SERVER)
         if missing:
             raise CommandError(
-                f"SERVER is 'uvicorn', but these packages are not installed: "
+                f"SERVER is {settings.SERVER!r}, but these packages are not installed: "
                 f"{', '.join(missing)}. Install them: pip install {' '.join(missing)}; "
                 "or leave SERVER out, for Daphne."
             )
