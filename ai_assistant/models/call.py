@@ -54,7 +54,10 @@ class ToolCall(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(
-        "ai_assistant.Run", on_delete=models.CASCADE, related_name="calls"
+        "ai_assistant.Run",
+        on_delete=models.CASCADE,
+        related_name="calls",
+        db_index=False,
     )
     step = models.ForeignKey(
         "ai_assistant.Step", on_delete=models.CASCADE, related_name="calls"
@@ -106,7 +109,7 @@ class ToolCall(models.Model):
         indexes = (
             models.Index(
                 fields=["status"],
-                condition=models.Q(background=True, status__in=OPEN_CALL),
+                condition=models.Q(background=True),
                 name="aia_call_background",
             ),
         )

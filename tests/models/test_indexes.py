@@ -1,0 +1,55 @@
+"""Each index has its use: none is the beginning of another, no foreign key is without."""
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from ai_assistant.engine.execution import sweep
+
+pytestmark = pytest.mark.django_db
+
+MODELS = [*apps.get_app_config("ai_assistant").get_models()]
+KINDS = ("index", "unique", "primary_key")
+each_model = pytest.mark.parametrize("model", MODELS, ids=lambda one: one.__name__)
+
+
+def indexes(model):
+    """Return the columns of each index that holds all rows."""
+    with connection.cursor() as cursor:
+        table = model._meta.db_table
+        found = connection.introspection.get_constraints(cursor, table)
+    declared = (*model._meta.indexes, *model._meta.constraints)
+    partial = {one.name for one in declared if getattr(one, "condition", None)}
+    return [
+        tuple(one["columns"])
+        for name, one in found.items()
+        if any(one[kind] for kind in KINDS) and name not in partial
+    ]
+
+
+@each_model
+def test_no_index_is_the_beginning_of_another(model):
+    columns = set(indexes(model))
+
+    begun = [
+        (short, long)
+        for short in columns
+        for long in columns
+        if short != long and long[: len(short)] == short
+    ]
+    assert begun == []
+
+
+@each_model
+def test_each_foreign_key_leads_an_index(model):
+    leading = {columns[0] for columns in indexes(model)}
+
+    keys = {field.column for field in model._meta.local_fields if field.is_relation}
+    assert keys <= leading
+
+
+def test_sweep_finds_background_calls_by_their_index():
+    plan = sweep._at_work().explain()
+
+    assert "aia_call_background" in plan
+    assert "SCAN" not in plan
