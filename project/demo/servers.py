@@ -31,6 +31,7 @@ def serve_with_uvicorn(host: str, port: int, *, access_log: bool) -> None:
         loop="uvloop",
         http="httptools",
         ws="websockets-sansio",
+        ws_per_message_deflate=False,
         lifespan="off",  # Django has none
         access_log=access_log,
         timeout_graceful_shutdown=STOP_S,
