@@ -86,7 +86,7 @@ def _is_final(run_id: uuid.UUID) -> bool:
 
 
 def things(
-    client: Client, user: Any, old: Conversation
+    runner: asyncio.Runner, client: Client, user: Any, old: Conversation
 ) -> dict[str, Callable[[], Any]]:
     """Return what is done, by the name that the page gives it."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element
 
 import pygal
 from pygal.style import Style
@@ -84,20 +85,21 @@ def _bars(name: str, title: str, values: Mapping[str, float]) -> None:
         height=60 + 34 * len(values),
         title=title,
         show_legend=False,
-        print_values=True,
-        print_values_position="top",
         show_x_labels=False,
         show_y_guides=False,
         range=(0, max(values.values()) * 1.15),
-        formatter=lambda value: f"{value:,.1f}" if value < 100 else f"{value:,.0f}",
     )
-    chart.x_labels = [*reversed(values)]
+    chart.x_labels = [f"{key}: {_short(values[key])}" for key in reversed(values)]
     rows = [
         {"value": max(value, 0), "color": COLOURS[_kind(key)]}
         for key, value in reversed(values.items())
     ]
     chart.add("", rows)
     _write(chart, name)
+
+
+def _short(value: float) -> str:
+    return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def _kind(subject: str) -> str:
@@ -144,4 +146,14 @@ def _options(colours: Sequence[str]) -> dict[str, Any]:
 
 def _write(chart: Any, name: str) -> None:
     FOLDER.mkdir(exist_ok=True)
-    (Path(FOLDER) / name).write_bytes(chart.render())
+    chart.add_xml_filter(_without_script)
+    (Path(FOLDER) / name).write_text(chart.render(is_unicode=True) + "\n")
+
+
+def _without_script(root: Element) -> Element:
+    """Take out what only a browser's script would use."""
+    for above in list(root.iter()):
+        for below in list(above):
+            if str(below.tag).endswith(("script", "desc", "title")):
+                above.remove(below)
+    return root
