@@ -48,7 +48,7 @@ def _run(*arguments: str, **env: str) -> str:
         capture_output=True,
         text=True,
     )
-    return done.stdout.splitlines()[-1]
+    return done.stdout.strip().rpartition("\n")[2]
 
 
 def _import_s() -> float:
