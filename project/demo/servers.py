@@ -11,6 +11,7 @@ import project
 
 APPLICATION = "project.asgi:application"
 STOP_S = 3  # streams are open for as long as a page is
+ARENAS = 2  # heaps of glibc, for all threads
 PACKAGES = {
     "uvicorn": ("uvicorn", "uvloop", "httptools", "websockets"),
     "granian": ("granian", "uvloop"),
@@ -51,6 +52,7 @@ def serve_with_granian(host: str, port: int, *, access_log: bool) -> None:
     }
     said = [part for name, value in options.items() for part in (f"--{name}", value)]
     log = "--access-log" if access_log else "--no-access-log"
+    os.environ.setdefault("MALLOC_ARENA_MAX", str(ARENAS))
     sys.stdout.flush()
     command = [sys.executable, "-m", "granian", *said, log, APPLICATION]
     os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted

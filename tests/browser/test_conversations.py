@@ -71,6 +71,7 @@ class TestConversation:
     def test_what_it_has_used_is_up_to_date_while_it_waits(self, panel: Panel) -> None:
         used = panel.page.locator("#aia-usage")
         panel.ask_and_wait(HELLO)
+        panel.wait(lambda: used.inner_text() != "", "what the answer has used")
         before = used.inner_text()
         assert before.startswith("This conversation: ")
         panel.ask("[[script:rename]]")

@@ -1,3 +1,4 @@
+import ctypes
 import os
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from ai_assistant.management.doctor import made_before
-from project.demo.servers import SERVE, missing_packages
+from project.demo.servers import ARENAS, SERVE, missing_packages
 
+M_ARENA_MAX = -8  # of malloc.h; as the variable MALLOC_ARENA_MAX
 # What SQLite keeps beside a database belongs to it.
 SUFFIXES = ("", "-wal", "-shm", "-journal")
 
@@ -40,6 +42,7 @@ class Command(BaseCommand):
             f"Open http://{shown}:{port}/admin/ and sign in as admin, editor or "
             "viewer; the password is the name. Ctrl-C stops the server.\n"
         )
+        _limit_arenas()
         if serve := SERVE.get(settings.SERVER):
             self.check(display_num_errors=True)
             connection.close()
@@ -80,3 +83,15 @@ class Command(BaseCommand):
             f"{file.name} {cause}. It is kept as {file.name}.old; the demo starts "
             "with a new one.\n"
         )
+
+
+def _limit_arenas() -> None:
+    """
+    Let all threads share two heaps, where the C library is glibc.
+
+    Each request has a thread of its own, and glibc keeps up to sixteen heaps for them,
+    each with gaps: a twentieth of this process.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_ARENA_MAX, ARENAS)
