@@ -3,8 +3,11 @@
 import pytest
 from django.apps import apps
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from ai_assistant.engine.execution import sweep
+from ai_assistant.models import UsageLedger
+from ai_assistant.safety.budgets.ledger import settle_left_behind
 
 pytestmark = pytest.mark.django_db
 
@@ -53,3 +56,12 @@ def test_sweep_finds_background_calls_by_their_index():
 
     assert "aia_call_background" in plan
     assert "SCAN" not in plan
+
+
+def test_sweep_finds_reservations_by_their_index():
+    with CaptureQueriesContext(connection) as queries:
+        settle_left_behind()
+
+    (asked,) = (query["sql"] for query in queries)
+    assert "ORDER BY" not in asked
+    assert UsageLedger._meta.db_table in asked

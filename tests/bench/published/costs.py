@@ -52,7 +52,7 @@ def _run(*arguments: str, **env: str) -> str:
 
 
 def _import_s() -> float:
-    return median([float(_run("-c", IMPORT)) for _ in range(9)])
+    return min(float(_run("-c", IMPORT)) for _ in range(9))
 
 
 def _sdks() -> str:

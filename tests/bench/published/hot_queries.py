@@ -152,8 +152,7 @@ class Undone(Exception):
 def _of_sqlite(rows: list[Any]) -> dict[str, Any]:
     words = [str(row[3]) for row in rows]
     used = re.findall(r"INDEX (\w+)", " ".join(words))
-    scans = re.findall(r"SCAN (\w+)(?! USING)", " ".join(f"{word};" for word in words))
-    return {"plan": words, "indexes": used, "scans": scans}
+    return {"plan": words, "indexes": used}
 
 
 def _of_postgres(found: Any) -> dict[str, Any]:
@@ -162,7 +161,6 @@ def _of_postgres(found: Any) -> dict[str, Any]:
     return {
         "plan": [_node_words(node) for node in nodes],
         "indexes": [node["Index Name"] for node in nodes if "Index Name" in node],
-        "scans": [n["Relation Name"] for n in nodes if n["Node Type"] == "Seq Scan"],
         "ms": round(whole["Execution Time"], 2),
     }
 
