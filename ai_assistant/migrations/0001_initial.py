@@ -1111,6 +1111,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="children",
                         to="ai_assistant.toolcall",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -1577,6 +1578,14 @@ class Migration(migrations.Migration):
                 condition=models.Q(("background", True)),
                 fields=["status"],
                 name="aia_call_background",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="toolcall",
+            index=models.Index(
+                condition=models.Q(("parent__isnull", False)),
+                fields=["parent"],
+                name="aia_call_parent",
             ),
         ),
         migrations.AddConstraint(

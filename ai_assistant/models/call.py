@@ -67,7 +67,12 @@ class ToolCall(models.Model):
     provider_fields = models.JSONField(default=dict)
 
     parent = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="children",
+        db_index=False,
     )
     version = models.CharField(max_length=64, blank=True)  # of the tool, by its schema
 
@@ -111,6 +116,13 @@ class ToolCall(models.Model):
                 fields=["status"],
                 condition=models.Q(background=True),
                 name="aia_call_background",
+            ),
+            # Without the calls of a step, which are most: SQLite would look for those
+            # of one step among all that have no parent.
+            models.Index(
+                fields=["parent"],
+                condition=models.Q(parent__isnull=False),
+                name="aia_call_parent",
             ),
         )
         constraints = (

@@ -21,6 +21,7 @@ from django.contrib.auth import get_user_model  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 from django.db.backends.utils import CursorWrapper  # noqa: E402
+from django.db.models import Count  # noqa: E402
 from django.test import Client  # noqa: E402
 
 from ai_assistant.engine import service  # noqa: E402
@@ -194,7 +195,8 @@ def main() -> None:
     user = get_user_model().objects.get(username="admin")
     client = Client(HTTP_HOST="localhost")
     client.force_login(user)
-    old = Conversation.objects.filter(owner=user, title="Seeded").order_by("pk")[0]
+    rows = Conversation.objects.filter(owner=user).annotate(size=Count("messages"))
+    old = rows.order_by("-size")[0]
     found: dict[str, list[dict[str, Any]]] = {}
     with asyncio.Runner() as runner:  # the executor stays on one loop
         for name, work in things(runner, client, user, old).items():

@@ -11,7 +11,7 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 MARKED = "<!-- figures: {0} -->\n"
 END = "<!-- end -->"
 OURS = "uvicorn"
-BARE = 2  # columns
+LONG = 200  # characters of a cell
 Part = Mapping[str, Any]
 
 
@@ -145,14 +145,38 @@ def queries(part: Part) -> str:
     """Return the hot statements with their plans, and which indexes they use."""
     said = []
     for thing, ours in part["sqlite"]["things"].items():
-        other = {one["sql"]: one for one in part["postgres"]["things"].get(thing, ())}
-        rows = [_query(one, other.get(one["sql"])) for one in ours]
+        rows = [
+            _query(*pair) for pair in _pairs(ours, part["postgres"]["things"][thing])
+        ]
         head = ("statement", "SQLite", "PostgreSQL", "ms")
-        said.append(f"**{thing[0].upper()}{thing[1:]}**\n\n{table(head, rows)}")
+        what = table(head, rows) if rows else "No statement."
+        said.append(f"**{thing[0].upper()}{thing[1:]}**\n\n{what}")
     return "\n\n".join(said)
 
 
-def _query(ours: Mapping[str, Any], other: Mapping[str, Any] | None) -> list[str]:
+Query = Mapping[str, Any]
+
+
+def _pairs(ours: list[Query], theirs: list[Query]) -> list[tuple[Query, Query | None]]:
+    """Return each statement with that of the other database, which may word it so."""
+    left = [*theirs]
+    found: list[tuple[Query, Query | None]] = []
+    for one in ours:
+        alike = (o for o in left if o["sql"] == one["sql"] or _kind(o) == _kind(one))
+        other = next(alike, None)
+        if other is not None:
+            left.remove(other)
+        found.append((one, other))
+    return found
+
+
+def _kind(query: Query) -> tuple[str, list[str]]:
+    """Return what a statement does, with which tables in which order."""
+    sql = query["sql"]
+    return sql.split(None, 1)[0], re.findall(r"ai_assistant_\w+", sql.split("WHERE")[0])
+
+
+def _query(ours: Query, other: Query | None) -> list[str]:
     plan = "; ".join(ours["plan"])
     theirs = "; ".join(other["plan"]) if other else ""
     took = f"{other['ms']:.2f}" if other else ""
@@ -161,16 +185,25 @@ def _query(ours: Mapping[str, Any], other: Mapping[str, Any] | None) -> list[str
 
 def short(sql: str) -> str:
     """Return a statement without its columns, on one line."""
-    text = re.sub(r"\s+", " ", sql.replace('"', "").replace("ai_assistant_", ""))
+    text = re.sub(
+        r"\s+", " ", sql.replace('"', "").replace("ai_assistant_", "")
+    ).strip()
     text = re.sub(r"^SELECT (DISTINCT )?.*? FROM", "SELECT … FROM", text)
     text = re.sub(r"SET .*? WHERE", "SET … WHERE", text)
-    text = text.replace("|", "\\|")
-    return text if len(text) <= 300 else f"{text[:299]}…"
+    return _cut(text)
 
 
 def _cell(text: str) -> str:
-    text = text.replace("ai_assistant_", "").replace("|", "\\|")
-    return text if len(text) <= 300 else f"{text[:299]}…"
+    return _cut(
+        re.sub(
+            r" INDEX sqlite_autoindex_\w+", " key", text.replace("ai_assistant_", "")
+        )
+    )
+
+
+def _cut(text: str) -> str:
+    text = text.replace("|", "\\|")
+    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
 
 
 def _number(value: float) -> str:
