@@ -143,14 +143,9 @@ class Message(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
-        Conversation,
-        on_delete=models.CASCADE,
-        related_name="messages",
-        db_index=False,
+        Conversation, on_delete=models.CASCADE, related_name="messages", db_index=False
     )
-    run = models.ForeignKey(
-        "ai_assistant.Run", on_delete=models.CASCADE, related_name="messages"
-    )
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="messages")
     position = models.PositiveIntegerField()  # 0-based within the conversation
     role = models.CharField(max_length=16, choices=Role)
     origin = models.CharField(max_length=16, choices=Origin, default=Origin.PERSON)
@@ -203,10 +198,7 @@ class Feedback(models.Model):
         LONG = "long", _("Too long")
 
     run = models.ForeignKey(
-        "ai_assistant.Run",
-        on_delete=models.CASCADE,
-        related_name="feedback",
-        db_index=False,
+        Run, on_delete=models.CASCADE, related_name="feedback", db_index=False
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
@@ -265,10 +257,7 @@ class QueuedMessage(SentFields):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
-        "ai_assistant.Conversation",
-        on_delete=models.CASCADE,
-        related_name="queued",
-        db_index=False,
+        Conversation, on_delete=models.CASCADE, related_name="queued", db_index=False
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
