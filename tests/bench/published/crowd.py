@@ -3,10 +3,11 @@
 import asyncio
 import json
 import os
-import re
 import statistics
 import tempfile
 import time
+from bisect import bisect_right
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ from tests.bench.published import process_tree, results
 from tests.bench.published.load import ENDED, TEXT, Client, said
 from tests.bench.published.subjects import OURS, Site, demo
 from tests.model_server import ModelServerProcess
+from tests.model_server.chunks import tokens
+from tests.model_server.scripts import sentence
 
 SERVERS = ("daphne", "uvicorn", "granian")
 STREAMS, TOKENS, RATE = 100, 100, 20
 TABS, WARM_TABS, CONVERSATIONS = 500, 150, 10
 SETTLE_S = 3.0
-WORD = re.compile(r"\S+")
+TEXT_SAID = sentence("stream", TOKENS)
+ENDS = [*accumulate(map(len, tokens(TEXT_SAID)))]  # of each token, in characters
 
 
 def measure_streams() -> None:
@@ -65,17 +69,19 @@ async def _streams(site: Site, model: ModelServerProcess) -> dict[str, float]:
 
 
 async def _listen(client: Client, number: int) -> list[float]:
-    """Return when each word arrived; raise if the run does not end well."""
+    """Return when each token arrived; raise if the run or its text is not whole."""
     arrivals: list[float] = []
-    text, last = said(TOKENS, RATE, 0.1, tag=f"s{number}"), b""
+    text, last, got = said(TOKENS, RATE, 0.1, tag=f"s{number}"), b"", ""
     async with client.post(text) as response:
         assert response.status == 200, await response.text()
         async for line in response.content:
             if any(kind in line for kind in TEXT):
-                words = WORD.findall(json.loads(line[5:])["delta"])
-                arrivals += [time.time()] * len(words)
+                got += json.loads(line[5:])["delta"]
+                whole = bisect_right(ENDS, len(got))
+                arrivals += [time.time()] * (whole - len(arrivals))
             last = line if line.startswith(b"data:") else last
     assert ENDED in last, last
+    assert got == TEXT_SAID, f"{len(got)} of {len(TEXT_SAID)} characters"
     return arrivals
 
 
