@@ -78,6 +78,25 @@ class Tab:
         await self.pump.stop()
 
 
+@pytest.fixture
+def cut(function_model):
+    """What the model says next: thoughts, pieces, and where others get a turn."""
+    now = []
+
+    async def model(_request):
+        (thoughts, pieces, turns), *_ = now
+        for piece in thoughts:
+            yield ReasoningDelta(text=piece)
+        for number, piece in enumerate(pieces):
+            if number in turns:
+                await asyncio.sleep(0)
+            yield TextDelta(text=piece)
+        yield ReplyEnd(finish_reason="stop", usage=USAGE)
+
+    function_model(model)  # once: each change of a setting stays until the test ends
+    return now
+
+
 def shows(tab, conversation):
     return tab.page.shown() == whole_page(conversation)[0].shown()
 
@@ -100,27 +119,14 @@ class TestOracleOfText:
         suppress_health_check=[HealthCheck.function_scoped_fixture],
     )
     @given(chunkings())
-    def test_page_is_the_database_is_the_model(
-        self, function_model, submission, user, chunking
-    ):
-        thoughts, pieces, turns = chunking
-
-        async def model(_request):
-            for piece in thoughts:
-                yield ReasoningDelta(text=piece)
-            for number, piece in enumerate(pieces):
-                if number in turns:
-                    await asyncio.sleep(0)
-                yield TextDelta(text=piece)
-            yield ReplyEnd(finish_reason="stop", usage=USAGE)
-
-        function_model(model)
+    def test_page_is_the_database_is_the_model(self, cut, submission, user, chunking):
+        cut[:] = [chunking]
         hold = accept(submission(), owner=this_process()).hold
         run = Run.objects.select_related("conversation").get(pk=hold.run_id)
 
         page = asyncio.run(followed(hold, run))
 
-        assert said(run) == "".join(pieces)
+        assert said(run) == "".join(chunking[1])
         assert page.shown() == whole_page(run.conversation)[0].shown()
         assert facts(run)[-1] == "RUN_FINISHED"
         assert len(page.ids()) == len(set(page.ids()))
