@@ -143,7 +143,7 @@ def costs(part: Part) -> str:
 
 def queries(part: Part) -> str:
     """Return the hot statements with their plans, and which indexes they use."""
-    said = []
+    said = [f"Beside {part['messages']:,} messages."]
     for thing, ours in part["sqlite"]["things"].items():
         rows = [
             _query(*pair) for pair in _pairs(ours, part["postgres"]["things"][thing])

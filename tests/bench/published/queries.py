@@ -20,10 +20,12 @@ def measure() -> None:
     loads = [os.getloadavg()[0]]
     with tempfile.TemporaryDirectory() as name, ModelServerProcess() as model:
         folder = Path(name)
-        found = {"sqlite": _explained(folder, model, f"sqlite:///{folder}/db.sqlite3")}
+        found: dict[str, Any] = {}
+        found["sqlite"] = _explained(folder, model, f"sqlite:///{folder}/db.sqlite3")
         with PostgresServer() as server:
             found["postgres"] = _explained(folder, model, server.new_database())
     loads.append(os.getloadavg()[0])
+    found["messages"] = sum(SIZES) + OTHERS
     results.save("queries", found, loads)
 
 
