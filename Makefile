@@ -146,9 +146,11 @@ docs: venv ## the documentation as a site, in build/docs/
 	$(BIN)/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs
 	@echo "Open build/docs/index.html"
 
-.PHONY: bench faults shots rows
+.PHONY: bench figures faults shots rows
 bench: venv ## the benchmark suite, one JSON object a line
 	@DJANGO_DEBUG=0 $(PY) -m tests.bench
+figures: system ## measure, draw and write docs/benchmarks.md (PARTS, RIVAL)
+	@$(PY) -m tests.bench.published $(PARTS) $(RIVAL)
 faults: system ## the fault matrix: databases by layers
 	@$(PY) -m tests.faults
 shots: browser-program ## pictures of every state of the panel, in build/shots/

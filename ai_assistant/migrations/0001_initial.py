@@ -516,6 +516,7 @@ class Migration(migrations.Migration):
                         related_name="assistant_conversations",
                         to=settings.AUTH_USER_MODEL,
                         verbose_name="owner",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -690,6 +691,7 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="runs",
                 to="ai_assistant.conversation",
+                db_index=False,
             ),
         ),
         migrations.AddField(
@@ -699,6 +701,7 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
                 to=settings.AUTH_USER_MODEL,
+                db_index=False,
             ),
         ),
         migrations.CreateModel(
@@ -719,6 +722,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         to="contenttypes.contenttype",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -796,6 +800,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="messages",
                         to="ai_assistant.conversation",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -842,6 +847,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="grants",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -893,6 +899,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="feedback",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -936,6 +943,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="client_runs",
                         to="ai_assistant.conversation",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -987,6 +995,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="events",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -1027,6 +1036,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="steps",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -1101,6 +1111,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="children",
                         to="ai_assistant.toolcall",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -1109,6 +1120,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="calls",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -1231,6 +1243,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="interrupts",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -1342,6 +1355,7 @@ class Migration(migrations.Migration):
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
                         verbose_name="user",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -1399,6 +1413,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="queued",
                         to="ai_assistant.conversation",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -1407,6 +1422,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
+                        db_index=False,
                     ),
                 ),
             ],
@@ -1559,12 +1575,17 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="toolcall",
             index=models.Index(
-                condition=models.Q(
-                    ("background", True),
-                    ("status__in", ("pending", "waiting", "executing")),
-                ),
+                condition=models.Q(("background", True)),
                 fields=["status"],
                 name="aia_call_background",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="toolcall",
+            index=models.Index(
+                condition=models.Q(("parent__isnull", False)),
+                fields=["parent"],
+                name="aia_call_parent",
             ),
         ),
         migrations.AddConstraint(

@@ -1,7 +1,5 @@
 import ctypes
-import importlib
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,9 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from ai_assistant.management.doctor import made_before
+from project.demo.servers import ARENAS, SERVE, missing_packages
 
-UVICORN = ("uvicorn", "uvloop", "httptools", "websockets")
-M_ARENA_MAX, ARENAS = -8, 2  # of malloc.h; as the variable MALLOC_ARENA_MAX
+M_ARENA_MAX = -8  # of malloc.h; as the variable MALLOC_ARENA_MAX
 # What SQLite keeps beside a database belongs to it.
 SUFFIXES = ("", "-wal", "-shm", "-journal")
 
@@ -31,8 +29,7 @@ class Command(BaseCommand):
     requires_system_checks = ()  # runserver makes them
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if settings.SERVER == "uvicorn":
-            self._check_uvicorn()
+        self._check_packages()
         if made_before(MigrationLoader(connection)):
             self._start_anew()
         call_command("migrate", verbosity=0, interactive=False)
@@ -46,8 +43,10 @@ class Command(BaseCommand):
             "viewer; the password is the name. Ctrl-C stops the server.\n"
         )
         _limit_arenas()
-        if settings.SERVER == "uvicorn":
-            self._serve_with_uvicorn(host, int(port))
+        if serve := SERVE.get(settings.SERVER):
+            self.check(display_num_errors=True)
+            connection.close()
+            serve(host, int(port), access_log=settings.DEBUG)
             return
         call_command(
             "runserver",
@@ -56,25 +55,11 @@ class Command(BaseCommand):
             use_static_handler=False,  # project.asgi serves them
         )
 
-    def _serve_with_uvicorn(self, host: str, port: int) -> None:
-        self.check(display_num_errors=True)
-        importlib.import_module("uvicorn").run(
-            "project.asgi:application",
-            host=host,
-            port=port,
-            loop="uvloop",
-            http="httptools",
-            ws="websockets-sansio",
-            lifespan="off",  # Django has none
-            access_log=settings.DEBUG,
-            timeout_graceful_shutdown=3,  # streams are open for as long as a page is
-        )
-
-    def _check_uvicorn(self) -> None:
-        missing = [name for name in UVICORN if find_spec(name) is None]
+    def _check_packages(self) -> None:
+        missing = missing_packages(settings.SERVER)
         if missing:
             raise CommandError(
-                f"SERVER is 'uvicorn', but these packages are not installed: "
+                f"SERVER is {settings.SERVER!r}, but these packages are not installed: "
                 f"{', '.join(missing)}. Install them: pip install {' '.join(missing)}; "
                 "or leave SERVER out, for Daphne."
             )
