@@ -181,11 +181,9 @@ async def _to_socket(
 
 @cache
 def _panel_socket() -> Application:
-    from channels.auth import AuthMiddlewareStack
-
     from ai_assistant.web.realtime.consumer import PanelConsumer
 
-    return cast("Application", AuthMiddlewareStack(PanelConsumer.as_asgi()))
+    return cast("Application", PanelConsumer.as_asgi())
 
 
 async def _to_worker(scope: Scope, receive: Receive, send: Send) -> None:

@@ -72,7 +72,7 @@ def flag(name: str, *, default: str = "0") -> bool:
     return os.environ.get(name, default).lower() not in ("", "0", "false", "no", "off")
 
 
-SERVERS = ("daphne", "uvicorn")
+SERVERS = ("daphne", "uvicorn", "granian")
 
 
 def server() -> str:

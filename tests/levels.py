@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.nodeid import coerce_node_id
 
 TESTS = Path(__file__).parent
 # Fixtures that start processes. Where starting takes long, the tests are broad and form
@@ -33,9 +34,15 @@ _current: list[pytest.Item] = []
 _start = subprocess.Popen.__init__
 
 
-@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts a server and what is broad."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark what starts a server and what is broad; let groups stay together."""
+    _mark(items)
+    yield
+    _keep_groups(items)
+
+
+def _mark(items: list[pytest.Item]) -> None:
     broad = [TESTS / path for path in BROAD]
     for item in items:
         for name in STARTERS.keys() & getattr(item, "fixturenames", ()):
@@ -45,6 +52,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.xdist_group(STARTERS[name]))
         if any(item.path.is_relative_to(path) for path in broad):
             item.add_marker("broad")
+
+
+def _keep_groups(items: list[pytest.Item]) -> None:
+    """
+    Give each test of a group the id by which `--dist loadgroup` knows it.
+
+    pytest-xdist 3.8 writes it where pytest 9.2 reads it no more, and groups nothing
+    (https://github.com/pytest-dev/pytest-xdist/issues/1386).
+    """
+    for item in items:
+        written = getattr(item, "_nodeid", item.nodeid)
+        if written.startswith(f"{item.nodeid}@"):
+            item._id = coerce_node_id(written)  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,6 +4,8 @@ import subprocess
 
 import pytest
 
+from tests import levels
+
 TRUE = ["true"]
 
 
@@ -15,3 +17,13 @@ def test_process_of_an_unmarked_test_is_refused():
 @pytest.mark.servers
 def test_process_of_a_marked_test_starts():
     assert subprocess.run(TRUE, check=True).returncode == 0
+
+
+def test_group_of_a_test_is_kept_in_its_id(request):
+    before = request.node._id
+    request.node._nodeid = f"{request.node.nodeid}@group"  # as pytest-xdist writes it
+
+    levels._keep_groups([request.node])
+    kept, request.node._id = request.node.nodeid, before
+
+    assert kept == f"{request.node.nodeid}@group"

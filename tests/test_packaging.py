@@ -264,7 +264,7 @@ class TestImport:
         code = (
             "import sys, django; from django.core.management import call_command;"
             "django.setup(); call_command('check');"
-            "sys.exit(bool({'litellm', 'aiohttp', 'orjson'} & set(sys.modules)))"
+            "sys.exit(bool({'litellm', 'openai', 'aiohttp', 'orjson'} & set(sys.modules)))"
         )
 
         done = run(

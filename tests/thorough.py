@@ -16,6 +16,6 @@ def part(items: Iterable[T], *, every: int, start: int = 0) -> list[T]:
     return every_item if IS_THOROUGH else every_item[start::every]
 
 
-def examples(few: int) -> int:
-    """Return how many examples to generate: ten times as many in `make thorough`."""
-    return int(EXAMPLES or (few * 10 if IS_THOROUGH else few))
+def examples(few: int, *, many: int = 0) -> int:
+    """Return how many examples to generate: in `make thorough` `many`, or ten times."""
+    return int(EXAMPLES or ((many or few * 10) if IS_THOROUGH else few))

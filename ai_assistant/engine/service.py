@@ -7,9 +7,9 @@ followers. What they only read comes from `ai_assistant.engine.queries`.
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
@@ -112,15 +112,39 @@ T = TypeVar("T")
 RING_AFTER_S = 0.02
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A message that was accepted, and what its run needs, if this process has it."""
+
+    accepted: Accepted
+    loaded: Loaded | None = None
+
+
 async def send(submission: Submission) -> Accepted:
     """
     Accept a message and have its run executed, here or by a worker.
 
     Raise Refused no_executor if nothing would work on it.
     """
-    accepted, loaded = await _of_person(_accept, submission, stage=Stage.ACCEPT)
-    _go_on(submission.user_id, accepted, loaded)
-    return accepted
+    stored = await in_db(store, submission, stage=Stage.ACCEPT)
+    launch(submission, stored)
+    return stored.accepted
+
+
+def store(submission: Submission) -> Stored:
+    """
+    Accept a message, in a thread of the engine. `launch` must follow, whatever happens.
+
+    Raise Refused no_executor if nothing would work on it.
+    """
+    _check_executor()
+    with _refusing():
+        return _with_load(accept(submission, owner=_new_owner()))
+
+
+def launch(submission: Submission, stored: Stored) -> None:
+    """Have a message that was stored executed, here or by a worker."""
+    _go_on(submission.user_id, stored)
 
 
 async def send_now(wanted: SendNowRequest) -> Accepted:
@@ -129,9 +153,9 @@ async def send_now(wanted: SendNowRequest) -> Accepted:
 
     Raise Refused no_executor if nothing would work on it.
     """
-    accepted, loaded = await _of_person(_send_now, wanted, stage=Stage.ACCEPT)
-    _go_on(wanted.user_id, accepted, loaded)
-    return accepted
+    stored = await _of_person(_send_now, wanted, stage=Stage.ACCEPT)
+    _go_on(wanted.user_id, stored)
+    return stored.accepted
 
 
 async def drop_queued(user_id: UserKey, conversation_id: UUID, queued_id: UUID) -> None:
@@ -320,22 +344,17 @@ def cannot_execute() -> bool:
     return not executor().is_alive and is_left_alone()
 
 
-def _accept(submission: Submission) -> tuple[Accepted, Loaded | None]:
-    _check_executor()
-    return _with_load(accept(submission, owner=_new_owner()))
-
-
-def _send_now(wanted: SendNowRequest) -> tuple[Accepted, Loaded | None]:
+def _send_now(wanted: SendNowRequest) -> Stored:
     _check_executor()
     return _with_load(store_send_now(wanted, owner=_new_owner()))
 
 
-def _with_load(accepted: Accepted) -> tuple[Accepted, Loaded | None]:
+def _with_load(accepted: Accepted) -> Stored:
     """Load what was accepted, in this thread, if this process executes it."""
     if accepted.hold is None or accepted.rows is None:
-        return accepted, None
+        return Stored(accepted)
     # As in the task of the run: in the language of the site, not of the request.
-    return accepted, of_no_request().run(load_new, accepted.rows)
+    return Stored(accepted, of_no_request().run(load_new, accepted.rows))
 
 
 def _check_executor() -> None:
@@ -350,10 +369,11 @@ def _new_owner() -> str:
     return executor().owner if here else ""
 
 
-def _go_on(user_id: UserKey, accepted: Accepted, loaded: Loaded | None) -> None:
+def _go_on(user_id: UserKey, stored: Stored) -> None:
     """Have what was accepted executed, and notify the followers."""
+    accepted = stored.accepted
     if accepted.hold is not None:
-        executor().launch(accepted.hold, loaded)
+        executor().launch(accepted.hold, stored.loaded)
     elif accepted.is_new or accepted.woken or accepted.queued:
         _wake()  # a queue may have come to its end at the same moment
     group = notifications.group_name(user_id, accepted.conversation_id)
@@ -370,8 +390,15 @@ async def _of_person(
     work: Callable[..., T], *args: object, stage: Stage = Stage.FOLLOW
 ) -> T:
     """Do what a person asks for. Raise Refused: locked by others, or disk_full."""
-    try:
+    with _refusing():
         return await in_db(work, *args, stage=stage)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Raise Refused where a row is locked by others, or the disk is full."""
+    try:
+        yield
     except OperationalError as error:
         refused = refusal_of(error)
         if refused is None:

@@ -164,6 +164,15 @@ def _executor() -> str:
     return f"web: the ASGI server's processes, {count} now"
 
 
+def _server() -> str:
+    if not apps.is_installed("daphne"):
+        return "an ASGI server of your choice"
+    return (
+        "Daphne, under `runserver`. uvicorn (with uvloop and httptools) and granian "
+        "are quicker: see “Servers” in docs/operations.md"
+    )
+
+
 def made_before(loader: MigrationLoader) -> str:
     """Return why the assistant's tables, of an earlier version, cannot be migrated."""
     on_disk = {name for app, name in loader.disk_migrations if app == LABEL}
@@ -367,6 +376,7 @@ LOOKS: dict[str, Callable[[], str]] = {
     "database": _database,
     "channel layer": _layer,
     "executor": _executor,
+    "server": _server,
     "long tools": _background,
     "data tools": _data_tools,
     "budgets": _budgets,

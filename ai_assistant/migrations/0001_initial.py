@@ -530,6 +530,7 @@ class Migration(migrations.Migration):
                         related_name="assistant_conversations",
                         to=settings.AUTH_USER_MODEL,
                         verbose_name="owner",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -719,6 +720,7 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="runs",
                 to="ai_assistant.conversation",
+                db_index=False,
             ),
         ),
         migrations.AddField(
@@ -728,6 +730,7 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
                 to=settings.AUTH_USER_MODEL,
+                db_index=False,
             ),
         ),
         migrations.CreateModel(
@@ -748,6 +751,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         to="contenttypes.contenttype",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -825,6 +829,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="messages",
                         to="ai_assistant.conversation",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -871,6 +876,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="grants",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -922,6 +928,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="feedback",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -965,6 +972,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="client_runs",
                         to="ai_assistant.conversation",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -1016,6 +1024,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="events",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -1056,6 +1065,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="steps",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -1130,6 +1140,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="children",
                         to="ai_assistant.toolcall",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -1138,6 +1149,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="calls",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -1260,6 +1272,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="interrupts",
                         to="ai_assistant.run",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -1371,6 +1384,7 @@ class Migration(migrations.Migration):
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
                         verbose_name="user",
+                        db_index=False,
                     ),
                 ),
             ],
@@ -1428,6 +1442,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="queued",
                         to="ai_assistant.conversation",
+                        db_index=False,
                     ),
                 ),
                 (
@@ -1436,6 +1451,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
+                        db_index=False,
                     ),
                 ),
             ],
@@ -1588,12 +1604,17 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="toolcall",
             index=models.Index(
-                condition=models.Q(
-                    ("background", True),
-                    ("status__in", ("pending", "waiting", "executing")),
-                ),
+                condition=models.Q(("background", True)),
                 fields=["status"],
                 name="aia_call_background",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="toolcall",
+            index=models.Index(
+                condition=models.Q(("parent__isnull", False)),
+                fields=["parent"],
+                name="aia_call_parent",
             ),
         ),
         migrations.AddConstraint(

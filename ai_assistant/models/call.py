@@ -54,7 +54,10 @@ class ToolCall(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(
-        "ai_assistant.Run", on_delete=models.CASCADE, related_name="calls"
+        "ai_assistant.Run",
+        on_delete=models.CASCADE,
+        related_name="calls",
+        db_index=False,
     )
     step = models.ForeignKey(
         "ai_assistant.Step", on_delete=models.CASCADE, related_name="calls"
@@ -64,7 +67,12 @@ class ToolCall(models.Model):
     provider_fields = models.JSONField(default=dict)
 
     parent = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="children",
+        db_index=False,
     )
     version = models.CharField(max_length=64, blank=True)  # of the tool, by its schema
 
@@ -106,8 +114,15 @@ class ToolCall(models.Model):
         indexes = (
             models.Index(
                 fields=["status"],
-                condition=models.Q(background=True, status__in=OPEN_CALL),
+                condition=models.Q(background=True),
                 name="aia_call_background",
+            ),
+            # Without the calls of a step, which are most: SQLite would look for those
+            # of one step among all that have no parent.
+            models.Index(
+                fields=["parent"],
+                condition=models.Q(parent__isnull=False),
+                name="aia_call_parent",
             ),
         )
         constraints = (

@@ -39,6 +39,7 @@ class Conversation(models.Model):
         on_delete=models.CASCADE,
         related_name="assistant_conversations",
         verbose_name=_("owner"),
+        db_index=False,
     )
     title = models.CharField(_("title"), max_length=200, blank=True)
     # A client's own name for it, where that is not the id.
@@ -143,11 +144,9 @@ class Message(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
-        Conversation, on_delete=models.CASCADE, related_name="messages"
+        Conversation, on_delete=models.CASCADE, related_name="messages", db_index=False
     )
-    run = models.ForeignKey(
-        "ai_assistant.Run", on_delete=models.CASCADE, related_name="messages"
-    )
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="messages")
     position = models.PositiveIntegerField()  # 0-based within the conversation
     role = models.CharField(max_length=16, choices=Role)
     origin = models.CharField(max_length=16, choices=Origin, default=Origin.PERSON)
@@ -200,7 +199,7 @@ class Feedback(models.Model):
         LONG = "long", _("Too long")
 
     run = models.ForeignKey(
-        "ai_assistant.Run", on_delete=models.CASCADE, related_name="feedback"
+        Run, on_delete=models.CASCADE, related_name="feedback", db_index=False
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
@@ -259,10 +258,13 @@ class QueuedMessage(SentFields):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
-        "ai_assistant.Conversation", on_delete=models.CASCADE, related_name="queued"
+        Conversation, on_delete=models.CASCADE, related_name="queued", db_index=False
     )
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
     )
     key = models.CharField(max_length=64)  # of the send; makes it idempotent
     position = models.PositiveIntegerField()  # within the conversation, with gaps

@@ -12,7 +12,10 @@ class RunEvent(models.Model):
     """
 
     run = models.ForeignKey(
-        "ai_assistant.Run", on_delete=models.CASCADE, related_name="events"
+        "ai_assistant.Run",
+        on_delete=models.CASCADE,
+        related_name="events",
+        db_index=False,
     )
     seq = models.PositiveIntegerField()  # from 1, without gaps
     type = models.CharField(max_length=40)

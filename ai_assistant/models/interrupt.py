@@ -46,7 +46,10 @@ class Interrupt(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(
-        "ai_assistant.Run", on_delete=models.CASCADE, related_name="interrupts"
+        "ai_assistant.Run",
+        on_delete=models.CASCADE,
+        related_name="interrupts",
+        db_index=False,
     )
     call = models.ForeignKey(
         "ai_assistant.ToolCall", on_delete=models.CASCADE, related_name="interrupts"

@@ -14,7 +14,9 @@ class ObjectLock(models.Model):
     renews; see `ai_assistant.safety.object_locks`.
     """
 
-    content_type = models.ForeignKey(ContentType, on_delete=models.CASCADE)
+    content_type = models.ForeignKey(
+        ContentType, on_delete=models.CASCADE, db_index=False
+    )
     object_id = models.CharField(max_length=255)
     run = models.ForeignKey(
         "ai_assistant.Run", on_delete=models.CASCADE, related_name="locks"

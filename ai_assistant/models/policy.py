@@ -127,7 +127,10 @@ class Grant(models.Model):
     """A person's approval of a tool for one model, for the rest of a run."""
 
     run = models.ForeignKey(
-        "ai_assistant.Run", on_delete=models.CASCADE, related_name="grants"
+        "ai_assistant.Run",
+        on_delete=models.CASCADE,
+        related_name="grants",
+        db_index=False,
     )
     tool = models.CharField(max_length=200)
     model = models.CharField(max_length=200, blank=True)  # app.model, if it has one

@@ -123,10 +123,16 @@ class Run(SentFields):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
-        "ai_assistant.Conversation", on_delete=models.CASCADE, related_name="runs"
+        "ai_assistant.Conversation",
+        on_delete=models.CASCADE,
+        related_name="runs",
+        db_index=False,
     )
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
     )
     kind = models.CharField(max_length=16, choices=RunKind, default=RunKind.MESSAGE)
     continues = models.ForeignKey(
@@ -212,6 +218,7 @@ class ClientRun(models.Model):
         "ai_assistant.Conversation",
         on_delete=models.CASCADE,
         related_name="client_runs",
+        db_index=False,
     )
     run = models.ForeignKey(
         "ai_assistant.Run", on_delete=models.CASCADE, related_name="client_runs"
@@ -244,7 +251,10 @@ class Step(models.Model):
     """
 
     run = models.ForeignKey(
-        "ai_assistant.Run", on_delete=models.CASCADE, related_name="steps"
+        "ai_assistant.Run",
+        on_delete=models.CASCADE,
+        related_name="steps",
+        db_index=False,
     )
     index = models.PositiveIntegerField()  # 0-based
     message = models.OneToOneField(

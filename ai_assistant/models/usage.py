@@ -38,6 +38,7 @@ class UsageLedger(models.Model):
         on_delete=models.SET_NULL,
         related_name="+",
         verbose_name=_("user"),
+        db_index=False,
     )
     step_index = models.PositiveIntegerField(default=0)
     epoch = models.PositiveIntegerField(default=0)  # a call repeated after a crash

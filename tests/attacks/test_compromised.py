@@ -165,19 +165,19 @@ def check_nothing_slipped(site):
 class TestObeys:
     @pytest.mark.servers  # a corpus is fetched once
     def test_goals_of_agentdojo(self, site, subtests, record_property):
-        goals = part(planted_in_turn(corpus("AgentDojo")), every=3)
+        goals = part(planted_in_turn(corpus("AgentDojo")), every=5)
         tally(site, goals, of_the_goal, record_property, subtests, "AgentDojo")
 
     @pytest.mark.servers
     def test_cases_of_agent_injection_bench(self, site, subtests, record_property):
         name = "agent-injection-bench"
-        cases = part(planted_in_turn(corpus(name)), every=2)
+        cases = part(planted_in_turn(corpus(name)), every=4)
         tally(site, cases, of_the_goal, record_property, subtests, name)
 
     def test_own_cases(self, site, subtests, record_property):
         tally(
             site,
-            part(planted_in_turn(OWN_GOALS), every=2),
+            part(planted_in_turn(OWN_GOALS), every=3),
             of_the_goal,
             record_property,
             subtests,

@@ -47,14 +47,7 @@ class Chat:
     async def __aenter__(self) -> Self:
         self.http = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
         await self._sign_in()
-        cookies = self.http.cookie_jar.filter_cookies(self.url)  # type: ignore[arg-type]
-        said = "; ".join(f"{name}={item.value}" for name, item in cookies.items())
-        self.socket = await websockets.connect(
-            f"{self.url.replace('http', 'ws')}/assistant/ws/",
-            origin=self.url,  # type: ignore[arg-type]
-            additional_headers={"Cookie": said},
-            max_size=None,
-        )
+        self.socket = await self.connect()
         await self._hello()
         return self
 
@@ -66,6 +59,17 @@ class Chat:
     ) -> None:
         await self.socket.close()
         await self.http.close()
+
+    async def connect(self) -> Any:
+        """Open a socket, as a tab does."""
+        cookies = self.http.cookie_jar.filter_cookies(self.url)  # type: ignore[arg-type]
+        said = "; ".join(f"{name}={item.value}" for name, item in cookies.items())
+        return await websockets.connect(
+            f"{self.url.replace('http', 'ws')}/assistant/ws/",
+            origin=self.url,  # type: ignore[arg-type]
+            additional_headers={"Cookie": said},
+            max_size=None,
+        )
 
     async def _sign_in(self) -> None:
         address = f"{self.url}/admin/login/"

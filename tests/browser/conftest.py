@@ -55,7 +55,7 @@ def server(
 ) -> Iterator[DemoServer]:
     """The server of all tests that leave it alive, with a strict policy."""
     folder = tmp_path_factory.mktemp("server")
-    with DemoServer(folder, model_url=model.url, env=ENV) as started:
+    with DemoServer(folder, model_url=model.url, env=ENV, forged=True) as started:
         yield started
 
 
@@ -66,8 +66,7 @@ def own_server(
     """
     Make a server for one test, which may kill it.
 
-    It starts without its imports, and with `ENV`: that is what the forge has read
-    once, for the middleware among others.
+    It starts without its imports, and with `ENV` as the shared one, unless it is WSGI.
     """
     with ExitStack() as stack:
         servers: list[DemoServer] = []
@@ -75,7 +74,7 @@ def own_server(
         def make(**options: Any) -> DemoServer:
             if not options.get("wsgi"):
                 options["env"] = {**ENV, **options.get("env", {})}
-                options.setdefault("forged", True)
+            options.setdefault("forged", True)
             servers.append(DemoServer(tmp_path, model_url=model.url, **options))
             stack.push(servers[-1].__exit__)
             forget_sessions(servers[-1].url)

@@ -9,6 +9,7 @@ from typing import Any
 from playwright.sync_api import Error, Locator, Page
 
 WAIT_S = 30.0
+LOOK_MS, LATER_MS = 50, 150  # between two looks at a page: soon, and after a second
 FINAL = ("idle", "stopped", "error", "limited")
 WAITING = ("waiting-approval", "waiting-answer")
 
@@ -242,14 +243,15 @@ class Panel:
         self, until: Callable[[], Any], what: str = "", *, seconds: float = WAIT_S
     ) -> Any:
         """Wait until `until()` is true, whatever pages come and go meanwhile."""
-        end = time.monotonic() + seconds
+        begun = time.monotonic()
         while not (found := _seen(until)):
-            if time.monotonic() > end:
+            waited = time.monotonic() - begun
+            if waited > seconds:
                 raise AssertionError(
                     f"Not seen within {seconds:g} s: {what or until}. "
                     f"State: {self.state}. Conversation: {self.read()}"
                 )
-            self.page.wait_for_timeout(50)
+            self.page.wait_for_timeout(LOOK_MS if waited < 1 else LATER_MS)
         return found
 
     def wait_state(self, *states: str, seconds: float = WAIT_S) -> None:

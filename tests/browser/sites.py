@@ -9,6 +9,8 @@ from typing import Any
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
 
+FORGED = ("live_settings", "hosts.settings")  # of which there are several servers
+
 
 @contextmanager
 def site(
@@ -33,5 +35,6 @@ def site(
         "TESTS_SETTINGS": json.dumps(assistant or {}),
         **env,
     }
-    with DemoServer(folder, model_url=model.url, env=env) as server:
+    forged = settings in FORGED
+    with DemoServer(folder, model_url=model.url, env=env, forged=forged) as server:
         yield server

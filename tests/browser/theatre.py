@@ -75,7 +75,7 @@ class Theatre:
             where = self._folder / str(len(list(self._folder.iterdir())))
             where.mkdir()
             env = {**ENV, "TESTS_SETTINGS": key}
-            server = DemoServer(where, model_url=self.model.url, env=env)
+            server = DemoServer(where, model_url=self.model.url, env=env, forged=True)
             self._servers[key] = server.start()
         return self._servers[key]
 

@@ -22,7 +22,7 @@ from tests.thorough import IS_THOROUGH
 
 pytestmark = [pytest.mark.faults, pytest.mark.postgres, pytest.mark.timeout(300)]
 
-PIECE_S = 25.0 if IS_THOROUGH else 6.0
+PIECE_S = 25.0 if IS_THOROUGH else 10.0
 FROZEN_S = 20.0 if IS_THOROUGH else 6.0
 ASKED = 20 if IS_THOROUGH else 6  # messages of other people
 USUAL_S = 0.5  # to a first text in the log, which is written at intervals

@@ -342,6 +342,28 @@ class TestExecutor:
         assert "web: the ASGI server's processes, 1 now" in doctor()[1]
 
 
+class TestServer:
+    def test_daphne_is_followed_by_the_names_of_quicker_ones(self):
+        code, text = doctor()
+
+        assert code == 0
+        assert "server         Daphne, under `runserver`. uvicorn (with uvloop" in text
+        assert "granian are quicker" in text
+
+    def test_quicker_servers_are_no_problem(self):
+        assert told()[1]["problems"] == []
+
+    def test_another_server(self, settings):
+        settings.INSTALLED_APPS = [
+            name for name in settings.INSTALLED_APPS if name != "daphne"
+        ]
+
+        text = doctor()[1]
+
+        assert "server         an ASGI server of your choice" in text
+        assert "quicker" not in text
+
+
 class TestCommand:
     @pytest.mark.servers
     def test_imports_no_litellm(self, tmp_path):

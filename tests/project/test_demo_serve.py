@@ -98,17 +98,15 @@ def test_database_that_is_not_the_demos_stays(start, tmp_path):
     assert [path.name for path in tmp_path.glob("*.sqlite3*")] == [file.name]
 
 
-class TestUvicorn:
-    def test_uvicorn_serves(self, start):
-        said = start(SERVER="uvicorn", until="Uvicorn running")
-
-        assert "Uvicorn running on http://127.0.0.1:" in said
-        assert "no issues (1 silenced)" in said or "W021" not in said
-
-    def test_missing_package_is_named(self, start, tmp_path):
-        hidden = "import sys; sys.modules['uvloop'] = None\n"
+class TestServer:
+    @pytest.mark.parametrize(
+        ("server", "package"), [("uvicorn", "uvloop"), ("granian", "granian")]
+    )
+    def test_missing_package_is_named(self, start, tmp_path, server, package):
+        hidden = f"import sys; sys.modules[{package!r}] = None\n"
         (tmp_path / "sitecustomize.py").write_text(hidden)
 
-        said = start(SERVER="uvicorn")
+        said = start(SERVER=server)
 
-        assert "these packages are not installed: uvloop. Install them: pip" in said
+        assert f"SERVER is {server!r}, but these packages are not installed" in said
+        assert f"installed: {package}. Install them: pip" in said

@@ -82,7 +82,9 @@ class TestServer:
     def test_unknown_raises(self, monkeypatch):
         monkeypatch.setenv("SERVER", "gunicorn")
 
-        with pytest.raises(ImproperlyConfigured, match="one of: daphne, uvicorn"):
+        with pytest.raises(
+            ImproperlyConfigured, match="one of: daphne, uvicorn, granian"
+        ):
             environment.server()
 
 

@@ -11,7 +11,12 @@ from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
 from tests.servers.oracle import Oracle
 from tests.servers.postgres import PostgresServer
+from tests.servers.prepared import share_template
 from tests.servers.redis import RedisServer
+
+
+def pytest_configure() -> None:
+    share_template()  # before the processes of a parallel run start
 
 
 @pytest.fixture(scope="session")

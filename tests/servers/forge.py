@@ -48,6 +48,9 @@ IMPORTED = (
     *("celery.bin.celery", "celery.apps.worker", "kombu.transport.redis"),
 )
 
+# What the settings of a server may be made of, in the order of their imports.
+SETTINGS = ("project.settings", "tests.live_settings", "tests.hosts.settings")
+
 
 class Forge:
     """The process that has imported everything."""
@@ -95,13 +98,13 @@ class Forge:
 
 
 # What decides which middleware a server has: that is read with the imports.
-READ_ONCE = ("DJANGO_SETTINGS_MODULE", "TESTS_CSP", "TESTS_NO_PANEL")
-_forges: dict[tuple[str | None, ...], Forge] = {}
+MIDDLEWARE_OF = ("TESTS_CSP", "TESTS_NO_PANEL")
+_forges: dict[tuple[object, ...], Forge] = {}
 
 
 def the_forge(env: Mapping[str, str]) -> Forge:
     """Return the forge of this test run for `env`; it starts when first asked for."""
-    key = tuple(map(env.get, READ_ONCE))
+    key = (env["DJANGO_SETTINGS_MODULE"], *(bool(env.get(n)) for n in MIDDLEWARE_OF))
     if key not in _forges:
         _forges[key] = Forge(env)
         atexit.register(_forges[key].close)
@@ -216,8 +219,9 @@ def _settle(env: dict[str, str]) -> None:
 
     os.environ.clear()
     os.environ.update(env)
-    for name in ("project.settings", env["DJANGO_SETTINGS_MODULE"]):
-        importlib.reload(sys.modules[name])
+    for name in dict.fromkeys((*SETTINGS, env["DJANGO_SETTINGS_MODULE"])):
+        if name in sys.modules:
+            importlib.reload(sys.modules[name])
     settings._wrapped = Settings(env["DJANGO_SETTINGS_MODULE"])
     connections.__dict__.pop("settings", None)
     connections._settings = None

@@ -1,6 +1,8 @@
 """A database with tables and users, made once a test run and copied after that."""
 
 import atexit
+import fcntl
+import os
 import shutil
 import subprocess
 import tempfile
@@ -12,8 +14,17 @@ import psycopg
 
 from tests.servers.process import ROOT, python
 
-_templates: dict[str, str] = {}  # kind or server -> file or database
+FOLDER = "TESTS_TEMPLATES"  # of the environment: where the template of SQLite is
+_templates: dict[str, str] = {}  # server -> database
 _done: set[str] = set()
+
+
+def share_template() -> Path:
+    """Return the folder of the template, which all processes of a test run share."""
+    if FOLDER not in os.environ:
+        os.environ[FOLDER] = tempfile.mkdtemp(prefix="aia-template-")
+        atexit.register(shutil.rmtree, os.environ[FOLDER], ignore_errors=True)
+    return Path(os.environ[FOLDER])
 
 
 def prepare(database_url: str, env: Mapping[str, str]) -> None:
@@ -30,13 +41,15 @@ def prepare(database_url: str, env: Mapping[str, str]) -> None:
 def _sqlite(path: Path, env: Mapping[str, str]) -> None:
     if path.exists():
         return
-    if "sqlite" not in _templates:
-        folder = tempfile.mkdtemp(prefix="aia-template-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        template = f"{folder}/db.sqlite3"
-        _make(f"sqlite:///{template}", env)
-        _templates["sqlite"] = template
-    shutil.copyfile(_templates["sqlite"], path)
+    folder = share_template()
+    template = folder / "db.sqlite3"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not template.exists():
+            half = folder / "half.sqlite3"
+            _make(f"sqlite:///{half}", env)
+            half.rename(template)
+    shutil.copyfile(template, path)
 
 
 def _postgres(url: str, env: Mapping[str, str]) -> None:

@@ -125,7 +125,8 @@ class ProfileModel:
             versions=tool_versions(tools),
             read_only=scope.read_only,
         )
-        path, elsewhere = seen_by(self.run)
+        most = int(conf.get("LIMITS", "HISTORY_MESSAGES"))
+        path, elsewhere = seen_by(self.run, most)
         prompt = system_prompt(
             self.run,
             user,

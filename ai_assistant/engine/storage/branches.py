@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.storage.units import unit
@@ -107,17 +108,40 @@ def path_of(conversation: Conversation) -> list[UUID]:
     return tree_of(conversation).path
 
 
-def seen_by(run: Run) -> tuple[list[UUID], list[UUID]]:
+def seen_by(run: Run, most: int | None = None) -> tuple[list[UUID], list[UUID]]:
     """
     Return the runs up to `run`, the first one first, and those on other branches.
 
-    The first message of a conversation stands beside nothing: there no query is made.
+    Of those up to it the last `most` are enough. The first message of a conversation
+    stands beside nothing: there no query is made.
     """
     if run.after_id is None and run.kind == RunKind.MESSAGE:
         return [run.pk], []
+    if not _has_branches(run.conversation_id):
+        # A long one is not read whole for each of its messages.
+        return _line_to(run, most), []
     tree = Tree(_rows(run.conversation_id))
     path = tree.path_to(run.pk)
     return path, tree.elsewhere(path)
+
+
+def _line_to(run: Run, most: int | None) -> list[UUID]:
+    runs = Run.objects.filter(
+        conversation_id=run.conversation_id, created_at__lte=run.created_at
+    )
+    newest = runs.order_by("-created_at", "-pk").values_list("pk", "after_id")
+    after = dict(newest[:most])
+    line = [run.pk]
+    while (before := after.get(line[-1])) is not None:
+        line.append(before)
+    return line[::-1]
+
+
+def _has_branches(conversation_id: UUID) -> bool:
+    """Return whether two runs of a conversation stand behind the same one, or none."""
+    runs = Run.objects.filter(conversation_id=conversation_id).order_by()
+    behind = runs.values("after_id").annotate(count=Count("pk"))
+    return behind.filter(count__gt=1).exists()
 
 
 def before_next(

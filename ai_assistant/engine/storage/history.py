@@ -111,7 +111,7 @@ def chat_messages(
 
 def _recent(run: Run, path: Sequence[UUID] | None) -> list[Message]:
     most = int(conf.get("LIMITS", "HISTORY_MESSAGES"))
-    seen = seen_by(run)[0] if path is None else path
+    seen = seen_by(run, most)[0] if path is None else path
     # Each run has a message at least: no more of them are needed than messages.
     told = Message.objects.filter(
         conversation_id=run.conversation_id, run_id__in=seen[-most:]

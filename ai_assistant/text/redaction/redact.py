@@ -169,7 +169,11 @@ def redact(text: str) -> str:
 
 def redact_values(text: str) -> str:
     """Return `text` without the secrets that this site is configured with or made."""
-    for secret in site_secrets():
+    return _without_values(text, site_secrets())
+
+
+def _without_values(text: str, secrets: tuple[str, ...]) -> str:
+    for secret in secrets:
         if secret in text:
             text = text.replace(secret, MARK)
     return OWN_TOKEN.sub(MARK, text) if OWN_HINT in text else text
@@ -235,11 +239,12 @@ class Mask:
 
     def __init__(self) -> None:
         self._held = ""
+        self._secrets = site_secrets()
 
     def add(self, piece: str) -> str:
         """Return the text that can be passed on after `piece`."""
-        text = redact_values(self._held + piece)
-        held_chars = _beginning(text)
+        text = _without_values(self._held + piece, self._secrets)
+        held_chars = _beginning(text, self._secrets)
         self._held = text[len(text) - held_chars :]
         return text[: len(text) - held_chars]
 
@@ -249,18 +254,20 @@ class Mask:
         return held
 
 
-def _beginning(text: str) -> int:
+def _beginning(text: str, secrets: tuple[str, ...]) -> int:
     """Return how many characters at the end may be the beginning of a secret."""
-    beginnings, longest = _beginnings(site_secrets())
+    firsts, longest = _firsts(secrets)
     own_match = OWN_BEGINNING.search(text, max(0, len(text) - OWN_CHARS + 1))
-    own_chars = len(own_match[0]) if own_match else 0
-    for length in range(min(longest, len(text)), own_chars, -1):
-        if text[-length:] in beginnings:
-            return length
-    return own_chars
+    start = len(text) - (len(own_match[0]) if own_match else 0)
+    for match in firsts.finditer(text, max(0, len(text) - longest), start):
+        if any(secret.startswith(text[match.start() :]) for secret in secrets):
+            return len(text) - match.start()
+    return len(text) - start
 
 
 @lru_cache(maxsize=4)
-def _beginnings(secrets: tuple[str, ...]) -> tuple[frozenset[str], int]:
-    beginnings = {secret[:n] for secret in secrets for n in range(1, len(secret))}
-    return frozenset(beginnings), max(map(len, beginnings), default=0)
+def _firsts(secrets: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
+    """Return what finds the first character of a secret, and the longest beginning."""
+    chars = {re.escape(secret[0]) for secret in secrets if len(secret) > 1}
+    regex = f"[{''.join(sorted(chars))}]" if chars else r"(?!)"
+    return re.compile(regex), max(map(len, secrets), default=1) - 1

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -15,7 +16,17 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.queries import active_run
-from ai_assistant.engine.service import go_on, note_end, send, stop, stop_left
+from ai_assistant.engine.service import (
+    Accepted,
+    Stored,
+    go_on,
+    launch,
+    note_end,
+    send,
+    stop,
+    stop_left,
+    store,
+)
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.eventlog import events_after
 from ai_assistant.engine.storage.listeners import has_others, listeners
@@ -191,18 +202,15 @@ BUSY_S, BUSY_STEP_S = 3.0, 0.05  # a run that is being stopped is waited for
 
 async def run_view(request: HttpRequest) -> HttpResponseBase:
     """Answer a RunAgentInput by the events of its run."""
-    caller, body, planned = await in_db(_read, request, stage=Stage.ASK)
-    if planned is None:
-        planned = await _planned_later(caller, body)
-    names = ClientIds(
-        thread=body.thread_id,
-        run=body.run_id,
-        is_new=body.protocol_version is not None,
-        may_answer=caller.may_answer,
-    )
+    return await to_the_end(_run_view(request))
+
+
+async def _run_view(request: HttpRequest) -> HttpResponseBase:
+    asked = await in_db(_read, request, stage=Stage.ASK)
+    planned = asked.plan or await _planned_later(asked.caller, asked.body)
     if isinstance(planned, ShowHistory):
-        return await _history(request, caller, planned, names, body.state)
-    return await _run(request, caller, planned, names, keep=keeps(body))
+        return await _history(request, asked, planned)
+    return await _run(request, asked, planned)
 
 
 async def history_view(request: HttpRequest) -> HttpResponseBase:
@@ -222,12 +230,39 @@ async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
     return JsonResponse(capabilities())
 
 
-def _read(request: HttpRequest) -> tuple[Caller, RunAgentInput, Plan | None]:
-    """Return the request's plan; None while a run ends that its client has left."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """
+    What a client asks for; without a plan while a run ends that it has left.
+
+    A message is stored as soon as it was read, in the same thread: on a busy server
+    each change of threads waits its turn.
+    """
+
+    caller: Caller
+    body: RunAgentInput
+    plan: Plan | None
+    stored: Stored | None = None
+
+    @property
+    def names(self) -> ClientIds:
+        return ClientIds(
+            thread=self.body.thread_id,
+            run=self.body.run_id,
+            is_new=self.body.protocol_version is not None,
+            may_answer=self.caller.may_answer,
+        )
+
+
+def _read(request: HttpRequest) -> Asked:
     check_type(request)  # before the CSRF check, which would parse a form
     caller = identify(request, Scope.RUN)
     body = read_input(request)
-    return caller, body, _plan(caller, body)
+    planned = _plan(caller, body)
+    stored = None
+    if isinstance(planned, Start) and planned.instead_of is None:
+        stored = store(planned.submission)
+    return Asked(caller=caller, body=body, plan=planned, stored=stored)
 
 
 def _plan(caller: Caller, body: RunAgentInput) -> Plan | None:
@@ -251,40 +286,42 @@ async def _planned_later(caller: Caller, body: RunAgentInput) -> Plan:
 
 
 async def _run(
-    request: HttpRequest,
-    caller: Caller,
-    planned: Start | GoOn,
-    names: ClientIds,
-    *,
-    keep: bool,
+    request: HttpRequest, asked: Asked, planned: Start | GoOn
 ) -> HttpResponseBase:
-    user_id = caller.user.pk
+    user_id = asked.caller.user.pk
     group = notifications.group_name(user_id, planned.conversation_id)
     listener = Listener(group)
-    await listener.start()  # before the run: nothing of it is missed then
-    # A run that begins now has nothing in the rows yet, and a read would delay it.
-    listener.look = isinstance(planned, GoOn)
     try:
-        segment = await to_the_end(_segment(planned, names))
+        await listener.start()  # before it runs here: nothing is missed then
+        segment = await _segment(asked, planned)
     except BaseException:
         await listener.stop()
         raise
-    on_leave = None if keep else partial(leave, user_id, segment.run_id, group)
-    attendance = Attendance(Stream(segment, listener), on_leave)
+    # A run that begins now has nothing in the rows yet, and a read would delay it.
+    listener.look = not segment.is_fresh
+    keep, leaving = keeps(asked.body), partial(leave, user_id, segment.run_id, group)
+    attendance = Attendance(Stream(segment, listener), None if keep else leaving)
     return stream_response(request, _with_receipt(attendance, segment))
 
 
-async def _segment(planned: Start | GoOn, names: ClientIds) -> Segment:
+async def _segment(asked: Asked, planned: Start | GoOn) -> Segment:
     """Carry out the plan; return the segment that follows."""
     if isinstance(planned, GoOn):
         after = await go_on(planned.client, planned.run_id, planned.given)
-        return Segment(planned.run_id, names, after=after)
+        return Segment(planned.run_id, asked.names, after=after)
     if planned.instead_of is not None:
         await stop(planned.submission.user_id, planned.instead_of)
-    accepted = await send(planned.submission)
-    segment = Segment(accepted.run_id, names)
+    accepted = await _accepted(planned, asked.stored)
+    segment = Segment(accepted.run_id, asked.names)
     segment.is_fresh = accepted.hold is not None
     return segment
+
+
+async def _accepted(planned: Start, stored: Stored | None) -> Accepted:
+    if stored is None:
+        return await send(planned.submission)
+    launch(planned.submission, stored)
+    return stored.accepted
 
 
 async def _with_receipt(
@@ -298,18 +335,14 @@ async def _with_receipt(
 
 
 async def _history(
-    request: HttpRequest,
-    caller: Caller,
-    planned: ShowHistory,
-    names: ClientIds,
-    state: Any,
+    request: HttpRequest, asked: Asked, planned: ShowHistory
 ) -> HttpResponseBase:
     conversation, run = planned.conversation, planned.run
-    first = await in_db(history_events, conversation, run, state)
+    first = await in_db(history_events, conversation, run, asked.body.state)
     if run is None:
-        return stream_response(request, _at_once(names, first))
-    segment = Segment(run.pk, names)
-    return await _watched(request, caller, conversation.pk, segment, first)
+        return stream_response(request, _at_once(asked.names, first))
+    segment = Segment(run.pk, asked.names)
+    return await _watched(request, asked.caller, conversation.pk, segment, first)
 
 
 async def _watched(

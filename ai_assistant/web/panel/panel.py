@@ -2,12 +2,13 @@
 
 import uuid
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import get_script_prefix, get_urlconf, reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
@@ -135,9 +136,9 @@ class Panel:
     queue: Entry = field(default_factory=dict)  # what waits for the run under way
     usage: str = ""  # what the conversation has used
 
-    @cached_property
+    @property
     def urls(self) -> dict[str, str]:
-        return {name: reverse(f"ai_assistant:{name}") for name in ROUTES}
+        return _urls(get_script_prefix(), get_urlconf() or settings.ROOT_URLCONF)
 
     @cached_property
     def key(self) -> str:
@@ -187,6 +188,12 @@ class Panel:
         wanted = self.layout.corner or str(conf.get("PANEL", "LAUNCHER"))
         is_lost = self.layout.corner == "none" and not self.keys
         return "end" if is_lost else wanted
+
+
+@lru_cache(maxsize=16)
+def _urls(_prefix: str, _urlconf: str) -> dict[str, str]:
+    """Return the addresses of the panel, one mapping for all tabs of a site."""
+    return {name: reverse(f"ai_assistant:{name}") for name in ROUTES}
 
 
 def bare_panel(user: Any, path: str) -> Panel:

@@ -1,5 +1,7 @@
 """One bad turn of the layer or of a process at a time; the rest is `test_projection`."""
 
+from dataclasses import replace
+
 import pytest
 
 from ai_assistant.providers import warmup
@@ -359,6 +361,24 @@ class TestAttach:
 
         assert stranger.attach(None, 0) == []
         assert stranger.catch_up() == []
+
+    @pytest.mark.parametrize("ending", ["succeed", "park"])
+    def test_attach_to_what_has_ended_or_waits_tells_what_it_has_used(
+        self, story, ending
+    ):
+        """A busy machine draws an answer first when all of it is there."""
+        shown = panel()
+        viewer = replace(shown.viewer, shows_usage=True)
+        projection = Projection(
+            story.conversation_id, story.user.pk, replace(shown, viewer=viewer)
+        )
+        story.ask("Hello")
+        story.say("Here.")
+        if ending == "park":
+            story._reply(("needs_approval",))
+        getattr(story, ending)()
+
+        assert "aia-usage" in [op[1] for op in projection.attach(None, 0)]
 
     def test_attach_draws_the_title_and_takes_the_welcome_away(self, story):
         story.ask("<Count> them")

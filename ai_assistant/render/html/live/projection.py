@@ -222,6 +222,7 @@ class Projection:
             ),
             *self._pinned(drawn.pinned),
             *requests_to_page(run),
+            *(self._usage(run) if run.is_final or drawn.pinned else []),
             *self._offer(drawn, run),
             *self._root(drawn.state),
         ]

@@ -1,6 +1,5 @@
-import importlib
+import ctypes
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,9 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from ai_assistant.management.doctor import made_before
+from project.demo.servers import ARENAS, SERVE, missing_packages
 
-UVICORN = ("uvicorn", "uvloop", "httptools", "websockets")
+M_ARENA_MAX = -8  # of malloc.h; as the variable MALLOC_ARENA_MAX
 # What SQLite keeps beside a database belongs to it.
 SUFFIXES = ("", "-wal", "-shm", "-journal")
 
@@ -29,8 +29,7 @@ class Command(BaseCommand):
     requires_system_checks = ()  # runserver makes them
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if settings.SERVER == "uvicorn":
-            self._check_uvicorn()
+        self._check_packages()
         if made_before(MigrationLoader(connection)):
             self._start_anew()
         call_command("migrate", verbosity=0, interactive=False)
@@ -43,8 +42,11 @@ class Command(BaseCommand):
             f"Open http://{shown}:{port}/admin/ and sign in as admin, editor or "
             "viewer; the password is the name. Ctrl-C stops the server.\n"
         )
-        if settings.SERVER == "uvicorn":
-            self._serve_with_uvicorn(host, int(port))
+        _limit_arenas()
+        if serve := SERVE.get(settings.SERVER):
+            self.check(display_num_errors=True)
+            connection.close()
+            serve(host, int(port), access_log=settings.DEBUG)
             return
         call_command(
             "runserver",
@@ -53,25 +55,11 @@ class Command(BaseCommand):
             use_static_handler=False,  # project.asgi serves them
         )
 
-    def _serve_with_uvicorn(self, host: str, port: int) -> None:
-        self.check(display_num_errors=True)
-        importlib.import_module("uvicorn").run(
-            "project.asgi:application",
-            host=host,
-            port=port,
-            loop="uvloop",
-            http="httptools",
-            ws="websockets-sansio",
-            lifespan="off",  # Django has none
-            access_log=settings.DEBUG,
-            timeout_graceful_shutdown=3,  # streams are open for as long as a page is
-        )
-
-    def _check_uvicorn(self) -> None:
-        missing = [name for name in UVICORN if find_spec(name) is None]
+    def _check_packages(self) -> None:
+        missing = missing_packages(settings.SERVER)
         if missing:
             raise CommandError(
-                f"SERVER is 'uvicorn', but these packages are not installed: "
+                f"SERVER is {settings.SERVER!r}, but these packages are not installed: "
                 f"{', '.join(missing)}. Install them: pip install {' '.join(missing)}; "
                 "or leave SERVER out, for Daphne."
             )
@@ -95,3 +83,15 @@ class Command(BaseCommand):
             f"{file.name} {cause}. It is kept as {file.name}.old; the demo starts "
             "with a new one.\n"
         )
+
+
+def _limit_arenas() -> None:
+    """
+    Let all threads share two heaps, where the C library is glibc.
+
+    Each request has a thread of its own, and glibc keeps up to sixteen heaps for them,
+    each with gaps: a twentieth of this process.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_ARENA_MAX, ARENAS)
